@@ -1,0 +1,1 @@
+"""The terminal client: connection -> model -> faces. Plain lines, JSON and bots are faces of the same model."""

@@ -1,0 +1,1 @@
+"""What both ends of Fairest must agree on: the game, and every word on the wire."""

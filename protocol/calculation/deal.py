@@ -1,0 +1,79 @@
+"""The deal: what both players get, a pure function of a seed and the rules."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from protocol.calculation.cards import Card, full_deck, rank
+from protocol.calculation.rules import Foundation, Redeal, Rules, Thrown
+from protocol.calculation.seal import draw_below, make_envelope, make_salt, random_bytes, shuffle
+
+
+@dataclass(frozen=True, slots=True)
+class Deal:
+    """Starters, markers, and for each pass the committed order of *all* stock cards.
+
+    `orders[0]` is the stock. After redeal number n the new stock is the waste, sorted by its place in `orders[n]`;
+    turning a waste over keeps the order of the deal, so then `orders[n]` is the stock again. Whoever redeals
+    first, and however the piles lie, the same cards come back in the same order.
+    """
+
+    foundations: tuple[Foundation, ...]
+    starters: tuple[Card, ...]
+    markers: tuple[Card, ...]
+    orders: tuple[tuple[Card, ...], ...]
+
+
+def make_deal(rules: Rules, seed: bytes) -> Deal:
+    """Shuffle the whole deck, lay out starters and markers, and fix the order of every redeal.
+
+    Starters and markers are the first cards of their ranks in the *unshuffled* deck, wherever the shuffle put them.
+    Taking the first ones of the shuffled deck would leave the early stock short of their ranks
+    (docs/decisions/0003-starters.md).
+    """
+    deck = shuffle(full_deck(rules.decks), random_bytes("shuffle", seed))
+    unlaid = list(full_deck(rules.decks))
+    if isinstance(rules.foundations, Thrown):
+        starters = deck[: rules.foundations.count]
+        foundations = _throw(rules.foundations, starters, random_bytes("dice", seed))
+    else:
+        foundations = rules.foundations
+        laid = foundations if rules.starters else ()
+        starters = tuple(_take_first(unlaid, foundation.start) for foundation in laid)
+    markers = tuple(_take_first(unlaid, number) for number in rules.markers)
+    stock = tuple(card for card in deck if card not in starters and card not in markers)
+    redeals = range(1, rules.redeals + 1)
+    if rules.redeal is Redeal.RESHUFFLED:
+        orders = tuple(shuffle(stock, random_bytes("redeal", seed, bytes([number]))) for number in redeals)
+    else:
+        orders = tuple(stock for _ in redeals)
+    return Deal(foundations, starters, markers, (stock, *orders))
+
+
+def make_envelopes(rules: Rules, deal: Deal, seed: bytes, round_id: bytes) -> tuple[tuple[bytes, ...], ...]:
+    """One salted hash for each position of the stock and of each reshuffled redeal.
+
+    A waste that is turned over comes back in the order of the stock, whose envelopes are open by then: those passes
+    have no envelopes of their own.
+    """
+    sealed = deal.orders if rules.redeal is Redeal.RESHUFFLED else deal.orders[:1]
+    return tuple(
+        tuple(
+            make_envelope(round_id, number, position, card, make_salt(seed, number, position))
+            for position, card in enumerate(order)
+        )
+        for number, order in enumerate(sealed)
+    )
+
+
+def _take_first(deck: list[Card], wanted: int) -> Card:
+    return deck.pop(next(place for place, card in enumerate(deck) if rank(card) == wanted))
+
+
+def _throw(thrown: Thrown, starters: tuple[Card, ...], dice: Iterator[int]) -> tuple[Foundation, ...]:
+    """All dice are thrown again while two foundations would ask for the same cards in the same order."""
+    while True:
+        foundations = tuple(
+            Foundation(rank(starter), draw_below(thrown.sides, dice) + 1, thrown.length) for starter in starters
+        )
+        if len(set(foundations)) == len(foundations):
+            return foundations

@@ -1,0 +1,189 @@
+"""One race on one deal: every seat's run through it, who is how far, and how it ends.
+
+A round knows the whole deal, so it lives where the deal may be known: in the server, in a replay, in practice alone.
+It knows no time; who judges limits and absence calls `stop`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import NamedTuple
+
+from protocol.calculation.board import Board, Illegal, lay_out
+from protocol.calculation.deal import Deal
+from protocol.calculation.moves import Kind, Move
+from protocol.calculation.rules import Rules
+
+
+class Turn(NamedTuple):
+    """How far a player has seen; turns compare in the order in which they come.
+
+    `position` counts in the committed order of *all* stock cards of that pass, from 0. An empty stock is one more
+    turn: the position behind the last card.
+    """
+
+    pass_number: int
+    position: int
+
+
+class Ending(StrEnum):
+    """How one seat's race ended."""
+
+    WON = "won"
+    STUCK = "stuck"
+    STOPPED = "stopped"
+    OUT_OF_TIME = "out_of_time"
+    AWAY = "away"
+    RESIGNED = "resigned"
+    NOT_REVEALED = "not_revealed"
+    ROUND_OVER = "round_over"
+    """Still racing when the other seat placed every card, resigned or never revealed its entropy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Racer:
+    """One seat in the race.
+
+    `ahead` are the positions still face down in this pass, ascending. `moves` counts what was accepted, so the next
+    move of this seat has the sequence number `moves + 1`; `seen` counts the stock cards turned in all passes.
+    """
+
+    board: Board
+    turn: Turn
+    ahead: Sequence[int]
+    moves: int = 0
+    seen: int = 1
+    ending: Ending | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What a seat has to show for its race; `turns` is how many stock cards it turned."""
+
+    placed: int
+    goal: int
+    direct: int
+    turns: int
+    ending: Ending
+
+    @property
+    def is_near_miss(self) -> bool:
+        """45 or more of 52 cards placed without winning, 86.5 % where the goal is another."""
+        return self.placed < self.goal and self.placed * 52 >= 45 * self.goal
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of a round: the winning seat, or None for a draw, and each seat's score."""
+
+    winner: int | None
+    scores: tuple[Score, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A race under way or over; a value, never changed: `play` and `stop` return the next one."""
+
+    rules: Rules
+    deal: Deal
+    racers: tuple[Racer, ...]
+    direct_breaks_ties: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every seat's race has ended."""
+        return all(racer.ending for racer in self.racers)
+
+    @property
+    def horizon(self) -> Turn | None:
+        """The lowest turn among the players still racing; None when nobody is, and everything is open."""
+        return min((racer.turn for racer in self.racers if not racer.ending), default=None)
+
+    def refusal(self, seat: int, move: Move) -> Illegal | None:
+        """Why this seat may not make this move; ended races are for the caller to refuse."""
+        return self.racers[seat].board.refusal(move)
+
+    def play(self, seat: int, move: Move) -> "Round":
+        """The round after a legal move of a seat that is still racing."""
+        racer = self.racers[seat]
+        if move.kind is Kind.STOP or move.kind is Kind.RESIGN:
+            ending = Ending.STOPPED if move.kind is Kind.STOP else Ending.RESIGNED
+            return self._with(seat, replace(racer, moves=racer.moves + 1, ending=ending))
+        board = racer.board.play(move)
+        ahead: Sequence[int]
+        if move.kind is Kind.REDEAL:
+            turn, ahead = self._redealt(racer)
+        else:
+            turn, ahead = racer.turn, racer.ahead
+        seen = racer.seen
+        if board.turned is None and board.stock:
+            turn, ahead, seen = Turn(turn.pass_number, ahead[0]), ahead[1:], seen + 1
+            board = board.turn(self.deal.orders[turn.pass_number][turn.position])
+        elif board.turned is None:
+            turn = Turn(turn.pass_number, len(self.deal.orders[turn.pass_number]))
+        ending = Ending.WON if board.is_won else Ending.STUCK if board.is_stuck else None
+        return self._with(seat, Racer(board, turn, ahead, racer.moves + 1, seen, ending))
+
+    def stop(self, seats: Sequence[int], ending: Ending) -> "Round":
+        """The round after these seats, still racing, were stopped by the clock or by their absence."""
+        stopped = self
+        for seat in seats:
+            stopped = stopped._with(seat, replace(stopped.racers[seat], ending=ending))
+        return stopped
+
+    def outcome(self) -> Outcome:
+        """Who won, once the round is over: a decision at once, else more cards, else the tie-break of the room."""
+        scores = tuple(_score(racer) for racer in self.racers)
+        return Outcome(_winner(scores, self.direct_breaks_ties), scores)
+
+    def is_last_turn(self, turn: Turn) -> bool:
+        """Whether nothing is hidden at this turn any more: stock empty, no redeal left."""
+        return turn == Turn(self.rules.redeals, len(self.deal.orders[-1]))
+
+    def _redealt(self, racer: Racer) -> tuple[Turn, Sequence[int]]:
+        order = self.deal.orders[racer.turn.pass_number + 1]
+        waste = {card for pile in racer.board.piles for card in pile}
+        ahead = [position for position, card in enumerate(order) if card in waste]
+        return Turn(racer.turn.pass_number + 1, -1), ahead
+
+    def _with(self, seat: int, racer: Racer) -> "Round":
+        racers = (*self.racers[:seat], racer, *self.racers[seat + 1 :])
+        if racer.ending in DECISIVE:
+            racers = tuple(other if other.ending else replace(other, ending=Ending.ROUND_OVER) for other in racers)
+        return Round(self.rules, self.deal, racers, self.direct_breaks_ties)
+
+
+DECISIVE = frozenset({Ending.WON, Ending.RESIGNED, Ending.NOT_REVEALED})
+"""Endings of one seat that end the round for everybody."""
+
+
+def start_round(rules: Rules, deal: Deal, seats: int = 2, direct_breaks_ties: bool = False) -> Round:
+    """The round with its first card turned for every seat."""
+    stock = deal.orders[0]
+    board = lay_out(rules, deal).turn(stock[0])
+    racer = Racer(board, Turn(0, 0), range(1, len(stock)))
+    return Round(rules, deal, (racer,) * seats, direct_breaks_ties)
+
+
+def undealt_outcome(rules: Rules, endings: Sequence[Ending]) -> Outcome:
+    """The result of a round that ended before its cards were dealt: somebody left, or never revealed its entropy."""
+    scores = tuple(Score(0, rules.goal, 0, 0, ending) for ending in endings)
+    return Outcome(_winner(scores, False), scores)
+
+
+def _score(racer: Racer) -> Score:
+    assert racer.ending is not None, "the round is not over"
+    board = racer.board
+    return Score(board.placed, board.goal, board.direct, racer.seen, racer.ending)
+
+
+def _winner(scores: tuple[Score, ...], direct_breaks_ties: bool) -> int | None:
+    for seat, score in enumerate(scores):
+        if score.ending is Ending.WON:
+            return seat
+    standing = [
+        (score.ending not in (Ending.RESIGNED, Ending.NOT_REVEALED), score.placed, score.direct * direct_breaks_ties)
+        for score in scores
+    ]
+    best = max(standing)
+    return standing.index(best) if standing.count(best) == 1 else None

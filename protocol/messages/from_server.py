@@ -1,0 +1,90 @@
+"""What a server may say."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from protocol.messages.entries import Entry
+from protocol.messages.fields import Message, Name, RoomCode, Seat, TimeMs, Token
+from protocol.messages.refusals import Breach, Refusal
+from protocol.messages.scene import Scene
+
+
+class Welcome(Message):
+    """The answer to `hello`. `token` is there only for a new player, once: keep it where nobody else reads it."""
+
+    type: Literal["welcome"] = "welcome"
+    name: Name
+    token: Token | None
+    now_ms: TimeMs
+
+
+class Snapshot(Message):
+    """A room as this viewer has seen it, up to and with this position of the viewer's view."""
+
+    type: Literal["snapshot"] = "snapshot"
+    room: RoomCode
+    seat: Seat | None
+    position: int
+    now_ms: TimeMs
+    scene: Scene
+
+
+class View(Message):
+    """The next entries of this viewer's view; the first of them has this position, the others follow it."""
+
+    type: Literal["view"] = "view"
+    position: int
+    entries: tuple[Entry, ...]
+
+
+class Placed(Message):
+    """On a fixed tick, the cards on each seat's foundations, starters included: all that is told of a leader."""
+
+    type: Literal["placed"] = "placed"
+    placed: tuple[int, int]
+
+
+class Accepted(Message):
+    """The answer to a move sent again: it has been accepted before, under this number, and only once."""
+
+    type: Literal["accepted"] = "accepted"
+    number: int
+
+
+class Refused(Message):
+    """A request was refused, nothing changed. `number` is the refused move's."""
+
+    type: Literal["refused"] = "refused"
+    to: str
+    code: Annotated[Refusal, Field(strict=False)]
+    sentence: str
+    number: int | None = None
+
+
+class Error(Message):
+    """The protocol was broken, or the server has a fault; the connection closes behind this."""
+
+    type: Literal["error"] = "error"
+    code: Annotated[Breach, Field(strict=False)]
+    sentence: str
+
+
+class Left(Message):
+    """The answer to `leave`: this connection is in no room any more."""
+
+    type: Literal["left"] = "left"
+
+
+class MatchRecord(Message):
+    """The record of a finished match, line by line, ready to be written to a file."""
+
+    type: Literal["record"] = "record"
+    match: str
+    lines: tuple[str, ...]
+
+
+FromServer = Annotated[
+    Welcome | Snapshot | View | Placed | Accepted | Refused | Error | Left | MatchRecord,
+    Field(discriminator="type"),
+]

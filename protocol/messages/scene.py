@@ -1,0 +1,176 @@
+"""What one viewer has seen of a room: the fold of the entries of its view.
+
+The server makes snapshots with it and a client lives in it, so a snapshot cannot hold anything that the entries
+did not show, and both ends cannot disagree on what an entry means.
+"""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from protocol.calculation.board import Board
+from protocol.calculation.moves import Kind
+from protocol.calculation.round import Outcome, Turn
+from protocol.messages import entries
+from protocol.messages.entries import Entry
+from protocol.messages.fields import CardText, Hash, Message, Name, Phase, RoundId, Secret, TimeMs
+from protocol.messages.options import RoomOptions
+
+
+class SeatScene(Message):
+    """One seat as far as the viewer has seen it. `turn` is that of the last turned card shown."""
+
+    name: Name | None = None
+    is_connected: bool = False
+    away_until_ms: TimeMs | None = None
+    entropy_hash: Hash | None = None
+    entropy: Secret | None = None
+    wins: int = 0
+    wants_rematch: bool = False
+    board: Board | None = None
+    turn: Turn | None = None
+    moves: int = 0
+    has_stopped: bool = False
+
+
+class Scene(Message):
+    """A room and its round in the eyes of one viewer."""
+
+    options: RoomOptions
+    phase: Annotated[Phase, Field(strict=False)] = Phase.WAITING
+    seats: tuple[SeatScene, SeatScene] = (SeatScene(), SeatScene())
+    round: RoundId | None = None
+    round_number: int = 0
+    commitment: Hash | None = None
+    secret: Secret | None = None
+    markers: tuple[CardText, ...] = ()
+    envelopes: tuple[tuple[Hash, ...], ...] = ()
+    deadline_ms: TimeMs | None = None
+    """When the present phase ends by itself, if it does: ready, countdown, race."""
+    outcome: Outcome | None = None
+    duration_ms: int | None = None
+    match_is_over: bool = False
+
+    def after(self, entry: Entry) -> "Scene":
+        """The scene after one more entry of the view.
+
+        Raises ValueError for an entry that cannot follow: a server that sends it contradicts itself.
+        """
+        match entry:
+            case entries.Seated(seat=seat, name=name):
+                return self._seat(seat, name=name)
+            case entries.SeatFreed(seat=seat):
+                return self._freed(seat)
+            case entries.Attached(seat=seat):
+                return self._seat(seat, is_connected=True, away_until_ms=None)
+            case entries.Detached(seat=seat, until_ms=until):
+                return self._seat(seat, is_connected=False, away_until_ms=until)
+            case entries.RoundOpened():
+                return self._opened(entry)
+            case entries.RoundVoided():
+                return self._with(phase=Phase.WAITING, secret=entry.secret, deadline_ms=None)
+            case entries.PlayerReady(seat=seat, entropy_hash=entropy_hash):
+                ready = self._seat(seat, entropy_hash=entropy_hash)
+                everybody = all(each.entropy_hash for each in ready.seats)
+                return ready._with(phase=Phase.DEALING) if everybody else ready
+            case entries.Revealed(seat=seat, entropy=entropy):
+                return self._seat(seat, entropy=entropy)
+            case entries.Dealt():
+                return self._dealt(entry)
+            case entries.Started(until_ms=until):
+                return self._with(phase=Phase.RACING, deadline_ms=until)
+            case entries.Turned(seat=seat):
+                turn = Turn(entry.pass_number, entry.position)
+                return self._seat(seat, board=self._board(seat).turn(entry.card), turn=turn)
+            case entries.Moved(seat=seat):
+                return self._moved(entry)
+            case entries.Stopped(seat=seat, until_ms=until):
+                return self._seat(seat, has_stopped=True)._with(deadline_ms=until)
+            case entries.RoundFinished():
+                return self._finished(entry)
+            case entries.RematchWanted(seat=seat):
+                return self._seat(seat, wants_rematch=True)
+            case entries.RoomClosed():
+                return self._with(phase=Phase.CLOSED, deadline_ms=None)
+
+    def _with(self, **changes: Any) -> "Scene":
+        return self.model_copy(update=changes)
+
+    def _seat(self, seat: int, **changes: Any) -> "Scene":
+        seats = list(self.seats)
+        seats[seat] = seats[seat].model_copy(update=changes)
+        return self._with(seats=tuple(seats))
+
+    def _board(self, seat: int) -> Board:
+        board = self.seats[seat].board
+        if board is None:
+            raise ValueError(f"seat {seat} has no cards yet")
+        return board
+
+    def _freed(self, seat: int) -> "Scene":
+        """A new player starts a new match; the one who stays keeps the place, not the score."""
+        seats = [SeatScene(name=each.name, is_connected=each.is_connected) for each in self.seats]
+        seats[seat] = SeatScene()
+        return self._with(phase=Phase.WAITING, seats=tuple(seats), deadline_ms=None)
+
+    def _opened(self, entry: entries.RoundOpened) -> "Scene":
+        first = entry.number == 1
+        seats = tuple(
+            SeatScene(
+                name=each.name,
+                is_connected=each.is_connected,
+                away_until_ms=each.away_until_ms,
+                wins=0 if first else each.wins,
+            )
+            for each in self.seats
+        )
+        return Scene(
+            options=self.options,
+            phase=Phase.READY,
+            seats=(seats[0], seats[1]),
+            round=entry.round,
+            round_number=entry.number,
+            commitment=entry.commitment,
+            deadline_ms=entry.ready_until_ms,
+        )
+
+    def _dealt(self, entry: entries.Dealt) -> "Scene":
+        rules = self.options.chosen_rules()
+        board = Board(
+            layout=entry.layout,
+            foundations=tuple((card,) for card in entry.starters) or tuple(() for _ in entry.layout),
+            piles=tuple(() for _ in range(rules.piles)),
+            turned=None,
+            stock=rules.stock,
+            redeals=rules.redeals,
+        )
+        scene = self._seat(0, board=board)._seat(1, board=board)
+        return scene._with(
+            phase=Phase.COUNTDOWN,
+            markers=entry.markers,
+            envelopes=entry.envelopes,
+            deadline_ms=entry.starts_at_ms,
+        )
+
+    def _moved(self, entry: entries.Moved) -> "Scene":
+        seat, move = entry.seat, entry.move
+        if move.kind is Kind.STOP or move.kind is Kind.RESIGN:
+            return self._seat(seat, moves=entry.number)
+        board = self._board(seat)
+        illegal = board.refusal(move)
+        if illegal:
+            raise ValueError(f"move {move} of seat {seat} is against the rules: {illegal}")
+        return self._seat(seat, board=board.play(move), moves=entry.number)
+
+    def _finished(self, entry: entries.RoundFinished) -> "Scene":
+        scene = self._with(
+            phase=Phase.FINISHED,
+            outcome=entry.outcome,
+            duration_ms=entry.duration_ms,
+            match_is_over=entry.match_is_over,
+            secret=entry.secret,
+            deadline_ms=None,
+        )
+        for seat in (0, 1):
+            scene = scene._seat(seat, wins=entry.wins[seat], has_stopped=True)
+        return scene

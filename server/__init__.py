@@ -1,0 +1,1 @@
+"""The race server: connection -> room -> log -> views -> outbox. `app` wires it together."""

@@ -1,0 +1,5 @@
+"""`python -m server` is `fairest-server`."""
+
+from server.app import main
+
+main()

@@ -1,0 +1,149 @@
+"""The wiring page: what a server process is made of, and in which order it lives and ends."""
+
+import asyncio
+import itertools
+import logging
+import signal
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final
+
+import structlog
+import uvloop
+from pydantic import ValidationError
+from pydantic_settings import CliApp
+from redis.exceptions import RedisError
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.typing import Subprotocol
+
+from protocol.messages.fields import SUBPROTOCOL
+from protocol.messages.refusals import CloseCode
+from server.connection import Connection
+from server.host import Host
+from server.settings import Settings
+from server.store.client import connect
+from server.store.embedded import EmbeddedRedisError, embedded_redis
+from server.store.players import Players
+
+CLOSE_SECONDS: Final = 2.0
+"""How long a client may take over the closing handshake."""
+
+_LOG = structlog.get_logger(__name__)
+
+
+class StartError(Exception):
+    """The server cannot start; the text says why and what to do."""
+
+
+@asynccontextmanager
+async def running(settings: Settings) -> AsyncIterator[str]:
+    """A server that serves for as long as the context lasts; yields its WebSocket URL.
+
+    Raises `StartError` when Redis or the port is not to be had.
+    """
+    async with AsyncExitStack() as stack:
+        try:
+            url = settings.redis_url or await stack.enter_async_context(embedded_redis(settings.data_dir))
+        except EmbeddedRedisError as reason:
+            raise StartError(str(reason)) from reason
+        redis, listening = connect(url), connect(url, timeout_seconds=None)
+        stack.push_async_callback(redis.aclose)
+        stack.push_async_callback(listening.aclose)
+        try:
+            await redis.ping()
+        except (RedisError, OSError, ValueError) as reason:
+            raise StartError(f"no Redis answers at {url}: {reason}") from reason
+        host, players = Host(redis, listening), Players(redis)
+        tasks = await stack.enter_async_context(asyncio.TaskGroup())
+        hosting = tasks.create_task(host.run())
+        stack.callback(hosting.cancel)
+        server = await stack.enter_async_context(_listening(settings, host, players))
+        port = server.sockets[0].getsockname()[1]
+        yield f"ws://{settings.host}:{port}"
+
+
+@asynccontextmanager
+async def _listening(settings: Settings, host: Host, players: Players) -> AsyncIterator[Server]:
+    links = itertools.count(1)
+
+    async def handle(websocket: ServerConnection) -> None:
+        link = f"{host.process_id}-{next(links)}"
+        await Connection(websocket, host, players, link, settings.hello_seconds).serve()
+
+    try:
+        server = await serve(
+            handle,
+            settings.host,
+            settings.port,
+            subprotocols=[Subprotocol(SUBPROTOCOL)],
+            select_subprotocol=_choose_subprotocol,
+            compression=None,
+            max_size=settings.max_frame_bytes,
+            max_queue=16,
+            open_timeout=5,
+            ping_interval=10,
+            ping_timeout=10,
+            close_timeout=CLOSE_SECONDS,
+            server_header="fairest",
+        )
+    except OSError as reason:
+        raise StartError(f"cannot listen on {settings.host}:{settings.port}: {reason.strerror or reason}") from reason
+    try:
+        yield server
+    finally:
+        await _close(server)
+
+
+async def _close(server: Server) -> None:
+    """Send everybody elsewhere; who does not read is cut off, since closing would wait for them for ever."""
+    server.close(code=CloseCode.RESTARTING, reason="restarting")
+    try:
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await server.wait_closed()
+    except TimeoutError:
+        for websocket in server.connections:
+            websocket.transport.abort()
+        await server.wait_closed()
+
+
+def _choose_subprotocol(_: ServerConnection, offered: Sequence[Subprotocol]) -> Subprotocol | None:
+    """Speak `fairest.v1` with who offers it or offers nothing; who offers only others cannot mean us."""
+    return Subprotocol(SUBPROTOCOL) if SUBPROTOCOL in offered else None
+
+
+async def _serve_until_told(settings: Settings) -> None:
+    told = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, told.set)
+    async with running(settings) as url:
+        _LOG.info("serving", url=url)
+        # The one line on standard output: whoever started us learns where we are.
+        print(url, flush=True)
+        await told.wait()
+        _LOG.info("stopping")
+
+
+def main() -> None:
+    """The console script `fairest-server`."""
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso"),
+            structlog.processors.format_exc_info,
+            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
+        ],
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+    )
+    logging.getLogger("websockets").setLevel(logging.CRITICAL)
+    try:
+        settings = CliApp.run(Settings)
+        uvloop.run(_serve_until_told(settings))
+    except ValidationError as reason:
+        for error in reason.errors():
+            print(f"fairest-server: --{'.'.join(map(str, error['loc']))}: {error['msg']}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except StartError as reason:
+        print(f"fairest-server: {reason}", file=sys.stderr)
+        raise SystemExit(1) from None

@@ -1,0 +1,211 @@
+"""One socket: frames become messages here and go to the room; what the room shows goes to the outbox."""
+
+import asyncio
+from typing import Final
+
+import structlog
+from redis.exceptions import RedisError
+from websockets.asyncio.server import ServerConnection
+from websockets.exceptions import ConnectionClosed
+
+from protocol.messages.codec import BrokenMessage, decode_from_client, encode
+from protocol.messages.fields import Message
+from protocol.messages.from_client import (
+    Create,
+    FromClient,
+    GetRecord,
+    Hello,
+    Join,
+    Leave,
+    Play,
+    Ready,
+    Rematch,
+    Resume,
+    Reveal,
+    Watch,
+)
+from protocol.messages.from_server import Error, Left, Welcome
+from protocol.messages.refusals import CLOSE_CODES, Breach, Refusal
+from server.host import Host
+from server.hosted_room import HostedRoom, Request
+from server.outbox import Outbox
+from server.room.commands import CreateRoom, LoseLink, Say, TakeSeat
+from server.room.decide import refuse
+from server.store.players import NameTaken, Player, Players, UnknownToken
+
+_LOG = structlog.get_logger(__name__)
+
+_BINARY: Final = BrokenMessage(Breach.BINARY_FRAME, "Messages are JSON in text frames; this frame was binary.")
+_HELLO_FIRST: Final = BrokenMessage(Breach.HELLO_FIRST, "The first message of a connection is hello.")
+_HELLO_TWICE: Final = BrokenMessage(Breach.HELLO_TWICE, "This connection has said hello already.")
+_HELLO_LATE: Final = BrokenMessage(Breach.HELLO_LATE, "No hello came in time.")
+_BAD_TOKEN: Final = BrokenMessage(Breach.BAD_TOKEN, "This server knows no player with this token; say hello without one.")
+_REPLACED: Final = BrokenMessage(Breach.REPLACED, "A newer connection of yours has taken this seat.")
+_INTERNAL: Final = BrokenMessage(Breach.INTERNAL, "The server has a fault; it is not yours. Connect again.")
+
+
+class Connection:
+    """One client. `serve` runs as long as its socket is open; as a follower it is shown the room that it is in."""
+
+    def __init__(
+        self, websocket: ServerConnection, host: Host, players: Players, link: str, hello_seconds: float
+    ) -> None:
+        self.link = link
+        self.resumes_at = 0
+        self._websocket = websocket
+        self._outbox = Outbox(websocket)
+        self._host = host
+        self._players = players
+        self._hello_seconds = hello_seconds
+        self._tasks = asyncio.TaskGroup()
+        self._player: Player | None = None
+        self._room: HostedRoom | None = None
+
+    async def serve(self) -> None:
+        """Hear the client until either side closes. When cancelled, the seat counts as left alone, not as left."""
+        try:
+            async with self._tasks:
+                await self._listen()
+        finally:
+            self._depart()
+
+    def show(self, data: bytes) -> None:
+        """Send an encoded message."""
+        self._outbox.send(data)
+
+    def replaced(self) -> None:
+        """A newer connection speaks for the seat: this one ends."""
+        self._room = None
+        self._tasks.create_task(self._break_off(_REPLACED))
+
+    def unseated(self) -> None:
+        """The seat was freed: this connection is in no room."""
+        self._room = None
+        self._say(Left())
+
+    def turned_away(self) -> None:
+        """The room did not let us in."""
+        self._room = None
+
+    async def _listen(self) -> None:
+        try:
+            await self._greet()
+            async for frame in self._websocket:
+                await self._hear(self._decode(frame))
+        except BrokenMessage as breach:
+            await self._break_off(breach)
+        except ConnectionClosed:
+            # The client went away, or a frame was oversize and the library closed with 1009.
+            return
+        except Exception:
+            _LOG.exception("fault in a connection", room=self._room.code if self._room else None)
+            await self._break_off(_INTERNAL)
+
+    async def _greet(self) -> None:
+        """Wait for a `hello` that this server accepts."""
+        try:
+            async with asyncio.timeout(self._hello_seconds):
+                while self._player is None:
+                    message = self._decode(await self._websocket.recv())
+                    if not isinstance(message, Hello):
+                        raise _HELLO_FIRST
+                    await self._hello(message)
+        except TimeoutError:
+            raise _HELLO_LATE from None
+
+    def _decode(self, frame: str | bytes) -> FromClient:
+        if isinstance(frame, bytes):
+            raise _BINARY
+        return decode_from_client(frame)
+
+    async def _hello(self, hello: Hello) -> None:
+        token = None
+        try:
+            if hello.token is None:
+                self._player, token = await self._players.enroll(hello.name)
+            else:
+                self._player = await self._players.recognise(hello.token, hello.name)
+        except UnknownToken:
+            raise _BAD_TOKEN from None
+        except NameTaken:
+            self._say(refuse("hello", Refusal.NAME_TAKEN))
+        except (RedisError, OSError):
+            self._say(refuse("hello", Refusal.TRY_AGAIN))
+        else:
+            self._say(Welcome(name=self._player.name, token=token, now_ms=self._host.now_ms()))
+
+    async def _hear(self, message: FromClient) -> None:
+        match message:
+            case Play() | Ready() | Reveal() | Rematch() | Leave():
+                self._speak(message)
+            case Create() | Join() | Resume() | Watch():
+                await self._enter(message)
+            case GetRecord():
+                await self._get_record()
+            case Hello():
+                raise _HELLO_TWICE
+
+    def _speak(self, word: Play | Ready | Reveal | Rematch | Leave) -> None:
+        number = word.number if isinstance(word, Play) else None
+        room = self._room
+        if room is None:
+            self._say(refuse(word.type, Refusal.NOT_IN_ROOM, number=number))
+            return
+        seat = room.seat_of(self)
+        if seat is not None:
+            room.submit(Request(Say(seat, word), self))
+        elif isinstance(word, Leave):
+            self._room = None
+            room.unfollow(self)
+            self._say(Left())
+        else:
+            self._say(refuse(word.type, Refusal.NOT_SEATED, number=number))
+
+    async def _enter(self, message: Create | Join | Resume | Watch) -> None:
+        player = self._player
+        assert player is not None, "only who has said hello is heard"
+        if self._room is not None:
+            self._say(refuse(message.type, Refusal.ALREADY_IN_ROOM))
+            return
+        try:
+            match message:
+                case Create(options=options):
+                    self._room = self._host.new_room()
+                    self._room.submit(Request(CreateRoom(options, player.player_id, player.name, self.link), self))
+                case Watch(room=code):
+                    self._room = await self._host.watch(code, self)
+                case Join(room=code) | Resume(room=code):
+                    self.resumes_at = message.position if isinstance(message, Resume) else 0
+                    room = await self._host.open_room(code)
+                    if room is None:
+                        self._say(refuse(message.type, Refusal.NO_SUCH_ROOM))
+                        return
+                    self._room = room
+                    room.submit(Request(TakeSeat(player.player_id, player.name, self.link, message.type), self))
+        except (RedisError, OSError):
+            self._say(refuse(message.type, Refusal.TRY_AGAIN))
+
+    async def _get_record(self) -> None:
+        if self._room is None:
+            self._say(refuse("get_record", Refusal.NOT_IN_ROOM))
+            return
+        try:
+            await self._host.send_record(self._room.code, self)
+        except (RedisError, OSError):
+            self._say(refuse("get_record", Refusal.TRY_AGAIN))
+
+    def _say(self, message: Message) -> None:
+        self._outbox.send(encode(message))
+
+    async def _break_off(self, breach: BrokenMessage) -> None:
+        self._say(Error(code=breach.breach, sentence=breach.sentence))
+        await self._websocket.close(CLOSE_CODES[breach.breach], breach.breach)
+
+    def _depart(self) -> None:
+        """The log learns that this link is gone; whether the seat is given up is for the grace period to say."""
+        room, self._room = self._room, None
+        if room is not None:
+            seat = room.seat_of(self)
+            if seat is not None:
+                room.submit(Request(LoseLink(seat, self.link)))
+            room.unfollow(self)

@@ -1,0 +1,326 @@
+"""The rooms that this process has open, and everything around them that waits: reads, timers, the sweep.
+
+A room is opened when somebody here wants it and dropped when nobody does; its log stays in Redis. Time in rooms is
+Redis' clock, which is followed here and asked for anew with every pulse.
+"""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Coroutine, Sequence
+from typing import Any, Final
+
+import structlog
+from coolname import RandomGenerator
+from coolname.data import config as code_words
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from protocol.calculation.seal import ROUND_ID_BYTES, SECRET_BYTES
+from protocol.messages.codec import encode
+from protocol.messages.entries import Entry
+from protocol.messages.fields import TICK_SECONDS, Phase, Seat
+from protocol.messages.from_server import MatchRecord, Snapshot, View
+from protocol.messages.options import Spectators
+from protocol.messages.refusals import Refusal
+from server.hosted_room import Follower, HostedRoom, Request
+from server.room.commands import ConfirmPublished, PassTime
+from server.room.decide import refuse
+from server.room.events import RoundOpened
+from server.room.evolve import evolve
+from server.room.recording import record_last_match
+from server.room.state import Deadline, RoomState
+from server.room.view import Step, scene, view
+from server.store import keys
+from server.store.archive import Archive
+from server.store.log import Append, Log, Logged
+from server.store.wakes import Wakes
+
+PULSE_SECONDS: Final = 1.0
+"""How often a process shows that it is alive, compares tails and looks for rooms that everybody forgot."""
+OVERDUE_MS: Final = 1_000
+"""A deadline is left this long to a process that has the room open before the sweep takes it up."""
+RETRY_SECONDS: Final = 0.25
+"""Between two attempts to write to a Redis that does not answer."""
+
+_LOG = structlog.get_logger(__name__)
+
+
+def draw_round() -> RoundOpened:
+    """A new round with an id and a secret from the system's random source."""
+    return RoundOpened(round=secrets.token_bytes(ROUND_ID_BYTES), secret=secrets.token_bytes(SECRET_BYTES))
+
+
+class Host:
+    """All rooms of this process, on one Redis. `run` must be running."""
+
+    def __init__(self, redis: Redis, listening: Redis) -> None:
+        self.process_id: Final = secrets.token_hex(4)
+        self.is_shared = False
+        self._redis = redis
+        self._log = Log(redis)
+        self._archive = Archive(redis)
+        self._wakes = Wakes(listening, self._heard)
+        self._rooms: dict[str, HostedRoom] = {}
+        self._deadlines: dict[str, tuple[int, asyncio.TimerHandle]] = {}
+        self._ticks: dict[str, asyncio.TimerHandle] = {}
+        self._publishing: set[str] = set()
+        self._tasks = asyncio.TaskGroup()
+        self._clock_ahead_ms = 0.0
+        self._codes = RandomGenerator(code_words, rand=secrets.SystemRandom())
+
+    async def run(self) -> None:
+        """Serve rooms until cancelled; what waits for the log then is still sent."""
+        try:
+            async with self._tasks as tasks:
+                tasks.create_task(self._log.run())
+                tasks.create_task(self._wakes.run())
+                tasks.create_task(self._pulse())
+        finally:
+            await self._log.drain()
+
+    def new_room(self) -> HostedRoom:
+        """A room whose log is still empty, under a code just drawn."""
+        return self._add(HostedRoom(self._codes.generate_slug(3), self, draw_round))
+
+    async def open_room(self, code: str) -> HostedRoom | None:
+        """The room with this code, or None if there is none. Raises RedisError.
+
+        Say something to the room, or follow it, before the next `await`: an idle room is dropped.
+        """
+        if code in self._rooms:
+            return self._rooms[code]
+        entries = await self._log.read(code)
+        if code in self._rooms:
+            return self._rooms[code]
+        if not entries:
+            return None
+        room = HostedRoom(code, self, draw_round)
+        room.hear(entries)
+        return self._add(room)
+
+    async def watch(self, code: str, follower: Follower) -> HostedRoom | None:
+        """Show a spectator the room, from a snapshot on; None, and a refusal, if that may not be."""
+        room = await self.open_room(code)
+        if room is None or room.state is None:
+            follower.show(encode(refuse("watch", Refusal.NO_SUCH_ROOM)))
+            return None
+        if room.state.options.spectators is Spectators.CLOSED:
+            follower.show(encode(refuse("watch", Refusal.NO_SPECTATORS)))
+            self.changed(room)
+            return None
+        room.arriving[follower.link] = follower
+        await self._introduce(room, None, follower, 0)
+        return room
+
+    async def send_record(self, code: str, follower: Follower) -> None:
+        """Show the record of the last match that is over in this room. Raises RedisError."""
+        record = record_last_match(code, _fold(await self._log.read(code)))
+        if record is None:
+            follower.show(encode(refuse("get_record", Refusal.NO_RECORD)))
+        else:
+            follower.show(encode(MatchRecord(match=record.match_id, lines=tuple(record.lines()))))
+
+    # What a room asks of its surroundings.
+
+    def now_ms(self) -> int:
+        """Redis' clock as far as it is known here."""
+        return int(time.time() * 1000 - self._clock_ahead_ms)
+
+    def set_clock(self, redis_ms: int) -> None:
+        """Redis' clock shows this."""
+        self._clock_ahead_ms = time.time() * 1000 - redis_ms
+
+    def append(self, append: Append) -> None:
+        """Send to the log with the next batch."""
+        self._log.append(append)
+
+    def catch_up(self, room: HostedRoom) -> None:
+        """Read the log behind the room's index, in a task."""
+        self._start(self._catch_up(room), room)
+
+    def welcome(self, room: HostedRoom, seat: int, follower: Follower) -> None:
+        """Show an arriving player the room, in a task."""
+        self._start(self._introduce(room, seat, follower, follower.resumes_at), room)
+
+    def changed(self, room: HostedRoom) -> None:
+        """Set the room's timers by its state, store what is to be stored, drop the room when nobody needs it."""
+        code, state = room.code, room.state
+        if state is None or (room.is_idle and not state.unpublished):
+            self._drop(room)
+            return
+        self._set_deadline(room, state.next_deadline())
+        if state.phase is Phase.RACING and code not in self._ticks:
+            self._ticks[code] = asyncio.get_running_loop().call_later(TICK_SECONDS, self._tick, room)
+        if state.unpublished and code not in self._publishing:
+            self._publishing.add(code)
+            self._start(self._publish(room), room)
+
+    def _set_deadline(self, room: HostedRoom, deadline: Deadline | None) -> None:
+        at_ms, timer = self._deadlines.get(room.code, (None, None))
+        wanted_ms = deadline.at_ms if deadline else None
+        if at_ms == wanted_ms:
+            return
+        if timer is not None:
+            timer.cancel()
+            del self._deadlines[room.code]
+        if deadline is not None:
+            delay = max(0.0, (deadline.at_ms - self.now_ms()) / 1000, RETRY_SECONDS * room.is_doubtful)
+            timer = asyncio.get_running_loop().call_later(delay, self._expire, room, deadline)
+            self._deadlines[room.code] = (deadline.at_ms, timer)
+
+    def _expire(self, room: HostedRoom, deadline: Deadline) -> None:
+        del self._deadlines[room.code]
+        room.submit(Request(PassTime(deadline.at_ms)))
+
+    def _add(self, room: HostedRoom) -> HostedRoom:
+        self._rooms[room.code] = room
+        if self.is_shared:
+            self._wakes.follow(room.code)
+        return room
+
+    def _drop(self, room: HostedRoom) -> None:
+        if self._rooms.get(room.code) is room:
+            del self._rooms[room.code]
+            self._wakes.unfollow(room.code)
+        self._set_deadline(room, None)
+        if room.code in self._ticks:
+            self._ticks.pop(room.code).cancel()
+
+    def _tick(self, room: HostedRoom) -> None:
+        del self._ticks[room.code]
+        room.tell_placed()
+        if room.state and room.state.phase is Phase.RACING:
+            self._ticks[room.code] = asyncio.get_running_loop().call_later(TICK_SECONDS, self._tick, room)
+
+    def _heard(self, code: str, entries: list[Logged]) -> None:
+        room = self._rooms.get(code)
+        if room is not None:
+            room.hear(entries)
+
+    def _start(self, work: Coroutine[Any, Any, None], room: HostedRoom) -> None:
+        """Do this in a task; a fault of ours in one room is logged and leaves the others alone."""
+
+        async def guarded() -> None:
+            try:
+                await work
+            except Exception:
+                _LOG.exception("fault in a room", room=room.code)
+
+        self._tasks.create_task(guarded())
+
+    async def _catch_up(self, room: HostedRoom) -> None:
+        try:
+            entries = await self._log.read(room.code, room.index)
+        except (RedisError, OSError):
+            room.is_doubtful = True
+            room.caught_up(None)
+        else:
+            room.caught_up(entries)
+
+    async def _introduce(self, room: HostedRoom, viewer: int | None, follower: Follower, resumes_at: int) -> None:
+        """Show a follower what its viewer was shown so far, then let it follow.
+
+        The log is read until nothing is missing that the room has shown; from there on no `await` may come between.
+        """
+        entries: list[Logged] = []
+        try:
+            while not entries or len(entries) < room.index:
+                entries += await self._log.read(room.code, len(entries))
+        except (RedisError, OSError):
+            room.unfollow(follower)
+            follower.turned_away()
+            follower.show(encode(refuse("watch" if viewer is None else "join", Refusal.TRY_AGAIN)))
+            return
+        room.hear(entries)
+        if room.arriving.pop(follower.link, None) is None:
+            room.unfollow(follower)
+            return
+        if viewer is not None and room.state and room.state.seat(viewer).link != follower.link:
+            follower.replaced()
+            return
+        follower.show(encode(self._introduction(room, viewer, view(_fold(entries), viewer), resumes_at)))
+        room.follow(viewer, follower)
+
+    def _introduction(
+        self, room: HostedRoom, viewer: int | None, shown: list[Entry], resumes_at: int
+    ) -> Snapshot | View:
+        """What a follower has missed, or the whole scene for one that has seen nothing or sees what never was."""
+        if 0 < resumes_at <= len(shown):
+            return View(position=resumes_at + 1, entries=tuple(shown[resumes_at:]))
+        assert room.state is not None, "a room that is introduced has a log"
+        seat: Seat | None = None if viewer is None else 1 if viewer else 0
+        return Snapshot(
+            room=room.code,
+            seat=seat,
+            position=len(shown),
+            now_ms=self.now_ms(),
+            scene=scene(room.state, shown),
+        )
+
+    async def _publish(self, room: HostedRoom) -> None:
+        """Store the match that is over, until it is stored."""
+        while True:
+            try:
+                record = record_last_match(room.code, _fold(await self._log.read(room.code)))
+                if record is not None:
+                    await self._archive.keep(record)
+                break
+            except (RedisError, OSError):
+                await asyncio.sleep(RETRY_SECONDS)
+        self._publishing.discard(room.code)
+        room.submit(Request(ConfirmPublished()))
+
+    async def _pulse(self) -> None:
+        while True:
+            try:
+                await self._beat()
+            except (RedisError, OSError) as reason:
+                _LOG.warning("redis does not answer", reason=str(reason))
+            await asyncio.sleep(PULSE_SECONDS)
+
+    async def _beat(self) -> None:
+        """Show that we live, see who else does, read what wake-ups missed, take up forgotten rooms."""
+        now_ms = await self._log.now_ms()
+        self.set_clock(now_ms)
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.zadd(keys.PROCESSES, {self.process_id: now_ms})
+        pipeline.zremrangebyscore(keys.PROCESSES, "-inf", now_ms - keys.PROCESS_SECONDS * 1000)
+        pipeline.zcard(keys.PROCESSES)
+        self._share((await pipeline.execute())[-1] > 1)
+        if self.is_shared and self._rooms:
+            codes = list(self._rooms)
+            for code, index in zip(codes, await self._log.tail_indexes(codes), strict=True):
+                if code in self._rooms and self._rooms[code].index < index:
+                    self._rooms[code].catch_up()
+        for code in await self._log.due_rooms(OVERDUE_MS):
+            await self._take_up(code)
+
+    async def _take_up(self, code: str) -> None:
+        """Look at a room that everybody forgot: judge its deadline, store its match."""
+        room = await self.open_room(code)
+        if room is None or room.state is None:
+            await self._log.forget(code)
+            return
+        deadline = room.state.next_deadline()
+        if deadline is not None:
+            room.submit(Request(PassTime(deadline.at_ms)))
+        else:
+            self.changed(room)
+
+    def _share(self, is_shared: bool) -> None:
+        if is_shared and not self.is_shared:
+            for code in self._rooms:
+                self._wakes.follow(code)
+        self.is_shared = is_shared
+
+
+def _fold(entries: Sequence[Logged]) -> list[Step]:
+    """A whole log as steps."""
+    steps: list[Step] = []
+    before: RoomState | None = None
+    for logged in entries:
+        after = evolve(before, logged.event, logged.at_ms)
+        steps.append(Step(before, logged.event, logged.at_ms, after))
+        before = after
+    return steps

@@ -1,0 +1,357 @@
+"""A room as this process has it open: commands come in, events go to the log, and what the log took is shown.
+
+    submit -> decide -> append -> (Redis) -> evolve -> view -> followers
+
+All of it is synchronous but for the append, whose answer comes back as a call. One append of a room is under way at a
+time; what is said meanwhile is decided together and appended together when the answer is here. Nothing is
+acknowledged, and nothing shown, before the log has it.
+"""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from protocol.messages.codec import encode
+from protocol.messages.entries import Entry
+from protocol.messages.fields import Phase
+from protocol.messages.from_client import Play
+from protocol.messages.from_server import Accepted, Placed, Refused, View
+from protocol.messages.refusals import Refusal
+from server.room import view as seen
+from server.room.commands import Command, CreateRoom, PassTime, Say, TakeSeat
+from server.room.decide import DrawRound, decide, refuse
+from server.room.events import Attached, Event, SeatFreed
+from server.room.evolve import evolve
+from server.room.state import RoomState
+from server.room.view import Step
+from server.store import keys
+from server.store.log import Answer, Append, Logged
+
+
+class Follower(Protocol):
+    """Somebody connected who is shown a room: a player over a link, or a spectator."""
+
+    @property
+    def link(self) -> str:
+        """The name of this connection, unlike that of any other in any process."""
+
+    @property
+    def resumes_at(self) -> int:
+        """The position of its view behind which this follower wants to go on; 0 for a snapshot."""
+
+    def show(self, data: bytes) -> None:
+        """Send an encoded message."""
+
+    def replaced(self) -> None:
+        """A newer connection speaks for the seat now."""
+
+    def unseated(self) -> None:
+        """The seat was freed."""
+
+    def turned_away(self) -> None:
+        """The seat that was asked for is not to be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A command and who gets the answer, if anybody does."""
+
+    command: Command
+    asker: Follower | None = None
+
+
+class Surroundings(Protocol):
+    """What a room needs of the process around it."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes serve this deployment, so that the log may move on without us."""
+
+    def now_ms(self) -> int:
+        """Redis' clock as far as it is known here; the log's own stamp is what counts."""
+
+    def set_clock(self, redis_ms: int) -> None:
+        """Redis' clock shows this."""
+
+    def append(self, append: Append) -> None:
+        """Send to the log; the answer comes through `Append.done`."""
+
+    def catch_up(self, room: "HostedRoom") -> None:
+        """Read what the log has behind `room.index` and hand it to `room.caught_up`, in a task."""
+
+    def welcome(self, room: "HostedRoom", seat: int, follower: Follower) -> None:
+        """Show an arriving player the room and have it follow, in a task."""
+
+    def changed(self, room: "HostedRoom") -> None:
+        """Deadlines, the need to publish, or whether anybody follows may have changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Proposal:
+    """An append under way: the steps it will be if Redis' clock does not matter, and the answers that wait for it."""
+
+    tag: str
+    steps: list[Step]
+    requests: list[Request]
+    answers: list[tuple[Follower, Refused | Accepted]]
+
+
+class HostedRoom:
+    """One room of this process: a cache of its log that may be thrown away at any time."""
+
+    def __init__(self, code: str, around: Surroundings, draw_round: DrawRound) -> None:
+        self.code = code
+        self.state: RoomState | None = None
+        self.index = 0
+        self.seats: dict[int, Follower] = {}
+        self.spectators: set[Follower] = set()
+        self.arriving: dict[str, Follower] = {}
+        """Followers by link that have asked for a seat and are not shown the room yet."""
+        self.is_doubtful = False
+        """Whether Redis left an append unanswered, so that the log has to be read before anything is decided."""
+        self._tag = ""
+        self._around = around
+        self._draw_round = draw_round
+        self._views: dict[int | None, seen.View] = {}
+        self._waiting: list[Request] = []
+        self._under_way: _Proposal | None = None
+        self._is_reading = False
+        self._told_placed: tuple[int, int] | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody follows this room and nothing is under way, so that it may be dropped."""
+        busy = self._waiting or self._under_way or self._is_reading
+        return not (self.seats or self.spectators or self.arriving or busy)
+
+    def submit(self, request: Request) -> None:
+        """Decide this as soon as nothing is under way. Each connection has few requests open, so this stays short."""
+        if isinstance(request.command, (TakeSeat, CreateRoom)) and request.asker:
+            self.arriving[request.asker.link] = request.asker
+        self._waiting.append(request)
+        if self._under_way is None and not self._is_reading:
+            self._settle(is_fresh=False)
+
+    def catch_up(self) -> None:
+        """Read what other processes appended, unless something under way will find out anyway."""
+        if self._under_way is None and not self._is_reading:
+            self._is_reading = True
+            self._around.catch_up(self)
+
+    def caught_up(self, entries: Sequence[Logged] | None) -> None:
+        """Take the log's entries behind `index`, or None when Redis did not answer, and go on."""
+        self._is_reading = False
+        if entries is None:
+            self._give_up(self._waiting)
+            self._waiting = []
+            self._around.changed(self)
+            return
+        self.is_doubtful = False
+        self.hear(entries)
+        self._settle(is_fresh=True)
+
+    def hear(self, entries: Sequence[Logged]) -> None:
+        """Take entries that the log has, from a wake-up or a read. A gap makes this room read the log."""
+        steps: list[Step] = []
+        state, index = self.state, self.index
+        for logged in entries:
+            if logged.index <= index:
+                continue
+            if logged.index > index + 1:
+                self.catch_up()
+                break
+            after = evolve(state, logged.event, logged.at_ms)
+            steps.append(Step(state, logged.event, logged.at_ms, after))
+            state, index, self._tag = after, logged.index, logged.tag
+        self._take(steps)
+        self._around.changed(self)
+
+    def follow(self, viewer: int | None, follower: Follower) -> None:
+        """Show this follower what the viewer is shown from now on."""
+        if viewer is None:
+            self.spectators.add(follower)
+        else:
+            self.seats[viewer] = follower
+
+    def unfollow(self, follower: Follower) -> None:
+        """Show this follower nothing more."""
+        self.spectators.discard(follower)
+        self.arriving.pop(follower.link, None)
+        self.seats = {seat: each for seat, each in self.seats.items() if each is not follower}
+        self._around.changed(self)
+
+    def seat_of(self, follower: Follower) -> int | None:
+        """The seat this follower speaks for, by what the log says."""
+        seats = self.state.seats if self.state else ()
+        return next((number for number, seat in enumerate(seats) if seat and seat.link == follower.link), None)
+
+    def tell_placed(self) -> None:
+        """The tick: how many cards each player has placed, if that is not what was told before."""
+        counts = seen.placed(self.state) if self.state else None
+        if counts is not None and counts != self._told_placed:
+            data = encode(Placed(placed=counts))
+            for follower in (*self.seats.values(), *self.spectators):
+                follower.show(data)
+        self._told_placed = counts
+
+    def _settle(self, is_fresh: bool) -> None:
+        """Decide all that waits, each on what the one before leads to, and append what follows from it.
+
+        `is_fresh` says that the log was read just now.
+        """
+        if self.is_doubtful and not is_fresh:
+            self.catch_up()
+            return
+        requests = self._take_waiting()
+        steps: list[Step] = []
+        answers: list[tuple[Follower, Refused | Accepted]] = []
+        state, now_ms = self.state, self._around.now_ms()
+        for request in requests:
+            verdict = decide(state, request.command, self._draw_round)
+            if isinstance(verdict, tuple):
+                for event in verdict:
+                    after = evolve(state, event, now_ms)
+                    steps.append(Step(state, event, now_ms, after))
+                    state = after
+            elif request.asker:
+                answers.append((request.asker, verdict))
+        if answers and self._around.is_shared and not is_fresh:
+            # A refusal may rest on the newest state only: another process may have moved the room on.
+            self._waiting = [*requests, *self._waiting]
+            self.catch_up()
+        elif steps:
+            self._under_way = _Proposal(secrets.token_hex(4), steps, requests, answers)
+            self._propose(self._under_way)
+        else:
+            self._answer(answers)
+            if self._waiting:
+                self._settle(is_fresh)
+            else:
+                self._around.changed(self)
+
+    def _take_waiting(self) -> list[Request]:
+        """All that waits; but a deadline is judged first and alone, since the rest is judged on what it leads to."""
+        for place, request in enumerate(self._waiting):
+            if isinstance(request.command, PassTime):
+                del self._waiting[place]
+                return [request]
+        requests, self._waiting = self._waiting, []
+        return requests
+
+    def _propose(self, proposal: _Proposal) -> None:
+        before, after = self.state, proposal.steps[-1].after
+        command = proposal.requests[0].command
+        deadline = before.next_deadline() if before else None
+        if isinstance(command, PassTime):
+            not_before_ms, not_after_ms = command.now_ms, 0
+        else:
+            not_before_ms, not_after_ms = 0, deadline.at_ms if deadline else 0
+        look_again_ms = after.look_again_ms()
+        is_same = before is not None and before.look_again_ms() == look_again_ms
+        self._around.append(
+            Append(
+                room=self.code,
+                expected=self.index,
+                expected_tag=self._tag,
+                tag=proposal.tag,
+                events=[step.event for step in proposal.steps],
+                done=self._replied,
+                not_before_ms=not_before_ms,
+                not_after_ms=not_after_ms,
+                look_again_ms=None if is_same else look_again_ms or 0,
+                expire_seconds=keys.CLOSED_ROOM_SECONDS if after.phase is Phase.CLOSED else 0,
+                is_shared=self._around.is_shared,
+            )
+        )
+
+    def _replied(self, answer: Answer, now_ms: int) -> None:
+        """What became of the append under way."""
+        proposal, self._under_way = self._under_way, None
+        assert proposal is not None, "only an append under way is answered"
+        match answer:
+            case Answer.APPENDED:
+                self._tag = proposal.tag
+                self._take(_restamp(proposal.steps, now_ms))
+                self._answer(proposal.answers)
+                self._settle(is_fresh=False)
+            case Answer.CONFLICT:
+                self._waiting = [*proposal.requests, *self._waiting]
+                self.catch_up()
+            case Answer.LATE:
+                self._waiting = [Request(PassTime(now_ms)), *proposal.requests, *self._waiting]
+                self._settle(is_fresh=False)
+            case Answer.EARLY:
+                # Our idea of Redis' clock was ahead of it; the deadline is set anew.
+                self._around.set_clock(now_ms)
+                self._settle(is_fresh=False)
+            case Answer.UNKNOWN:
+                self.is_doubtful = True
+                self._give_up(proposal.requests)
+                self._around.changed(self)
+
+    def _take(self, steps: Sequence[Step]) -> None:
+        """The log has these events: this is the state now, and everybody is shown what they may see of it."""
+        if not steps:
+            return
+        self._views = self._views or seen.views_of(steps[0].after)
+        shown: dict[int | None, list[Entry]] = {viewer: [] for viewer in self._views}
+        for step in steps:
+            news = seen.tell(step)
+            for viewer, view in self._views.items():
+                shown[viewer].extend(view.see(news, step.after))
+        self.state = steps[-1].after
+        self.index += len(steps)
+        for viewer, entries in shown.items():
+            if entries:
+                self._show(viewer, entries)
+        for step in steps:
+            self._reseat(step.event)
+
+    def _show(self, viewer: int | None, entries: list[Entry]) -> None:
+        followers = self.spectators if viewer is None else [self.seats[viewer]] if viewer in self.seats else ()
+        if followers:
+            first = self._views[viewer].position - len(entries) + 1
+            data = encode(View(position=first, entries=tuple(entries)))
+            for follower in followers:
+                follower.show(data)
+
+    def _reseat(self, event: Event) -> None:
+        """Followers come and go with the links that the log names, so every process agrees on who speaks for a seat."""
+        if isinstance(event, SeatFreed) and event.seat in self.seats:
+            self.seats.pop(event.seat).unseated()
+        if isinstance(event, Attached):
+            if event.seat in self.seats and self.seats[event.seat].link != event.link:
+                self.seats.pop(event.seat).replaced()
+            if event.link in self.arriving:
+                self._around.welcome(self, event.seat, self.arriving[event.link])
+
+    def _answer(self, answers: Sequence[tuple[Follower, Refused | Accepted]]) -> None:
+        for follower, answer in answers:
+            if isinstance(answer, Refused) and answer.to in ("create", "join", "resume"):
+                self.arriving.pop(follower.link, None)
+                follower.turned_away()
+            follower.show(encode(answer))
+
+    def _give_up(self, requests: Sequence[Request]) -> None:
+        """Redis does not answer: nothing is accepted in memory only."""
+        for request in requests:
+            if request.asker:
+                word = request.command.word if isinstance(request.command, Say) else None
+                number = word.number if isinstance(word, Play) else None
+                to = word.type if word else getattr(request.command, "to", "create")
+                self._answer([(request.asker, refuse(to, Refusal.TRY_AGAIN, number=number))])
+
+
+def _restamp(steps: Sequence[Step], at_ms: int) -> Sequence[Step]:
+    """The steps with the log's time stamp; only those in which time matters are computed again."""
+    before = steps[0].before
+    clocks = before.clocks if before else None
+    if all(step.after.clocks is clocks for step in steps):
+        return steps
+    stamped: list[Step] = []
+    for step in steps:
+        after = evolve(before, step.event, at_ms)
+        stamped.append(Step(before, step.event, at_ms, after))
+        before = after
+    return stamped

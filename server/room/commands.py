@@ -1,0 +1,57 @@
+"""What somebody wants to happen in a room; `decide` judges it."""
+
+from dataclasses import dataclass
+
+from protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
+from protocol.messages.options import RoomOptions
+
+
+@dataclass(frozen=True, slots=True)
+class CreateRoom:
+    """Begin the log of a new room, with this player in its first seat."""
+
+    options: RoomOptions
+    player: str
+    name: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class TakeSeat:
+    """A player joins over a link, or comes back to the seat that it has."""
+
+    player: str
+    name: str
+    link: str
+    to: str = "join"
+
+
+@dataclass(frozen=True, slots=True)
+class LoseLink:
+    """The link of a seat is gone. Means nothing when a newer link has taken its place."""
+
+    seat: int
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """A seated player says something that changes the room."""
+
+    seat: int
+    word: Ready | Reveal | Play | Rematch | Leave
+
+
+@dataclass(frozen=True, slots=True)
+class PassTime:
+    """It is this late on Redis' clock: judge every deadline that has passed."""
+
+    now_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmPublished:
+    """Result and record of the finished match are stored."""
+
+
+Command = CreateRoom | TakeSeat | LoseLink | Say | PassTime | ConfirmPublished

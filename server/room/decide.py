@@ -1,0 +1,214 @@
+"""Judge a command: the events it leads to, or the answer it gets instead. Pure: time and randomness come in."""
+
+from collections.abc import Callable
+
+from protocol.calculation.round import Ending
+from protocol.calculation.rules import BadRules
+from protocol.calculation.seal import commit_entropy
+from protocol.messages.fields import Phase, Seat
+from protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
+from protocol.messages.from_server import Accepted, Refused
+from protocol.messages.refusals import SENTENCES, Refusal
+from server.room.commands import Command, ConfirmPublished, CreateRoom, LoseLink, PassTime, Say, TakeSeat
+from server.room.events import (
+    Attached,
+    Detached,
+    Event,
+    MatchPublished,
+    Played,
+    PlayerReady,
+    RematchAsked,
+    Revealed,
+    RoomClosed,
+    RoomCreated,
+    RoundOpened,
+    SeatFreed,
+    SeatsStopped,
+    SeatTaken,
+    Started,
+)
+from server.room.state import Deadline, Due, RoomState
+
+Verdict = tuple[Event, ...] | Refused | Accepted
+"""Events to append; or nothing happens and this is the answer. No events and no answer: there is nothing to do."""
+
+DrawRound = Callable[[], RoundOpened]
+"""Draws the id and the secret of a new round from the system's random source."""
+
+
+def refuse(to: str, code: Refusal, detail: str = "", number: int | None = None) -> Refused:
+    """A refusal of this request with the code's sentence, or with a more telling one."""
+    return Refused(to=to, code=code, sentence=detail or SENTENCES[code], number=number)
+
+
+def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> Verdict:
+    """What a command leads to in this state; None is a room whose log is still empty."""
+    if isinstance(command, CreateRoom):
+        return _create(state, command)
+    if state is None:
+        return refuse(getattr(command, "to", "join"), Refusal.NO_SUCH_ROOM)
+    match command:
+        case TakeSeat():
+            return _take_seat(state, command, draw_round)
+        case LoseLink(seat=seat, link=link):
+            holder = state.seats[seat]
+            return (Detached(seat=_seat(seat), link=link),) if holder and holder.link == link else ()
+        case PassTime(now_ms=now_ms):
+            deadline = state.next_deadline()
+            return _expire(state, deadline, draw_round) if deadline and deadline.at_ms <= now_ms else ()
+        case ConfirmPublished():
+            return (MatchPublished(),) if state.unpublished else ()
+        case Say(seat=seat, word=word):
+            return _hear(state, seat, word, draw_round)
+
+
+def _seat(number: int) -> Seat:
+    """The wire's literal seat number, for mypy."""
+    return 1 if number else 0
+
+
+def _create(state: RoomState | None, command: CreateRoom) -> Verdict:
+    if state is not None:
+        return refuse("create", Refusal.TRY_AGAIN, "The code drawn for this room was taken; try again.")
+    try:
+        command.options.chosen_rules()
+    except BadRules as reason:
+        return refuse("create", Refusal.BAD_RULES, f"{str(reason)[:1].upper()}{str(reason)[1:]}.")
+    created = RoomCreated(options=command.options)
+    return (created, *_sit_down(0, command.player, command.name, command.link))
+
+
+def _sit_down(seat: int, player: str, name: str, link: str) -> tuple[Event, Event]:
+    number = _seat(seat)
+    return SeatTaken(seat=number, player=player, name=name), Attached(seat=number, link=link)
+
+
+def _take_seat(state: RoomState, command: TakeSeat, draw_round: DrawRound) -> Verdict:
+    if state.phase is Phase.CLOSED:
+        return refuse(command.to, Refusal.ROOM_CLOSED)
+    own = state.seat_of(command.player)
+    if own is not None:
+        return (Attached(seat=_seat(own), link=command.link),)
+    if command.to == "resume":
+        return refuse(command.to, Refusal.NOT_SEATED)
+    free = state.free_seat()
+    if free is None:
+        return refuse(command.to, Refusal.ROOM_FULL)
+    sits = _sit_down(free, command.player, command.name, command.link)
+    is_full = state.seats[1 - free] is not None
+    return (*sits, draw_round()) if is_full else sits
+
+
+def _hear(state: RoomState, seat: int, word: Ready | Reveal | Play | Rematch | Leave, draw_round: DrawRound) -> Verdict:
+    if state.seats[seat] is None:
+        return refuse(word.type, Refusal.NOT_SEATED)
+    match word:
+        case Play():
+            return _play(state, seat, word)
+        case Ready():
+            return _ready(state, seat, word)
+        case Reveal():
+            return _reveal(state, seat, word)
+        case Rematch():
+            return _rematch(state, seat, draw_round)
+        case Leave():
+            return _leave(state, seat)
+
+
+def _play(state: RoomState, seat: int, word: Play) -> Verdict:
+    race, number = state.race, word.number
+    if state.phase not in (Phase.RACING, Phase.FINISHED) or race is None:
+        return refuse("play", Refusal.RACE_NOT_STARTED, number=number)
+    racer, last = race.racers[seat], state.seat(seat).last_move
+    if number == racer.moves and word.move == last:
+        return Accepted(number=number)
+    if state.phase is Phase.FINISHED:
+        return refuse("play", Refusal.RACE_OVER, number=number)
+    if racer.ending:
+        return refuse("play", Refusal.SEAT_STOPPED, number=number)
+    if number != racer.moves + 1:
+        return _wrong_number(number, racer.moves)
+    illegal = race.refusal(seat, word.move)
+    if illegal:
+        return refuse("play", Refusal(illegal), number=number)
+    return (Played(seat=_seat(seat), move=word.move),)
+
+
+def _wrong_number(number: int, accepted: int) -> Refused:
+    said = f"The next number is {accepted + 1}, not {number}."
+    if number == accepted:
+        return refuse("play", Refusal.NUMBER_REPEATED, f"{SENTENCES[Refusal.NUMBER_REPEATED]} {said}", number)
+    code = Refusal.NUMBER_OLD if number < accepted else Refusal.NUMBER_FUTURE
+    return refuse("play", code, f"{SENTENCES[code]} {said}", number)
+
+
+def _ready(state: RoomState, seat: int, word: Ready) -> Verdict:
+    said = state.seat(seat).entropy_hash
+    if state.phase is not Phase.READY:
+        return refuse("ready", Refusal.WRONG_PHASE, f"Nobody gets ready while the room is {state.phase}.")
+    if said is not None:
+        return refuse("ready", Refusal.ALREADY_READY) if said != word.entropy_hash else ()
+    return (PlayerReady(seat=_seat(seat), entropy_hash=word.entropy_hash),)
+
+
+def _reveal(state: RoomState, seat: int, word: Reveal) -> Verdict:
+    holder = state.seat(seat)
+    if state.phase is not Phase.DEALING or state.round is None:
+        return refuse("reveal", Refusal.WRONG_PHASE, f"Nothing is to be revealed while the room is {state.phase}.")
+    if holder.entropy is not None:
+        return ()
+    if commit_entropy(state.round.round_id, seat, word.entropy) != holder.entropy_hash:
+        return refuse("reveal", Refusal.WRONG_ENTROPY)
+    return (Revealed(seat=_seat(seat), entropy=word.entropy),)
+
+
+def _rematch(state: RoomState, seat: int, draw_round: DrawRound) -> Verdict:
+    if state.phase is not Phase.FINISHED or not state.match_is_over:
+        return refuse("rematch", Refusal.WRONG_PHASE, "A rematch can be asked for when the match is over.")
+    if state.seat(seat).wants_rematch:
+        return ()
+    asked = RematchAsked(seat=_seat(seat))
+    return (asked, draw_round()) if state.seat(1 - seat).wants_rematch else (asked,)
+
+
+def _leave(state: RoomState, seat: int) -> Verdict:
+    free = SeatFreed(seat=_seat(seat), reason="left")
+    if state.phase in (Phase.WAITING, Phase.READY, Phase.FINISHED):
+        return (free,)
+    link = state.seat(seat).link
+    if state.race is not None and state.race.racers[seat].ending:
+        return (Detached(seat=_seat(seat), link=link),) if link else ()
+    return (SeatsStopped(seats=(_seat(seat),), ending=Ending.RESIGNED), free)
+
+
+def _expire(state: RoomState, deadline: Deadline, draw_round: DrawRound) -> Verdict:
+    match deadline.due:
+        case Due.PHASE:
+            return _end_phase(state, draw_round)
+        case Due.SEAT if state.phase in (Phase.COUNTDOWN, Phase.RACING):
+            return (SeatsStopped(seats=(_seat(deadline.seat),), ending=Ending.AWAY),)
+        case Due.SEAT:
+            return (SeatFreed(seat=_seat(deadline.seat), reason="away"),)
+        case Due.IDLE:
+            return (RoomClosed(),)
+
+
+def _end_phase(state: RoomState, draw_round: DrawRound) -> tuple[Event, ...]:
+    seats = (_seat(0), _seat(1))
+    match state.phase:
+        case Phase.READY:
+            late = [seat for seat in seats if not state.seat(seat).entropy_hash]
+            return tuple(SeatFreed(seat=seat, reason="not_ready") for seat in late)
+        case Phase.DEALING:
+            silent = tuple(seat for seat in seats if not state.seat(seat).entropy)
+            return (SeatsStopped(seats=silent, ending=Ending.NOT_REVEALED),)
+        case Phase.COUNTDOWN:
+            return (Started(),)
+        case Phase.RACING:
+            assert state.race is not None
+            racing = tuple(seat for seat in seats if not state.race.racers[seat].ending)
+            return (SeatsStopped(seats=racing, ending=Ending.OUT_OF_TIME),)
+        case Phase.FINISHED:
+            return (draw_round(),)
+        case _:
+            raise AssertionError(f"{state.phase} does not end by itself")

@@ -1,0 +1,91 @@
+"""The record of a room's last match, made from the room's log."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from protocol.calculation.record import Record, RecordedMove, RecordedRound, RecordedStop
+from protocol.messages.fields import Phase
+from server.room import events
+from server.room.state import OpenRound, RoomState
+from server.room.view import Step
+
+
+@dataclass(slots=True)
+class _Match:
+    """A match while its log is being read."""
+
+    match_id: str
+    names: tuple[str, str]
+    rounds: list[RecordedRound] = field(default_factory=list)
+    moves: list[RecordedMove | RecordedStop] = field(default_factory=list)
+    finished_at_ms: int | None = None
+
+    @property
+    def is_raced(self) -> bool:
+        """Whether any of its rounds has a result."""
+        return any(played.outcome for played in self.rounds)
+
+
+def record_last_match(room: str, steps: Iterable[Step]) -> Record | None:
+    """The record of the last match that is over, or None when none is."""
+    match: _Match | None = None
+    over: _Match | None = None
+    options = rules = None
+    for step in steps:
+        options, rules = step.after.options, step.after.rules
+        if isinstance(step.event, events.RoundOpened):
+            match = _open(match, step)
+        if match is None:
+            continue
+        _note(match, step)
+        if step.after.match_is_over and match.is_raced and match is not over:
+            match.finished_at_ms = step.at_ms
+            over = match
+    if over is None or options is None or rules is None:
+        return None
+    return Record(
+        match_id=over.match_id,
+        room=room,
+        names=over.names,
+        rules=rules,
+        best_of=options.best_of,
+        direct_breaks_ties=options.direct_breaks_ties,
+        finished_at_ms=over.finished_at_ms or 0,
+        rounds=tuple(over.rounds),
+    )
+
+
+def _open(match: _Match | None, step: Step) -> _Match:
+    """The match that this round belongs to. Rounds called off before a first race go with the next match."""
+    opened, after = step.after.round, step.after
+    assert opened is not None, "the round was just opened"
+    if match is not None and opened.number > 1:
+        return match
+    called_off = match.rounds if match is not None and not match.is_raced else []
+    return _Match(opened.round_id.hex(), (after.seat(0).name, after.seat(1).name), called_off)
+
+
+def _note(match: _Match, step: Step) -> None:
+    before, event, after = step.before, step.event, step.after
+    started_at = after.clocks.started_at_ms or step.at_ms
+    since_start = step.at_ms - started_at if before and before.phase is Phase.RACING else 0
+    if isinstance(event, events.Played):
+        match.moves.append(RecordedMove(since_start, event.seat, event.move))
+    elif isinstance(event, events.SeatsStopped) and after.race is not None:
+        match.moves.append(RecordedStop(since_start, event.seats, event.ending))
+    if before and before.round and before.phase is Phase.READY and isinstance(event, events.SeatFreed):
+        match.rounds.append(RecordedRound(before.round.round_id, before.round.secret))
+    if before and before.phase is not Phase.FINISHED and after.phase is Phase.FINISHED and after.round:
+        match.rounds.append(_recorded(after, after.round, tuple(match.moves)))
+        match.moves = []
+
+
+def _recorded(after: RoomState, finished: OpenRound, moves: tuple[RecordedMove | RecordedStop, ...]) -> RecordedRound:
+    entropies = tuple(after.seat(seat).entropy or b"" for seat in (0, 1))
+    return RecordedRound(
+        round_id=finished.round_id,
+        secret=finished.secret,
+        entropies=entropies if finished.race else (),
+        events=moves if finished.race else (),
+        outcome=finished.outcome,
+    )

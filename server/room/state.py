@@ -1,0 +1,139 @@
+"""What a room is at one moment: a value, computed from its log."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from protocol.calculation.moves import Move
+from protocol.calculation.round import Outcome, Round
+from protocol.calculation.rules import Rules
+from protocol.messages.fields import Phase
+from protocol.messages.options import RoomOptions
+
+IDLE_SECONDS: Final = 600
+"""How long a room waits for anybody to come back before it is closed."""
+PAUSE_SECONDS: Final = 5
+"""Between the rounds of a match."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeatState:
+    """A taken seat. `link` names the connection that speaks for it, None while there is none."""
+
+    player: str
+    name: str
+    link: str | None = None
+    entropy_hash: bytes | None = None
+    entropy: bytes | None = None
+    wins: int = 0
+    wants_rematch: bool = False
+    last_move: Move | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRound:
+    """The round under way, from its commitment to its result; `seed` and `race` are there once it is dealt."""
+
+    round_id: bytes
+    secret: bytes
+    number: int
+    seed: bytes | None = None
+    race: Round | None = None
+    outcome: Outcome | None = None
+
+
+class Due(Enum):
+    """What a deadline is for."""
+
+    PHASE = "the present phase ends"
+    SEAT = "a seat was away too long"
+    IDLE = "the room was empty too long"
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """Something that happens by itself at this time on Redis' clock."""
+
+    at_ms: int
+    due: Due
+    seat: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """All that depends on when something happened, in one place.
+
+    A state whose clocks are the very object of the state before does not depend on the time of its last event.
+    """
+
+    phase_until_ms: int | None = None
+    away_until_ms: tuple[int | None, int | None] = (None, None)
+    idle_until_ms: int | None = None
+    started_at_ms: int | None = None
+    finished_at_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoomState:
+    """A room. `matches` counts the matches begun here; `unpublished` says that the last one waits to be stored."""
+
+    options: RoomOptions
+    rules: Rules
+    phase: Phase = Phase.WAITING
+    seats: tuple[SeatState | None, SeatState | None] = (None, None)
+    round: OpenRound | None = None
+    clocks: Clocks = Clocks()
+    matches: int = 0
+    match_is_over: bool = False
+    unpublished: bool = False
+
+    @property
+    def race(self) -> Round | None:
+        """The race that is dealt, under way or over."""
+        return self.round.race if self.round else None
+
+    def seat(self, number: int) -> SeatState:
+        """A seat that is known to be taken."""
+        seat = self.seats[number]
+        assert seat is not None, f"seat {number} is free"
+        return seat
+
+    def seat_of(self, player: str) -> int | None:
+        """The seat this player has here, if any."""
+        return next((number for number, seat in enumerate(self.seats) if seat and seat.player == player), None)
+
+    def free_seat(self) -> int | None:
+        """The first free seat, if any."""
+        return next((number for number, seat in enumerate(self.seats) if seat is None), None)
+
+    def deadlines(self) -> Iterator[Deadline]:
+        """Everything that will happen by itself if nobody does anything, in no order."""
+        if self.phase is Phase.CLOSED:
+            return
+        if self.clocks.phase_until_ms is not None:
+            yield Deadline(self.clocks.phase_until_ms, Due.PHASE)
+        for number, until_ms in enumerate(self.clocks.away_until_ms):
+            if until_ms is not None and self._absence_counts(number):
+                yield Deadline(until_ms, Due.SEAT, number)
+        if self.clocks.idle_until_ms is not None and self.phase is Phase.WAITING:
+            yield Deadline(self.clocks.idle_until_ms, Due.IDLE)
+
+    def next_deadline(self) -> Deadline | None:
+        """The earliest deadline, if there is any."""
+        return min(self.deadlines(), key=lambda deadline: deadline.at_ms, default=None)
+
+    def look_again_ms(self) -> int | None:
+        """When some process has to look at this room even if nobody is connected to it, or None for never."""
+        if self.unpublished:
+            return self.clocks.finished_at_ms
+        deadline = self.next_deadline()
+        return deadline.at_ms if deadline else None
+
+    def _absence_counts(self, seat: int) -> bool:
+        """While entropies are shown only the reveal deadline counts; who has stopped cannot be stopped again."""
+        if self.phase is Phase.DEALING:
+            return False
+        if self.phase in (Phase.COUNTDOWN, Phase.RACING):
+            return self.race is not None and not self.race.racers[seat].ending
+        return True

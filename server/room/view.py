@@ -1,0 +1,269 @@
+"""The horizon rule: what of a room's log one viewer may see, and when. Nothing about a round leaves by another way.
+
+    Nobody sees a decision before every player still racing has gone past the turn at which it was made, nor a card
+    before every player still racing has turned it.
+
+`tell` puts an event into the words of the wire, each with the turn that it belongs to. A `View` holds back what its
+viewer may not see yet, lets it go as the horizon moves, and numbers what it shows: a pure function of the log, so the
+numbers are the same in every process.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from protocol.calculation.cards import Card
+from protocol.calculation.deal import make_envelopes
+from protocol.calculation.moves import Kind
+from protocol.calculation.round import Round, Turn
+from protocol.calculation.rules import Redeal
+from protocol.calculation.seal import commit_secret, make_salt
+from protocol.messages import entries
+from protocol.messages.entries import Entry
+from protocol.messages.fields import Phase, Seat
+from protocol.messages.options import Spectators
+from protocol.messages.scene import Scene
+from server.room import events
+from server.room.events import Event
+from server.room.state import OpenRound, RoomState
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One event of the log: the state before it, the event, the log's time stamp, and the state after it."""
+
+    before: RoomState | None
+    event: Event
+    at_ms: int
+    after: RoomState
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """An entry on its way to the viewers. `turn` is None for what everybody may know at once."""
+
+    entry: Entry
+    seat: int = -1
+    turn: Turn | None = None
+    is_decision: bool = False
+
+
+@dataclass(slots=True)
+class View:
+    """What one viewer has been shown: a seat (0, 1) or, with None, a spectator.
+
+    `sees_all` is for spectators of an open room. `position` counts the entries shown.
+    """
+
+    viewer: int | None
+    sees_all: bool = False
+    position: int = 0
+    _held: tuple[deque[tuple[int, News]], deque[tuple[int, News]]] = field(default_factory=lambda: (deque(), deque()))
+    _count: int = 0
+
+    def see(self, news: Sequence[News], after: RoomState) -> list[Entry]:
+        """The entries that this viewer is shown now that this happened, in order."""
+        shown: list[Entry] = []
+        for item in news:
+            if item.turn is not None and item.seat != self.viewer and not self.sees_all:
+                self._count += 1
+                self._held[item.seat].append((self._count, item))
+                continue
+            if item.turn is None:
+                shown.extend(self._release(after.race))
+            shown.append(item.entry)
+        shown.extend(self._release(after.race))
+        self.position += len(shown)
+        return shown
+
+    def _release(self, race: Round | None) -> Iterator[Entry]:
+        """Held entries that are open now, in the order of the log as far as each seat goes."""
+        while True:
+            heads = [held for held in self._held if held and _is_open(held[0][1], race)]
+            if not heads:
+                return
+            yield min(heads, key=lambda held: held[0][0]).popleft()[1].entry
+
+
+def _is_open(item: News, race: Round | None) -> bool:
+    horizon = race.horizon if race else None
+    if race is None or horizon is None or item.turn is None:
+        return True
+    if item.is_decision:
+        return item.turn < horizon or (item.turn == horizon and race.is_last_turn(horizon))
+    return item.turn <= horizon
+
+
+def views_of(state: RoomState) -> dict[int | None, View]:
+    """A fresh view for every kind of viewer of a room: both seats, and the spectators."""
+    is_open = state.options.spectators is Spectators.OPEN
+    return {0: View(0), 1: View(1), None: View(None, sees_all=is_open)}
+
+
+def view(steps: Iterable[Step], viewer: int | None) -> list[Entry]:
+    """Everything that this viewer is shown of a log."""
+    shown: list[Entry] = []
+    seen: View | None = None
+    for step in steps:
+        seen = seen or views_of(step.after)[viewer]
+        shown.extend(seen.see(tell(step), step.after))
+    return shown
+
+
+def scene(state: RoomState, shown: Iterable[Entry]) -> Scene:
+    """What a viewer who was shown these entries has seen of the room: the content of a snapshot."""
+    seen = Scene(options=state.options)
+    for entry in shown:
+        seen = seen.after(entry)
+    return seen
+
+
+def placed(state: RoomState) -> tuple[int, int] | None:
+    """The cards on each seat's foundations, told on a fixed tick while a race is on, else None."""
+    race = state.race
+    if race is None or state.phase is not Phase.RACING:
+        return None
+    return race.racers[0].board.placed, race.racers[1].board.placed
+
+
+def tell(step: Step) -> list[News]:
+    """What happened, in the words of the wire."""
+    event, before, after = step.event, step.before, step.after
+    match event:
+        case events.Played():
+            return _tell_move(event, before, after)
+        case events.SeatTaken(seat=seat, name=name):
+            return _public(entries.Seated(seat=seat, name=name))
+        case events.SeatFreed(seat=seat, reason=reason):
+            freed = entries.SeatFreed(seat=seat, reason=reason)
+            voided = before.round if before and before.phase is Phase.READY else None
+            if voided is None:
+                return _public(freed)
+            return _public(entries.RoundVoided(round=voided.round_id, secret=voided.secret), freed)
+        case events.Attached(seat=seat):
+            return _public(entries.Attached(seat=seat))
+        case events.Detached(seat=seat):
+            until = after.clocks.away_until_ms[seat]
+            assert until is not None, "a detached seat has a deadline"
+            return _public(entries.Detached(seat=seat, until_ms=until))
+        case events.RoundOpened():
+            return _tell_opened(after)
+        case events.PlayerReady(seat=seat, entropy_hash=entropy_hash):
+            return _public(entries.PlayerReady(seat=seat, entropy_hash=entropy_hash))
+        case events.Revealed(seat=seat, entropy=entropy):
+            revealed = entries.Revealed(seat=seat, entropy=entropy)
+            return _public(revealed) if after.race is None else _public(revealed, _tell_deal(after))
+        case events.Started():
+            return [*_public(entries.Started(until_ms=_phase_end(after))), *_tell_first_cards(after)]
+        case events.SeatsStopped(seats=seats):
+            return _tell_endings(seats, after)
+        case events.RematchAsked(seat=seat):
+            return _public(entries.RematchWanted(seat=seat))
+        case events.RoomClosed():
+            return _public(entries.RoomClosed())
+        case events.RoomCreated() | events.MatchPublished():
+            return []
+
+
+def _public(*told: Entry) -> list[News]:
+    return [News(entry) for entry in told]
+
+
+def _phase_end(state: RoomState) -> int:
+    until = state.clocks.phase_until_ms
+    assert until is not None, f"{state.phase} has an end"
+    return until
+
+
+def _open_round(state: RoomState) -> OpenRound:
+    assert state.round is not None, "a round is open"
+    return state.round
+
+
+def _tell_opened(after: RoomState) -> list[News]:
+    opened = _open_round(after)
+    return _public(
+        entries.RoundOpened(
+            round=opened.round_id,
+            number=opened.number,
+            commitment=commit_secret(opened.round_id, opened.secret),
+            ready_until_ms=_phase_end(after),
+        )
+    )
+
+
+def _tell_deal(after: RoomState) -> entries.Dealt:
+    dealt = _open_round(after)
+    assert dealt.race is not None and dealt.seed is not None, "the last entropy deals the cards"
+    deal = dealt.race.deal
+    return entries.Dealt(
+        layout=deal.foundations,
+        starters=deal.starters,
+        markers=deal.markers,
+        envelopes=make_envelopes(after.rules, deal, dealt.seed, dealt.round_id),
+        starts_at_ms=_phase_end(after),
+    )
+
+
+def _tell_first_cards(after: RoomState) -> list[News]:
+    race = after.race
+    assert race is not None, "a race that starts is dealt"
+    return [_tell_turned(after, seat) for seat, racer in enumerate(race.racers) if not racer.ending]
+
+
+def _tell_turned(after: RoomState, seat: int) -> News:
+    dealt = _open_round(after)
+    assert dealt.race is not None and dealt.seed is not None, "cards are turned in a race"
+    racer = dealt.race.racers[seat]
+    assert racer.board.turned is not None, "a card was turned"
+    pass_number, position = racer.turn
+    sealed_pass = pass_number if after.rules.redeal is Redeal.RESHUFFLED else 0
+    turned = entries.Turned(
+        seat=_number(seat),
+        pass_number=pass_number,
+        position=position,
+        card=racer.board.turned,
+        salt=make_salt(dealt.seed, sealed_pass, position),
+    )
+    return News(turned, seat, racer.turn)
+
+
+def _tell_move(event: events.Played, before: RoomState | None, after: RoomState) -> list[News]:
+    assert before is not None and before.race is not None and after.race is not None, "moves are made in a race"
+    seat, move = event.seat, event.move
+    was, now = before.race.racers[seat], after.race.racers[seat]
+    card: Card | None = None
+    if move.kind is Kind.STOCK_TO_FOUNDATION or move.kind is Kind.STOCK_TO_PILE:
+        card = was.board.turned
+    elif move.kind is Kind.PILE_TO_FOUNDATION:
+        card = was.board.piles[move.source][-1]
+    moved = entries.Moved(seat=seat, number=now.moves, move=move, card=card)
+    news = [News(moved, seat, was.turn, is_decision=True)]
+    if now.turn != was.turn and now.board.turned is not None:
+        news.append(_tell_turned(after, seat))
+    if now.ending:
+        news.extend(_tell_endings((seat,), after))
+    return news
+
+
+def _tell_endings(seats: Sequence[Seat], after: RoomState) -> list[News]:
+    if after.phase is not Phase.FINISHED:
+        until = after.clocks.phase_until_ms or 0
+        return _public(*(entries.Stopped(seat=seat, until_ms=until) for seat in seats))
+    finished = _open_round(after)
+    clocks = after.clocks
+    assert finished.outcome is not None and clocks.finished_at_ms is not None, "a finished round has a result"
+    started_at = clocks.started_at_ms if finished.race else None
+    return _public(
+        entries.RoundFinished(
+            outcome=finished.outcome,
+            wins=(after.seat(0).wins, after.seat(1).wins),
+            match_is_over=after.match_is_over,
+            duration_ms=0 if started_at is None else max(0, clocks.finished_at_ms - started_at),
+            secret=finished.secret,
+        )
+    )
+
+
+def _number(seat: int) -> Seat:
+    return 1 if seat else 0

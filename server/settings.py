@@ -1,0 +1,33 @@
+"""Every setting of the server: a command-line option, or `FAIREST_...` in the environment, under one name."""
+
+from pathlib import Path
+from typing import Annotated
+
+from platformdirs import user_data_path
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """Serve Fairest: races of Calculation over WebSocket."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="FAIREST_",
+        cli_prog_name="fairest-server",
+        cli_kebab_case=True,
+        cli_hide_none_type=True,
+        cli_avoid_json=True,
+        extra="forbid",
+    )
+
+    host: Annotated[str, Field(description="Address to listen on.")] = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535, description="Port to listen on; 0 takes any free one.")] = 8765
+    redis_url: Annotated[
+        str | None,
+        Field(description="redis://, rediss:// or unix:// of an external Redis; without it, an embedded one."),
+    ] = None
+    data_dir: Annotated[Path, Field(description="Folder of the embedded Redis.")] = Field(
+        default_factory=lambda: user_data_path("fairest") / "redis"
+    )
+    hello_seconds: Annotated[float, Field(gt=0, description="Time that a new connection has to say hello.")] = 10.0
+    max_frame_bytes: Annotated[int, Field(ge=512, description="Largest frame accepted from a client.")] = 4096

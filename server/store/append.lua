@@ -1,0 +1,52 @@
+-- The only write to a room: append these events if the log is where the sender believes it to be.
+-- Checks come first, writes after: a script that fails half-way is not rolled back.
+--
+-- KEYS  log, deadlines of the bucket
+-- ARGV  room, expected last index, expected tag, new tag, not before (ms), not after (ms, 0 for any time),
+--       look again (ms, 0 for never), log expires (s, 0 for never), wake channel ('' for nobody), events ...
+-- Returns a word and Redis' clock in ms: appended (the events' stamp), conflict, early, late.
+local room, expected, tag, new_tag = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
+local not_before, not_after = tonumber(ARGV[5]), tonumber(ARGV[6])
+local look_again, expires, channel = ARGV[7], ARGV[8], ARGV[9]
+local first_event, events = 10, #ARGV - 9
+
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local index, last_tag, last_stamp = 0, '', 0
+local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+if last then
+  index = tonumber(string.match(last[1], '^%d+'))
+  last_stamp, last_tag = tonumber(last[2][2]), last[2][4]
+end
+
+-- The sender's own append, whose answer was lost on the way: the same answer again.
+if last_tag == new_tag and index == expected + events then
+  return {'appended', string.format('%.0f', last_stamp)}
+end
+if index ~= expected or last_tag ~= tag then
+  return {'conflict', string.format('%.0f', now)}
+end
+if now < not_before then
+  return {'early', string.format('%.0f', now)}
+end
+if not_after > 0 and now > not_after then
+  return {'late', string.format('%.0f', now)}
+end
+
+local stamp = string.format('%.0f', math.max(now, last_stamp))
+for offset = 1, events do
+  local id = string.format('%d-0', index + offset)
+  redis.call('XADD', KEYS[1], id, 't', stamp, 'g', new_tag, 'e', ARGV[first_event + offset - 1])
+end
+if look_again == '0' then
+  redis.call('ZREM', KEYS[2], room)
+elseif look_again ~= '' then
+  redis.call('ZADD', KEYS[2], look_again, room)
+end
+if expires ~= '0' then
+  redis.call('EXPIRE', KEYS[1], expires)
+end
+if channel ~= '' then
+  redis.call('PUBLISH', channel, cjson.encode({index + 1, new_tag, stamp, {unpack(ARGV, first_event)}}))
+end
+return {'appended', stamp}

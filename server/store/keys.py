@@ -1,0 +1,59 @@
+"""Every key in Redis: its name, what it holds, and how long it lives. docs/operations.md says the same to operators.
+
+A room's keys carry the hash tag of its bucket, so that one script may touch them all on a Cluster.
+"""
+
+import zlib
+from typing import Final
+
+BUCKETS: Final = 16
+"""Rooms are spread over this many hash tags. Changing it orphans the rooms of a running deployment."""
+
+CLOSED_ROOM_SECONDS: Final = 3_600
+"""A closed room's log stays this long, for its record and for who asks late."""
+PLAYER_SECONDS: Final = 400 * 86_400
+"""A player's name and token hash, counted from the last hello."""
+NAME_SECONDS: Final = 86_400
+"""A name is in use for this long after its player's last hello."""
+RECORD_SECONDS: Final = 400 * 86_400
+"""The record of a finished match."""
+PROCESS_SECONDS: Final = 3
+"""A server process counts as alive for this long after its last pulse."""
+
+PROCESSES: Final = "fairest:processes"
+"""Sorted set of the server processes by their last pulse; members are dropped as they lapse."""
+
+
+def bucket(room: str) -> int:
+    """The bucket of a room."""
+    return zlib.crc32(room.encode()) % BUCKETS
+
+
+def log(room: str) -> str:
+    """Stream: the room's log. Lives until the room is closed, then CLOSED_ROOM_SECONDS."""
+    return f"fairest:{{{bucket(room)}}}:log:{room}"
+
+
+def deadlines(number: int) -> str:
+    """Sorted set of a bucket: rooms by the time at which somebody has to look at them. A closed room leaves it."""
+    return f"fairest:{{{number}}}:deadlines"
+
+
+def wake(room: str) -> str:
+    """Channel: entries just appended to the room's log, for the other processes that follow it."""
+    return f"fairest:{{{bucket(room)}}}:wake:{room}"
+
+
+def player(player_id: str) -> str:
+    """Hash: a player's name, under the hash of its token. PLAYER_SECONDS."""
+    return f"fairest:player:{player_id}"
+
+
+def name(text: str) -> str:
+    """String: which player uses this name, whatever its case. NAME_SECONDS."""
+    return f"fairest:name:{text.lower()}"
+
+
+def record(match_id: str) -> str:
+    """String: the record of a finished match, as the lines of its file. RECORD_SECONDS."""
+    return f"fairest:record:{match_id}"

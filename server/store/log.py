@@ -1,0 +1,205 @@
+"""The logs of rooms on Redis: appended in batches, read from any index.
+
+An append is a value with a callback. One task sends what has gathered since its last round trip, as one pipeline, and
+hands out the answers: a round trip, and an fsync, is paid by the batch. There is no future and no task switch per move.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.resources import files
+from typing import Any, Final, cast
+
+from pydantic import TypeAdapter
+from redis.asyncio import Redis
+from redis.exceptions import NoScriptError, RedisError
+
+from protocol.calculation.moves import MOVES
+from protocol.messages.codec import encode
+from server.room.events import Event, Played
+from server.store import keys
+
+_EVENT: Final = TypeAdapter[Event](Event)
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """One event as it stands in a log: its index from 1, its append's tag, Redis' time stamp."""
+
+    index: int
+    tag: str
+    at_ms: int
+    event: Event
+
+
+class Answer(StrEnum):
+    """What became of an append."""
+
+    APPENDED = "appended"
+    CONFLICT = "conflict"
+    """The log is not where the sender believed: read it and decide again."""
+    EARLY = "early"
+    LATE = "late"
+    """Redis' clock is outside the time span given with the append."""
+    UNKNOWN = "unknown"
+    """Redis did not answer: the events may stand in the log or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """Events for one room's log, on the condition that its last index and tag are the expected ones.
+
+    Times are milliseconds on Redis' clock. `look_again_ms` is when the sweep has to look at the room: None leaves that
+    as it is, 0 means never. `done` is called with the answer and Redis' clock (for `APPENDED` the events' time stamp);
+    it must not raise.
+    """
+
+    room: str
+    expected: int
+    expected_tag: str
+    tag: str
+    events: Sequence[Event]
+    done: Callable[[Answer, int], None]
+    not_before_ms: int = 0
+    not_after_ms: int = 0
+    look_again_ms: int | None = None
+    expire_seconds: int = 0
+    is_shared: bool = False
+
+
+class Log:
+    """All rooms' logs on one Redis. `run` must be running for appends to be sent."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._script = files("server.store").joinpath("append.lua").read_text()
+        self._sha = ""
+        self._waiting: list[Append] = []
+        self._wanted = asyncio.Event()
+
+    def append(self, append: Append) -> None:
+        """Send this with the next batch. At most one append per room waits at any time, so rooms are the limit."""
+        self._waiting.append(append)
+        self._wanted.set()
+
+    async def run(self) -> None:
+        """Send batches until cancelled; what is under way when cancelled may stand in the log or not."""
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            batch, self._waiting = self._waiting, []
+            answers = await self._send(batch)
+            for append, (answer, now_ms) in zip(batch, answers, strict=True):
+                append.done(answer, now_ms)
+
+    async def drain(self) -> None:
+        """Send what still waits, without `run`: the last act of a process that shuts down."""
+        while self._waiting:
+            batch, self._waiting = self._waiting, []
+            for append, (answer, now_ms) in zip(batch, await self._send(batch), strict=True):
+                append.done(answer, now_ms)
+
+    async def read(self, room: str, after: int = 0) -> list[Logged]:
+        """The entries of a room's log behind this index; empty for a room that does not exist.
+
+        Raises RedisError. Safe to cancel.
+        """
+        found = await self._redis.xrange(keys.log(room), min=f"({after}-0")
+        return [_parse(entry_id, fields) for entry_id, fields in cast(list[tuple[bytes, dict[bytes, bytes]]], found)]
+
+    async def tail_indexes(self, rooms: Sequence[str]) -> list[int]:
+        """The last index of each of these rooms' logs, 0 where there is none. Raises RedisError."""
+        pipeline = self._redis.pipeline(transaction=False)
+        for room in rooms:
+            pipeline.xrevrange(keys.log(room), count=1)
+        found = cast(list[list[tuple[bytes, Any]]], await pipeline.execute())
+        return [_index(entries[0][0]) if entries else 0 for entries in found]
+
+    async def due_rooms(self, overdue_ms: int) -> list[str]:
+        """Rooms that somebody should have looked at this long ago. Raises RedisError."""
+        latest = await self.now_ms() - overdue_ms
+        pipeline = self._redis.pipeline(transaction=False)
+        for number in range(keys.BUCKETS):
+            pipeline.zrangebyscore(keys.deadlines(number), "-inf", latest, start=0, num=100)
+        found = cast(list[list[bytes]], await pipeline.execute())
+        return [room.decode() for bucket in found for room in bucket]
+
+    async def forget(self, room: str) -> None:
+        """Drop a room without a log from the deadlines. Raises RedisError."""
+        await self._redis.zrem(keys.deadlines(keys.bucket(room)), room)
+
+    async def now_ms(self) -> int:
+        """Redis' clock. Raises RedisError."""
+        seconds, microseconds = cast(tuple[int, int], await self._redis.time())
+        return seconds * 1000 + microseconds // 1000
+
+    async def _send(self, batch: Sequence[Append]) -> list[tuple[Answer, int]]:
+        try:
+            if not self._sha:
+                self._sha = str(await self._redis.script_load(self._script))
+            replies = await self._pipeline(batch)
+            if any(isinstance(reply, NoScriptError) for reply in replies):
+                self._sha = str(await self._redis.script_load(self._script))
+                replies = await self._pipeline(batch)
+        except (RedisError, OSError):
+            return [(Answer.UNKNOWN, 0)] * len(batch)
+        return [_answer(reply) for reply in replies]
+
+    async def _pipeline(self, batch: Sequence[Append]) -> list[Any]:
+        pipeline = self._redis.pipeline(transaction=False)
+        for append in batch:
+            room = append.room
+            look_again = "" if append.look_again_ms is None else append.look_again_ms
+            arguments = (
+                room,
+                append.expected,
+                append.expected_tag,
+                append.tag,
+                append.not_before_ms,
+                append.not_after_ms,
+                look_again,
+                append.expire_seconds,
+                keys.wake(room) if append.is_shared else "",
+                *map(_format, append.events),
+            )
+            names = (keys.log(room), keys.deadlines(keys.bucket(room)))
+            pipeline.evalsha(self._sha, 2, *names, *arguments)  # type: ignore[no-untyped-call]
+        return cast(list[Any], await pipeline.execute(raise_on_error=False))
+
+
+def _answer(reply: object) -> tuple[Answer, int]:
+    """An append's reply; an error in one script's run is no error of the others of its batch."""
+    match reply:
+        case [bytes(word), bytes(now_ms)]:
+            return Answer(word.decode()), int(now_ms)
+        case _:
+            return Answer.UNKNOWN, 0
+
+
+def _format(event: Event) -> bytes:
+    """Events as JSON, but for moves, which are nearly all there is: the seat's digit and the move's text."""
+    return f"{event.seat}{event.move}".encode() if isinstance(event, Played) else encode(event)
+
+
+def _parse_event(text: bytes) -> Event:
+    if text.startswith(b"{"):
+        return _EVENT.validate_json(text)
+    return Played(seat=1 if text[:1] == b"1" else 0, move=MOVES[text[1:].decode()])
+
+
+def _index(entry_id: bytes) -> int:
+    return int(entry_id.partition(b"-")[0])
+
+
+def _parse(entry_id: bytes, fields: dict[bytes, bytes]) -> Logged:
+    return Logged(_index(entry_id), fields[b"g"].decode(), int(fields[b"t"]), _parse_event(fields[b"e"]))
+
+
+def parse_wake(payload: bytes) -> list[Logged]:
+    """The entries that a wake-up carries: `append.lua` packed them."""
+    first, tag, at_ms, events = json.loads(payload)
+    return [
+        Logged(int(first) + offset, tag, int(at_ms), _parse_event(text.encode())) for offset, text in enumerate(events)
+    ]

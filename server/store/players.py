@@ -1,0 +1,79 @@
+"""Who a player is: a token that only its client knows, and a name that nobody else uses at the moment."""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from typing import cast
+
+from redis.asyncio import Redis
+
+from server.store import keys
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """A player by the hash of its token, which is the only form in which the token is ever stored."""
+
+    player_id: str
+    name: str
+
+
+class UnknownToken(Exception):
+    """No player has this token: it was made up, or belongs to another server."""
+
+
+class NameTaken(Exception):
+    """Another player uses this name at the moment."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the name {name} is taken")
+        self.name = name
+
+
+class Players:
+    """The players that this deployment knows. Every method raises RedisError when Redis is away."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+
+    async def enroll(self, name: str | None) -> tuple[Player, str]:
+        """A new player and its token, which is told once and not kept. Raises `NameTaken`."""
+        token = secrets.token_urlsafe(32)
+        player_id = _hash(token)
+        name = name or f"guest-{secrets.token_hex(3)}"
+        await self._claim(name, player_id)
+        await self._store(player_id, name)
+        return Player(player_id, name), token
+
+    async def recognise(self, token: str, name: str | None) -> Player:
+        """The player with this token, from now on under this name if one is given.
+
+        Raises `UnknownToken`, and `NameTaken` when the name is another player's; then the old one stays.
+        """
+        player_id = _hash(token)
+        stored = cast(bytes | None, await self._redis.hget(keys.player(player_id), "name"))
+        if stored is None:
+            raise UnknownToken
+        known = stored.decode()
+        await self._claim(name or known, player_id)
+        if name and name.lower() != known.lower():
+            await self._redis.delete(keys.name(known))
+        await self._store(player_id, name or known)
+        return Player(player_id, name or known)
+
+    async def _claim(self, name: str, player_id: str) -> None:
+        key = keys.name(name)
+        if await self._redis.set(key, player_id, nx=True, ex=keys.NAME_SECONDS):
+            return
+        holder = cast(bytes | None, await self._redis.get(key))
+        if holder is not None and holder.decode() != player_id:
+            raise NameTaken(name)
+        await self._redis.set(key, player_id, ex=keys.NAME_SECONDS)
+
+    async def _store(self, player_id: str, name: str) -> None:
+        await self._redis.hset(keys.player(player_id), mapping={"name": name})
+        await self._redis.expire(keys.player(player_id), keys.PLAYER_SECONDS)
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
