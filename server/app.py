@@ -44,7 +44,9 @@ async def running(settings: Settings) -> AsyncIterator[str]:
     """
     async with AsyncExitStack() as stack:
         try:
-            url = settings.redis_url or await stack.enter_async_context(embedded_redis(settings.data_dir))
+            url = settings.redis_url
+            if url is None:
+                url = await stack.enter_async_context(embedded_redis(settings.data_dir))
         except EmbeddedRedisError as reason:
             raise StartError(str(reason)) from reason
         redis, listening = connect(url), connect(url, timeout_seconds=None)

@@ -39,7 +39,9 @@ _BINARY: Final = BrokenMessage(Breach.BINARY_FRAME, "Messages are JSON in text f
 _HELLO_FIRST: Final = BrokenMessage(Breach.HELLO_FIRST, "The first message of a connection is hello.")
 _HELLO_TWICE: Final = BrokenMessage(Breach.HELLO_TWICE, "This connection has said hello already.")
 _HELLO_LATE: Final = BrokenMessage(Breach.HELLO_LATE, "No hello came in time.")
-_BAD_TOKEN: Final = BrokenMessage(Breach.BAD_TOKEN, "This server knows no player with this token; say hello without one.")
+_BAD_TOKEN: Final = BrokenMessage(
+    Breach.BAD_TOKEN, "This server knows no player with this token; say hello without one."
+)
 _REPLACED: Final = BrokenMessage(Breach.REPLACED, "A newer connection of yours has taken this seat.")
 _INTERNAL: Final = BrokenMessage(Breach.INTERNAL, "The server has a fault; it is not yours. Connect again.")
 
@@ -57,15 +59,17 @@ class Connection:
         self._host = host
         self._players = players
         self._hello_seconds = hello_seconds
-        self._tasks = asyncio.TaskGroup()
+        self._ending = asyncio.Event()
         self._player: Player | None = None
         self._room: HostedRoom | None = None
 
     async def serve(self) -> None:
         """Hear the client until either side closes. When cancelled, the seat counts as left alone, not as left."""
         try:
-            async with self._tasks:
+            async with asyncio.TaskGroup() as tasks:
+                watch = tasks.create_task(self._end_when_replaced())
                 await self._listen()
+                watch.cancel()
         finally:
             self._depart()
 
@@ -76,7 +80,7 @@ class Connection:
     def replaced(self) -> None:
         """A newer connection speaks for the seat: this one ends."""
         self._room = None
-        self._tasks.create_task(self._break_off(_REPLACED))
+        self._ending.set()
 
     def unseated(self) -> None:
         """The seat was freed: this connection is in no room."""
@@ -100,6 +104,10 @@ class Connection:
         except Exception:
             _LOG.exception("fault in a connection", room=self._room.code if self._room else None)
             await self._break_off(_INTERNAL)
+
+    async def _end_when_replaced(self) -> None:
+        await self._ending.wait()
+        await self._break_off(_REPLACED)
 
     async def _greet(self) -> None:
         """Wait for a `hello` that this server accepts."""

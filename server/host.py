@@ -8,7 +8,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Coroutine, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import structlog
 from coolname import RandomGenerator
@@ -67,17 +67,13 @@ class Host:
         self._publishing: set[str] = set()
         self._tasks = asyncio.TaskGroup()
         self._clock_ahead_ms = 0.0
-        self._codes = RandomGenerator(code_words, rand=secrets.SystemRandom())
+        self._codes = RandomGenerator(cast("Any", code_words), rand=secrets.SystemRandom())
 
     async def run(self) -> None:
         """Serve rooms until cancelled; what waits for the log then is still sent."""
-        try:
-            async with self._tasks as tasks:
-                tasks.create_task(self._log.run())
-                tasks.create_task(self._wakes.run())
-                tasks.create_task(self._pulse())
-        finally:
-            await self._log.drain()
+        async with self._log.sending(), self._tasks as tasks:
+            tasks.create_task(self._wakes.run())
+            tasks.create_task(self._pulse())
 
     def new_room(self) -> HostedRoom:
         """A room whose log is still empty, under a code just drawn."""
@@ -200,14 +196,19 @@ class Host:
 
     def _start(self, work: Coroutine[Any, Any, None], room: HostedRoom) -> None:
         """Do this in a task; a fault of ours in one room is logged and leaves the others alone."""
+        guarded = self._guard(work, room.code)
+        try:
+            self._tasks.create_task(guarded)
+        except RuntimeError:
+            # This process is going down; another one finds in the log what there is to do.
+            guarded.close()
+            work.close()
 
-        async def guarded() -> None:
-            try:
-                await work
-            except Exception:
-                _LOG.exception("fault in a room", room=room.code)
-
-        self._tasks.create_task(guarded())
+    async def _guard(self, work: Coroutine[Any, Any, None], code: str) -> None:
+        try:
+            await work
+        except Exception:
+            _LOG.exception("fault in a room", room=code)
 
     async def _catch_up(self, room: HostedRoom) -> None:
         try:

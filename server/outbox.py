@@ -5,12 +5,13 @@ from typing import Final
 from websockets.asyncio.server import ServerConnection, broadcast
 
 MAX_UNSENT_BYTES: Final = 256 * 1024
-"""What may lie unsent for one connection. A player's whole round is about 40 KiB, so only a stalled reader gets here."""
+"""What may lie unsent for one connection: many times a player's whole round, so only a stalled reader gets here."""
 
 
 class Outbox:
     """Frames for one connection. The queue is the socket's own write buffer; full means that the reader has stalled
-    and is cut off: players resume where they were, spectators come back to a snapshot."""
+    and is cut off: players resume where they were, spectators come back to a snapshot.
+    """
 
     def __init__(self, websocket: ServerConnection) -> None:
         self._websocket = websocket

@@ -119,9 +119,7 @@ class Board:
             case Kind.STOCK_TO_FOUNDATION:
                 assert self.turned is not None
                 foundations = _put(self.foundations, move.target, self.turned)
-                return Board(
-                    self.layout, foundations, self.piles, None, self.stock, self.redeals, self.direct + 1
-                )
+                return Board(self.layout, foundations, self.piles, None, self.stock, self.redeals, self.direct + 1)
             case Kind.STOCK_TO_PILE:
                 assert self.turned is not None
                 piles = _put(self.piles, move.target, self.turned)
@@ -130,21 +128,16 @@ class Board:
                 pile = self.piles[move.source]
                 piles = (*self.piles[: move.source], pile[:-1], *self.piles[move.source + 1 :])
                 foundations = _put(self.foundations, move.target, pile[-1])
-                return Board(
-                    self.layout, foundations, piles, self.turned, self.stock, self.redeals, self.direct
-                )
+                return Board(self.layout, foundations, piles, self.turned, self.stock, self.redeals, self.direct)
             case Kind.REDEAL:
                 waste = sum(map(len, self.piles))
-                empty = tuple(() for _ in self.piles)
-                return replace(self, piles=empty, stock=waste, redeals=self.redeals - 1)
+                return replace(self, piles=((),) * len(self.piles), stock=waste, redeals=self.redeals - 1)
             case _:
                 raise AssertionError(f"{move} moves no card")
 
     def turn(self, card: Card) -> "Board":
         """The board with the next stock card face up."""
-        return Board(
-            self.layout, self.foundations, self.piles, card, self.stock - 1, self.redeals, self.direct
-        )
+        return Board(self.layout, self.foundations, self.piles, card, self.stock - 1, self.redeals, self.direct)
 
     def legal_moves(self) -> Iterator[Move]:
         """Every legal move of a card, foundations first, then a redeal; never `stop` or `resign`."""
@@ -179,11 +172,11 @@ class Board:
 
 def lay_out(rules: Rules, deal: Deal) -> Board:
     """The board before the first card is turned."""
-    starters = tuple((card,) for card in deal.starters) or tuple(() for _ in deal.foundations)
+    starters: tuple[tuple[Card, ...], ...] = tuple((card,) for card in deal.starters)
     return Board(
         layout=deal.foundations,
-        foundations=starters,
-        piles=tuple(() for _ in range(rules.piles)),
+        foundations=starters or ((),) * len(deal.foundations),
+        piles=((),) * rules.piles,
         turned=None,
         stock=len(deal.orders[0]),
         redeals=rules.redeals,

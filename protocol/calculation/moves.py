@@ -47,11 +47,7 @@ def _all_moves() -> list[Move]:
             for source, letter in piles
             for to, digit in foundations
         ),
-        *(
-            Move(Kind.PILE_TO_PILE, letter + onto, source, to)
-            for source, letter in piles
-            for to, onto in piles
-        ),
+        *(Move(Kind.PILE_TO_PILE, letter + onto, source, to) for source, letter in piles for to, onto in piles),
         Move(Kind.REDEAL, "redeal"),
         Move(Kind.STOP, "stop"),
         Move(Kind.RESIGN, "resign"),

@@ -201,9 +201,6 @@ def _apply(race: Round, event: RecordedMove | RecordedStop, where: str) -> Round
 
 
 def _check_outcome(record: Record, number: int) -> None:
-    race = None
-    for _, race in record.steps(number):
-        pass
-    assert race is not None, "steps yields the start at least"
+    *_, (_, race) = record.steps(number)
     if not race.is_over or race.outcome() != record.rounds[number].outcome:
         raise BadRecord(f"round {number + 1}: its moves do not lead to the result that it states")

@@ -107,8 +107,8 @@ class Round:
         """The round after a legal move of a seat that is still racing."""
         racer = self.racers[seat]
         if move.kind is Kind.STOP or move.kind is Kind.RESIGN:
-            ending = Ending.STOPPED if move.kind is Kind.STOP else Ending.RESIGNED
-            return self._with(seat, replace(racer, moves=racer.moves + 1, ending=ending))
+            chosen = Ending.STOPPED if move.kind is Kind.STOP else Ending.RESIGNED
+            return self._with(seat, replace(racer, moves=racer.moves + 1, ending=chosen))
         board = racer.board.play(move)
         ahead: Sequence[int]
         if move.kind is Kind.REDEAL:

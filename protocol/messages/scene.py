@@ -58,48 +58,40 @@ class Scene(Message):
         """
         match entry:
             case entries.Seated(seat=seat, name=name):
-                return self._seat(seat, name=name)
+                return _seat(self, seat, name=name)
             case entries.SeatFreed(seat=seat):
                 return self._freed(seat)
             case entries.Attached(seat=seat):
-                return self._seat(seat, is_connected=True, away_until_ms=None)
+                return _seat(self, seat, is_connected=True, away_until_ms=None)
             case entries.Detached(seat=seat, until_ms=until):
-                return self._seat(seat, is_connected=False, away_until_ms=until)
+                return _seat(self, seat, is_connected=False, away_until_ms=until)
             case entries.RoundOpened():
                 return self._opened(entry)
             case entries.RoundVoided():
-                return self._with(phase=Phase.WAITING, secret=entry.secret, deadline_ms=None)
+                return _with(self, phase=Phase.WAITING, secret=entry.secret, deadline_ms=None)
             case entries.PlayerReady(seat=seat, entropy_hash=entropy_hash):
-                ready = self._seat(seat, entropy_hash=entropy_hash)
+                ready = _seat(self, seat, entropy_hash=entropy_hash)
                 everybody = all(each.entropy_hash for each in ready.seats)
-                return ready._with(phase=Phase.DEALING) if everybody else ready
+                return _with(ready, phase=Phase.DEALING) if everybody else ready
             case entries.Revealed(seat=seat, entropy=entropy):
-                return self._seat(seat, entropy=entropy)
+                return _seat(self, seat, entropy=entropy)
             case entries.Dealt():
                 return self._dealt(entry)
             case entries.Started(until_ms=until):
-                return self._with(phase=Phase.RACING, deadline_ms=until)
+                return _with(self, phase=Phase.RACING, deadline_ms=until)
             case entries.Turned(seat=seat):
                 turn = Turn(entry.pass_number, entry.position)
-                return self._seat(seat, board=self._board(seat).turn(entry.card), turn=turn)
+                return _seat(self, seat, board=self._board(seat).turn(entry.card), turn=turn)
             case entries.Moved(seat=seat):
                 return self._moved(entry)
             case entries.Stopped(seat=seat, until_ms=until):
-                return self._seat(seat, has_stopped=True)._with(deadline_ms=until)
+                return _with(_seat(self, seat, has_stopped=True), deadline_ms=until)
             case entries.RoundFinished():
                 return self._finished(entry)
             case entries.RematchWanted(seat=seat):
-                return self._seat(seat, wants_rematch=True)
+                return _seat(self, seat, wants_rematch=True)
             case entries.RoomClosed():
-                return self._with(phase=Phase.CLOSED, deadline_ms=None)
-
-    def _with(self, **changes: Any) -> "Scene":
-        return self.model_copy(update=changes)
-
-    def _seat(self, seat: int, **changes: Any) -> "Scene":
-        seats = list(self.seats)
-        seats[seat] = seats[seat].model_copy(update=changes)
-        return self._with(seats=tuple(seats))
+                return _with(self, phase=Phase.CLOSED, deadline_ms=None)
 
     def _board(self, seat: int) -> Board:
         board = self.seats[seat].board
@@ -111,7 +103,7 @@ class Scene(Message):
         """A new player starts a new match; the one who stays keeps the place, not the score."""
         seats = [SeatScene(name=each.name, is_connected=each.is_connected) for each in self.seats]
         seats[seat] = SeatScene()
-        return self._with(phase=Phase.WAITING, seats=tuple(seats), deadline_ms=None)
+        return _with(self, phase=Phase.WAITING, seats=tuple(seats), deadline_ms=None)
 
     def _opened(self, entry: entries.RoundOpened) -> "Scene":
         first = entry.number == 1
@@ -138,14 +130,15 @@ class Scene(Message):
         rules = self.options.chosen_rules()
         board = Board(
             layout=entry.layout,
-            foundations=tuple((card,) for card in entry.starters) or tuple(() for _ in entry.layout),
-            piles=tuple(() for _ in range(rules.piles)),
+            foundations=tuple((card,) for card in entry.starters) or ((),) * len(entry.layout),
+            piles=((),) * rules.piles,
             turned=None,
             stock=rules.stock,
             redeals=rules.redeals,
         )
-        scene = self._seat(0, board=board)._seat(1, board=board)
-        return scene._with(
+        scene = _seat(_seat(self, 0, board=board), 1, board=board)
+        return _with(
+            scene,
             phase=Phase.COUNTDOWN,
             markers=entry.markers,
             envelopes=entry.envelopes,
@@ -155,15 +148,16 @@ class Scene(Message):
     def _moved(self, entry: entries.Moved) -> "Scene":
         seat, move = entry.seat, entry.move
         if move.kind is Kind.STOP or move.kind is Kind.RESIGN:
-            return self._seat(seat, moves=entry.number)
+            return _seat(self, seat, moves=entry.number)
         board = self._board(seat)
         illegal = board.refusal(move)
         if illegal:
             raise ValueError(f"move {move} of seat {seat} is against the rules: {illegal}")
-        return self._seat(seat, board=board.play(move), moves=entry.number)
+        return _seat(self, seat, board=board.play(move), moves=entry.number)
 
     def _finished(self, entry: entries.RoundFinished) -> "Scene":
-        scene = self._with(
+        scene = _with(
+            self,
             phase=Phase.FINISHED,
             outcome=entry.outcome,
             duration_ms=entry.duration_ms,
@@ -172,5 +166,15 @@ class Scene(Message):
             deadline_ms=None,
         )
         for seat in (0, 1):
-            scene = scene._seat(seat, wins=entry.wins[seat], has_stopped=True)
+            scene = _seat(scene, seat, wins=entry.wins[seat], has_stopped=True)
         return scene
+
+
+def _with(scene: Scene, **changes: Any) -> Scene:
+    return scene.model_copy(update=changes)
+
+
+def _seat(scene: Scene, number: int, **changes: Any) -> Scene:
+    seats = list(scene.seats)
+    seats[number] = seats[number].model_copy(update=changes)
+    return _with(scene, seats=tuple(seats))

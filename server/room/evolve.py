@@ -81,7 +81,7 @@ def _stopped(state: RoomState, event: events.SeatsStopped, at_ms: int) -> RoomSt
     assert state.round is not None, "seats are stopped in a round"
     race = state.race
     if race is None:
-        stopped = {seat: event.ending for seat in event.seats}
+        stopped = dict.fromkeys(event.seats, event.ending)
         outcome = undealt_outcome(state.rules, [stopped.get(seat, Ending.ROUND_OVER) for seat in (0, 1)])
         return _finished(state, outcome, at_ms)
     after = race.stop(event.seats, event.ending)
@@ -129,9 +129,7 @@ def _freed(state: RoomState, seat: int, at_ms: int) -> RoomState:
     clocks = _away_until(freed.clocks, seat, None)
     if not (stays and stays.link):
         clocks = replace(clocks, idle_until_ms=at_ms + IDLE_SECONDS * 1000)
-    return replace(
-        freed, round=None, clocks=clocks, match_is_over=True, unpublished=state.unpublished or broken_off
-    )
+    return replace(freed, round=None, clocks=clocks, match_is_over=True, unpublished=state.unpublished or broken_off)
 
 
 def _opened(state: RoomState, event: events.RoundOpened, at_ms: int) -> RoomState:
@@ -163,18 +161,14 @@ def _dealt(state: RoomState, at_ms: int) -> RoomState:
     assert state.round is not None, "only an open round can be dealt"
     entropies = [state.seat(seat).entropy or b"" for seat in (0, 1)]
     seed = make_seed(state.round.secret, entropies, state.round.round_id)
-    race = start_round(
-        state.rules, make_deal(state.rules, seed), direct_breaks_ties=state.options.direct_breaks_ties
-    )
+    race = start_round(state.rules, make_deal(state.rules, seed), direct_breaks_ties=state.options.direct_breaks_ties)
     dealt = replace(state, round=replace(state.round, seed=seed, race=race))
     return _enter(dealt, Happening.ALL_REVEALED, at_ms, state.options.countdown_seconds)
 
 
 def _finished(state: RoomState, outcome: Outcome, at_ms: int) -> RoomState:
     assert state.round is not None, "only an open round can finish"
-    seats = tuple(
-        replace(state.seat(seat), wins=state.seat(seat).wins + (outcome.winner == seat)) for seat in (0, 1)
-    )
+    seats = tuple(replace(state.seat(seat), wins=state.seat(seat).wins + (outcome.winner == seat)) for seat in (0, 1))
     most = max(seat.wins for seat in seats)
     best_of = state.options.best_of
     match_is_over = most > best_of // 2 or state.round.number >= best_of

@@ -88,7 +88,11 @@ async def _start(data_dir: Path, url: str) -> asyncio.subprocess.Process:
     arguments = [word for name, value in options.items() for word in (f"--{name}", value)]
     # A session of its own: Ctrl-C at the terminal is for the server, which then stops its Redis in order.
     child = await asyncio.create_subprocess_exec(
-        program, *arguments, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL, start_new_session=True
+        program,
+        *arguments,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+        start_new_session=True,
     )
     with suppress(TimeoutError):
         async with asyncio.timeout(START_SECONDS):

@@ -6,7 +6,8 @@ hands out the answers: a round trip, and an fsync, is paid by the batch. There i
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import files
@@ -70,7 +71,7 @@ class Append:
 
 
 class Log:
-    """All rooms' logs on one Redis. `run` must be running for appends to be sent."""
+    """All rooms' logs on one Redis. Appends are sent within `sending`."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
@@ -78,27 +79,35 @@ class Log:
         self._sha = ""
         self._waiting: list[Append] = []
         self._wanted = asyncio.Event()
+        self._is_closing = False
 
     def append(self, append: Append) -> None:
         """Send this with the next batch. At most one append per room waits at any time, so rooms are the limit."""
         self._waiting.append(append)
         self._wanted.set()
 
-    async def run(self) -> None:
-        """Send batches until cancelled; what is under way when cancelled may stand in the log or not."""
-        while True:
+    @asynccontextmanager
+    async def sending(self) -> AsyncIterator[None]:
+        """Send batches for as long as the context lasts; what still waits at its end is sent before it ends.
+
+        The task that sends is told to stop and never cancelled: a write that is cut off half-way leaves its sender
+        in doubt, and its connection unusable.
+        """
+        sender = asyncio.create_task(self._run())
+        try:
+            yield
+        finally:
+            self._is_closing = True
+            self._wanted.set()
+            await sender
+
+    async def _run(self) -> None:
+        while self._waiting or not self._is_closing:
             await self._wanted.wait()
             self._wanted.clear()
             batch, self._waiting = self._waiting, []
-            answers = await self._send(batch)
+            answers = await self._send(batch) if batch else []
             for append, (answer, now_ms) in zip(batch, answers, strict=True):
-                append.done(answer, now_ms)
-
-    async def drain(self) -> None:
-        """Send what still waits, without `run`: the last act of a process that shuts down."""
-        while self._waiting:
-            batch, self._waiting = self._waiting, []
-            for append, (answer, now_ms) in zip(batch, await self._send(batch), strict=True):
                 append.done(answer, now_ms)
 
     async def read(self, room: str, after: int = 0) -> list[Logged]:
@@ -107,14 +116,14 @@ class Log:
         Raises RedisError. Safe to cancel.
         """
         found = await self._redis.xrange(keys.log(room), min=f"({after}-0")
-        return [_parse(entry_id, fields) for entry_id, fields in cast(list[tuple[bytes, dict[bytes, bytes]]], found)]
+        return [_parse(entry_id, fields) for entry_id, fields in cast("list[tuple[bytes, dict[bytes, bytes]]]", found)]
 
     async def tail_indexes(self, rooms: Sequence[str]) -> list[int]:
         """The last index of each of these rooms' logs, 0 where there is none. Raises RedisError."""
         pipeline = self._redis.pipeline(transaction=False)
         for room in rooms:
             pipeline.xrevrange(keys.log(room), count=1)
-        found = cast(list[list[tuple[bytes, Any]]], await pipeline.execute())
+        found = cast("list[list[tuple[bytes, Any]]]", await pipeline.execute())
         return [_index(entries[0][0]) if entries else 0 for entries in found]
 
     async def due_rooms(self, overdue_ms: int) -> list[str]:
@@ -123,7 +132,7 @@ class Log:
         pipeline = self._redis.pipeline(transaction=False)
         for number in range(keys.BUCKETS):
             pipeline.zrangebyscore(keys.deadlines(number), "-inf", latest, start=0, num=100)
-        found = cast(list[list[bytes]], await pipeline.execute())
+        found = cast("list[list[bytes]]", await pipeline.execute())
         return [room.decode() for bucket in found for room in bucket]
 
     async def forget(self, room: str) -> None:
@@ -132,7 +141,7 @@ class Log:
 
     async def now_ms(self) -> int:
         """Redis' clock. Raises RedisError."""
-        seconds, microseconds = cast(tuple[int, int], await self._redis.time())
+        seconds, microseconds = await self._redis.time()
         return seconds * 1000 + microseconds // 1000
 
     async def _send(self, batch: Sequence[Append]) -> list[tuple[Answer, int]]:
@@ -165,8 +174,8 @@ class Log:
                 *map(_format, append.events),
             )
             names = (keys.log(room), keys.deadlines(keys.bucket(room)))
-            pipeline.evalsha(self._sha, 2, *names, *arguments)  # type: ignore[no-untyped-call]
-        return cast(list[Any], await pipeline.execute(raise_on_error=False))
+            pipeline.evalsha(self._sha, 2, *names, *arguments)
+        return await pipeline.execute(raise_on_error=False)
 
 
 def _answer(reply: object) -> tuple[Answer, int]:

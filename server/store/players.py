@@ -51,7 +51,7 @@ class Players:
         Raises `UnknownToken`, and `NameTaken` when the name is another player's; then the old one stays.
         """
         player_id = _hash(token)
-        stored = cast(bytes | None, await self._redis.hget(keys.player(player_id), "name"))
+        stored = cast("bytes | None", await self._redis.hget(keys.player(player_id), "name"))
         if stored is None:
             raise UnknownToken
         known = stored.decode()
@@ -65,7 +65,7 @@ class Players:
         key = keys.name(name)
         if await self._redis.set(key, player_id, nx=True, ex=keys.NAME_SECONDS):
             return
-        holder = cast(bytes | None, await self._redis.get(key))
+        holder = cast("bytes | None", await self._redis.get(key))
         if holder is not None and holder.decode() != player_id:
             raise NameTaken(name)
         await self._redis.set(key, player_id, ex=keys.NAME_SECONDS)

@@ -1,0 +1,46 @@
+"""A bot as an ordinary client: it sees what its seat may see, and its moves go the way of everybody's."""
+
+import asyncio
+import random
+
+from client_cli.bots import Policy
+from client_cli.connection import Connection
+from client_cli.model import Model
+from protocol.messages.fields import Phase
+from protocol.messages.from_server import MatchRecord
+
+
+async def play_match(
+    connection: Connection, policy: Policy, chance: random.Random, pace_seconds: float, rematches: bool = False
+) -> MatchRecord | None:
+    """Play until the match is over and return its record; with `rematches`, on until cancelled.
+
+    `pace_seconds` is the mean time that the bot thinks about a move; 0 is as fast as the server answers.
+    Raises `Rejected`.
+    """
+    async for update in connection.updates():
+        if isinstance(update.message, MatchRecord):
+            return update.message
+        if update.message is None:
+            continue
+        board = update.model.board
+        if update.model.may_move and board is not None and any(board.legal_moves()):
+            await asyncio.sleep(pace_seconds * chance.uniform(0.5, 1.5))
+            await connection.play(policy(board, chance))
+        else:
+            await _attend(connection, update.model, rematches)
+    return None
+
+
+async def _attend(connection: Connection, model: Model, rematches: bool) -> None:
+    """What a player does between races."""
+    scene, own = model.scene, model.own
+    if scene is None or own is None:
+        return
+    if scene.phase is Phase.READY and own.entropy_hash is None:
+        await connection.get_ready()
+    elif scene.phase is Phase.FINISHED and scene.match_is_over:
+        if not rematches:
+            await connection.ask_record()
+        elif not own.wants_rematch:
+            await connection.ask_rematch()

@@ -1,0 +1,29 @@
+"""The house bots' ways to play: a board and a random source go in, a move comes out."""
+
+import random
+from collections.abc import Callable
+from typing import Final
+
+from protocol.calculation.board import Board
+from protocol.calculation.moves import Kind, Move
+
+Policy = Callable[[Board, random.Random], Move]
+
+
+def choose_random(board: Board, chance: random.Random) -> Move:
+    """Any legal move, all equally likely."""
+    return chance.choice(list(board.legal_moves()))
+
+
+def choose_greedy(board: Board, chance: random.Random) -> Move:
+    """To a foundation whenever it can, from the waste first and to the one least advanced; else any pile."""
+    moves = list(board.legal_moves())
+    for kind in (Kind.PILE_TO_FOUNDATION, Kind.STOCK_TO_FOUNDATION):
+        fitting = [move for move in moves if move.kind is kind]
+        if fitting:
+            return min(fitting, key=lambda move: len(board.foundations[move.target]))
+    return chance.choice(moves)
+
+
+POLICIES: Final[dict[str, Policy]] = {"random": choose_random, "greedy": choose_greedy}
+"""Bots by level, the weakest first."""

@@ -1,0 +1,233 @@
+"""The way to the server and back, over any number of sockets: connects, says who we are, comes back after a drop.
+
+A dropped connection is not an end. The loop waits a little longer after each failure, then resumes our seat behind the
+last entry that we have seen, and sends again what was never answered: the moves' numbers make that harmless.
+"""
+
+import asyncio
+import os
+import random
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
+from websockets.typing import Subprotocol
+
+from client_cli.identity import Identity
+from client_cli.model import Contradiction, Link, Model
+from protocol.calculation.moves import Move
+from protocol.calculation.seal import SECRET_BYTES, commit_entropy
+from protocol.messages.codec import BrokenMessage, decode_from_server, encode
+from protocol.messages.fields import SUBPROTOCOL, Message, Phase
+from protocol.messages.from_client import (
+    Create,
+    FromClient,
+    GetRecord,
+    Hello,
+    Join,
+    Leave,
+    Ready,
+    Rematch,
+    Resume,
+    Reveal,
+    Watch,
+)
+from protocol.messages.from_server import Error, FromServer, Refused, Snapshot, View, Welcome
+from protocol.messages.refusals import Breach, CloseCode, Refusal
+
+MAX_FRAME_BYTES: Final = 1024 * 1024
+FIRST_WAIT_SECONDS: Final = 0.1
+LONGEST_WAIT_SECONDS: Final = 5.0
+STEADY_SECONDS: Final = 5.0
+"""A connection that held this long starts the waits anew."""
+PATIENCE_SECONDS: Final = 0.3
+"""Before a move is sent again that the server could not store."""
+
+Errand = Create | Join | Watch
+
+
+class Rejected(Exception):
+    """The server does not let us do what we came for, and asking again does not help. The text is its sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Something changed: what was heard, if anything was, and what we know now. `note` is for people."""
+
+    model: Model
+    message: FromServer | None = None
+    note: str = ""
+
+
+class Connection:
+    """One player's or spectator's way to a server. Iterate over `updates`; say things with the other methods."""
+
+    def __init__(
+        self,
+        server_url: str,
+        identity: Identity,
+        errand: Errand,
+        name: str | None = None,
+        gives_up_after: int | None = None,
+    ) -> None:
+        """`gives_up_after` so many failed attempts in a row to reach the server at first; afterwards, never."""
+        self.model = Model()
+        self._url = server_url
+        self._identity = identity
+        self._errand = errand
+        self._name = name
+        self._gives_up_after = gives_up_after
+        self._socket: ClientConnection | None = None
+        self._has_introduced_itself = False
+
+    async def updates(self) -> AsyncIterator[Update]:
+        """What changes, until the server has no more for us. Raises `Rejected`; safe to cancel."""
+        failures = 0
+        while True:
+            since = time.monotonic()
+            try:
+                async for update in self._one_socket():
+                    yield update
+                note = "The connection was lost."
+            except (OSError, TimeoutError, InvalidHandshake) as reason:
+                note = f"No server answers at {self._url}: {reason}."
+            except InvalidURI as reason:
+                raise Rejected(f"{self._url} is no WebSocket address; it looks like ws://host:port") from reason
+            failures = 0 if time.monotonic() - since > STEADY_SECONDS else failures + 1
+            if self.model.room is None and self._gives_up_after is not None and failures >= self._gives_up_after:
+                raise Rejected(note)
+            self.model = self.model.connected(Link.LOST)
+            yield Update(self.model, note=note)
+            wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2**failures)
+            await asyncio.sleep(wait * random.uniform(0.5, 1))
+
+    async def play(self, move: Move) -> None:
+        """Send a move under the next number. It is sent again after a drop, until it is answered."""
+        play = self.model.next_play(move)
+        self.model = self.model.playing(play)
+        await self._say(play)
+
+    async def get_ready(self) -> None:
+        """Say that we are ready, bound to random bytes of our own."""
+        scene, seat = self.model.scene, self.model.seat
+        if scene is None or scene.round is None or seat is None:
+            return
+        entropy = self._identity.entropy_for(scene.round)
+        if entropy is None:
+            entropy = os.urandom(SECRET_BYTES)
+            self._identity.keep_entropy(scene.round, entropy)
+        await self._say(Ready(entropy_hash=commit_entropy(scene.round, seat, entropy)))
+
+    async def ask_rematch(self) -> None:
+        """Ask for another match."""
+        await self._say(Rematch())
+
+    async def ask_record(self) -> None:
+        """Ask for the record of the match that is over."""
+        await self._say(GetRecord())
+
+    async def leave(self) -> None:
+        """Leave the room; in a race that is resigning."""
+        await self._say(Leave())
+
+    async def _one_socket(self) -> AsyncIterator[Update]:
+        is_local = (urlsplit(self._url).hostname or "") in ("localhost", "127.0.0.1", "::1")
+        async with connect(
+            self._url,
+            subprotocols=[Subprotocol(SUBPROTOCOL)],
+            compression=None,
+            max_size=MAX_FRAME_BYTES,
+            open_timeout=5,
+            ping_interval=10,
+            ping_timeout=10,
+            close_timeout=1,
+            proxy=None if is_local else True,
+        ) as socket:
+            self._socket, self._has_introduced_itself = socket, False
+            try:
+                await self._say(Hello(token=self._identity.token, name=self._name, client="fairest"))
+                async for frame in socket:
+                    message = decode_from_server(frame)
+                    self.model = self.model.heard(message, int(time.time() * 1000))
+                    yield Update(self.model, message)
+                    await self._react(message)
+            except (Contradiction, BrokenMessage) as reason:
+                raise Rejected(f"the server contradicts itself: {reason}") from reason
+            except ConnectionClosed:
+                pass
+            finally:
+                self._socket = None
+            self._judge_close(socket)
+
+    async def _react(self, message: FromServer) -> None:
+        """What a client does by itself, whatever its face."""
+        match message:
+            case Welcome(token=token):
+                if token is not None:
+                    self._identity.keep_token(token)
+                self.model = self.model.connected(Link.CONNECTED)
+                await self._say(self._entrance())
+            case Snapshot() | View():
+                if not self._has_introduced_itself:
+                    self._has_introduced_itself = True
+                    for play in self.model.sent:
+                        await self._say(play)
+                await self._reveal()
+            case Refused(to="hello" | "create" | "join" | "watch" | "resume", code=code, sentence=sentence):
+                if code is not Refusal.TRY_AGAIN:
+                    raise Rejected(sentence)
+                await self._come_again()
+            case Refused(to="play", code=Refusal.TRY_AGAIN):
+                await asyncio.sleep(PATIENCE_SECONDS)
+                for play in self.model.sent:
+                    await self._say(play)
+            case Refused(code=Refusal.TRY_AGAIN):
+                await self._come_again()
+            case Error(code=Breach.BAD_TOKEN):
+                self._identity.keep_token(None)
+            case _:
+                pass
+
+    def _entrance(self) -> FromClient:
+        """First what we came for; after a drop, back to where we were."""
+        room = self.model.room
+        if room is None:
+            return self._errand
+        return Watch(room=room) if self.model.seat is None else Resume(room=room, position=self.model.position)
+
+    async def _come_again(self) -> None:
+        """The server cannot serve us right now: a new connection may find another one that can."""
+        if self._socket is not None:
+            await self._socket.close()
+
+    async def _reveal(self) -> None:
+        scene, own = self.model.scene, self.model.own
+        if scene is None or own is None or scene.round is None or scene.phase is not Phase.DEALING or own.entropy:
+            return
+        entropy = self._identity.entropy_for(scene.round)
+        if entropy is not None:
+            await self._say(Reveal(entropy=entropy))
+
+    async def _say(self, message: Message) -> None:
+        if self._socket is None:
+            return
+        try:
+            await self._socket.send(encode(message).decode())
+        except ConnectionClosed:
+            # The reading side sees it too; what matters is sent again on the next socket.
+            return
+
+    def _judge_close(self, socket: ClientConnection) -> None:
+        code = socket.close_code or 0
+        if code == CloseCode.BAD_TOKEN:
+            return
+        if code in (CloseCode.TOO_BIG, CloseCode.BINARY_FRAME) or code >= 4000:
+            raise Rejected(
+                "You play this seat from another terminal now."
+                if code == CloseCode.REPLACED
+                else f"The server ended the connection: {socket.close_reason or code}."
+            )

@@ -1,0 +1,94 @@
+"""Who we are to a server: a token in a file that only its owner may read, one for each player on this machine.
+
+Two terminals of one person are two players: a profile is locked while a client uses it, and the next client takes the
+next profile. A client that was killed frees its lock, so starting it again brings the same player back.
+"""
+
+import fcntl
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Final
+from urllib.parse import urlsplit
+
+from platformdirs import user_data_path
+
+MAX_PROFILES: Final = 64
+
+
+class IdentityInUse(Exception):
+    """Another client on this machine plays as this player right now."""
+
+
+class Identity:
+    """A player's token, and the entropy of the round under way, which must outlive a killed client.
+
+    Without a path nothing is stored: the player is gone with the client.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self.token: str | None = None
+        self._entropy: tuple[str, str] | None = None
+        if path is not None and path.exists():
+            stored = json.loads(path.read_text())
+            self.token = stored.get("token")
+            self._entropy = tuple(stored["entropy"]) if stored.get("entropy") else None
+
+    def keep_token(self, token: str | None) -> None:
+        """Remember the token of a new player, or forget one that the server does not know."""
+        self.token = token
+        self._store()
+
+    def entropy_for(self, round_id: bytes) -> bytes | None:
+        """Our bytes for this round, if they were drawn already, by us or by a client that was killed."""
+        if self._entropy and self._entropy[0] == round_id.hex():
+            return bytes.fromhex(self._entropy[1])
+        return None
+
+    def keep_entropy(self, round_id: bytes, entropy: bytes) -> None:
+        """Remember our bytes for this round, before anybody sees their hash."""
+        self._entropy = (round_id.hex(), entropy.hex())
+        self._store()
+
+    def _store(self) -> None:
+        if self._path is None:
+            return
+        text = json.dumps({"token": self.token, "entropy": self._entropy})
+        fresh = self._path.with_suffix(".new")
+        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(text)
+        fresh.replace(self._path)
+
+
+@contextmanager
+def open_identity(server_url: str, name: str | None, folder: Path | None = None) -> Iterator[Identity]:
+    """The player of this name at this server; without a name, the first profile that no other client uses.
+
+    Raises `IdentityInUse` for a name that another client on this machine plays under.
+    """
+    address = urlsplit(server_url)
+    server = re.sub(r"[^A-Za-z0-9.-]", "_", f"{address.hostname}_{address.port or address.scheme}")
+    place = (folder or user_data_path("fairest")) / "players" / server
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    candidates = [f"name-{name.lower()}"] if name else [f"player-{number}" for number in range(1, MAX_PROFILES + 1)]
+    for candidate in candidates:
+        lock = _lock(place / f"{candidate}.lock")
+        if lock is not None:
+            with lock:
+                yield Identity(place / f"{candidate}.json")
+            return
+    raise IdentityInUse(f"{name or 'every profile'} is in use by another fairest on this machine")
+
+
+def _lock(path: Path) -> IO[str] | None:
+    file = path.open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return None
+    return file

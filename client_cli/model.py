@@ -1,0 +1,140 @@
+"""What this client knows: a pure value, fed by the server's messages. Every face draws from it."""
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from protocol.calculation.board import Board
+from protocol.calculation.moves import Move
+from protocol.messages.fields import Phase
+from protocol.messages.from_client import Play
+from protocol.messages.from_server import (
+    Accepted,
+    Error,
+    FromServer,
+    Left,
+    MatchRecord,
+    Placed,
+    Refused,
+    Snapshot,
+    View,
+    Welcome,
+)
+from protocol.messages.refusals import Refusal
+from protocol.messages.scene import Scene, SeatScene
+
+
+class Link(Enum):
+    """How we stand with the server."""
+
+    CONNECTING = "connecting"
+    CONNECTED = "connected"
+    LOST = "lost"
+
+
+class Contradiction(ValueError):
+    """The server sent something that cannot follow from what it sent before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The room as far as it was shown to us. `sent` are our moves that the server has not answered yet."""
+
+    link: Link = Link.CONNECTING
+    name: str = ""
+    room: str | None = None
+    seat: int | None = None
+    scene: Scene | None = None
+    position: int = 0
+    placed: tuple[int, int] | None = None
+    sent: tuple[Play, ...] = ()
+    clock_ahead_ms: int = 0
+
+    @property
+    def phase(self) -> Phase | None:
+        """The phase of the room we are in."""
+        return self.scene.phase if self.scene else None
+
+    @property
+    def own(self) -> SeatScene | None:
+        """Our own seat."""
+        return self.scene.seats[self.seat] if self.scene and self.seat is not None else None
+
+    @property
+    def board(self) -> Board | None:
+        """Our own board."""
+        return self.own.board if self.own else None
+
+    @property
+    def may_move(self) -> bool:
+        """Whether it makes sense to send a move: the race is on for us, and everything sent has been answered."""
+        own = self.own
+        return self.phase is Phase.RACING and own is not None and not own.has_stopped and not self.sent
+
+    def next_play(self, move: Move) -> Play:
+        """Number a move as the one that comes next."""
+        number = self.sent[-1].number if self.sent else self.own.moves if self.own else 0
+        return Play(number=number + 1, move=move)
+
+    def playing(self, play: Play) -> "Model":
+        """The model after a move was sent."""
+        return replace(self, sent=(*self.sent, play))
+
+    def connected(self, link: Link) -> "Model":
+        """The model after the connection changed."""
+        return replace(self, link=link)
+
+    def heard(self, message: FromServer, now_ms: int) -> "Model":
+        """The model after a message. `now_ms` is our own clock.
+
+        Raises `Contradiction` for a message that cannot follow.
+        """
+        match message:
+            case Welcome(name=name, now_ms=server_ms):
+                return replace(self, name=name, clock_ahead_ms=now_ms - server_ms)
+            case Snapshot():
+                return self._settled(
+                    replace(
+                        self,
+                        room=message.room,
+                        seat=message.seat,
+                        scene=message.scene,
+                        position=message.position,
+                        placed=None,
+                        clock_ahead_ms=now_ms - message.now_ms,
+                    )
+                )
+            case View():
+                return self._viewed(message)
+            case Placed(placed=placed):
+                return replace(self, placed=placed)
+            case Accepted(number=number):
+                return replace(self, sent=tuple(play for play in self.sent if play.number > number))
+            case Refused(to="play", code=Refusal.TRY_AGAIN):
+                # The move stays ours to send.
+                return self
+            case Refused(to="play", number=number):
+                # Moves sent behind a refused one had numbers that are now free again; the server refuses them too.
+                return replace(self, sent=tuple(play for play in self.sent if play.number != number))
+            case Left():
+                return replace(self, room=None, seat=None, scene=None, position=0, sent=())
+            case Refused() | Error() | MatchRecord():
+                return self
+
+    def _viewed(self, message: View) -> "Model":
+        if self.scene is None or message.position > self.position + 1:
+            raise Contradiction(f"entry {message.position} of the view follows entry {self.position}")
+        scene = self.scene
+        for entry in message.entries[self.position + 1 - message.position :]:
+            try:
+                scene = scene.after(entry)
+            except ValueError as reason:
+                raise Contradiction(str(reason)) from reason
+        position = max(self.position, message.position + len(message.entries) - 1)
+        return self._settled(replace(self, scene=scene, position=position))
+
+    def _settled(self, model: "Model") -> "Model":
+        """Moves that the view shows as made, or that a new round makes meaningless, are sent no more."""
+        own = model.own
+        done = own.moves if own and model.phase is Phase.RACING else None
+        sent = () if done is None else tuple(play for play in model.sent if play.number > done)
+        return replace(model, sent=sent)
