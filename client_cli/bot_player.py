@@ -2,28 +2,42 @@
 
 import asyncio
 import random
+from collections.abc import Callable
 
 from client_cli.bots import Policy
-from client_cli.connection import Connection
+from client_cli.connection import Connection, Update
 from client_cli.model import Model
 from protocol.messages.fields import Phase
 from protocol.messages.from_server import MatchRecord
 
+Show = Callable[[Model, Update], None]
+"""Told of each change: what we knew before, and what changed."""
+
 
 async def play_match(
-    connection: Connection, policy: Policy, chance: random.Random, pace_seconds: float, rematches: bool = False
+    connection: Connection,
+    policy: Policy,
+    chance: random.Random,
+    pace_seconds: float,
+    *,
+    rematches: bool = False,
+    show: Show | None = None,
 ) -> MatchRecord | None:
     """Play until the match is over and return its record; with `rematches`, on until cancelled.
 
     `pace_seconds` is the mean time that the bot thinks about a move; 0 is as fast as the server answers.
     Raises `Rejected`.
     """
+    before = connection.model
     async for update in connection.updates():
+        if show is not None:
+            show(before, update)
+        before = update.model
         if isinstance(update.message, MatchRecord):
             return update.message
+        board = update.model.board
         if update.message is None:
             continue
-        board = update.model.board
         if update.model.may_move and board is not None and any(board.legal_moves()):
             await asyncio.sleep(pace_seconds * chance.uniform(0.5, 1.5))
             await connection.play(policy(board, chance))

@@ -71,6 +71,7 @@ class Connection:
         server_url: str,
         identity: Identity,
         errand: Errand,
+        *,
         name: str | None = None,
         gives_up_after: int | None = None,
     ) -> None:
@@ -83,6 +84,7 @@ class Connection:
         self._gives_up_after = gives_up_after
         self._socket: ClientConnection | None = None
         self._has_introduced_itself = False
+        self._entered = asyncio.Event()
 
     async def updates(self) -> AsyncIterator[Update]:
         """What changes, until the server has no more for us. Raises `Rejected`; safe to cancel."""
@@ -104,6 +106,12 @@ class Connection:
             yield Update(self.model, note=note)
             wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2**failures)
             await asyncio.sleep(wait * random.uniform(0.5, 1))
+
+    async def entered(self) -> str:
+        """The code of the room that we are in, once we are; somebody must be iterating over `updates`."""
+        await self._entered.wait()
+        assert self.model.room is not None, "who has entered is in a room"
+        return self.model.room
 
     async def play(self, move: Move) -> None:
         """Send a move under the next number. It is sent again after a drop, until it is answered."""
@@ -174,6 +182,7 @@ class Connection:
             case Snapshot() | View():
                 if not self._has_introduced_itself:
                     self._has_introduced_itself = True
+                    self._entered.set()
                     for play in self.model.sent:
                         await self._say(play)
                 await self._reveal()

@@ -144,19 +144,21 @@ def _wrong_number(number: int, accepted: int) -> Refused:
 
 def _ready(state: RoomState, seat: int, word: Ready) -> Verdict:
     said = state.seat(seat).entropy_hash
+    if said == word.entropy_hash:
+        return ()
     if state.phase is not Phase.READY:
         return refuse("ready", Refusal.WRONG_PHASE, f"Nobody gets ready while the room is {state.phase}.")
     if said is not None:
-        return refuse("ready", Refusal.ALREADY_READY) if said != word.entropy_hash else ()
+        return refuse("ready", Refusal.ALREADY_READY)
     return (PlayerReady(seat=_seat(seat), entropy_hash=word.entropy_hash),)
 
 
 def _reveal(state: RoomState, seat: int, word: Reveal) -> Verdict:
     holder = state.seat(seat)
+    if holder.entropy == word.entropy:
+        return ()
     if state.phase is not Phase.DEALING or state.round is None:
         return refuse("reveal", Refusal.WRONG_PHASE, f"Nothing is to be revealed while the room is {state.phase}.")
-    if holder.entropy is not None:
-        return ()
     if commit_entropy(state.round.round_id, seat, word.entropy) != holder.entropy_hash:
         return refuse("reveal", Refusal.WRONG_ENTROPY)
     return (Revealed(seat=_seat(seat), entropy=word.entropy),)

@@ -1,0 +1,88 @@
+"""Boards and results as lines of text: what the plain face, replays and the screen reader show. Pure."""
+
+from collections.abc import Iterator, Sequence
+
+from protocol.calculation.board import Board
+from protocol.calculation.cards import Card, rank, rank_name
+from protocol.calculation.moves import FOUNDATION_DIGITS, PILE_LETTERS
+from protocol.calculation.round import Ending, Outcome
+
+SUIT_NAMES = {"C": "clubs", "D": "diamonds", "H": "hearts", "S": "spades"}
+
+ENDINGS = {
+    Ending.WON: "placed every card",
+    Ending.STUCK: "had no move left",
+    Ending.STOPPED: "stopped",
+    Ending.OUT_OF_TIME: "ran out of time",
+    Ending.AWAY: "stayed away too long",
+    Ending.RESIGNED: "resigned",
+    Ending.NOT_REVEALED: "did not take part in the deal",
+    Ending.ROUND_OVER: "was still racing",
+}
+
+
+def clean(text: str) -> str:
+    """The text without control characters, so that nobody's name or sentence can steer the terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def ranks(cards: Sequence[Card]) -> str:
+    """The ranks of a stack of cards, bottom first."""
+    return " ".join(rank_name(rank(card)) for card in cards)
+
+
+def card_name(card: Card) -> str:
+    """A card for people: ``7 of hearts``."""
+    return f"{rank_name(rank(card))} of {SUIT_NAMES[card[1].upper()]}"
+
+
+def draw_board(board: Board) -> Iterator[str]:
+    """Foundations with the rank that each needs next, waste piles, turned card and stock; a line each."""
+    for digit, foundation, cards in zip(FOUNDATION_DIGITS, board.layout, board.foundations, strict=False):
+        wanted = foundation.next_rank(len(cards))
+        needs = "complete" if wanted is None else f"needs {rank_name(wanted)}"
+        yield f"  {digit}  by {foundation.step:+d}  {needs:<9} | {ranks(cards)}"
+    for letter, pile in zip(PILE_LETTERS, board.piles, strict=False):
+        yield f"  {letter}  {len(pile):>2} cards           | {ranks(pile) or '-'}"
+    if board.turned is not None:
+        name = rank_name(rank(board.turned))
+        yield f"  s  the turned card    | {name}   ({card_name(board.turned)}; {_stock(board)})"
+    elif board.stock:
+        yield f"  s  nothing turned yet | ({_stock(board)})"
+    else:
+        yield f"  s  the stock is empty | ({_redeals(board)})"
+
+
+def draw_foundation_sequences(board: Board) -> Iterator[str]:
+    """Every rank of every foundation, in order; what lies there already in brackets."""
+    for digit, foundation, cards in zip(FOUNDATION_DIGITS, board.layout, board.foundations, strict=False):
+        names = [rank_name(number) for number in foundation.sequence()]
+        done, left = " ".join(names[: len(cards)]), " ".join(names[len(cards) :])
+        yield f"  {digit}  [{done}] {left}"
+
+
+def draw_result(outcome: Outcome, names: Sequence[str]) -> Iterator[str]:
+    """Who won a round, and each player's count."""
+    if outcome.winner is None:
+        yield "A draw."
+    else:
+        yield f"{clean(names[outcome.winner])} wins."
+    for name, score in zip(names, outcome.scores, strict=True):
+        near = ", a near miss" if score.is_near_miss else ""
+        yield (
+            f"  {clean(name)}: {score.placed} of {score.goal} cards{near}; {score.direct} straight from the stock, "
+            f"{score.turns} turned; {ENDINGS[score.ending]}"
+        )
+
+
+def format_time(seconds: float) -> str:
+    """Minutes and seconds, ``4:05``."""
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def _stock(board: Board) -> str:
+    return f"{board.stock} more in the stock"
+
+
+def _redeals(board: Board) -> str:
+    return f"{board.redeals} redeal{'s' if board.redeals != 1 else ''} left" if board.redeals else "no redeal left"

@@ -1,0 +1,158 @@
+"""A person at a keyboard, or a program behind a pipe, in a room: what is typed is done, what happens is told."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from client_cli.connection import Connection, Update
+from client_cli.drawing import clean, draw_foundation_sequences
+from client_cli.keyboard import typed_lines
+from client_cli.model import Model
+from client_cli.plain import HELP, draw
+from client_cli.records import save_record
+from protocol.calculation.moves import MOVES, STOP
+from protocol.calculation.record import BadRecord
+from protocol.messages.fields import Phase
+from protocol.messages.from_server import Left, MatchRecord
+
+Tell = Callable[[Model, Update], Iterator[str]]
+
+
+class Player:
+    """One viewer of a room, seated or not, with standard input for its hands.
+
+    A person gets ready with Enter and stays after a match, for another one. A pipe is ready at once, its moves wait for
+    the start and for one another, its end means `stop`, and the end of the match is its end. `write` gets each line to
+    show, `note` each line that is for people only.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        tell: Tell,
+        write: Callable[[str], None],
+        note: Callable[[str], None],
+        *,
+        is_person: bool,
+    ) -> None:
+        self.record_path: Path | None = None
+        self._connection = connection
+        self._tell = tell
+        self._write = write
+        self._note = note
+        self._is_person = is_person
+        self._may_type = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._asked_record = False
+        self._asked_ready: bytes | None = None
+
+    async def run(self) -> None:
+        """Play or watch until the match is over, or we leave. Raises `Rejected`; when cancelled, the seat waits."""
+        watching = asyncio.create_task(self._watch())
+        typing = asyncio.create_task(self._obey())
+        ended = asyncio.create_task(self._ended.wait())
+        tasks = {watching, typing, ended}
+        try:
+            while not (watching.done() or ended.done()):
+                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    task.result()
+                tasks.discard(typing) if typing.done() else None
+        finally:
+            for task in (watching, typing, ended):
+                task.cancel()
+            await asyncio.gather(watching, typing, ended, return_exceptions=True)
+
+    async def _watch(self) -> None:
+        before = self._connection.model
+        async for update in self._connection.updates():
+            for line in self._tell(before, update):
+                self._write(line)
+            before = update.model
+            if isinstance(update.message, MatchRecord):
+                self._keep(update.message)
+            if isinstance(update.message, Left):
+                return
+            await self._attend(update.model)
+
+    async def _attend(self, model: Model) -> None:
+        """Do what needs no typing, and see whether typing makes sense."""
+        scene, own = model.scene, model.own
+        if scene is None:
+            return
+        if own and scene.phase is Phase.READY and scene.round != self._asked_ready:
+            self._asked_ready = scene.round
+            if self._is_person:
+                self._note("Press Enter when you are ready. Type help for how to play.")
+            else:
+                await self._connection.get_ready()
+        if scene.phase is Phase.FINISHED and scene.match_is_over and not self._asked_record:
+            self._asked_record = True
+            await self._connection.ask_record()
+        if scene.phase is not Phase.FINISHED:
+            self._asked_record = False
+        if scene.phase is Phase.CLOSED:
+            self._ended.set()
+        if self._is_person or model.may_move:
+            self._may_type.set()
+        else:
+            self._may_type.clear()
+
+    def _keep(self, message: MatchRecord) -> None:
+        try:
+            self.record_path = save_record(message)
+            self._note(f"The record is at {self.record_path}")
+        except (BadRecord, OSError) as reason:
+            self._note(f"The record could not be kept: {reason}")
+        if not self._is_person:
+            self._ended.set()
+        elif self._connection.model.own:
+            self._note("Type rematch to race again, or leave.")
+
+    async def _obey(self) -> None:
+        async for line in typed_lines():
+            await self._may_type.wait()
+            await self._do(line)
+        if self._is_person:
+            self._note("Your seat is kept for a while: come back to it with the same join.")
+            self._ended.set()
+        else:
+            await self._may_type.wait()
+            await self._connection.play(STOP)
+
+    async def _do(self, line: str) -> None:
+        model, word = self._connection.model, line.lower().replace(" ", "")
+        move = MOVES.get(word)
+        if move is not None and model.own is None:
+            self._note("You are watching: only players move.")
+        elif move is not None:
+            if not self._is_person:
+                self._may_type.clear()
+            await self._connection.play(move)
+        else:
+            await self._hear_word(model, word, line)
+
+    async def _hear_word(self, model: Model, word: str, line: str) -> None:
+        match word:
+            case "" | "ready" if model.phase is Phase.READY:
+                await self._connection.get_ready()
+            case "rematch":
+                await self._connection.ask_rematch()
+            case "leave" | "quit" | "q":
+                await self._leave(model)
+            case "sequences" if model.board:
+                for text in draw_foundation_sequences(model.board):
+                    self._note(text)
+            case "" | "board":
+                for text in draw(model):
+                    self._note(text)
+            case "help" | "?":
+                self._note(HELP)
+            case _:
+                self._note(f"{clean(line)[:40]!r} is no move and no word that is known here; type help.")
+
+    async def _leave(self, model: Model) -> None:
+        if model.phase is Phase.RACING and model.own and not model.own.has_stopped:
+            self._note("Leaving now is resigning. Type resign to do that, or stop to keep what you have placed.")
+            return
+        await self._connection.leave()

@@ -1,0 +1,77 @@
+"""Step through the record of a match, forwards and back."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from client_cli.drawing import clean, draw_board, draw_result, format_time
+from protocol.calculation.record import Record, RecordedMove, RecordedStop
+from protocol.calculation.round import Round
+
+HELP = "Enter: next   b: back   a number: go to that step   e: to the end   q: quit"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One moment of a match: which round, what happened, and the round after it."""
+
+    round_number: int
+    event: RecordedMove | RecordedStop | None
+    race: Round
+
+
+def all_steps(record: Record) -> list[Step]:
+    """Every moment of every round that was dealt. Raises `BadRecord`."""
+    return [
+        Step(number, event, race)
+        for number, played in enumerate(record.rounds)
+        if played.is_dealt
+        for event, race in record.steps(number)
+    ]
+
+
+def draw_heading(record: Record) -> Iterator[str]:
+    """What the record is about."""
+    names = " against ".join(clean(name) for name in record.names)
+    rules = f"{record.rules.name}, {record.rules.piles} waste piles"
+    yield f"{names}: {rules}, best of {record.best_of}, room {clean(record.room)}"
+
+
+def draw_step(record: Record, steps: list[Step], place: int) -> Iterator[str]:
+    """What happened at this step, and the board of the seat that it happened to."""
+    step = steps[place]
+    seats = range(len(step.race.racers))
+    yield f"-- step {place} of {len(steps) - 1}, round {step.round_number + 1}: {_describe(record, step)}"
+    if isinstance(step.event, RecordedMove):
+        seats = range(step.event.seat, step.event.seat + 1)
+    for seat in seats:
+        board = step.race.racers[seat].board
+        yield f"{clean(record.names[seat])}: {board.placed} of {board.goal} cards"
+        yield from draw_board(board)
+    if step.race.is_over:
+        yield from draw_result(step.race.outcome(), record.names)
+
+
+def next_place(command: str, place: int, last: int) -> int | None:
+    """Where a typed command leads, None to quit. Raises ValueError for what is no command."""
+    match command.strip().lower():
+        case "":
+            return min(place + 1, last)
+        case "b":
+            return max(place - 1, 0)
+        case "e":
+            return last
+        case "q":
+            return None
+        case number:
+            return max(0, min(int(number), last))
+
+
+def _describe(record: Record, step: Step) -> str:
+    event = step.event
+    if event is None:
+        return "the cards are dealt"
+    when = format_time(event.at_ms / 1000)
+    if isinstance(event, RecordedMove):
+        return f"{when} {clean(record.names[event.seat])} plays {event.move}"
+    names = " and ".join(clean(record.names[seat]) for seat in event.seats)
+    return f"{when} {names}: {event.ending.replace('_', ' ')}"
