@@ -1,0 +1,57 @@
+"""A real Redis for the whole run, a real server for each test that wants one."""
+
+import subprocess
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import redis
+from hypothesis import HealthCheck, settings
+
+from server.app import running
+from server.settings import Settings
+from server.store.embedded import find_redis_server
+
+settings.register_profile("suite", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[str]:
+    """The URL of a redis-server that lives as long as the test run."""
+    program = find_redis_server()
+    assert program, "the test suite needs a redis-server; the server extra brings one"
+    with tempfile.TemporaryDirectory(prefix="fairest-test-") as folder:
+        socket = Path(folder) / "redis.sock"
+        arguments = ["--port", "0", "--unixsocket", str(socket), "--dir", folder, "--save", "", "--appendonly", "no"]
+        with subprocess.Popen([program, *arguments], stdout=subprocess.DEVNULL) as process:
+            try:
+                deadline = time.monotonic() + 10
+                while not socket.exists():
+                    assert time.monotonic() < deadline, "redis-server did not start"
+                yield f"unix://{socket}"
+            finally:
+                process.terminate()
+
+
+@pytest.fixture
+def redis_url(redis_server: str) -> str:
+    """The same Redis, empty."""
+    with redis.Redis.from_url(redis_server) as client:
+        client.flushall()
+    return redis_server
+
+
+@pytest.fixture
+def settings_for_tests(redis_url: str) -> Settings:
+    """A server on any free port, on the run's Redis."""
+    return Settings(port=0, redis_url=redis_url, hello_seconds=2.0)
+
+
+@pytest.fixture
+async def server_url(settings_for_tests: Settings) -> AsyncIterator[str]:
+    """The URL of a server in this process, with real sockets and a real Redis."""
+    async with running(settings_for_tests) as url:
+        yield url

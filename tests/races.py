@@ -1,0 +1,112 @@
+"""Whole rooms without a server: logs made by `decide` and `evolve` from a random source."""
+
+import random
+from collections.abc import Callable
+
+from protocol.calculation.board import Board
+from protocol.calculation.moves import MOVES, Move
+from protocol.calculation.seal import commit_entropy
+from protocol.messages.fields import Phase
+from protocol.messages.from_client import Play, Ready, Reveal
+from protocol.messages.options import RoomOptions
+from server.room.commands import Command, CreateRoom, PassTime, Say, TakeSeat
+from server.room.decide import Verdict, decide
+from server.room.events import RoundOpened
+from server.room.evolve import evolve
+from server.room.state import RoomState
+from server.room.view import Step
+
+Choose = Callable[[Board, random.Random], Move]
+
+
+class Table:
+    """A room under test: commands go in, the log grows, a second passes with each event."""
+
+    def __init__(self, seed: int = 0, options: RoomOptions | None = None) -> None:
+        self.chance = random.Random(seed)
+        self.steps: list[Step] = []
+        self.now_ms = 1_000_000
+        self.tell(CreateRoom(options or RoomOptions(), "player-0", "ann", "link-0"))
+
+    @property
+    def state(self) -> RoomState:
+        """The room now."""
+        return self.steps[-1].after
+
+    def tell(self, command: Command) -> Verdict:
+        """Decide a command and log what follows from it."""
+        verdict = decide(self.steps[-1].after if self.steps else None, command, self.draw_round)
+        if isinstance(verdict, tuple):
+            for event in verdict:
+                self.now_ms += 1000
+                before = self.steps[-1].after if self.steps else None
+                self.steps.append(Step(before, event, self.now_ms, evolve(before, event, self.now_ms)))
+        return verdict
+
+    def draw_round(self) -> RoundOpened:
+        """A round from this table's random source."""
+        return RoundOpened(round=self.chance.randbytes(16), secret=self.chance.randbytes(32))
+
+    def seat_both(self) -> None:
+        """The second player sits down, which opens a round."""
+        self.tell(TakeSeat("player-1", "bob", "link-1"))
+
+    def get_ready(self, *seats: int) -> dict[int, bytes]:
+        """These seats get ready; returns the entropy that each is bound to."""
+        assert self.state.round is not None
+        entropies = {seat: self.chance.randbytes(32) for seat in seats}
+        for seat, entropy in entropies.items():
+            self.tell(Say(seat, Ready(entropy_hash=commit_entropy(self.state.round.round_id, seat, entropy))))
+        return entropies
+
+    def deal(self) -> None:
+        """Both get ready and reveal."""
+        for seat, entropy in self.get_ready(0, 1).items():
+            self.tell(Say(seat, Reveal(entropy=entropy)))
+
+    def let_time_pass(self) -> Verdict:
+        """Judge the next deadline."""
+        deadline = self.state.next_deadline()
+        assert deadline is not None
+        self.now_ms = max(self.now_ms, deadline.at_ms)
+        return self.tell(PassTime(deadline.at_ms))
+
+    def start(self) -> None:
+        """From two empty seats to a race that is on."""
+        self.seat_both()
+        self.deal()
+        self.let_time_pass()
+        assert self.state.phase is Phase.RACING
+
+    def play(self, seat: int, move: str | Move) -> Verdict:
+        """This seat makes a move under the number that comes next."""
+        assert self.state.race is not None
+        number = self.state.race.racers[seat].moves + 1
+        return self.tell(Say(seat, Play(number=number, move=MOVES[move] if isinstance(move, str) else move)))
+
+    def race(self, choose: Choose, eagerness: tuple[int, int] = (1, 1), stops: float = 0.0) -> None:
+        """Both seats play to the end; eagerness weighs who moves next, so that one of them may run far ahead."""
+        while self.state.phase is Phase.RACING and self.state.race is not None:
+            racing = [seat for seat in (0, 1) if not self.state.race.racers[seat].ending]
+            seat = self.chance.choices(racing, [eagerness[seat] for seat in racing])[0]
+            board = self.state.race.racers[seat].board
+            if self.chance.random() < stops:
+                self.play(seat, "stop")
+            else:
+                self.play(seat, choose(board, self.chance))
+
+
+def choose_any(board: Board, chance: random.Random) -> Move:
+    """Any legal move, foundations three times as likely as piles."""
+    moves = list(board.legal_moves())
+    return chance.choices(moves, [3 if move.text[1].isdigit() else 1 for move in moves])[0]
+
+
+def raced(
+    seed: int, options: RoomOptions | None = None, eagerness: tuple[int, int] = (1, 1), stops: float = 0.0
+) -> Table:
+    """A whole match of one round, from the empty room to the result."""
+    table = Table(seed, options)
+    table.start()
+    table.race(choose_any, eagerness, stops)
+    return table

@@ -1,0 +1,311 @@
+"""What may happen in a room, phase by phase: decided and evolved without a server."""
+
+import pytest
+
+from protocol.calculation.moves import MOVES
+from protocol.calculation.round import Ending
+from protocol.messages.fields import Phase
+from protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
+from protocol.messages.from_server import Accepted, Refused
+from protocol.messages.options import RoomOptions
+from protocol.messages.refusals import Refusal
+from server.room import events
+from server.room.commands import ConfirmPublished, LoseLink, PassTime, Say, TakeSeat
+from server.room.recording import record_last_match
+from server.room.state import IDLE_SECONDS
+from tests.races import Table, choose_any, raced
+
+SEATS = (0, 1)
+
+
+def code(verdict: object) -> Refusal:
+    assert isinstance(verdict, Refused)
+    return verdict.code
+
+
+@pytest.fixture
+def table() -> Table:
+    return Table(1)
+
+
+@pytest.fixture
+def racing(table: Table) -> Table:
+    table.start()
+    return table
+
+
+def test_a_room_waits_for_its_second_player(table: Table) -> None:
+    assert table.state.phase is Phase.WAITING
+
+
+def test_a_round_is_open_and_committed_before_anybody_is_ready(table: Table) -> None:
+    table.seat_both()
+    assert table.state.phase is Phase.READY
+    assert isinstance(table.steps[-1].event, events.RoundOpened)
+
+
+def test_phases_follow_one_another_to_the_race(table: Table) -> None:
+    table.seat_both()
+    entropies = table.get_ready(0, 1)
+    assert table.state.phase is Phase.DEALING
+    for seat, entropy in entropies.items():
+        table.tell(Say(seat, Reveal(entropy=entropy)))
+    assert table.state.phase is Phase.COUNTDOWN
+    table.let_time_pass()
+    assert table.state.phase is Phase.RACING
+
+
+def test_a_full_room_refuses_a_third_player(table: Table) -> None:
+    table.seat_both()
+    assert code(table.tell(TakeSeat("player-2", "cyd", "link-2"))) is Refusal.ROOM_FULL
+
+
+def test_who_has_a_seat_comes_back_to_it(racing: Table) -> None:
+    racing.tell(LoseLink(1, "link-1"))
+    racing.tell(TakeSeat("player-1", "bob", "link-9", to="resume"))
+    assert racing.state.seat(1).link == "link-9"
+
+
+def test_losing_an_old_link_means_nothing(racing: Table) -> None:
+    racing.tell(TakeSeat("player-1", "bob", "link-9", to="resume"))
+    assert racing.tell(LoseLink(1, "link-1")) == ()
+
+
+def test_who_is_not_ready_in_time_loses_the_seat(table: Table) -> None:
+    table.seat_both()
+    table.get_ready(0)
+    table.let_time_pass()
+    assert table.state.phase is Phase.WAITING
+    assert [bool(seat) for seat in table.state.seats] == [True, False]
+
+
+def test_who_does_not_reveal_in_time_loses_the_round(table: Table) -> None:
+    table.seat_both()
+    entropies = table.get_ready(0, 1)
+    table.tell(Say(0, Reveal(entropy=entropies[0])))
+    table.let_time_pass()
+    assert table.state.round is not None
+    assert table.state.round.outcome is not None
+    assert table.state.round.outcome.winner == 0
+    assert table.state.round.outcome.scores[1].ending is Ending.NOT_REVEALED
+
+
+def test_other_bytes_than_those_promised_are_refused(table: Table) -> None:
+    table.seat_both()
+    table.get_ready(0, 1)
+    assert code(table.tell(Say(0, Reveal(entropy=bytes(32))))) is Refusal.WRONG_ENTROPY
+
+
+def test_a_hash_once_sent_stays(table: Table) -> None:
+    table.seat_both()
+    table.get_ready(0)
+    assert code(table.tell(Say(0, Ready(entropy_hash=bytes(32))))) is Refusal.ALREADY_READY
+
+
+def test_leaving_before_both_are_ready_frees_the_seat_and_opens_the_secret(table: Table) -> None:
+    table.seat_both()
+    table.get_ready(0)
+    table.tell(Say(0, Leave()))
+    assert table.state.phase is Phase.WAITING
+    assert table.state.free_seat() == 0
+
+
+@pytest.mark.parametrize("phase", [Phase.DEALING, Phase.COUNTDOWN, Phase.RACING])
+def test_leaving_after_both_are_ready_is_resigning(table: Table, phase: Phase) -> None:
+    table.seat_both()
+    entropies = table.get_ready(0, 1)
+    if phase is not Phase.DEALING:
+        for seat, entropy in entropies.items():
+            table.tell(Say(seat, Reveal(entropy=entropy)))
+    if phase is Phase.RACING:
+        table.let_time_pass()
+    table.tell(Say(1, Leave()))
+    finished = next(step for step in table.steps if step.after.phase is Phase.FINISHED)
+    assert finished.after.round is not None
+    assert finished.after.round.outcome is not None
+    assert finished.after.round.outcome.winner == 0
+    assert table.state.free_seat() == 1
+
+
+def test_no_move_before_the_start(table: Table) -> None:
+    table.seat_both()
+    table.deal()
+    assert code(table.tell(Say(0, Play(number=1, move=MOVES["sa"])))) is Refusal.RACE_NOT_STARTED
+
+
+def test_no_move_after_the_end(racing: Table) -> None:
+    racing.play(0, "resign")
+    assert code(racing.play(1, "sa")) is Refusal.RACE_OVER
+
+
+def test_no_move_after_stopping(racing: Table) -> None:
+    racing.play(0, "stop")
+    assert code(racing.play(0, "sa")) is Refusal.SEAT_STOPPED
+
+
+@pytest.mark.parametrize(
+    ("number", "refusal"), [(1, Refusal.NUMBER_OLD), (2, Refusal.NUMBER_REPEATED), (4, Refusal.NUMBER_FUTURE)]
+)
+def test_a_wrong_number_is_refused_for_its_own_reason(racing: Table, number: int, refusal: Refusal) -> None:
+    racing.play(0, "sa")
+    racing.play(0, "sb")
+    assert code(racing.tell(Say(0, Play(number=number, move=MOVES["sc"])))) is refusal
+
+
+def test_the_last_move_sent_again_is_accepted_and_not_made_again(racing: Table) -> None:
+    racing.play(0, "sa")
+    length = len(racing.steps)
+    assert racing.tell(Say(0, Play(number=1, move=MOVES["sa"]))) == Accepted(number=1)
+    assert len(racing.steps) == length
+
+
+def test_a_refusal_uses_no_number(racing: Table) -> None:
+    assert code(racing.play(0, "ab")) is Refusal.PILE_TO_PILE
+    racing.play(0, "sa")
+    assert racing.state.race is not None
+    assert racing.state.race.racers[0].moves == 1
+
+
+def test_a_stuck_player_is_stopped_by_the_rules(racing: Table) -> None:
+    for _ in range(48):
+        racing.play(0, "sa")
+        if racing.state.race and racing.state.race.racers[0].ending:
+            break
+    assert racing.state.race is not None
+    top_fits = not racing.state.race.racers[0].board.is_stuck
+    assert top_fits or racing.state.race.racers[0].ending is Ending.STUCK
+
+
+def test_the_round_ends_at_its_limit(racing: Table) -> None:
+    racing.let_time_pass()
+    assert racing.state.phase is Phase.FINISHED
+    assert racing.state.race is not None
+    assert [racer.ending for racer in racing.state.race.racers] == [Ending.OUT_OF_TIME] * 2
+
+
+def test_once_one_has_stopped_the_other_has_the_chase_time(racing: Table) -> None:
+    racing.play(0, "stop")
+    deadline = racing.state.next_deadline()
+    assert deadline is not None
+    assert deadline.at_ms == racing.now_ms + 180_000
+
+
+def test_staying_away_longer_than_the_grace_period_stops_a_seat(racing: Table) -> None:
+    racing.tell(LoseLink(0, "link-0"))
+    racing.let_time_pass()
+    assert racing.state.race is not None
+    assert racing.state.race.racers[0].ending is Ending.AWAY
+    assert racing.state.race.racers[1].ending is None
+
+
+def test_coming_back_in_time_stops_the_grace_period(racing: Table) -> None:
+    racing.tell(LoseLink(0, "link-0"))
+    racing.tell(TakeSeat("player-0", "ann", "link-8", to="resume"))
+    assert racing.state.clocks.away_until_ms == (None, None)
+
+
+def test_a_deadline_that_has_not_passed_changes_nothing(racing: Table) -> None:
+    assert racing.tell(PassTime(racing.now_ms)) == ()
+
+
+def test_a_room_that_everybody_left_is_closed(table: Table) -> None:
+    table.tell(Say(0, Leave()))
+    table.let_time_pass()
+    assert table.state.phase is Phase.CLOSED
+    assert table.state.next_deadline() is None
+    assert table.now_ms >= 1_000_000 + IDLE_SECONDS * 1000
+
+
+def test_a_closed_room_takes_nobody(table: Table) -> None:
+    table.tell(Say(0, Leave()))
+    table.let_time_pass()
+    assert code(table.tell(TakeSeat("player-2", "cyd", "link-2"))) is Refusal.ROOM_CLOSED
+
+
+def test_a_rematch_needs_both(racing: Table) -> None:
+    racing.play(0, "resign")
+    racing.tell(Say(0, Rematch()))
+    assert racing.state.phase is Phase.FINISHED
+    racing.tell(Say(1, Rematch()))
+    assert racing.state.phase is Phase.READY
+    assert racing.state.matches == 2
+
+
+def test_a_rematch_is_no_word_for_the_middle_of_a_race(racing: Table) -> None:
+    assert code(racing.tell(Say(0, Rematch()))) is Refusal.WRONG_PHASE
+
+
+def best_of_three() -> Table:
+    table = Table(1, RoomOptions(best_of=3))
+    table.start()
+    return table
+
+
+def test_a_match_of_three_goes_on_by_itself() -> None:
+    table = best_of_three()
+    table.play(0, "resign")
+    assert not table.state.match_is_over
+    table.let_time_pass()
+    assert table.state.phase is Phase.READY
+    assert table.state.round is not None
+    assert table.state.round.number == 2
+
+
+def test_a_match_of_three_is_over_after_two_wins() -> None:
+    table = best_of_three()
+    for _ in range(2):
+        table.play(0, "resign")
+        if not table.state.match_is_over:
+            table.let_time_pass()
+            table.deal()
+            table.let_time_pass()
+    assert table.state.match_is_over
+    assert [table.state.seat(seat).wins for seat in SEATS] == [0, 2]
+
+
+def test_the_record_of_a_match_holds_all_its_rounds() -> None:
+    table = best_of_three()
+    table.race(choose_any)
+    while not table.state.match_is_over:
+        table.let_time_pass()
+        table.deal()
+        table.let_time_pass()
+        table.race(choose_any)
+    record = record_last_match("a-b", table.steps)
+    assert record is not None
+    assert len([played for played in record.rounds if played.is_dealt]) >= 2
+    for number in range(len(record.rounds)):
+        *_, (_, race) = record.steps(number)
+        assert race.outcome() == record.rounds[number].outcome
+
+
+def test_a_round_called_off_is_opened_in_the_next_record(table: Table) -> None:
+    table.seat_both()
+    table.tell(Say(1, Leave()))
+    table.start()
+    table.play(0, "resign")
+    record = record_last_match("a-b", table.steps)
+    assert record is not None
+    assert [played.is_dealt for played in record.rounds] == [False, True]
+
+
+def test_there_is_no_record_before_a_match_is_over(racing: Table) -> None:
+    assert record_last_match("a-b", racing.steps) is None
+
+
+def test_a_finished_match_waits_to_be_stored() -> None:
+    table = raced(2)
+    assert table.state.unpublished
+    table.tell(ConfirmPublished())
+    assert not table.state.unpublished
+    assert table.tell(ConfirmPublished()) == ()
+
+
+def test_both_away_end_the_race_and_in_the_end_the_room(racing: Table) -> None:
+    racing.tell(LoseLink(0, "link-0"))
+    racing.tell(LoseLink(1, "link-1"))
+    for _ in range(20):
+        if racing.state.phase is Phase.CLOSED:
+            break
+        racing.let_time_pass()
+    assert racing.state.phase is Phase.CLOSED

@@ -1,0 +1,139 @@
+"""A client as a stranger would write it: a socket, JSON, and the protocol's messages; nothing of `client_cli`."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Subprotocol
+
+from protocol.calculation.moves import MOVES
+from protocol.calculation.seal import commit_entropy
+from protocol.messages.codec import decode_from_server, encode
+from protocol.messages.fields import Message, Phase
+from protocol.messages.from_client import Create, Hello, Join, Play, Ready, Reveal, Watch
+from protocol.messages.from_server import FromServer, Refused, Snapshot, View, Welcome
+from protocol.messages.options import RoomOptions
+from protocol.messages.scene import Scene
+
+PATIENCE_SECONDS = 10.0
+QUICK = RoomOptions(countdown_seconds=0)
+
+M = TypeVar("M")
+
+
+class Talker:
+    """One connection that keeps its scene."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self.socket = socket
+        self.token = ""
+        self.room = ""
+        self.seat: int | None = None
+        self.scene: Scene | None = None
+        self.position = 0
+        self.heard: list[FromServer] = []
+        self.frames: list[str] = []
+
+    async def say(self, message: Message | str | bytes) -> None:
+        """Send a message, or any frame at all."""
+        await self.socket.send(encode(message).decode() if isinstance(message, Message) else message)
+
+    async def hear(self) -> FromServer:
+        """The next message, folded into the scene."""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            frame = await self.socket.recv()
+        assert isinstance(frame, str)
+        self.frames.append(frame)
+        message = decode_from_server(frame)
+        self.heard.append(message)
+        if isinstance(message, Snapshot):
+            self.room, self.seat = message.room, message.seat
+            self.scene, self.position = message.scene, message.position
+        elif isinstance(message, View):
+            assert self.scene is not None
+            assert message.position == self.position + 1, "positions have no gaps and no repeats"
+            for entry in message.entries:
+                self.scene = self.scene.after(entry)
+                self.position += 1
+        return message
+
+    async def hear_a(self, kind: type[M]) -> M:
+        """The next message of this kind."""
+        while True:
+            message = await self.hear()
+            if isinstance(message, kind):
+                return message
+
+    async def hear_until(self, condition: Callable[[Scene], bool]) -> Scene:
+        """Listen until the scene is so."""
+        while self.scene is None or not condition(self.scene):
+            await self.hear()
+        return self.scene
+
+    async def refused(self, message: Message) -> Refused:
+        """Say something and get the refusal it meets."""
+        await self.say(message)
+        return await self.hear_a(Refused)
+
+    async def enter(self, errand: Create | Join | Watch) -> Snapshot:
+        """Create, join or watch a room."""
+        await self.say(errand)
+        return await self.hear_a(Snapshot)
+
+    async def take_part_in_deal(self) -> Scene:
+        """Get ready, reveal, and wait until the race is on."""
+        assert self.seat is not None
+        scene = await self.hear_until(lambda seen: seen.phase is Phase.READY)
+        assert scene.round is not None
+        entropy = hashlib.sha256(b"%d" % self.seat + scene.round).digest()
+        await self.say(Ready(entropy_hash=commit_entropy(scene.round, self.seat, entropy)))
+        await self.hear_until(lambda seen: seen.phase is Phase.DEALING)
+        await self.say(Reveal(entropy=entropy))
+        return await self.hear_until(lambda seen: seen.phase is Phase.RACING and self.board_is_dealt(seen))
+
+    def board_is_dealt(self, scene: Scene) -> bool:
+        """Whether our first card is turned."""
+        board = scene.seats[self.seat or 0].board
+        return board is not None and board.turned is not None
+
+    async def play(self, text: str) -> Scene:
+        """Make a move and wait for its acknowledgement."""
+        assert self.scene is not None
+        assert self.seat is not None
+        number = self.scene.seats[self.seat].moves + 1
+        await self.say(Play(number=number, move=MOVES[text]))
+        return await self.hear_until(lambda seen: seen.seats[self.seat or 0].moves >= number)
+
+
+@asynccontextmanager
+async def talking(url: str, **hello: Any) -> AsyncIterator[Talker]:
+    """A connection that has said hello and was welcomed."""
+    async with raw(url) as talker:
+        await talker.say(Hello(**hello))
+        welcome = await talker.hear_a(Welcome)
+        talker.token = welcome.token or hello.get("token") or ""
+        yield talker
+
+
+@asynccontextmanager
+async def raw(url: str) -> AsyncIterator[Talker]:
+    """A connection that has said nothing yet."""
+    async with connect(
+        url, subprotocols=[Subprotocol("fairest.v1")], compression=None, proxy=None, max_size=2**20, close_timeout=1
+    ) as socket:
+        yield Talker(socket)
+
+
+@asynccontextmanager
+async def two_racing(
+    url: str, other_url: str | None = None, options: RoomOptions = QUICK
+) -> AsyncIterator[tuple[Talker, Talker]]:
+    """Two players whose race has just started, perhaps on two servers."""
+    async with talking(url) as first, talking(other_url or url) as second:
+        snapshot = await first.enter(Create(options=options))
+        await second.enter(Join(room=snapshot.room))
+        await asyncio.gather(first.take_part_in_deal(), second.take_part_in_deal())
+        yield first, second
