@@ -223,6 +223,7 @@ class Host:
         """Show a follower what its viewer was shown so far, then let it follow.
 
         The log is read until nothing is missing that the room has shown; from there on no `await` may come between.
+        What the log has beyond that is shown to the follower as to everybody else.
         """
         entries: list[Logged] = []
         try:
@@ -240,7 +241,7 @@ class Host:
         if viewer is not None and room.state and room.state.seat(viewer).link != follower.link:
             follower.replaced()
             return
-        follower.show(encode(self._introduction(room, viewer, view(_fold(entries), viewer), resumes_at)))
+        follower.show(encode(self._introduction(room, viewer, view(_fold(entries[: room.index]), viewer), resumes_at)))
         room.follow(viewer, follower)
 
     def _introduction(

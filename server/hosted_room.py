@@ -152,7 +152,13 @@ class HostedRoom:
         self._settle(is_fresh=True)
 
     def hear(self, entries: Sequence[Logged]) -> None:
-        """Take entries that the log has, from a wake-up or a read. A gap makes this room read the log."""
+        """Take entries that the log has, from a wake-up or a read. A gap makes this room read the log.
+
+        While an append is under way nothing is taken: these may be its own entries, come back before its answer; and
+        if they are another process's, the append meets a conflict and the log is read.
+        """
+        if self._under_way is not None:
+            return
         steps: list[Step] = []
         state, index = self.state, self.index
         for logged in entries:

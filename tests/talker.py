@@ -83,13 +83,18 @@ class Talker:
         await self.say(errand)
         return await self.hear_a(Snapshot)
 
-    async def take_part_in_deal(self) -> Scene:
-        """Get ready, reveal, and wait until the race is on."""
+    async def get_ready_without_revealing(self) -> bytes:
+        """Get ready and return the entropy that is now owed."""
         assert self.seat is not None
         scene = await self.hear_until(lambda seen: seen.phase is Phase.READY)
         assert scene.round is not None
         entropy = hashlib.sha256(b"%d" % self.seat + scene.round).digest()
         await self.say(Ready(entropy_hash=commit_entropy(scene.round, self.seat, entropy)))
+        return entropy
+
+    async def take_part_in_deal(self) -> Scene:
+        """Get ready, reveal, and wait until the race is on."""
+        entropy = await self.get_ready_without_revealing()
         await self.hear_until(lambda seen: seen.phase is Phase.DEALING)
         await self.say(Reveal(entropy=entropy))
         return await self.hear_until(lambda seen: seen.phase is Phase.RACING and self.board_is_dealt(seen))

@@ -242,7 +242,7 @@ def test_indices_of_the_log_never_reach_the_wire(viewer: int | None) -> None:
     table = Table(1)
     table.start()
     watcher = views_of(table.steps[0].after)[viewer]
-    positions = []
+    positions: list[int] = []
     for step in table.steps:
         shown = watcher.see(tell(step), step.after)
         positions.extend(range(watcher.position - len(shown) + 1, watcher.position + 1))

@@ -1,0 +1,249 @@
+"""Write what in docs/ is made from the code: docs/asyncapi.json, and the marked parts of docs/protocol.md.
+
+`python docs/generate.py` writes; with `--check` it only compares, names each file that is out of step, and exits 1.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core.core_schema import BytesSchema
+
+from protocol.calculation.cards import Card
+from protocol.calculation.deal import make_deal, make_envelopes
+from protocol.calculation.rules import choose_rules
+from protocol.calculation.seal import commit_entropy, commit_secret, make_salt, make_seed, random_bytes
+from protocol.messages.fields import SUBPROTOCOL
+from protocol.messages.from_client import FromClient
+from protocol.messages.from_server import FromServer
+from protocol.messages.refusals import CLOSE_CODES, SENTENCES
+
+Schema = dict[str, Any]
+
+DOCS: Final = Path(__file__).parent
+SCHEMAS: Final = "#/components/schemas/"
+OBJECTS: Final = ("RoomOptions", "Scene", "SeatScene", "Board", "Foundation", "Outcome", "Score", "Phase", "Ending")
+
+SECRET: Final = bytes(range(0x20))
+ENTROPIES: Final = bytes(range(0x20, 0x40)), bytes(range(0x40, 0x60))
+ROUND_ID: Final = bytes(range(0x60, 0x70))
+SEED: Final = make_seed(SECRET, ENTROPIES, ROUND_ID)
+
+
+class HexBytes(GenerateJsonSchema):
+    """JSON schemas in which bytes are what they are on the wire: hexadecimal text."""
+
+    def bytes_schema(self, schema: BytesSchema) -> JsonSchemaValue:
+        """All bytes of the protocol have a fixed length."""
+        return {"type": "string", "pattern": f"^[0-9a-f]{{{2 * schema['min_length']}}}$"}
+
+
+def portable(node: Any) -> Any:
+    """The schema in the words of JSON Schema draft 7, on which AsyncAPI's own are built."""
+    if isinstance(node, list):
+        return [portable(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    plain = {key: portable(value) for key, value in node.items() if key != "title" or not isinstance(value, str)}
+    if "prefixItems" in plain:
+        plain["items"] = plain.pop("prefixItems")
+    if "discriminator" in plain:
+        plain["discriminator"] = plain["discriminator"]["propertyName"]
+    if "const" in plain.get("properties", {}).get("type", {}):
+        plain["required"] = ["type", *plain.get("required", [])]
+    return plain
+
+
+def all_schemas() -> tuple[list[str], list[str], list[str], dict[str, Schema]]:
+    """The names of the client's messages, of the server's and of the entries of a view; and every schema by name."""
+    roots, definitions = TypeAdapter.json_schemas(
+        [("client", "validation", TypeAdapter(FromClient)), ("server", "serialization", TypeAdapter(FromServer))],
+        ref_template=SCHEMAS + "{model}",
+        schema_generator=HexBytes,
+    )
+    schemas = portable(definitions["$defs"])
+    entries = schemas["View"]["properties"]["entries"]["items"]
+    unions = (roots["client", "validation"], roots["server", "serialization"], entries)
+    clients, servers, shown = ([name_of(option) for option in union["oneOf"]] for union in unions)
+    return clients, servers, shown, schemas
+
+
+def name_of(schema: Schema) -> str:
+    """The name of the schema that this one refers to."""
+    return str(schema["$ref"]).removeprefix(SCHEMAS)
+
+
+def kind_of(schema: Schema) -> str:
+    """What stands under `type` in this message."""
+    return str(schema["properties"]["type"]["const"])
+
+
+def make_asyncapi() -> str:
+    """The AsyncAPI document of the server: it receives what clients say and sends the rest."""
+    clients, servers, _, schemas = all_schemas()
+    messages = {
+        name: {
+            "name": kind_of(schemas[name]),
+            "summary": schemas[name]["description"],
+            "payload": {"$ref": SCHEMAS + name},
+        }
+        for name in clients + servers
+    }
+    headers = {"type": "object", "properties": {"Sec-WebSocket-Protocol": {"type": "string", "const": SUBPROTOCOL}}}
+    channel = {
+        "address": "/",
+        "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in messages},
+        "bindings": {"ws": {"method": "GET", "headers": headers}},
+    }
+    about = "Races of Calculation on identical, sealed deals. docs/protocol.md says what a schema cannot."
+    document = {
+        "asyncapi": "3.0.0",
+        "info": {"title": "Fairest", "version": SUBPROTOCOL, "description": about},
+        "defaultContentType": "application/json",
+        "channels": {"race": channel},
+        "operations": {
+            action: {
+                "action": action,
+                "channel": {"$ref": "#/channels/race"},
+                "messages": [{"$ref": f"#/channels/race/messages/{name}"} for name in names],
+            }
+            for action, names in (("receive", clients), ("send", servers))
+        },
+        "components": {"messages": messages, "schemas": schemas},
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def make_parts() -> dict[str, str]:
+    """The generated parts of docs/protocol.md by the names of their markers."""
+    clients, servers, shown, schemas = all_schemas()
+    breaches = ((f"`{breach}`", str(int(code))) for breach, code in CLOSE_CODES.items())
+    return {
+        "client messages": make_table(clients, schemas, has_defaults=True),
+        "server messages": make_table(servers, schemas),
+        "entries": make_table(shown, schemas),
+        "objects": "\n\n".join(describe_object(name, schemas[name]) for name in OBJECTS),
+        "refusals": as_table(("code", "sentence"), ((f"`{code}`", sentence) for code, sentence in SENTENCES.items())),
+        "breaches": as_table(("`error` code", "close code"), breaches),
+        "deal vectors": make_deal_vectors(),
+    }
+
+
+def make_table(names: list[str], schemas: dict[str, Schema], has_defaults: bool = False) -> str:
+    """One row for each message: its type, its fields, what it means."""
+    rows = []
+    for schema in map(schemas.__getitem__, names):
+        fields = "<br>".join(describe_fields(schema, has_defaults)) or "-"
+        rows.append((f"`{kind_of(schema)}`", fields, schema["description"].splitlines()[0]))
+    return as_table(("type", "fields", "meaning"), rows)
+
+
+def as_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (heads, ["---"] * len(heads), *cells))
+
+
+def describe_object(name: str, schema: Schema) -> str:
+    """What a nested object or an enumeration consists of."""
+    heading = f"**{name}**: {schema['description'].splitlines()[0]}\n"
+    if "properties" not in schema:
+        return f"{heading}\n{describe_type(schema)}"
+    return "\n".join((heading, *(f"- {field}" for field in describe_fields(schema, name == "RoomOptions"))))
+
+
+def describe_fields(schema: Schema, has_defaults: bool) -> list[str]:
+    """Each field but `type`: name, type, and, if asked for, what it is when it is left out."""
+    lines = []
+    for name, field in schema["properties"].items():
+        default = field.get("default")
+        value = f"`{json.dumps(default)}`" if not isinstance(default, dict) else "that of each of its fields"
+        left_out = f", default {value}" if has_defaults and "default" in field else ""
+        if "const" not in field:
+            lines.append(f"`{name}` {describe_type(field)}{left_out}")
+    return lines
+
+
+def describe_type(schema: Schema) -> str:
+    """A schema in a few words."""
+    match schema:
+        case {"$ref": _}:
+            return name_of(schema)
+        case {"enum": values}:
+            return ", ".join(f"`{json.dumps(value)}`" for value in values)
+        case {"anyOf": options}:
+            return " or ".join(map(describe_type, options))
+        case {"oneOf": _}:
+            return "entries"
+        case {"type": "array", "items": list(items)}:
+            return f"[{', '.join(map(describe_type, items))}]"
+        case {"type": "array", "items": item}:
+            return f"list of {describe_type(item)}"
+        case {"pattern": pattern}:
+            digits = re.fullmatch(r"\^\[0-9a-f\]\{(\d+)\}\$", pattern)
+            return f"hex, {int(digits[1]) // 2} bytes" if digits else f"string `{pattern}`"
+        case {"type": "integer", "minimum": low}:
+            return f"integer {low} to {schema['maximum']}" if "maximum" in schema else f"integer from {low}"
+        case {"type": "string", "maxLength": most}:
+            return f"string up to {most} characters"
+    return str(schema["type"])
+
+
+def make_deal_vectors() -> str:
+    """What a program in another language has to get for one secret, two entropies and one round id."""
+    classic, redeal, broken = (choose_rules(name) for name in ("classic", "redeal", "broken"))
+    deal, thrown = make_deal(classic, SEED), make_deal(broken, SEED)
+    sealed = make_envelopes(classic, deal, SEED, ROUND_ID)
+    lines = {
+        "secret": SECRET.hex(),
+        "entropy of seat 0": ENTROPIES[0].hex(),
+        "entropy of seat 1": ENTROPIES[1].hex(),
+        "round id": ROUND_ID.hex(),
+        "commitment": commit_secret(ROUND_ID, SECRET).hex(),
+        "entropy hash of seat 0": commit_entropy(ROUND_ID, 0, ENTROPIES[0]).hex(),
+        "entropy hash of seat 1": commit_entropy(ROUND_ID, 1, ENTROPIES[1]).hex(),
+        "seed": SEED.hex(),
+        "shuffle stream, 8 bytes": bytes(islice(random_bytes("shuffle", SEED), 8)).hex(),
+        "classic starters": " ".join(deal.starters),
+        "classic stock": wrap_cards(deal.orders[0]),
+        **{f"salt of position {place}": make_salt(SEED, 0, place).hex() for place in (0, 1)},
+        **{f"envelope of position {place}": sealed[0][place].hex() for place in (0, 1)},
+        "redeal stock of pass 1": wrap_cards(make_deal(redeal, SEED).orders[1]),
+        "broken starters": " ".join(thrown.starters),
+        "broken layout": " ".join(f"{each.start}+{each.step}" for each in thrown.foundations),
+    }
+    return "\n".join(("```text", *(f"{name:<24} {value}" for name, value in lines.items()), "```"))
+
+
+def wrap_cards(cards: tuple[Card, ...], width: int = 24) -> str:
+    """Cards in lines that line up behind the names of the vectors."""
+    return f"\n{'':25}".join(" ".join(cards[at : at + width]) for at in range(0, len(cards), width))
+
+
+def fill(page: str, parts: dict[str, str]) -> str:
+    """The page with each marked part made anew. Raises KeyError for a marker that nothing is generated for."""
+    marked = re.compile(r"(<!-- generated: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+    return marked.sub(lambda found: f"{found[1]}\n{parts[found[2]]}\n\n{found[3]}", page)
+
+
+def main() -> None:
+    """Write both files, or with `--check` say which of them would change."""
+    only_checks = "--check" in sys.argv[1:]
+    page = (DOCS / "protocol.md").read_text("utf-8")
+    wanted = {"asyncapi.json": make_asyncapi(), "protocol.md": fill(page, make_parts())}
+    stale = [name for name in wanted if not (DOCS / name).exists() or (DOCS / name).read_text("utf-8") != wanted[name]]
+    for name in stale:
+        if not only_checks:
+            (DOCS / name).write_text(wanted[name], "utf-8")
+        print(f"docs/{name} is out of step with the code; run `make docs`." if only_checks else f"Wrote docs/{name}.")
+    sys.exit(1 if stale and only_checks else 0)
+
+
+if __name__ == "__main__":
+    main()

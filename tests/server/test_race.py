@@ -1,0 +1,211 @@
+"""Whole races over real sockets, on one server process and on two, and what the log holds afterwards."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+
+import pytest
+from redis.asyncio import Redis
+
+from client_cli.bots import choose_greedy
+from protocol.calculation.record import read_record
+from protocol.messages.fields import Phase
+from protocol.messages.from_client import Create, GetRecord, Join, Leave, Rematch, Watch
+from protocol.messages.from_server import Left, MatchRecord, Placed
+from protocol.messages.options import RoomOptions
+from protocol.messages.scene import Scene
+from server.app import running
+from server.room.events import Played
+from server.room.evolve import evolve
+from server.room.state import RoomState
+from server.settings import Settings
+from server.store import keys
+from server.store.client import connect
+from server.store.log import Log
+from tests.talker import QUICK, Talker, talking, two_racing
+
+
+async def play_greedily(talker: Talker, chance: random.Random) -> Scene:
+    """Play until the round is over; returns the scene at the end."""
+    seat = talker.seat
+    assert seat is not None
+    while True:
+        scene = talker.scene
+        assert scene is not None
+        own = scene.seats[seat]
+        if scene.phase is Phase.FINISHED:
+            return scene
+        if own.has_stopped or own.board is None or not any(own.board.legal_moves()):
+            await talker.hear()
+        else:
+            await talker.play(choose_greedy(own.board, chance).text)
+
+
+async def see_the_end(spectator: Talker) -> Scene:
+    return await spectator.hear_until(lambda scene: scene.phase is Phase.FINISHED)
+
+
+async def fold(redis_url: str, room: str) -> tuple[RoomState, int]:
+    """The room as its stream tells it, and how many moves stand there."""
+    redis = connect(redis_url)
+    entries = await Log(redis).read(room)
+    await redis.aclose()
+    state: RoomState | None = None
+    for logged in entries:
+        state = evolve(state, logged.event, logged.at_ms)
+    assert state is not None
+    return state, sum(isinstance(logged.event, Played) for logged in entries)
+
+
+@pytest.fixture
+async def two_urls(settings_for_tests: Settings) -> AsyncIterator[tuple[str, str]]:
+    """Two servers over one Redis."""
+    async with running(settings_for_tests) as first, running(settings_for_tests) as second:
+        yield first, second
+
+
+async def race_and_compare(urls: tuple[str, str], watch_url: str, redis_url: str) -> None:
+    chance = random.Random(5)
+    async with two_racing(*urls) as (first, second), talking(watch_url) as spectator:
+        await spectator.enter(Watch(room=first.room))
+        scenes = await asyncio.gather(
+            play_greedily(first, chance), play_greedily(second, chance), see_the_end(spectator)
+        )
+        state, moves = await fold(redis_url, first.room)
+    assert state.race is not None
+    boards = [racer.board for racer in state.race.racers]
+    for scene in scenes:
+        assert [seat.board for seat in scene.seats] == boards
+        assert scene.outcome == state.race.outcome()
+    assert moves == sum(racer.moves for racer in state.race.racers)
+
+
+async def test_after_a_race_the_log_gives_exactly_the_boards_that_everybody_saw(
+    server_url: str, redis_url: str
+) -> None:
+    await race_and_compare((server_url, server_url), server_url, redis_url)
+
+
+async def test_the_same_with_the_players_on_two_servers(two_urls: tuple[str, str], redis_url: str) -> None:
+    await race_and_compare(two_urls, two_urls[0], redis_url)
+
+
+async def test_the_stream_has_ids_without_gaps(server_url: str, redis_url: str) -> None:
+    async with two_racing(server_url) as (first, second):
+        await first.play("sa")
+        await second.play("sb")
+        redis = connect(redis_url)
+        ids = [entry_id.decode() for entry_id, _ in await redis.xrange(keys.log(first.room))]
+        await redis.aclose()
+    assert ids == [f"{number}-0" for number in range(1, len(ids) + 1)]
+
+
+async def test_both_players_get_the_same_cards(server_url: str) -> None:
+    async with two_racing(server_url) as (first, second):
+        for _ in range(10):
+            assert first.scene is not None
+            assert second.scene is not None
+            ours, theirs = first.scene.seats[0].board, second.scene.seats[1].board
+            assert ours is not None
+            assert theirs is not None
+            assert ours.turned == theirs.turned
+            await asyncio.gather(first.play("sa"), second.play("sd"))
+
+
+async def test_a_late_spectator_sees_the_boards_up_to_the_horizon(server_url: str) -> None:
+    async with two_racing(server_url) as (first, second), talking(server_url) as spectator:
+        for _ in range(5):
+            await first.play("sa")
+        await second.play("sb")
+        snapshot = await spectator.enter(Watch(room=first.room))
+        assert [seat.moves for seat in snapshot.scene.seats] == [1, 1]
+
+
+async def test_ahead_of_the_horizon_only_the_placed_cards_are_told(server_url: str) -> None:
+    async with two_racing(server_url) as (first, second):
+        await first.play("sa")
+        assert await second.hear_a(Placed) == Placed(placed=(4, 4))
+
+
+async def test_the_record_replays_to_the_result(server_url: str) -> None:
+    chance = random.Random(6)
+    async with two_racing(server_url) as (first, second):
+        scenes = await asyncio.gather(play_greedily(first, chance), play_greedily(second, chance))
+        await first.say(GetRecord())
+        record = read_record((await first.hear_a(MatchRecord)).lines)
+    assert record.rounds[-1].outcome == scenes[0].outcome
+
+
+async def test_the_finished_match_is_stored_where_it_outlives_the_room(server_url: str, redis_url: str) -> None:
+    async with two_racing(server_url) as (first, second):
+        await first.play("resign")
+        await second.hear_until(lambda scene: scene.phase is Phase.FINISHED)
+        await second.say(GetRecord())
+        match = (await second.hear_a(MatchRecord)).match
+        redis = connect(redis_url)
+        async with asyncio.timeout(5):
+            while not await redis.exists(keys.record(match)):
+                await asyncio.sleep(0)
+        assert await redis.ttl(keys.record(match)) > 0
+        await redis.aclose()
+
+
+async def test_a_rematch_keeps_the_room_and_its_spectators(server_url: str) -> None:
+    async with two_racing(server_url) as (first, second), talking(server_url) as spectator:
+        await spectator.enter(Watch(room=first.room))
+        await first.play("resign")
+        await first.say(Rematch())
+        await second.say(Rematch())
+        await asyncio.gather(first.take_part_in_deal(), second.take_part_in_deal())
+        again = await spectator.hear_until(lambda scene: scene.phase is Phase.RACING and scene.outcome is None)
+        assert again.round_number == 1
+
+
+async def test_the_next_round_of_a_match_comes_by_itself(server_url: str) -> None:
+    options = QUICK.model_copy(update={"best_of": 3})
+    async with two_racing(server_url, options=options) as (first, second):
+        await first.play("resign")
+        await asyncio.gather(first.take_part_in_deal(), second.take_part_in_deal())
+        assert first.scene is not None
+        assert first.scene.round_number == 2
+        assert [seat.wins for seat in first.scene.seats] == [0, 1]
+
+
+async def test_who_leaves_is_told_and_may_join_elsewhere(server_url: str) -> None:
+    async with talking(server_url) as talker:
+        room = (await talker.enter(Create(options=QUICK))).room
+        await talker.say(Leave())
+        await talker.hear_a(Left)
+        assert (await talker.enter(Join(room=room))).seat == 0
+
+
+async def test_out_of_time_is_judged_without_anybody_asking(server_url: str) -> None:
+    options = RoomOptions(countdown_seconds=0, reveal_seconds=1)
+    async with talking(server_url) as first, talking(server_url) as second:
+        room = (await first.enter(Create(options=options))).room
+        await second.enter(Join(room=room))
+        for talker in (first, second):
+            await talker.get_ready_without_revealing()
+        over = await first.hear_until(lambda scene: scene.phase is Phase.FINISHED)
+        assert over.outcome is not None
+        assert [score.ending for score in over.outcome.scores] == ["not_revealed", "not_revealed"]
+
+
+async def test_a_room_that_its_server_forgot_is_taken_up_by_another(two_urls: tuple[str, str], redis_url: str) -> None:
+    """Both players go; the sweep of whichever process is alive ends their race when the grace period is over."""
+    options = RoomOptions(countdown_seconds=0, grace_seconds=1)
+    async with two_racing(two_urls[0], options=options) as (first, _):
+        room = first.room
+    async with asyncio.timeout(10):
+        while (await fold(redis_url, room))[0].phase is not Phase.WAITING:
+            await asyncio.sleep(0.05)
+
+
+async def test_keys_of_a_room_live_under_one_hash_tag(server_url: str, redis_url: str) -> None:
+    async with two_racing(server_url) as (first, _):
+        redis: Redis = connect(redis_url)
+        tag = f"{{{keys.bucket(first.room)}}}"
+        found = [key.decode() async for key in redis.scan_iter() if first.room.encode() in key]
+        await redis.aclose()
+    assert found
+    assert all(tag in key for key in found)

@@ -1,0 +1,178 @@
+"""The log on a real Redis: appended where the sender believes it to be, or not at all."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+from redis.asyncio import Redis
+
+from protocol.calculation.moves import MOVES
+from server.room.events import Event, Played, PlayerReady, RematchAsked, Started
+from server.store import keys
+from server.store.client import connect
+from server.store.log import Answer, Append, Log, parse_wake
+
+ROOM = "quiet-amber-otter"
+MOVE = Played(seat=1, move=MOVES["b4"])
+
+
+class Writer:
+    """Appends to one room and waits for the answer."""
+
+    def __init__(self, log: Log) -> None:
+        self.log = log
+
+    async def append(self, expected: int = 0, expected_tag: str = "", tag: str = "t1", **more: object) -> Answer:
+        answered: asyncio.Future[tuple[Answer, int]] = asyncio.get_running_loop().create_future()
+        events: Sequence[Event] = more.pop("events", (MOVE,))  # type: ignore[assignment]
+        self.log.append(
+            Append(
+                room=ROOM,
+                expected=expected,
+                expected_tag=expected_tag,
+                tag=tag,
+                events=events,
+                done=lambda answer, now_ms: answered.set_result((answer, now_ms)),
+                **more,  # type: ignore[arg-type]
+            )
+        )
+        async with asyncio.timeout(5):
+            answer, self.now_ms = await answered
+        return answer
+
+
+@pytest.fixture
+async def redis(redis_url: str) -> AsyncIterator[Redis]:
+    client = connect(redis_url)
+    yield client
+    await client.aclose()
+
+
+@pytest.fixture
+async def writer(redis: Redis) -> AsyncIterator[Writer]:
+    log = Log(redis)
+    async with log.sending():
+        yield Writer(log)
+
+
+async def test_what_is_appended_is_read_back_in_order(writer: Writer) -> None:
+    events = (Started(), MOVE, PlayerReady(seat=0, entropy_hash=bytes(32)), RematchAsked(seat=1))
+    assert await writer.append(events=events) is Answer.APPENDED
+    logged = await writer.log.read(ROOM)
+    assert [each.event for each in logged] == list(events)
+    assert [each.index for each in logged] == [1, 2, 3, 4]
+
+
+async def test_a_sender_that_is_behind_is_told_so_and_nothing_is_written(writer: Writer) -> None:
+    await writer.append()
+    assert await writer.append(tag="t2") is Answer.CONFLICT
+    assert len(await writer.log.read(ROOM)) == 1
+
+
+async def test_a_sender_that_is_ahead_is_told_so_and_nothing_is_written(writer: Writer) -> None:
+    assert await writer.append(expected=3) is Answer.CONFLICT
+    assert await writer.log.read(ROOM) == []
+
+
+async def test_a_log_that_lost_its_tail_and_grew_again_is_noticed_by_its_tag(writer: Writer) -> None:
+    await writer.append(tag="of another life")
+    assert await writer.append(expected=1, expected_tag="t1", tag="t2") is Answer.CONFLICT
+
+
+async def test_the_same_append_sent_again_is_made_once_and_answered_the_same(writer: Writer) -> None:
+    await writer.append(events=(MOVE, MOVE))
+    stamp = writer.now_ms
+    assert await writer.append(events=(MOVE, MOVE)) is Answer.APPENDED
+    assert writer.now_ms == stamp
+    assert len(await writer.log.read(ROOM)) == 2
+
+
+async def test_an_append_after_its_time_is_late(writer: Writer) -> None:
+    assert await writer.append(not_after_ms=1) is Answer.LATE
+    assert await writer.log.read(ROOM) == []
+
+
+async def test_a_deadline_before_its_time_is_early(writer: Writer) -> None:
+    soon = await writer.log.now_ms() + 60_000
+    assert await writer.append(not_before_ms=soon) is Answer.EARLY
+    assert writer.now_ms < soon
+
+
+async def test_stamps_never_run_backwards(writer: Writer, redis: Redis) -> None:
+    future = await writer.log.now_ms() + 1_000_000
+    await redis.xadd(keys.log(ROOM), {"t": future, "g": "t0", "e": "0sa"}, id="1-0")
+    assert await writer.append(expected=1, expected_tag="t0") is Answer.APPENDED
+    assert (await writer.log.read(ROOM))[-1].at_ms == future
+
+
+async def test_reading_on_starts_behind_the_index(writer: Writer) -> None:
+    await writer.append(events=(MOVE, Started()))
+    assert [each.index for each in await writer.log.read(ROOM, after=1)] == [2]
+
+
+async def test_a_room_is_due_when_its_time_has_come(writer: Writer) -> None:
+    await writer.append(look_again_ms=1)
+    assert await writer.log.due_rooms(overdue_ms=0) == [ROOM]
+
+
+async def test_a_room_without_deadlines_is_never_due(writer: Writer) -> None:
+    await writer.append(look_again_ms=1)
+    await writer.append(expected=1, expected_tag="t1", tag="t2", look_again_ms=0)
+    assert await writer.log.due_rooms(overdue_ms=0) == []
+
+
+async def test_a_closed_room_expires(writer: Writer, redis: Redis) -> None:
+    await writer.append(expire_seconds=60)
+    assert 0 < await redis.ttl(keys.log(ROOM)) <= 60
+
+
+async def test_the_log_of_an_open_room_stays(writer: Writer, redis: Redis) -> None:
+    await writer.append()
+    assert await redis.ttl(keys.log(ROOM)) == -1
+
+
+async def test_a_shared_append_wakes_the_others_with_its_entries(writer: Writer, redis: Redis) -> None:
+    pubsub = redis.pubsub(ignore_subscribe_messages=True)
+    await pubsub.subscribe(keys.wake(ROOM))
+    await pubsub.get_message(timeout=1)
+    await writer.append(events=(MOVE, Started()), is_shared=True)
+    async with asyncio.timeout(5):
+        while (message := await pubsub.get_message(timeout=None)) is None:
+            continue
+    assert parse_wake(message["data"]) == await writer.log.read(ROOM)
+    await pubsub.aclose()
+
+
+async def test_a_flushed_script_cache_costs_nothing(writer: Writer, redis: Redis) -> None:
+    await writer.append()
+    await redis.script_flush()
+    assert await writer.append(expected=1, expected_tag="t1", tag="t2") is Answer.APPENDED
+
+
+async def test_one_broken_log_does_not_harm_the_others_of_its_batch(writer: Writer, redis: Redis) -> None:
+    await redis.set(keys.log("broken-log"), "not a stream")
+    answers: list[Answer] = []
+
+    def append(room: str) -> None:
+        writer.log.append(Append(room, 0, "", "t1", (MOVE,), lambda answer, _: answers.append(answer)))
+
+    append("broken-log")
+    append("sound-log")
+    await writer.append()
+    assert answers == [Answer.UNKNOWN, Answer.APPENDED]
+
+
+async def test_without_redis_the_answer_is_unknown() -> None:
+    client = connect("unix:///nowhere/redis.sock")
+    log = Log(client)
+    async with log.sending():
+        assert await Writer(log).append() is Answer.UNKNOWN
+    await client.aclose()
+
+
+async def test_what_waits_is_sent_before_sending_ends(redis: Redis) -> None:
+    log = Log(redis)
+    answers: list[Answer] = []
+    async with log.sending():
+        log.append(Append(ROOM, 0, "", "t1", (MOVE,), lambda answer, _: answers.append(answer)))
+    assert answers == [Answer.APPENDED]

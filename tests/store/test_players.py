@@ -1,0 +1,60 @@
+"""Players on a real Redis: known by a token that is never stored, under a name that is theirs alone."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from redis.asyncio import Redis
+
+from server.store.client import connect
+from server.store.players import NameTaken, Players, UnknownToken
+
+
+@pytest.fixture
+async def redis(redis_url: str) -> AsyncIterator[Redis]:
+    client = connect(redis_url)
+    yield client
+    await client.aclose()
+
+
+@pytest.fixture
+def players(redis: Redis) -> Players:
+    return Players(redis)
+
+
+async def test_a_player_is_recognised_by_its_token(players: Players) -> None:
+    player, token = await players.enroll("ann")
+    assert await players.recognise(token, None) == player
+
+
+async def test_an_unknown_token_is_nobody(players: Players) -> None:
+    with pytest.raises(UnknownToken):
+        await players.recognise("x" * 43, None)
+
+
+async def test_a_name_in_use_is_taken_whatever_its_case(players: Players) -> None:
+    await players.enroll("Ann")
+    with pytest.raises(NameTaken):
+        await players.enroll("aNN")
+
+
+async def test_a_player_may_change_its_name_and_frees_the_old_one(players: Players) -> None:
+    player, token = await players.enroll("ann")
+    assert (await players.recognise(token, "bob")).player_id == player.player_id
+    assert (await players.enroll("ann"))[0].name == "ann"
+
+
+async def test_a_player_without_a_name_is_given_one(players: Players) -> None:
+    assert (await players.enroll(None))[0].name.startswith("guest-")
+
+
+async def test_no_token_is_stored(players: Players, redis: Redis) -> None:
+    _, token = await players.enroll("ann")
+    async for key in redis.scan_iter():
+        stored = await redis.dump(key)
+        assert token.encode() not in key
+        assert token.encode() not in (stored or b"")
+
+
+async def test_every_key_of_a_player_expires(players: Players, redis: Redis) -> None:
+    await players.enroll("ann")
+    assert [key async for key in redis.scan_iter() if await redis.ttl(key) < 0] == []
