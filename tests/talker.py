@@ -13,7 +13,7 @@ from protocol.calculation.moves import MOVES
 from protocol.calculation.seal import commit_entropy
 from protocol.messages.codec import decode_from_server, encode
 from protocol.messages.fields import Message, Phase
-from protocol.messages.from_client import Create, Hello, Join, Play, Ready, Reveal, Watch
+from protocol.messages.from_client import Create, Hello, Join, Play, Ready, Resume, Reveal, Watch
 from protocol.messages.from_server import FromServer, Refused, Snapshot, View, Welcome
 from protocol.messages.options import RoomOptions
 from protocol.messages.scene import Scene
@@ -81,6 +81,11 @@ class Talker:
     async def enter(self, errand: Create | Join | Watch) -> Snapshot:
         """Create, join or watch a room."""
         await self.say(errand)
+        return await self.hear_a(Snapshot)
+
+    async def enter_again(self, room: str) -> Snapshot:
+        """Come back to a seat without knowing anything of before."""
+        await self.say(Resume(room=room, position=0))
         return await self.hear_a(Snapshot)
 
     async def get_ready_without_revealing(self) -> bytes:

@@ -1,0 +1,110 @@
+"""The program itself, as typed: real processes, real pipes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from client_cli.records import load_record
+from client_cli.replay import next_place
+from protocol.messages.options import RoomOptions
+from server.room.recording import record_last_match
+from tests.races import raced
+
+
+@pytest.fixture
+def record_file(tmp_path: Path) -> Path:
+    record = record_last_match("quiet-amber-otter", raced(4).steps)
+    assert record is not None
+    path = tmp_path / "race.jsonl"
+    path.write_text("\n".join(record.lines()))
+    return path
+
+
+def run(home: Path, *arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "HOME": str(home), "XDG_DATA_HOME": str(home / "data")}
+    command = [sys.executable, "-m", "client_cli", *arguments]
+    return subprocess.run(
+        command, input=typed, capture_output=True, text=True, timeout=50, env=environment, check=False
+    )
+
+
+def test_without_a_terminal_two_bots_race_to_the_end(tmp_path: Path) -> None:
+    done = run(tmp_path, "play")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("of 52 cards") >= 2
+    path = Path(done.stdout.split("The record is at ")[1].strip())
+    assert load_record(path).rounds[-1].outcome is not None
+
+
+def test_replay_prints_every_step_without_a_terminal(tmp_path: Path, record_file: Path) -> None:
+    done = run(tmp_path, "replay", str(record_file))
+    record = load_record(record_file)
+    assert done.returncode == 0
+    assert done.stdout.count("-- step") == len(record.rounds[0].events) + 1
+
+
+def test_replay_of_a_broken_record_says_where(tmp_path: Path, record_file: Path) -> None:
+    lines = record_file.read_text().splitlines()
+    lines[2] = "{"
+    record_file.write_text("\n".join(lines))
+    done = run(tmp_path, "replay", str(record_file))
+    assert done.returncode == 1
+    assert "line 3" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_replay_of_a_missing_file_says_so(tmp_path: Path) -> None:
+    done = run(tmp_path, "replay", "nowhere.jsonl")
+    assert (done.returncode, done.stderr.strip()) == (
+        1,
+        "fairest: cannot read nowhere.jsonl: No such file or directory",
+    )
+
+
+def test_without_a_server_the_client_says_what_it_tried(tmp_path: Path) -> None:
+    done = run(tmp_path, "create", "--server", "ws://127.0.0.1:1")
+    assert done.returncode == 1
+    assert "No server answers at ws://127.0.0.1:1" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("create", "--rules", "easy", "--piles", "4"), "5 to 6 piles, not 4"),
+        (("create", "--best-of", "2"), "--best-of is 1, 3, 5, 7 or 9"),
+        (("join", "no room"), "is no room code"),
+        (("create", "--server", "http://x"), "no WebSocket address"),
+    ],
+)
+def test_a_bad_option_is_refused_with_what_would_be_right(
+    tmp_path: Path, arguments: tuple[str, ...], sentence: str
+) -> None:
+    done = run(tmp_path, *arguments)
+    assert done.returncode != 0
+    assert sentence in " ".join(done.stderr.replace("│", "").split())
+
+
+def test_help_names_every_command(tmp_path: Path) -> None:
+    done = run(tmp_path, "--help")
+    assert all(word in done.stdout for word in ("play", "create", "join", "watch", "bot", "replay"))
+
+
+@pytest.mark.parametrize(
+    ("typed", "place", "leads_to"),
+    [("", 3, 4), ("", 9, 9), ("b", 3, 2), ("b", 0, 0), ("e", 3, 9), ("5", 3, 5), ("99", 3, 9)],
+)
+def test_replay_steps_forwards_and_back(typed: str, place: int, leads_to: int) -> None:
+    assert next_place(typed, place, last=9) == leads_to
+
+
+def test_replay_quits() -> None:
+    assert next_place("q", 3, last=9) is None
+
+
+def test_options_have_sane_defaults() -> None:
+    assert json.loads(RoomOptions().model_dump_json())["rules"] == "classic"

@@ -1,0 +1,245 @@
+"""A dropped connection costs nothing: the same seat, nothing lost, nothing doubled."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from protocol.calculation.moves import MOVES
+from protocol.messages.codec import decode_from_server
+from protocol.messages.fields import Phase
+from protocol.messages.from_client import Create, Join, Play, Resume, Watch
+from protocol.messages.from_server import Accepted, Error, FromServer, Snapshot, View
+from protocol.messages.options import RoomOptions
+from protocol.messages.refusals import Breach, CloseCode
+from server.app import running
+from server.settings import Settings
+from tests.talker import QUICK, Talker, talking, two_racing
+
+
+async def test_resuming_gives_what_follows_the_position(server_url: str) -> None:
+    async with two_racing(server_url) as (first, second):
+        await first.play("sa")
+        position = first.position
+        await first.socket.close()
+        await second.play("sb")
+        async with talking(server_url, token=first.token) as again:
+            await again.say(Resume(room=first.room, position=position))
+            view = await again_hears_view(again, first)
+            assert view.position == position + 1
+            assert "moved" in [entry.type for entry in view.entries]
+
+
+async def again_hears_view(again: Talker, before: Talker) -> View:
+    """The first view of a resumed connection, folded into the scene that the dropped one had."""
+    again.scene, again.position, again.seat = before.scene, before.position, before.seat
+    message = await again.hear()
+    assert isinstance(message, View)
+    return message
+
+
+async def test_resuming_at_nothing_gives_a_snapshot(server_url: str) -> None:
+    async with two_racing(server_url) as (first, _):
+        await first.play("sa")
+        await first.socket.close()
+        async with talking(server_url, token=first.token) as again:
+            await again.say(Resume(room=first.room, position=0))
+            snapshot = await again.hear_a(Snapshot)
+        assert snapshot.seat == 0
+        assert snapshot.scene.seats[0].moves == 1
+
+
+async def test_a_position_that_never_was_gives_a_snapshot(server_url: str) -> None:
+    async with two_racing(server_url) as (first, _):
+        await first.socket.close()
+        async with talking(server_url, token=first.token) as again:
+            await again.say(Resume(room=first.room, position=9999))
+            assert (await again.hear_a(Snapshot)).seat == 0
+
+
+async def test_a_move_whose_answer_was_lost_is_made_once(server_url: str) -> None:
+    async with two_racing(server_url) as (first, _):
+        await first.say(Play(number=1, move=MOVES["sa"]))
+        first.socket.transport.abort()
+        async with talking(server_url, token=first.token) as again:
+            await again.enter_again(first.room)
+            await again.say(Play(number=1, move=MOVES["sa"]))
+            scene = await again.hear_until(lambda seen: seen.seats[0].moves == 1)
+            assert scene.seats[0].board is not None
+            assert len(scene.seats[0].board.piles[0]) == 1
+
+
+async def test_the_same_move_again_on_the_new_connection_is_answered_as_accepted(server_url: str) -> None:
+    async with two_racing(server_url) as (first, _):
+        await first.play("sa")
+        await first.socket.close()
+        async with talking(server_url, token=first.token) as again:
+            await again.enter_again(first.room)
+            await again.say(Play(number=1, move=MOVES["sa"]))
+            assert await again.hear_a(Accepted) == Accepted(number=1)
+
+
+async def test_the_newer_connection_of_a_seat_wins(server_url: str) -> None:
+    async with two_racing(server_url) as (first, _), talking(server_url, token=first.token) as newer:
+        await newer.enter_again(first.room)
+        assert (await first.hear_a(Error)).code is Breach.REPLACED
+        await first.socket.wait_closed()
+        assert first.socket.close_code == CloseCode.REPLACED
+        await newer.play("sa")
+
+
+async def test_the_opponent_is_told_of_a_drop_and_of_the_return(server_url: str) -> None:
+    async with two_racing(server_url) as (first, second):
+        await first.socket.close()
+        scene = await second.hear_until(lambda seen: not seen.seats[0].is_connected)
+        assert scene.seats[0].away_until_ms is not None
+        async with talking(server_url, token=first.token) as again:
+            await again.enter_again(first.room)
+            await second.hear_until(lambda seen: seen.seats[0].is_connected)
+
+
+async def test_who_stays_away_longer_than_the_grace_period_has_stopped(server_url: str) -> None:
+    options = RoomOptions(countdown_seconds=0, grace_seconds=1)
+    async with two_racing(server_url, options=options) as (first, second):
+        await first.socket.close()
+        await second.hear_until(lambda seen: seen.seats[0].has_stopped)
+        await second.play("stop")
+        scene = await second.hear_until(lambda seen: seen.outcome is not None)
+        assert scene.outcome is not None
+        assert [score.ending for score in scene.outcome.scores] == ["away", "stopped"]
+
+
+async def test_a_seat_is_resumed_on_another_server(settings_for_tests: Settings) -> None:
+    async with running(settings_for_tests) as here, running(settings_for_tests) as there:
+        async with two_racing(here) as (first, second):
+            await first.play("sa")
+            await first.socket.close()
+            async with talking(there, token=first.token) as again:
+                await again.enter_again(first.room)
+                await again.play("sb")
+                await second.play("sa")
+                scene = await second.hear_until(lambda seen: seen.seats[0].moves == 1)
+                assert scene.phase is Phase.RACING
+
+
+async def test_a_race_survives_the_restart_of_its_server(settings_for_tests: Settings) -> None:
+    async with running(settings_for_tests) as url, two_racing(url) as (first, second):
+        await first.play("sa")
+        await second.play("sb")
+    async with running(settings_for_tests) as url:
+        async with talking(url, token=first.token) as one, talking(url, token=second.token) as two:
+            await one.enter_again(first.room)
+            await two.enter_again(first.room)
+            await one.play("sc")
+            scene = await two.play("sd")
+    assert [seat.moves for seat in scene.seats] == [1, 2] or [seat.moves for seat in scene.seats] == [2, 2]
+
+
+@asynccontextmanager
+async def client(url: str, home: Path, *arguments: str) -> AsyncIterator[Process]:
+    """The program `fairest` as a process of its own, printing JSON, with its own home."""
+    environment = {**os.environ, "HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "FAIREST_SERVER": url}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "client_cli", *arguments, "--json", stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def hear_from(process: Process) -> FromServer:
+    assert process.stdout is not None
+    async with asyncio.timeout(20):
+        return decode_from_server(await process.stdout.readline())
+
+
+async def type_into(process: Process, line: str) -> None:
+    assert process.stdin is not None
+    process.stdin.write(f"{line}\n".encode())
+    await process.stdin.drain()
+
+
+async def moves_acknowledged(process: Process, seat: int, number: int) -> None:
+    """Wait until the program has printed the acknowledgement of this move."""
+    while True:
+        message = await hear_from(process)
+        if isinstance(message, View):
+            for entry in message.entries:
+                if entry.type == "moved" and entry.seat == seat and entry.number == number:
+                    return
+
+
+async def test_a_client_killed_in_the_middle_of_a_race_comes_back_to_its_seat(server_url: str, tmp_path: Path) -> None:
+    async with talking(server_url) as other:
+        room = (await other.enter(Create(options=QUICK))).room
+        async with client(server_url, tmp_path, "join", room) as killed:
+            racing = asyncio.create_task(other.take_part_in_deal())
+            for move in ("sa", "sb", "sc"):
+                await type_into(killed, move)
+            await moves_acknowledged(killed, seat=1, number=3)
+            await racing
+            killed.send_signal(signal.SIGKILL)
+            await killed.wait()
+        await other.hear_until(lambda seen: not seen.seats[1].is_connected)
+        async with client(server_url, tmp_path, "join", room) as again:
+            while not isinstance(message := await hear_from(again), Snapshot):
+                continue
+            assert message.seat == 1
+            own = message.scene.seats[1]
+            assert (own.moves, own.board and [len(pile) for pile in own.board.piles]) == (3, [1, 1, 1, 0])
+            await type_into(again, "sd")
+            await moves_acknowledged(again, seat=1, number=4)
+
+
+async def test_no_token_is_printed(server_url: str, tmp_path: Path) -> None:
+    async with client(server_url, tmp_path, "create") as process:
+        assert process.stdout is not None
+        welcome = json.loads(await process.stdout.readline())
+        assert welcome["type"] == "welcome"
+        assert welcome["token"] is None
+
+
+async def test_the_token_is_kept_for_its_owner_only(server_url: str, tmp_path: Path) -> None:
+    async with client(server_url, tmp_path, "create") as process:
+        while not isinstance(await hear_from(process), Snapshot):
+            continue
+    kept = list((tmp_path / "data").rglob("*.json"))
+    assert [path.stat().st_mode & 0o777 for path in kept] == [0o600]
+
+
+@pytest.mark.parametrize("word", ["watch", "join"])
+async def test_a_room_that_does_not_exist_ends_the_client_with_a_sentence(
+    server_url: str, tmp_path: Path, word: str
+) -> None:
+    async with client(server_url, tmp_path, word, "no-such-room") as process:
+        async with asyncio.timeout(20):
+            _, errors = await process.communicate()
+        assert process.returncode == 1
+        assert b"There is no room with this code" in errors
+
+
+async def test_a_spectator_that_drops_comes_back_to_a_snapshot(server_url: str) -> None:
+    async with two_racing(server_url) as (first, second):
+        async with talking(server_url) as spectator:
+            await spectator.enter(Watch(room=first.room))
+        await asyncio.gather(first.play("sa"), second.play("sa"))
+        async with talking(server_url) as spectator:
+            snapshot = await spectator.enter(Watch(room=first.room))
+        assert [seat.moves for seat in snapshot.scene.seats] == [1, 1]
+
+
+async def test_joining_again_is_coming_back(server_url: str) -> None:
+    async with two_racing(server_url) as (first, _):
+        await first.socket.close()
+        async with talking(server_url, token=first.token) as again:
+            assert (await again.enter(Join(room=first.room))).seat == 0
