@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable
+from contextlib import aclosing
 
 from client_cli.bots import Policy
 from client_cli.connection import Connection, Update
@@ -29,20 +30,21 @@ async def play_match(
     Raises `Rejected`.
     """
     before = connection.model
-    async for update in connection.updates():
-        if show is not None:
-            show(before, update)
-        before = update.model
-        if isinstance(update.message, MatchRecord):
-            return update.message
-        board = update.model.board
-        if update.message is None:
-            continue
-        if update.model.may_move and board is not None and any(board.legal_moves()):
-            await asyncio.sleep(pace_seconds * chance.uniform(0.5, 1.5))
-            await connection.play(policy(board, chance))
-        else:
-            await _attend(connection, update.model, rematches)
+    async with aclosing(connection.updates()) as updates:
+        async for update in updates:
+            if show is not None:
+                show(before, update)
+            before = update.model
+            if isinstance(update.message, MatchRecord):
+                return update.message
+            board = update.model.board
+            if update.message is None:
+                continue
+            if update.model.may_move and board is not None and any(board.legal_moves()):
+                await asyncio.sleep(pace_seconds * chance.uniform(0.5, 1.5))
+                await connection.play(policy(board, chance))
+            else:
+                await _attend(connection, update.model, rematches)
     return None
 
 

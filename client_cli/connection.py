@@ -8,7 +8,8 @@ import asyncio
 import os
 import random
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
@@ -86,14 +87,15 @@ class Connection:
         self._has_introduced_itself = False
         self._entered = asyncio.Event()
 
-    async def updates(self) -> AsyncIterator[Update]:
+    async def updates(self) -> AsyncGenerator[Update]:
         """What changes, until the server has no more for us. Raises `Rejected`; safe to cancel."""
         failures = 0
         while True:
             since = time.monotonic()
             try:
-                async for update in self._one_socket():
-                    yield update
+                async with aclosing(self._one_socket()) as updates:
+                    async for update in updates:
+                        yield update
                 note = "The connection was lost."
             except (OSError, TimeoutError, InvalidHandshake) as reason:
                 note = f"No server answers at {self._url}: {reason}."
@@ -117,7 +119,8 @@ class Connection:
         """Send a move under the next number. It is sent again after a drop, until it is answered."""
         play = self.model.next_play(move)
         self.model = self.model.playing(play)
-        await self._say(play)
+        if self._has_introduced_itself:
+            await self._say(play)
 
     async def get_ready(self) -> None:
         """Say that we are ready, bound to random bytes of our own."""
@@ -142,7 +145,7 @@ class Connection:
         """Leave the room; in a race that is resigning."""
         await self._say(Leave())
 
-    async def _one_socket(self) -> AsyncIterator[Update]:
+    async def _one_socket(self) -> AsyncGenerator[Update]:
         is_local = (urlsplit(self._url).hostname or "") in ("localhost", "127.0.0.1", "::1")
         async with connect(
             self._url,

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from contextlib import aclosing
 from pathlib import Path
 
 from client_cli.connection import Connection, Update
 from client_cli.drawing import clean, draw_foundation_sequences
 from client_cli.keyboard import typed_lines
-from client_cli.model import Model
+from client_cli.model import Link, Model
 from client_cli.plain import HELP, draw
 from client_cli.records import save_record
 from protocol.calculation.moves import MOVES, STOP
@@ -65,22 +66,26 @@ class Player:
 
     async def _watch(self) -> None:
         before = self._connection.model
-        async for update in self._connection.updates():
-            for line in self._tell(before, update):
-                self._write(line)
-            before = update.model
-            if isinstance(update.message, MatchRecord):
-                self._keep(update.message)
-            if isinstance(update.message, Left):
-                return
-            await self._attend(update.model)
+        async with aclosing(self._connection.updates()) as updates:
+            async for update in updates:
+                for line in self._tell(before, update):
+                    self._write(line)
+                before = update.model
+                if update.model.link is Link.LOST:
+                    # What was said last may be lost with the connection; it is said again on the next one.
+                    self._asked_ready, self._asked_record = None, False
+                if isinstance(update.message, MatchRecord):
+                    self._keep(update.message)
+                if isinstance(update.message, Left):
+                    return
+                await self._attend(update.model)
 
     async def _attend(self, model: Model) -> None:
         """Do what needs no typing, and see whether typing makes sense."""
         scene, own = model.scene, model.own
         if scene is None:
             return
-        if own and scene.phase is Phase.READY and scene.round != self._asked_ready:
+        if own and scene.phase is Phase.READY and not own.entropy_hash and scene.round != self._asked_ready:
             self._asked_ready = scene.round
             if self._is_person:
                 self._note("Press Enter when you are ready. Type help for how to play.")

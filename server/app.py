@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from pydantic_settings import CliApp
 from redis.exceptions import RedisError
 from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.exceptions import NegotiationError
 from websockets.typing import Subprotocol
 
 from protocol.messages.fields import SUBPROTOCOL
@@ -57,9 +58,7 @@ async def running(settings: Settings) -> AsyncIterator[str]:
         except (RedisError, OSError, ValueError) as reason:
             raise StartError(f"no Redis answers at {url}: {reason}") from reason
         host, players = Host(redis, listening), Players(redis)
-        tasks = await stack.enter_async_context(asyncio.TaskGroup())
-        hosting = tasks.create_task(host.run())
-        stack.callback(hosting.cancel)
+        await stack.enter_async_context(host.serving())
         server = await stack.enter_async_context(_listening(settings, host, players))
         port = server.sockets[0].getsockname()[1]
         yield f"ws://{settings.host}:{port}"
@@ -111,7 +110,11 @@ async def _close(server: Server) -> None:
 
 def _choose_subprotocol(_: ServerConnection, offered: Sequence[Subprotocol]) -> Subprotocol | None:
     """Speak `fairest.v1` with who offers it or offers nothing; who offers only others cannot mean us."""
-    return Subprotocol(SUBPROTOCOL) if SUBPROTOCOL in offered else None
+    if not offered:
+        return None
+    if SUBPROTOCOL not in offered:
+        raise NegotiationError(f"this server speaks {SUBPROTOCOL}")
+    return Subprotocol(SUBPROTOCOL)
 
 
 async def _serve_until_told(settings: Settings) -> None:

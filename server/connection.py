@@ -29,7 +29,7 @@ from protocol.messages.refusals import CLOSE_CODES, Breach, Refusal
 from server.host import Host
 from server.hosted_room import HostedRoom, Request
 from server.outbox import Outbox
-from server.room.commands import CreateRoom, LoseLink, Say, TakeSeat
+from server.room.commands import CreateRoom, Say, TakeSeat
 from server.room.decide import refuse
 from server.store.players import NameTaken, Player, Players, UnknownToken
 
@@ -43,6 +43,7 @@ _BAD_TOKEN: Final = BrokenMessage(
     Breach.BAD_TOKEN, "This server knows no player with this token; say hello without one."
 )
 _REPLACED: Final = BrokenMessage(Breach.REPLACED, "A newer connection of yours has taken this seat.")
+_LOST: Final = BrokenMessage(Breach.RESTARTING, "This room has to be read anew; connect again.")
 _INTERNAL: Final = BrokenMessage(Breach.INTERNAL, "The server has a fault; it is not yours. Connect again.")
 
 
@@ -54,12 +55,13 @@ class Connection:
     ) -> None:
         self.link = link
         self.resumes_at = 0
+        self.errand = ""
         self._websocket = websocket
         self._outbox = Outbox(websocket)
         self._host = host
         self._players = players
         self._hello_seconds = hello_seconds
-        self._ending = asyncio.Event()
+        self._breach: asyncio.Future[BrokenMessage] = asyncio.get_running_loop().create_future()
         self._player: Player | None = None
         self._room: HostedRoom | None = None
 
@@ -67,9 +69,9 @@ class Connection:
         """Hear the client until either side closes. When cancelled, the seat counts as left alone, not as left."""
         try:
             async with asyncio.TaskGroup() as tasks:
-                watch = tasks.create_task(self._end_when_replaced())
+                ending = tasks.create_task(self._end_when_told())
                 await self._listen()
-                watch.cancel()
+                ending.cancel()
         finally:
             self._depart()
 
@@ -79,8 +81,11 @@ class Connection:
 
     def replaced(self) -> None:
         """A newer connection speaks for the seat: this one ends."""
-        self._room = None
-        self._ending.set()
+        self._end(_REPLACED)
+
+    def lost(self) -> None:
+        """The room's log is not what this process has shown: the client comes back, here or elsewhere."""
+        self._end(_LOST)
 
     def unseated(self) -> None:
         """The seat was freed: this connection is in no room."""
@@ -105,9 +110,13 @@ class Connection:
             _LOG.exception("fault in a connection", room=self._room.code if self._room else None)
             await self._break_off(_INTERNAL)
 
-    async def _end_when_replaced(self) -> None:
-        await self._ending.wait()
-        await self._break_off(_REPLACED)
+    def _end(self, breach: BrokenMessage) -> None:
+        self._room = None
+        if not self._breach.done():
+            self._breach.set_result(breach)
+
+    async def _end_when_told(self) -> None:
+        await self._break_off(await self._breach)
 
     async def _greet(self) -> None:
         """Wait for a `hello` that this server accepts."""
@@ -159,15 +168,12 @@ class Connection:
         if room is None:
             self._say(refuse(word.type, Refusal.NOT_IN_ROOM, number=number))
             return
-        seat = room.seat_of(self)
-        if seat is not None:
-            room.submit(Request(Say(seat, word), self))
-        elif isinstance(word, Leave):
+        if self.errand == "watch" and isinstance(word, Leave):
             self._room = None
             room.unfollow(self)
             self._say(Left())
         else:
-            self._say(refuse(word.type, Refusal.NOT_SEATED, number=number))
+            room.submit(Request(Say(self.link, word), self))
 
     async def _enter(self, message: Create | Join | Resume | Watch) -> None:
         player = self._player
@@ -175,6 +181,7 @@ class Connection:
         if self._room is not None:
             self._say(refuse(message.type, Refusal.ALREADY_IN_ROOM))
             return
+        self.errand = message.type
         try:
             match message:
                 case Create(options=options):
@@ -213,7 +220,4 @@ class Connection:
         """The log learns that this link is gone; whether the seat is given up is for the grace period to say."""
         room, self._room = self._room, None
         if room is not None:
-            seat = room.seat_of(self)
-            if seat is not None:
-                room.submit(Request(LoseLink(seat, self.link)))
-            room.unfollow(self)
+            room.depart(self)

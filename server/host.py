@@ -7,7 +7,8 @@ Redis' clock, which is followed here and asked for anew with every pulse.
 import asyncio
 import secrets
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, cast
 
 import structlog
@@ -52,7 +53,7 @@ def draw_round() -> RoundOpened:
 
 
 class Host:
-    """All rooms of this process, on one Redis. `run` must be running."""
+    """All rooms of this process, on one Redis, within `serving`."""
 
     def __init__(self, redis: Redis, listening: Redis) -> None:
         self.process_id: Final = secrets.token_hex(4)
@@ -66,14 +67,26 @@ class Host:
         self._ticks: dict[str, asyncio.TimerHandle] = {}
         self._publishing: set[str] = set()
         self._tasks = asyncio.TaskGroup()
+        self._stopping = asyncio.Event()
         self._clock_ahead_ms = 0.0
         self._codes = RandomGenerator(cast("Any", code_words), rand=secrets.SystemRandom())
 
-    async def run(self) -> None:
-        """Serve rooms until cancelled; what waits for the log then is still sent."""
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[None]:
+        """Serve rooms for as long as the context lasts; what is under way at its end is finished.
+
+        Tasks that talk to Redis are told to stop and never cancelled: redis-py may swallow a cancellation that meets
+        it while it reads with a time limit (docs/decisions/0002-redis-client.md).
+        """
         async with self._log.sending(), self._tasks as tasks:
-            tasks.create_task(self._wakes.run())
-            tasks.create_task(self._pulse())
+            wakes = tasks.create_task(self._wakes.run())
+            tasks.create_task(self._repeat(self._beat))
+            tasks.create_task(self._repeat(self._sweep))
+            try:
+                yield
+            finally:
+                self._stopping.set()
+                wakes.cancel()
 
     def new_room(self) -> HostedRoom:
         """A room whose log is still empty, under a code just drawn."""
@@ -106,7 +119,7 @@ class Host:
             self.changed(room)
             return None
         room.arriving[follower.link] = follower
-        await self._introduce(room, None, follower, 0)
+        await self._introduce(room, follower)
         return room
 
     async def send_record(self, code: str, follower: Follower) -> None:
@@ -135,9 +148,20 @@ class Host:
         """Read the log behind the room's index, in a task."""
         self._start(self._catch_up(room), room)
 
-    def welcome(self, room: HostedRoom, seat: int, follower: Follower) -> None:
+    def welcome(self, room: HostedRoom, follower: Follower) -> None:
         """Show an arriving player the room, in a task."""
-        self._start(self._introduce(room, seat, follower, follower.resumes_at), room)
+        self._start(self._introduce(room, follower), room)
+
+    def try_later(self, room: HostedRoom) -> None:
+        """Let the room read its log when Redis may be back."""
+        asyncio.get_running_loop().call_later(RETRY_SECONDS, room.catch_up)
+
+    def give_up(self, room: HostedRoom) -> None:
+        """Drop a room whose log was lost or is another one; its followers come again and are shown what is there."""
+        _LOG.warning("the log is not what was shown; its followers are sent away", room=room.code)
+        self._drop(room)
+        for follower in (*room.seats.values(), *room.spectators, *room.arriving.values()):
+            follower.lost()
 
     def changed(self, room: HostedRoom) -> None:
         """Set the room's timers by its state, store what is to be stored, drop the room when nobody needs it."""
@@ -147,10 +171,10 @@ class Host:
             return
         self._set_deadline(room, state.next_deadline())
         if state.phase is Phase.RACING and code not in self._ticks:
-            self._ticks[code] = asyncio.get_running_loop().call_later(TICK_SECONDS, self._tick, room)
+            self._set_tick(room, state)
         if state.unpublished and code not in self._publishing:
             self._publishing.add(code)
-            self._start(self._publish(room), room)
+            self._start(self._publish(room, state.matches), room)
 
     def _set_deadline(self, room: HostedRoom, deadline: Deadline | None) -> None:
         at_ms, timer = self._deadlines.get(room.code, (None, None))
@@ -187,7 +211,13 @@ class Host:
         del self._ticks[room.code]
         room.tell_placed()
         if room.state and room.state.phase is Phase.RACING:
-            self._ticks[room.code] = asyncio.get_running_loop().call_later(TICK_SECONDS, self._tick, room)
+            self._set_tick(room, room.state)
+
+    def _set_tick(self, room: HostedRoom, state: RoomState) -> None:
+        """Ticks are counted from the start of the race on Redis' clock, so they are the same in every process."""
+        since_start_ms = self.now_ms() - (state.clocks.started_at_ms or 0)
+        delay = TICK_SECONDS - (since_start_ms / 1000) % TICK_SECONDS
+        self._ticks[room.code] = asyncio.get_running_loop().call_later(delay, self._tick, room)
 
     def _heard(self, code: str, entries: list[Logged]) -> None:
         room = self._rooms.get(code)
@@ -212,37 +242,43 @@ class Host:
 
     async def _catch_up(self, room: HostedRoom) -> None:
         try:
-            entries = await self._log.read(room.code, room.index)
+            entries = await self._log.read(room.code, max(0, room.index - 1))
         except (RedisError, OSError):
             room.is_doubtful = True
             room.caught_up(None)
         else:
             room.caught_up(entries)
 
-    async def _introduce(self, room: HostedRoom, viewer: int | None, follower: Follower, resumes_at: int) -> None:
+    async def _introduce(self, room: HostedRoom, follower: Follower) -> None:
         """Show a follower what its viewer was shown so far, then let it follow.
 
         The log is read until nothing is missing that the room has shown; from there on no `await` may come between.
         What the log has beyond that is shown to the follower as to everybody else.
         """
-        entries: list[Logged] = []
         try:
-            while not entries or len(entries) < room.index:
-                entries += await self._log.read(room.code, len(entries))
+            entries = await self._log.read(room.code)
+            while 0 < len(entries) < room.index:
+                more = await self._log.read(room.code, len(entries))
+                entries = [*entries, *more] if more else []
         except (RedisError, OSError):
             room.unfollow(follower)
             follower.turned_away()
-            follower.show(encode(refuse("watch" if viewer is None else "join", Refusal.TRY_AGAIN)))
+            follower.show(encode(refuse(follower.errand, Refusal.TRY_AGAIN)))
+            return
+        if not entries:
+            self.give_up(room)
             return
         room.hear(entries)
         if room.arriving.pop(follower.link, None) is None:
-            room.unfollow(follower)
+            # It has left, or was introduced, while the log was read.
             return
-        if viewer is not None and room.state and room.state.seat(viewer).link != follower.link:
+        viewer = room.seat_of(follower)
+        if viewer is None and follower.errand != "watch":
             follower.replaced()
+            self.changed(room)
             return
-        follower.show(encode(self._introduction(room, viewer, view(_fold(entries[: room.index]), viewer), resumes_at)))
-        room.follow(viewer, follower)
+        shown = view(_fold(entries[: room.index]), viewer)
+        room.introduce(follower, self._introduction(room, viewer, shown, follower.resumes_at))
 
     def _introduction(
         self, room: HostedRoom, viewer: int | None, shown: list[Entry], resumes_at: int
@@ -260,29 +296,36 @@ class Host:
             scene=scene(room.state, shown),
         )
 
-    async def _publish(self, room: HostedRoom) -> None:
-        """Store the match that is over, until it is stored."""
-        while True:
+    async def _publish(self, room: HostedRoom, match: int) -> None:
+        """Store the match that is over, until it is stored or this process ends and leaves that to another."""
+        is_stored = False
+        while not (is_stored or self._stopping.is_set()):
             try:
                 record = record_last_match(room.code, _fold(await self._log.read(room.code)))
                 if record is not None:
                     await self._archive.keep(record)
-                break
+                is_stored = True
             except (RedisError, OSError):
                 await asyncio.sleep(RETRY_SECONDS)
         self._publishing.discard(room.code)
-        room.submit(Request(ConfirmPublished()))
+        if is_stored:
+            room.submit(Request(ConfirmPublished(match)))
 
-    async def _pulse(self) -> None:
-        while True:
+    async def _repeat(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do this every second until this process stops; whatever goes wrong once is logged and tried again."""
+        while not self._stopping.is_set():
             try:
-                await self._beat()
+                await work()
             except (RedisError, OSError) as reason:
                 _LOG.warning("redis does not answer", reason=str(reason))
-            await asyncio.sleep(PULSE_SECONDS)
+            except Exception:
+                _LOG.exception("fault in the pulse")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PULSE_SECONDS):
+                    await self._stopping.wait()
 
     async def _beat(self) -> None:
-        """Show that we live, see who else does, read what wake-ups missed, take up forgotten rooms."""
+        """Show that we live, see who else does, read what wake-ups missed."""
         now_ms = await self._log.now_ms()
         self.set_clock(now_ms)
         pipeline = self._redis.pipeline(transaction=False)
@@ -293,10 +336,16 @@ class Host:
         if self.is_shared and self._rooms:
             codes = list(self._rooms)
             for code, index in zip(codes, await self._log.tail_indexes(codes), strict=True):
-                if code in self._rooms and self._rooms[code].index < index:
+                if code in self._rooms and self._rooms[code].index != index:
                     self._rooms[code].catch_up()
+
+    async def _sweep(self) -> None:
+        """Take up rooms that everybody forgot."""
         for code in await self._log.due_rooms(OVERDUE_MS):
-            await self._take_up(code)
+            try:
+                await self._take_up(code)
+            except ValueError:
+                _LOG.exception("a log that cannot be read", room=code)
 
     async def _take_up(self, code: str) -> None:
         """Look at a room that everybody forgot: judge its deadline, store its match."""

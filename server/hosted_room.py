@@ -10,23 +10,26 @@ acknowledged, and nothing shown, before the log has it.
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from protocol.messages.codec import encode
 from protocol.messages.entries import Entry
 from protocol.messages.fields import Phase
 from protocol.messages.from_client import Play
-from protocol.messages.from_server import Accepted, Placed, Refused, View
+from protocol.messages.from_server import Accepted, Placed, Refused, Snapshot, View
 from protocol.messages.refusals import Refusal
 from server.room import view as seen
-from server.room.commands import Command, CreateRoom, PassTime, Say, TakeSeat
+from server.room.commands import Command, CreateRoom, LoseLink, PassTime, Say, TakeSeat
 from server.room.decide import DrawRound, decide, refuse
-from server.room.events import Attached, Event, SeatFreed
+from server.room.events import Attached, Detached, SeatFreed
 from server.room.evolve import evolve
 from server.room.state import RoomState
 from server.room.view import Step
 from server.store import keys
 from server.store.log import Answer, Append, Logged
+
+MAX_WAITING: Final = 256
+"""Requests that may wait for one append. Two players and their drops need a handful; more is somebody flooding."""
 
 
 class Follower(Protocol):
@@ -35,6 +38,10 @@ class Follower(Protocol):
     @property
     def link(self) -> str:
         """The name of this connection, unlike that of any other in any process."""
+
+    @property
+    def errand(self) -> str:
+        """What it asked for: create, join, resume or watch."""
 
     @property
     def resumes_at(self) -> int:
@@ -51,6 +58,9 @@ class Follower(Protocol):
 
     def turned_away(self) -> None:
         """The seat that was asked for is not to be had."""
+
+    def lost(self) -> None:
+        """The room that was shown is not the one that the log holds: come again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +88,19 @@ class Surroundings(Protocol):
         """Send to the log; the answer comes through `Append.done`."""
 
     def catch_up(self, room: "HostedRoom") -> None:
-        """Read what the log has behind `room.index` and hand it to `room.caught_up`, in a task."""
+        """Read what the log has from `room.index` on and hand it to `room.caught_up`, in a task."""
 
-    def welcome(self, room: "HostedRoom", seat: int, follower: Follower) -> None:
+    def welcome(self, room: "HostedRoom", follower: Follower) -> None:
         """Show an arriving player the room and have it follow, in a task."""
 
     def changed(self, room: "HostedRoom") -> None:
         """Deadlines, the need to publish, or whether anybody follows may have changed."""
+
+    def try_later(self, room: "HostedRoom") -> None:
+        """Redis does not answer: call `room.catch_up` in a while."""
+
+    def give_up(self, room: "HostedRoom") -> None:
+        """Drop this room, which is not the one that the log holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +110,16 @@ class _Proposal:
     tag: str
     steps: list[Step]
     requests: list[Request]
-    answers: list[tuple[Follower, Refused | Accepted]]
+    answers: "list[_LateAnswer]"
+
+
+@dataclass(frozen=True, slots=True)
+class _LateAnswer:
+    """An answer that was decided after so many steps of the proposal, and is given after them."""
+
+    after_steps: int
+    asker: Follower
+    answer: Refused | Accepted
 
 
 class HostedRoom:
@@ -126,9 +151,15 @@ class HostedRoom:
         return not (self.seats or self.spectators or self.arriving or busy)
 
     def submit(self, request: Request) -> None:
-        """Decide this as soon as nothing is under way. Each connection has few requests open, so this stays short."""
+        """Decide this as soon as nothing is under way.
+
+        At most MAX_WAITING wait; who asks for more is told to try again.
+        """
         if isinstance(request.command, (TakeSeat, CreateRoom)) and request.asker:
             self.arriving[request.asker.link] = request.asker
+        if request.asker and len(self._waiting) >= MAX_WAITING:
+            self._refuse([request])
+            return
         self._waiting.append(request)
         if self._under_way is None and not self._is_reading:
             self._settle(is_fresh=False)
@@ -140,12 +171,16 @@ class HostedRoom:
             self._around.catch_up(self)
 
     def caught_up(self, entries: Sequence[Logged] | None) -> None:
-        """Take the log's entries behind `index`, or None when Redis did not answer, and go on."""
+        """Take what the log has from `index` on, that entry included, or None when Redis did not answer; and go on.
+
+        A log that does not hold our last entry under its tag has lost its tail: this cache is of another life.
+        """
         self._is_reading = False
         if entries is None:
-            self._give_up(self._waiting)
-            self._waiting = []
-            self._around.changed(self)
+            self._put_off(self._waiting)
+            return
+        if self.index and (not entries or (entries[0].index, entries[0].tag) != (self.index, self._tag)):
+            self._around.give_up(self)
             return
         self.is_doubtful = False
         self.hear(entries)
@@ -173,12 +208,15 @@ class HostedRoom:
         self._take(steps)
         self._around.changed(self)
 
-    def follow(self, viewer: int | None, follower: Follower) -> None:
-        """Show this follower what the viewer is shown from now on."""
-        if viewer is None:
-            self.spectators.add(follower)
-        else:
-            self.seats[viewer] = follower
+    def depart(self, follower: Follower) -> None:
+        """This follower's connection is gone. What it still wanted of a seat is withdrawn, and the log learns of it."""
+        self._waiting = [
+            request
+            for request in self._waiting
+            if request.asker is not follower or not isinstance(request.command, (TakeSeat, CreateRoom))
+        ]
+        self.submit(Request(LoseLink(follower.link)))
+        self.unfollow(follower)
 
     def unfollow(self, follower: Follower) -> None:
         """Show this follower nothing more."""
@@ -189,8 +227,18 @@ class HostedRoom:
 
     def seat_of(self, follower: Follower) -> int | None:
         """The seat this follower speaks for, by what the log says."""
-        seats = self.state.seats if self.state else ()
-        return next((number for number, seat in enumerate(seats) if seat and seat.link == follower.link), None)
+        return self.state.seat_of_link(follower.link) if self.state else None
+
+    def introduce(self, follower: Follower, introduction: Snapshot | View) -> None:
+        """Show a follower what it has missed, the last tick's counts among it, and let it follow from here on."""
+        seat = self.seat_of(follower)
+        follower.show(encode(introduction))
+        if self._told_placed is not None:
+            follower.show(encode(Placed(placed=self._told_placed)))
+        if seat is None:
+            self.spectators.add(follower)
+        else:
+            self.seats[seat] = follower
 
     def tell_placed(self) -> None:
         """The tick: how many cards each player has placed, if that is not what was told before."""
@@ -211,7 +259,7 @@ class HostedRoom:
             return
         requests = self._take_waiting()
         steps: list[Step] = []
-        answers: list[tuple[Follower, Refused | Accepted]] = []
+        answers: list[_LateAnswer] = []
         state, now_ms = self.state, self._around.now_ms()
         for request in requests:
             verdict = decide(state, request.command, self._draw_round)
@@ -221,7 +269,7 @@ class HostedRoom:
                     steps.append(Step(state, event, now_ms, after))
                     state = after
             elif request.asker:
-                answers.append((request.asker, verdict))
+                answers.append(_LateAnswer(len(steps), request.asker, verdict))
         if answers and self._around.is_shared and not is_fresh:
             # A refusal may rest on the newest state only: another process may have moved the room on.
             self._waiting = [*requests, *self._waiting]
@@ -230,7 +278,8 @@ class HostedRoom:
             self._under_way = _Proposal(secrets.token_hex(4), steps, requests, answers)
             self._propose(self._under_way)
         else:
-            self._answer(answers)
+            for late in answers:
+                self._answer(late.asker, late.answer)
             if self._waiting:
                 self._settle(is_fresh)
             else:
@@ -278,8 +327,7 @@ class HostedRoom:
         match answer:
             case Answer.APPENDED:
                 self._tag = proposal.tag
-                self._take(_restamp(proposal.steps, now_ms))
-                self._answer(proposal.answers)
+                self._take_and_answer(_restamp(proposal.steps, now_ms), proposal.answers)
                 self._settle(is_fresh=False)
             case Answer.CONFLICT:
                 self._waiting = [*proposal.requests, *self._waiting]
@@ -293,8 +341,7 @@ class HostedRoom:
                 self._settle(is_fresh=False)
             case Answer.UNKNOWN:
                 self.is_doubtful = True
-                self._give_up(proposal.requests)
-                self._around.changed(self)
+                self._put_off(proposal.requests)
 
     def _take(self, steps: Sequence[Step]) -> None:
         """The log has these events: this is the state now, and everybody is shown what they may see of it."""
@@ -312,7 +359,7 @@ class HostedRoom:
             if entries:
                 self._show(viewer, entries)
         for step in steps:
-            self._reseat(step.event)
+            self._reseat(step)
 
     def _show(self, viewer: int | None, entries: list[Entry]) -> None:
         followers = self.spectators if viewer is None else [self.seats[viewer]] if viewer in self.seats else ()
@@ -322,31 +369,60 @@ class HostedRoom:
             for follower in followers:
                 follower.show(data)
 
-    def _reseat(self, event: Event) -> None:
+    def _reseat(self, step: Step) -> None:
         """Followers come and go with the links that the log names, so every process agrees on who speaks for a seat."""
-        if isinstance(event, SeatFreed) and event.seat in self.seats:
-            self.seats.pop(event.seat).unseated()
-        if isinstance(event, Attached):
+        event = step.event
+        if isinstance(event, (SeatFreed, Detached)):
+            # A lost connection's follower is gone by now: who is detached here left after its race had ended.
+            holder = step.before.seats[event.seat] if step.before else None
+            follower = self._follower(event.seat, holder.link if holder else None)
+            if follower is not None:
+                follower.unseated()
+        elif isinstance(event, Attached):
             if event.seat in self.seats and self.seats[event.seat].link != event.link:
                 self.seats.pop(event.seat).replaced()
             if event.link in self.arriving:
-                self._around.welcome(self, event.seat, self.arriving[event.link])
+                self._around.welcome(self, self.arriving[event.link])
 
-    def _answer(self, answers: Sequence[tuple[Follower, Refused | Accepted]]) -> None:
-        for follower, answer in answers:
-            if isinstance(answer, Refused) and answer.to in ("create", "join", "resume"):
-                self.arriving.pop(follower.link, None)
-                follower.turned_away()
-            follower.show(encode(answer))
+    def _follower(self, seat: int, link: str | None) -> Follower | None:
+        """Take away the follower that spoke for this seat over this link, shown the room already or not."""
+        if seat in self.seats and self.seats[seat].link == link:
+            return self.seats.pop(seat)
+        return self.arriving.pop(link, None) if link else None
 
-    def _give_up(self, requests: Sequence[Request]) -> None:
-        """Redis does not answer: nothing is accepted in memory only."""
+    def _take_and_answer(self, steps: Sequence[Step], answers: Sequence[_LateAnswer]) -> None:
+        """Everybody hears in the order in which things were said."""
+        taken = 0
+        for late in answers:
+            self._take(steps[taken : late.after_steps])
+            taken = late.after_steps
+            self._answer(late.asker, late.answer)
+        self._take(steps[taken:])
+
+    def _answer(self, follower: Follower, answer: Refused | Accepted) -> None:
+        if isinstance(answer, Refused) and answer.to in ("create", "join", "resume"):
+            self.arriving.pop(follower.link, None)
+            follower.turned_away()
+        follower.show(encode(answer))
+
+    def _put_off(self, requests: Sequence[Request]) -> None:
+        """Redis does not answer. Nothing is accepted in memory only, so who asks is refused; a link that is gone is
+        reported as soon as Redis is back. Deadlines have their timers.
+        """
+        kept = [request for request in requests if isinstance(request.command, LoseLink)]
+        self._waiting = [*kept, *(request for request in self._waiting if request not in requests)]
+        self._refuse(requests)
+        if self._waiting:
+            self._around.try_later(self)
+        self._around.changed(self)
+
+    def _refuse(self, requests: Sequence[Request]) -> None:
         for request in requests:
             if request.asker:
                 word = request.command.word if isinstance(request.command, Say) else None
                 number = word.number if isinstance(word, Play) else None
                 to = word.type if word else getattr(request.command, "to", "create")
-                self._answer([(request.asker, refuse(to, Refusal.TRY_AGAIN, number=number))])
+                self._answer(request.asker, refuse(to, Refusal.TRY_AGAIN, number=number))
 
 
 def _restamp(steps: Sequence[Step], at_ms: int) -> Sequence[Step]:

@@ -7,7 +7,7 @@ from protocol.calculation.board import Board
 from protocol.calculation.moves import MOVES, Move
 from protocol.calculation.seal import commit_entropy
 from protocol.messages.fields import Phase
-from protocol.messages.from_client import Play, Ready, Reveal
+from protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
 from protocol.messages.options import RoomOptions
 from server.room.commands import Command, CreateRoom, PassTime, Say, TakeSeat
 from server.room.decide import Verdict, decide
@@ -43,6 +43,11 @@ class Table:
                 self.steps.append(Step(before, event, self.now_ms, evolve(before, event, self.now_ms)))
         return verdict
 
+    def say(self, seat: int, word: Ready | Reveal | Play | Rematch | Leave) -> Say:
+        """What the player in this seat says, over the link that speaks for it."""
+        holder = self.state.seats[seat]
+        return Say(holder.link or "" if holder else "", word)
+
     def draw_round(self) -> RoundOpened:
         """A round from this table's random source."""
         return RoundOpened(round=self.chance.randbytes(16), secret=self.chance.randbytes(32))
@@ -56,13 +61,13 @@ class Table:
         assert self.state.round is not None
         entropies = {seat: self.chance.randbytes(32) for seat in seats}
         for seat, entropy in entropies.items():
-            self.tell(Say(seat, Ready(entropy_hash=commit_entropy(self.state.round.round_id, seat, entropy))))
+            self.tell(self.say(seat, Ready(entropy_hash=commit_entropy(self.state.round.round_id, seat, entropy))))
         return entropies
 
     def deal(self) -> None:
         """Both get ready and reveal."""
         for seat, entropy in self.get_ready(0, 1).items():
-            self.tell(Say(seat, Reveal(entropy=entropy)))
+            self.tell(self.say(seat, Reveal(entropy=entropy)))
 
     def let_time_pass(self) -> Verdict:
         """Judge the next deadline."""
@@ -82,7 +87,7 @@ class Table:
         """This seat makes a move under the number that comes next."""
         assert self.state.race is not None
         number = self.state.race.racers[seat].moves + 1
-        return self.tell(Say(seat, Play(number=number, move=MOVES[move] if isinstance(move, str) else move)))
+        return self.tell(self.say(seat, Play(number=number, move=MOVES[move] if isinstance(move, str) else move)))
 
     def race(self, choose: Choose, eagerness: tuple[int, int] = (1, 1), stops: float = 0.0) -> None:
         """Both seats play to the end; eagerness weighs who moves next, so that one of them may run far ahead."""

@@ -48,7 +48,11 @@ def _parse_move(text: object) -> Move:
     return MOVES[text]
 
 
-CardText = Annotated[Card, AfterValidator(_check_card)]
+CardText = Annotated[
+    Card,
+    AfterValidator(_check_card),
+    WithJsonSchema({"type": "string", "pattern": "^[A2-9TJQK][CDHScdhs]$"}),
+]
 """A card, two characters."""
 
 MoveText = Annotated[

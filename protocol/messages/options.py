@@ -34,6 +34,14 @@ class RoomOptions(Message):
     spectators: Spectators = Field(default=Spectators.HORIZON, strict=False)
     direct_breaks_ties: bool = False
 
+    def settled(self) -> "RoomOptions":
+        """These options with the variant's own name and parameters filled in, so that nobody needs to know them.
+
+        Raises `BadRules`.
+        """
+        rules = self.chosen_rules()
+        return self.model_copy(update={"rules": rules.name, "piles": rules.piles, "redeals": rules.redeals})
+
     def chosen_rules(self) -> Rules:
         """The rules these options ask for. Raises `BadRules` for a combination that nobody plays."""
         return choose_rules(self.rules, self.piles, self.redeals)

@@ -88,6 +88,7 @@ class Breach(StrEnum):
     HELLO_LATE = "hello_late"
     BAD_TOKEN = "bad_token"
     REPLACED = "replaced"
+    RESTARTING = "restarting"
     INTERNAL = "internal"
 
 

@@ -6,15 +6,23 @@ did not show, and both ends cannot disagree on what an entry means.
 
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from protocol.calculation.board import Board
+from protocol.calculation.cards import is_card
 from protocol.calculation.moves import Kind
 from protocol.calculation.round import Outcome, Turn
 from protocol.messages import entries
 from protocol.messages.entries import Entry
 from protocol.messages.fields import CardText, Hash, Message, Name, Phase, RoundId, Secret, TimeMs
 from protocol.messages.options import RoomOptions
+
+
+def _check_cards(board: Board) -> Board:
+    for card in (board.turned or "AC", *(card for stack in (*board.foundations, *board.piles) for card in stack)):
+        if not is_card(card):
+            raise ValueError("the board holds something that is no card")
+    return board
 
 
 class SeatScene(Message):
@@ -27,7 +35,7 @@ class SeatScene(Message):
     entropy: Secret | None = None
     wins: int = 0
     wants_rematch: bool = False
-    board: Board | None = None
+    board: Annotated[Board, AfterValidator(_check_cards)] | None = None
     turn: Turn | None = None
     moves: int = 0
     has_stopped: bool = False
@@ -101,7 +109,10 @@ class Scene(Message):
 
     def _freed(self, seat: int) -> "Scene":
         """A new player starts a new match; the one who stays keeps the place, not the score."""
-        seats = [SeatScene(name=each.name, is_connected=each.is_connected) for each in self.seats]
+        seats = [
+            SeatScene(name=each.name, is_connected=each.is_connected, away_until_ms=each.away_until_ms)
+            for each in self.seats
+        ]
         seats[seat] = SeatScene()
         return _with(self, phase=Phase.WAITING, seats=tuple(seats), deadline_ms=None)
 

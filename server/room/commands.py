@@ -28,17 +28,16 @@ class TakeSeat:
 
 @dataclass(frozen=True, slots=True)
 class LoseLink:
-    """The link of a seat is gone. Means nothing when a newer link has taken its place."""
+    """A link is gone. Means nothing when it speaks for no seat, or a newer link has taken its place."""
 
-    seat: int
     link: str
 
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """A seated player says something that changes the room."""
+    """Who speaks for a seat over this link says something that changes the room."""
 
-    seat: int
+    link: str
     word: Ready | Reveal | Play | Rematch | Leave
 
 
@@ -51,7 +50,9 @@ class PassTime:
 
 @dataclass(frozen=True, slots=True)
 class ConfirmPublished:
-    """Result and record of the finished match are stored."""
+    """The record of this match of the room is stored."""
+
+    match: int
 
 
 Command = CreateRoom | TakeSeat | LoseLink | Say | PassTime | ConfirmPublished

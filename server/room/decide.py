@@ -50,16 +50,16 @@ def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> 
     match command:
         case TakeSeat():
             return _take_seat(state, command, draw_round)
-        case LoseLink(seat=seat, link=link):
-            holder = state.seats[seat]
-            return (Detached(seat=_seat(seat), link=link),) if holder and holder.link == link else ()
+        case LoseLink(link=link):
+            seat = state.seat_of_link(link)
+            return () if seat is None else (Detached(seat=_seat(seat), link=link),)
         case PassTime(now_ms=now_ms):
             deadline = state.next_deadline()
             return _expire(state, deadline, draw_round) if deadline and deadline.at_ms <= now_ms else ()
-        case ConfirmPublished():
-            return (MatchPublished(),) if state.unpublished else ()
-        case Say(seat=seat, word=word):
-            return _hear(state, seat, word, draw_round)
+        case ConfirmPublished(match=number):
+            return (MatchPublished(),) if state.unpublished and state.matches == number else ()
+        case Say(link=link, word=word):
+            return _hear(state, link, word, draw_round)
 
 
 def _seat(number: int) -> Seat:
@@ -71,10 +71,10 @@ def _create(state: RoomState | None, command: CreateRoom) -> Verdict:
     if state is not None:
         return refuse("create", Refusal.TRY_AGAIN, "The code drawn for this room was taken; try again.")
     try:
-        command.options.chosen_rules()
+        options = command.options.settled()
     except BadRules as reason:
         return refuse("create", Refusal.BAD_RULES, f"{str(reason)[:1].upper()}{str(reason)[1:]}.")
-    created = RoomCreated(options=command.options)
+    created = RoomCreated(options=options)
     return (created, *_sit_down(0, command.player, command.name, command.link))
 
 
@@ -99,9 +99,10 @@ def _take_seat(state: RoomState, command: TakeSeat, draw_round: DrawRound) -> Ve
     return (*sits, draw_round()) if is_full else sits
 
 
-def _hear(state: RoomState, seat: int, word: Ready | Reveal | Play | Rematch | Leave, draw_round: DrawRound) -> Verdict:
-    if state.seats[seat] is None:
-        return refuse(word.type, Refusal.NOT_SEATED)
+def _hear(state: RoomState, link: str, word: Ready | Reveal | Play | Rematch | Leave, draw_round: DrawRound) -> Verdict:
+    seat = state.seat_of_link(link)
+    if seat is None:
+        return refuse(word.type, Refusal.NOT_SEATED, number=word.number if isinstance(word, Play) else None)
     match word:
         case Play():
             return _play(state, seat, word)

@@ -103,6 +103,10 @@ class RoomState:
         """The seat this player has here, if any."""
         return next((number for number, seat in enumerate(self.seats) if seat and seat.player == player), None)
 
+    def seat_of_link(self, link: str) -> int | None:
+        """The seat that this link speaks for, if any."""
+        return next((number for number, seat in enumerate(self.seats) if seat and seat.link == link), None)
+
     def free_seat(self) -> int | None:
         """The first free seat, if any."""
         return next((number for number, seat in enumerate(self.seats) if seat is None), None)

@@ -33,7 +33,12 @@ if not_after > 0 and now > not_after then
   return {'late', string.format('%.0f', now)}
 end
 
+-- Encoded before anything is written: it is what could fail.
+local message = ''
 local stamp = string.format('%.0f', math.max(now, last_stamp))
+if channel ~= '' then
+  message = cjson.encode({index + 1, new_tag, stamp, {unpack(ARGV, first_event)}})
+end
 for offset = 1, events do
   local id = string.format('%d-0', index + offset)
   redis.call('XADD', KEYS[1], id, 't', stamp, 'g', new_tag, 'e', ARGV[first_event + offset - 1])
@@ -47,6 +52,6 @@ if expires ~= '0' then
   redis.call('EXPIRE', KEYS[1], expires)
 end
 if channel ~= '' then
-  redis.call('PUBLISH', channel, cjson.encode({index + 1, new_tag, stamp, {unpack(ARGV, first_event)}}))
+  redis.call('PUBLISH', channel, message)
 end
 return {'appended', stamp}

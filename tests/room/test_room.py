@@ -10,7 +10,7 @@ from protocol.messages.from_server import Accepted, Refused
 from protocol.messages.options import RoomOptions
 from protocol.messages.refusals import Refusal
 from server.room import events
-from server.room.commands import ConfirmPublished, LoseLink, PassTime, Say, TakeSeat
+from server.room.commands import ConfirmPublished, LoseLink, PassTime, TakeSeat
 from server.room.recording import record_last_match
 from server.room.state import IDLE_SECONDS
 from tests.races import Table, choose_any, raced
@@ -49,7 +49,7 @@ def test_phases_follow_one_another_to_the_race(table: Table) -> None:
     entropies = table.get_ready(0, 1)
     assert table.state.phase is Phase.DEALING
     for seat, entropy in entropies.items():
-        table.tell(Say(seat, Reveal(entropy=entropy)))
+        table.tell(table.say(seat, Reveal(entropy=entropy)))
     assert table.state.phase is Phase.COUNTDOWN
     table.let_time_pass()
     assert table.state.phase is Phase.RACING
@@ -61,14 +61,14 @@ def test_a_full_room_refuses_a_third_player(table: Table) -> None:
 
 
 def test_who_has_a_seat_comes_back_to_it(racing: Table) -> None:
-    racing.tell(LoseLink(1, "link-1"))
+    racing.tell(LoseLink("link-1"))
     racing.tell(TakeSeat("player-1", "bob", "link-9", to="resume"))
     assert racing.state.seat(1).link == "link-9"
 
 
 def test_losing_an_old_link_means_nothing(racing: Table) -> None:
     racing.tell(TakeSeat("player-1", "bob", "link-9", to="resume"))
-    assert racing.tell(LoseLink(1, "link-1")) == ()
+    assert racing.tell(LoseLink("link-1")) == ()
 
 
 def test_who_is_not_ready_in_time_loses_the_seat(table: Table) -> None:
@@ -82,7 +82,7 @@ def test_who_is_not_ready_in_time_loses_the_seat(table: Table) -> None:
 def test_who_does_not_reveal_in_time_loses_the_round(table: Table) -> None:
     table.seat_both()
     entropies = table.get_ready(0, 1)
-    table.tell(Say(0, Reveal(entropy=entropies[0])))
+    table.tell(table.say(0, Reveal(entropy=entropies[0])))
     table.let_time_pass()
     assert table.state.round is not None
     assert table.state.round.outcome is not None
@@ -93,19 +93,19 @@ def test_who_does_not_reveal_in_time_loses_the_round(table: Table) -> None:
 def test_other_bytes_than_those_promised_are_refused(table: Table) -> None:
     table.seat_both()
     table.get_ready(0, 1)
-    assert code(table.tell(Say(0, Reveal(entropy=bytes(32))))) is Refusal.WRONG_ENTROPY
+    assert code(table.tell(table.say(0, Reveal(entropy=bytes(32))))) is Refusal.WRONG_ENTROPY
 
 
 def test_a_hash_once_sent_stays(table: Table) -> None:
     table.seat_both()
     table.get_ready(0)
-    assert code(table.tell(Say(0, Ready(entropy_hash=bytes(32))))) is Refusal.ALREADY_READY
+    assert code(table.tell(table.say(0, Ready(entropy_hash=bytes(32))))) is Refusal.ALREADY_READY
 
 
 def test_leaving_before_both_are_ready_frees_the_seat_and_opens_the_secret(table: Table) -> None:
     table.seat_both()
     table.get_ready(0)
-    table.tell(Say(0, Leave()))
+    table.tell(table.say(0, Leave()))
     assert table.state.phase is Phase.WAITING
     assert table.state.free_seat() == 0
 
@@ -116,10 +116,10 @@ def test_leaving_after_both_are_ready_is_resigning(table: Table, phase: Phase) -
     entropies = table.get_ready(0, 1)
     if phase is not Phase.DEALING:
         for seat, entropy in entropies.items():
-            table.tell(Say(seat, Reveal(entropy=entropy)))
+            table.tell(table.say(seat, Reveal(entropy=entropy)))
     if phase is Phase.RACING:
         table.let_time_pass()
-    table.tell(Say(1, Leave()))
+    table.tell(table.say(1, Leave()))
     finished = next(step for step in table.steps if step.after.phase is Phase.FINISHED)
     assert finished.after.round is not None
     assert finished.after.round.outcome is not None
@@ -130,7 +130,7 @@ def test_leaving_after_both_are_ready_is_resigning(table: Table, phase: Phase) -
 def test_no_move_before_the_start(table: Table) -> None:
     table.seat_both()
     table.deal()
-    assert code(table.tell(Say(0, Play(number=1, move=MOVES["sa"])))) is Refusal.RACE_NOT_STARTED
+    assert code(table.tell(table.say(0, Play(number=1, move=MOVES["sa"])))) is Refusal.RACE_NOT_STARTED
 
 
 def test_no_move_after_the_end(racing: Table) -> None:
@@ -149,13 +149,13 @@ def test_no_move_after_stopping(racing: Table) -> None:
 def test_a_wrong_number_is_refused_for_its_own_reason(racing: Table, number: int, refusal: Refusal) -> None:
     racing.play(0, "sa")
     racing.play(0, "sb")
-    assert code(racing.tell(Say(0, Play(number=number, move=MOVES["sc"])))) is refusal
+    assert code(racing.tell(racing.say(0, Play(number=number, move=MOVES["sc"])))) is refusal
 
 
 def test_the_last_move_sent_again_is_accepted_and_not_made_again(racing: Table) -> None:
     racing.play(0, "sa")
     length = len(racing.steps)
-    assert racing.tell(Say(0, Play(number=1, move=MOVES["sa"]))) == Accepted(number=1)
+    assert racing.tell(racing.say(0, Play(number=1, move=MOVES["sa"]))) == Accepted(number=1)
     assert len(racing.steps) == length
 
 
@@ -191,7 +191,7 @@ def test_once_one_has_stopped_the_other_has_the_chase_time(racing: Table) -> Non
 
 
 def test_staying_away_longer_than_the_grace_period_stops_a_seat(racing: Table) -> None:
-    racing.tell(LoseLink(0, "link-0"))
+    racing.tell(LoseLink("link-0"))
     racing.let_time_pass()
     assert racing.state.race is not None
     assert racing.state.race.racers[0].ending is Ending.AWAY
@@ -199,7 +199,7 @@ def test_staying_away_longer_than_the_grace_period_stops_a_seat(racing: Table) -
 
 
 def test_coming_back_in_time_stops_the_grace_period(racing: Table) -> None:
-    racing.tell(LoseLink(0, "link-0"))
+    racing.tell(LoseLink("link-0"))
     racing.tell(TakeSeat("player-0", "ann", "link-8", to="resume"))
     assert racing.state.clocks.away_until_ms == (None, None)
 
@@ -209,7 +209,7 @@ def test_a_deadline_that_has_not_passed_changes_nothing(racing: Table) -> None:
 
 
 def test_a_room_that_everybody_left_is_closed(table: Table) -> None:
-    table.tell(Say(0, Leave()))
+    table.tell(table.say(0, Leave()))
     table.let_time_pass()
     assert table.state.phase is Phase.CLOSED
     assert table.state.next_deadline() is None
@@ -217,22 +217,22 @@ def test_a_room_that_everybody_left_is_closed(table: Table) -> None:
 
 
 def test_a_closed_room_takes_nobody(table: Table) -> None:
-    table.tell(Say(0, Leave()))
+    table.tell(table.say(0, Leave()))
     table.let_time_pass()
     assert code(table.tell(TakeSeat("player-2", "cyd", "link-2"))) is Refusal.ROOM_CLOSED
 
 
 def test_a_rematch_needs_both(racing: Table) -> None:
     racing.play(0, "resign")
-    racing.tell(Say(0, Rematch()))
+    racing.tell(racing.say(0, Rematch()))
     assert racing.state.phase is Phase.FINISHED
-    racing.tell(Say(1, Rematch()))
+    racing.tell(racing.say(1, Rematch()))
     assert racing.state.phase is Phase.READY
     assert racing.state.matches == 2
 
 
 def test_a_rematch_is_no_word_for_the_middle_of_a_race(racing: Table) -> None:
-    assert code(racing.tell(Say(0, Rematch()))) is Refusal.WRONG_PHASE
+    assert code(racing.tell(racing.say(0, Rematch()))) is Refusal.WRONG_PHASE
 
 
 def best_of_three() -> Table:
@@ -281,7 +281,7 @@ def test_the_record_of_a_match_holds_all_its_rounds() -> None:
 
 def test_a_round_called_off_is_opened_in_the_next_record(table: Table) -> None:
     table.seat_both()
-    table.tell(Say(1, Leave()))
+    table.tell(table.say(1, Leave()))
     table.start()
     table.play(0, "resign")
     record = record_last_match("a-b", table.steps)
@@ -296,14 +296,14 @@ def test_there_is_no_record_before_a_match_is_over(racing: Table) -> None:
 def test_a_finished_match_waits_to_be_stored() -> None:
     table = raced(2)
     assert table.state.unpublished
-    table.tell(ConfirmPublished())
+    table.tell(ConfirmPublished(1))
     assert not table.state.unpublished
-    assert table.tell(ConfirmPublished()) == ()
+    assert table.tell(ConfirmPublished(1)) == ()
 
 
 def test_both_away_end_the_race_and_in_the_end_the_room(racing: Table) -> None:
-    racing.tell(LoseLink(0, "link-0"))
-    racing.tell(LoseLink(1, "link-1"))
+    racing.tell(LoseLink("link-0"))
+    racing.tell(LoseLink("link-1"))
     for _ in range(20):
         if racing.state.phase is Phase.CLOSED:
             break

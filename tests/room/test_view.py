@@ -20,7 +20,6 @@ from protocol.messages.from_client import Play
 from protocol.messages.from_server import Refused, Snapshot, View
 from protocol.messages.options import RoomOptions, Spectators
 from server.room import events
-from server.room.commands import Say
 from server.room.view import Step, placed, scene, tell, view, views_of
 from tests.races import Table, choose_any, raced
 
@@ -117,7 +116,7 @@ def test_a_refusal_says_nothing_about_the_leader(seed: int, eagerness: tuple[int
     """The same refused move, before and after the other seat ran ahead, gets the same bytes."""
     table = Table(seed)
     table.start()
-    refused = Say(1, Play(number=1, move=MOVES["ab"]))
+    refused = table.say(1, Play(number=1, move=MOVES["ab"]))
     before = table.tell(refused)
     for _ in range(sum(eagerness) % 30):
         if table.state.phase is Phase.RACING and table.state.race and not table.state.race.racers[0].ending:
