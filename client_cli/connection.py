@@ -131,7 +131,7 @@ class Connection:
         if entropy is None:
             entropy = os.urandom(SECRET_BYTES)
             self._identity.keep_entropy(scene.round, entropy)
-        await self._say(Ready(entropy_hash=commit_entropy(scene.round, seat, entropy)))
+        await self._say(Ready(round=scene.round, entropy_hash=commit_entropy(scene.round, seat, entropy)))
 
     async def ask_rematch(self) -> None:
         """Ask for another match."""
@@ -222,7 +222,7 @@ class Connection:
             return
         entropy = self._identity.entropy_for(scene.round)
         if entropy is not None:
-            await self._say(Reveal(entropy=entropy))
+            await self._say(Reveal(round=scene.round, entropy=entropy))
 
     async def _say(self, message: Message) -> None:
         if self._socket is None:

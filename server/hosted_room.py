@@ -209,7 +209,7 @@ class HostedRoom:
         self._around.changed(self)
 
     def depart(self, follower: Follower) -> None:
-        """This follower's connection is gone. What it still wanted of a seat is withdrawn, and the log learns of it."""
+        """A connection is gone. What it still wanted of a seat is withdrawn, and the log learns of it."""
         self._waiting = [
             request
             for request in self._waiting

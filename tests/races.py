@@ -61,13 +61,19 @@ class Table:
         assert self.state.round is not None
         entropies = {seat: self.chance.randbytes(32) for seat in seats}
         for seat, entropy in entropies.items():
-            self.tell(self.say(seat, Ready(entropy_hash=commit_entropy(self.state.round.round_id, seat, entropy))))
+            round_id = self.state.round.round_id
+            self.tell(self.say(seat, Ready(round=round_id, entropy_hash=commit_entropy(round_id, seat, entropy))))
         return entropies
 
     def deal(self) -> None:
         """Both get ready and reveal."""
         for seat, entropy in self.get_ready(0, 1).items():
-            self.tell(self.say(seat, Reveal(entropy=entropy)))
+            self.reveal(seat, entropy)
+
+    def reveal(self, seat: int, entropy: bytes) -> Verdict:
+        """This seat shows its entropy for the open round."""
+        assert self.state.round is not None
+        return self.tell(self.say(seat, Reveal(round=self.state.round.round_id, entropy=entropy)))
 
     def let_time_pass(self) -> Verdict:
         """Judge the next deadline."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -94,14 +94,15 @@ class Talker:
         scene = await self.hear_until(lambda seen: seen.phase is Phase.READY)
         assert scene.round is not None
         entropy = hashlib.sha256(b"%d" % self.seat + scene.round).digest()
-        await self.say(Ready(entropy_hash=commit_entropy(scene.round, self.seat, entropy)))
+        await self.say(Ready(round=scene.round, entropy_hash=commit_entropy(scene.round, self.seat, entropy)))
         return entropy
 
     async def take_part_in_deal(self) -> Scene:
         """Get ready, reveal, and wait until the race is on."""
         entropy = await self.get_ready_without_revealing()
-        await self.hear_until(lambda seen: seen.phase is Phase.DEALING)
-        await self.say(Reveal(entropy=entropy))
+        scene = await self.hear_until(lambda seen: seen.phase is Phase.DEALING)
+        assert scene.round is not None
+        await self.say(Reveal(round=scene.round, entropy=entropy))
         return await self.hear_until(lambda seen: seen.phase is Phase.RACING and self.board_is_dealt(seen))
 
     def board_is_dealt(self, scene: Scene) -> bool:
@@ -116,6 +117,13 @@ class Talker:
         number = self.scene.seats[self.seat].moves + 1
         await self.say(Play(number=number, move=MOVES[text]))
         return await self.hear_until(lambda seen: seen.seats[self.seat or 0].moves >= number)
+
+
+async def until(condition: Callable[[], Awaitable[Any]]) -> None:
+    """Ask again and again, with a deadline, until it is so: for what only Redis shows."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not await condition():
+            continue
 
 
 @asynccontextmanager

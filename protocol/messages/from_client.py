@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from protocol.messages.fields import Hash, Message, MoveText, Name, RoomCode, Secret, Token
+from protocol.messages.fields import Hash, Message, MoveText, Name, RoomCode, RoundId, Secret, Token
 from protocol.messages.options import RoomOptions
 
 
@@ -47,9 +47,10 @@ class Resume(Message):
 
 
 class Ready(Message):
-    """Ready for the open round, with the hash of this player's own 32 random bytes."""
+    """Ready for this round, with the hash of this player's own 32 random bytes."""
 
     type: Literal["ready"] = "ready"
+    round: RoundId
     entropy_hash: Hash
 
 
@@ -57,6 +58,7 @@ class Reveal(Message):
     """The 32 bytes behind the hash, once both players are ready."""
 
     type: Literal["reveal"] = "reveal"
+    round: RoundId
     entropy: Secret
 
 

@@ -19,6 +19,7 @@ class Refusal(StrEnum):
     NAME_TAKEN = "name_taken"
     BAD_RULES = "bad_rules"
     WRONG_PHASE = "wrong_phase"
+    WRONG_ROUND = "wrong_round"
     ALREADY_READY = "already_ready"
     WRONG_ENTROPY = "wrong_entropy"
     NO_RECORD = "no_record"
@@ -52,6 +53,7 @@ SENTENCES: Final[dict[Refusal, str]] = {
     Refusal.NAME_TAKEN: "Somebody else uses this name now; choose another one.",
     Refusal.BAD_RULES: "Nobody plays these rules.",
     Refusal.WRONG_PHASE: "This is not the time for that.",
+    Refusal.WRONG_ROUND: "This round is not open any more; the newest one is.",
     Refusal.ALREADY_READY: "You are ready already; a hash once sent stays.",
     Refusal.WRONG_ENTROPY: "These bytes do not belong to the hash that you sent with ready.",
     Refusal.NO_RECORD: "No match was finished in this room yet.",

@@ -149,6 +149,8 @@ def _ready(state: RoomState, seat: int, word: Ready) -> Verdict:
         return ()
     if state.phase is not Phase.READY:
         return refuse("ready", Refusal.WRONG_PHASE, f"Nobody gets ready while the room is {state.phase}.")
+    if state.round is None or state.round.round_id != word.round:
+        return refuse("ready", Refusal.WRONG_ROUND)
     if said is not None:
         return refuse("ready", Refusal.ALREADY_READY)
     return (PlayerReady(seat=_seat(seat), entropy_hash=word.entropy_hash),)
@@ -160,6 +162,8 @@ def _reveal(state: RoomState, seat: int, word: Reveal) -> Verdict:
         return ()
     if state.phase is not Phase.DEALING or state.round is None:
         return refuse("reveal", Refusal.WRONG_PHASE, f"Nothing is to be revealed while the room is {state.phase}.")
+    if state.round.round_id != word.round:
+        return refuse("reveal", Refusal.WRONG_ROUND)
     if commit_entropy(state.round.round_id, seat, word.entropy) != holder.entropy_hash:
         return refuse("reveal", Refusal.WRONG_ENTROPY)
     return (Revealed(seat=_seat(seat), entropy=word.entropy),)

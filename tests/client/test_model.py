@@ -4,6 +4,7 @@ import pytest
 
 from client_cli.model import Contradiction, Model
 from protocol.calculation.moves import MOVES
+from protocol.messages.fields import Seat
 from protocol.messages.from_client import Play
 from protocol.messages.from_server import Accepted, FromServer, Refused, Snapshot, View
 from protocol.messages.refusals import Refusal
@@ -13,7 +14,7 @@ from tests.races import Table
 
 def snapshot_of(table: Table, viewer: int | None) -> Snapshot:
     shown = view(table.steps, viewer)
-    seat = None if viewer is None else 1 if viewer else 0
+    seat: Seat | None = None if viewer is None else 1 if viewer else 0
     seen = scene(table.state, shown)
     return Snapshot(room="quiet-amber-otter", seat=seat, position=len(shown), now_ms=0, scene=seen)
 

@@ -5,7 +5,7 @@ import pytest
 from protocol.calculation.moves import MOVES
 from protocol.calculation.round import Ending
 from protocol.messages.fields import Phase
-from protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
+from protocol.messages.from_client import Leave, Play, Ready, Rematch
 from protocol.messages.from_server import Accepted, Refused
 from protocol.messages.options import RoomOptions
 from protocol.messages.refusals import Refusal
@@ -21,6 +21,15 @@ SEATS = (0, 1)
 def code(verdict: object) -> Refusal:
     assert isinstance(verdict, Refused)
     return verdict.code
+
+
+def assert_phase(table: Table, phase: Phase) -> None:
+    assert table.state.phase is phase
+
+
+def round_of(table: Table) -> bytes:
+    assert table.state.round is not None
+    return table.state.round.round_id
 
 
 @pytest.fixture
@@ -47,12 +56,12 @@ def test_a_round_is_open_and_committed_before_anybody_is_ready(table: Table) -> 
 def test_phases_follow_one_another_to_the_race(table: Table) -> None:
     table.seat_both()
     entropies = table.get_ready(0, 1)
-    assert table.state.phase is Phase.DEALING
+    assert_phase(table, Phase.DEALING)
     for seat, entropy in entropies.items():
-        table.tell(table.say(seat, Reveal(entropy=entropy)))
-    assert table.state.phase is Phase.COUNTDOWN
+        table.reveal(seat, entropy)
+    assert_phase(table, Phase.COUNTDOWN)
     table.let_time_pass()
-    assert table.state.phase is Phase.RACING
+    assert_phase(table, Phase.RACING)
 
 
 def test_a_full_room_refuses_a_third_player(table: Table) -> None:
@@ -64,6 +73,18 @@ def test_who_has_a_seat_comes_back_to_it(racing: Table) -> None:
     racing.tell(LoseLink("link-1"))
     racing.tell(TakeSeat("player-1", "bob", "link-9", to="resume"))
     assert racing.state.seat(1).link == "link-9"
+
+
+def test_a_word_over_an_old_link_is_nobody_s(racing: Table) -> None:
+    old = racing.say(1, Leave())
+    racing.tell(TakeSeat("player-1", "bob", "link-9", to="resume"))
+    assert code(racing.tell(old)) is Refusal.NOT_SEATED
+
+
+def test_a_stored_match_is_confirmed_under_its_own_number(racing: Table) -> None:
+    racing.play(0, "resign")
+    assert racing.tell(ConfirmPublished(2)) == ()
+    assert racing.state.unpublished
 
 
 def test_losing_an_old_link_means_nothing(racing: Table) -> None:
@@ -82,7 +103,7 @@ def test_who_is_not_ready_in_time_loses_the_seat(table: Table) -> None:
 def test_who_does_not_reveal_in_time_loses_the_round(table: Table) -> None:
     table.seat_both()
     entropies = table.get_ready(0, 1)
-    table.tell(table.say(0, Reveal(entropy=entropies[0])))
+    table.reveal(0, entropies[0])
     table.let_time_pass()
     assert table.state.round is not None
     assert table.state.round.outcome is not None
@@ -93,13 +114,21 @@ def test_who_does_not_reveal_in_time_loses_the_round(table: Table) -> None:
 def test_other_bytes_than_those_promised_are_refused(table: Table) -> None:
     table.seat_both()
     table.get_ready(0, 1)
-    assert code(table.tell(table.say(0, Reveal(entropy=bytes(32))))) is Refusal.WRONG_ENTROPY
+    assert code(table.reveal(0, bytes(32))) is Refusal.WRONG_ENTROPY
+
+
+def test_who_is_ready_for_a_round_called_off_is_not_bound_to_the_next(table: Table) -> None:
+    table.seat_both()
+    old = Ready(round=round_of(table), entropy_hash=bytes(32))
+    table.tell(table.say(1, Leave()))
+    table.seat_both()
+    assert code(table.tell(table.say(0, old))) is Refusal.WRONG_ROUND
 
 
 def test_a_hash_once_sent_stays(table: Table) -> None:
     table.seat_both()
     table.get_ready(0)
-    assert code(table.tell(table.say(0, Ready(entropy_hash=bytes(32))))) is Refusal.ALREADY_READY
+    assert code(table.tell(table.say(0, Ready(round=round_of(table), entropy_hash=bytes(32))))) is Refusal.ALREADY_READY
 
 
 def test_leaving_before_both_are_ready_frees_the_seat_and_opens_the_secret(table: Table) -> None:
@@ -116,7 +145,7 @@ def test_leaving_after_both_are_ready_is_resigning(table: Table, phase: Phase) -
     entropies = table.get_ready(0, 1)
     if phase is not Phase.DEALING:
         for seat, entropy in entropies.items():
-            table.tell(table.say(seat, Reveal(entropy=entropy)))
+            table.reveal(seat, entropy)
     if phase is Phase.RACING:
         table.let_time_pass()
     table.tell(table.say(1, Leave()))
@@ -225,9 +254,9 @@ def test_a_closed_room_takes_nobody(table: Table) -> None:
 def test_a_rematch_needs_both(racing: Table) -> None:
     racing.play(0, "resign")
     racing.tell(racing.say(0, Rematch()))
-    assert racing.state.phase is Phase.FINISHED
+    assert_phase(racing, Phase.FINISHED)
     racing.tell(racing.say(1, Rematch()))
-    assert racing.state.phase is Phase.READY
+    assert_phase(racing, Phase.READY)
     assert racing.state.matches == 2
 
 

@@ -1,11 +1,13 @@
 """Every wrong frame gets its own code and sentence through a real socket, and changes nothing."""
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from protocol.calculation.cards import rank
 from protocol.calculation.moves import MOVES
 from protocol.messages.codec import encode
 from protocol.messages.from_client import Create, GetRecord, Hello, Join, Leave, Play, Rematch, Resume, Reveal, Watch
@@ -18,7 +20,7 @@ PLAY = {"type": "play", "number": 1, "move": "sa"}
 
 
 async def close_of(talker: Talker) -> tuple[int | None, str | None]:
-    with pytest.raises(ConnectionClosed):
+    with suppress(ConnectionClosed):
         while True:
             await talker.hear()
     return talker.socket.close_code, talker.socket.close_reason
@@ -38,7 +40,7 @@ async def close_of(talker: Talker) -> tuple[int | None, str | None]:
         (json.dumps({**PLAY, "number": True}), Breach.BAD_VALUE, "play.number"),
         (json.dumps({**PLAY, "move": "s9"}), Breach.BAD_VALUE, "play.move"),
         (json.dumps({**PLAY, "move": ["s1"]}), Breach.BAD_VALUE, "play.move"),
-        ('{"type":"ready","entropy_hash":"zz"}', Breach.BAD_VALUE, "ready.entropy_hash"),
+        (json.dumps({"type": "ready", "round": "00" * 16, "entropy_hash": "zz"}), Breach.BAD_VALUE, "ready.entropy_hash"),
         ('{"type":"join","room":"../x"}', Breach.BAD_VALUE, "join.room"),
         ('{"type":"create","options":{"best_of":2}}', Breach.BAD_VALUE, "create.options.best_of"),
         (b"{}", Breach.BINARY_FRAME, "binary"),
@@ -183,12 +185,11 @@ async def test_a_wrong_move_is_refused_and_changes_nothing(
     async with two_racing(server_url) as (first, _):
         await first.play("sa")
         await first.play("sa")
-        board = first.scene and first.scene.seats[0].board
+        assert first.scene is not None
+        board = first.scene.seats[0].board
         assert board is not None
         if code is Refusal.RANK_NOT_NEEDED:
             needed = board.next_ranks()
-            from protocol.calculation.cards import rank
-
             wrong = next(place for place, wanted in enumerate(needed, 1) if wanted != rank(board.piles[0][-1]))
             move = f"a{wrong}"
         refused = await first.refused(Play(number=number, move=MOVES[move]))
@@ -211,7 +212,7 @@ async def test_the_last_move_sent_again_is_accepted_once(server_url: str) -> Non
 
 async def test_entropy_that_was_not_promised_is_refused(server_url: str) -> None:
     async with two_racing(server_url) as (first, _):
-        assert (await first.refused(Reveal(entropy=bytes(32)))).code is Refusal.WRONG_PHASE
+        assert (await first.refused(Reveal(round=bytes(16), entropy=bytes(32)))).code is Refusal.WRONG_PHASE
 
 
 async def test_a_rematch_during_the_race_is_refused(server_url: str) -> None:

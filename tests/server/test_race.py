@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from redis.asyncio import Redis
@@ -22,7 +23,7 @@ from server.settings import Settings
 from server.store import keys
 from server.store.client import connect
 from server.store.log import Log
-from tests.talker import QUICK, Talker, talking, two_racing
+from tests.talker import QUICK, Talker, talking, two_racing, until
 
 
 async def play_greedily(talker: Talker, chance: random.Random) -> Scene:
@@ -95,9 +96,9 @@ async def test_the_stream_has_ids_without_gaps(server_url: str, redis_url: str) 
         await first.play("sa")
         await second.play("sb")
         redis = connect(redis_url)
-        ids = [entry_id.decode() for entry_id, _ in await redis.xrange(keys.log(first.room))]
+        found: Any = await redis.xrange(keys.log(first.room))
         await redis.aclose()
-    assert ids == [f"{number}-0" for number in range(1, len(ids) + 1)]
+    assert [entry_id for entry_id, _ in found] == [b"%d-0" % number for number in range(1, len(found) + 1)]
 
 
 async def test_both_players_get_the_same_cards(server_url: str) -> None:
@@ -143,9 +144,7 @@ async def test_the_finished_match_is_stored_where_it_outlives_the_room(server_ur
         await second.say(GetRecord())
         match = (await second.hear_a(MatchRecord)).match
         redis = connect(redis_url)
-        async with asyncio.timeout(5):
-            while not await redis.exists(keys.record(match)):
-                await asyncio.sleep(0)
+        await until(lambda: redis.exists(keys.record(match)))
         assert await redis.ttl(keys.record(match)) > 0
         await redis.aclose()
 
@@ -196,9 +195,11 @@ async def test_a_room_that_its_server_forgot_is_taken_up_by_another(two_urls: tu
     options = RoomOptions(countdown_seconds=0, grace_seconds=1)
     async with two_racing(two_urls[0], options=options) as (first, _):
         room = first.room
-    async with asyncio.timeout(10):
-        while (await fold(redis_url, room))[0].phase is not Phase.WAITING:
-            await asyncio.sleep(0.05)
+
+    async def is_waiting() -> bool:
+        return (await fold(redis_url, room))[0].phase is Phase.WAITING
+
+    await until(is_waiting)
 
 
 async def test_keys_of_a_room_live_under_one_hash_tag(server_url: str, redis_url: str) -> None:

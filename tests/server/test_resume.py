@@ -11,17 +11,25 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from websockets.asyncio.client import connect as connect_socket
+from websockets.exceptions import InvalidStatus
+from websockets.typing import Subprotocol
 
 from protocol.calculation.moves import MOVES
 from protocol.messages.codec import decode_from_server
 from protocol.messages.fields import Phase
-from protocol.messages.from_client import Create, Join, Play, Resume, Watch
-from protocol.messages.from_server import Accepted, Error, FromServer, Snapshot, View
+from protocol.messages.from_client import Create, Join, Leave, Play, Resume, Watch
+from protocol.messages.from_server import Accepted, Error, FromServer, Left, Snapshot, View
 from protocol.messages.options import RoomOptions
 from protocol.messages.refusals import Breach, CloseCode
 from server.app import running
+from server.room.evolve import evolve
+from server.room.state import RoomState
 from server.settings import Settings
-from tests.talker import QUICK, Talker, talking, two_racing
+from server.store import keys
+from server.store.client import connect
+from server.store.log import Log
+from tests.talker import QUICK, Talker, talking, two_racing, until
 
 
 async def test_resuming_gives_what_follows_the_position(server_url: str) -> None:
@@ -117,29 +125,36 @@ async def test_who_stays_away_longer_than_the_grace_period_has_stopped(server_ur
 
 
 async def test_a_seat_is_resumed_on_another_server(settings_for_tests: Settings) -> None:
-    async with running(settings_for_tests) as here, running(settings_for_tests) as there:
-        async with two_racing(here) as (first, second):
-            await first.play("sa")
-            await first.socket.close()
-            async with talking(there, token=first.token) as again:
-                await again.enter_again(first.room)
-                await again.play("sb")
-                await second.play("sa")
-                scene = await second.hear_until(lambda seen: seen.seats[0].moves == 1)
-                assert scene.phase is Phase.RACING
+    async with (
+        running(settings_for_tests) as here,
+        running(settings_for_tests) as there,
+        two_racing(here) as (first, second),
+    ):
+        await first.play("sa")
+        await first.socket.close()
+        async with talking(there, token=first.token) as again:
+            await again.enter_again(first.room)
+            await again.play("sb")
+            await second.play("sa")
+            scene = await second.hear_until(lambda seen: seen.seats[0].moves == 1)
+            assert scene.phase is Phase.RACING
 
 
 async def test_a_race_survives_the_restart_of_its_server(settings_for_tests: Settings) -> None:
     async with running(settings_for_tests) as url, two_racing(url) as (first, second):
         await first.play("sa")
         await second.play("sb")
-    async with running(settings_for_tests) as url:
-        async with talking(url, token=first.token) as one, talking(url, token=second.token) as two:
-            await one.enter_again(first.room)
-            await two.enter_again(first.room)
-            await one.play("sc")
-            scene = await two.play("sd")
-    assert [seat.moves for seat in scene.seats] == [1, 2] or [seat.moves for seat in scene.seats] == [2, 2]
+    async with (
+        running(settings_for_tests) as url,
+        talking(url, token=first.token) as one,
+        talking(url, token=second.token) as two,
+    ):
+        await one.enter_again(first.room)
+        await two.enter_again(first.room)
+        await one.play("sc")
+        await two.play("sd")
+        scene = await one.hear_until(lambda seen: seen.seats[1].moves == 2)
+    assert [seat.moves for seat in scene.seats] == [2, 2]
 
 
 @asynccontextmanager
@@ -243,3 +258,76 @@ async def test_joining_again_is_coming_back(server_url: str) -> None:
         await first.socket.close()
         async with talking(server_url, token=first.token) as again:
             assert (await again.enter(Join(room=first.room))).seat == 0
+
+
+async def holds_no_link(redis_url: str, room: str) -> bool:
+    """Whether the log says that nobody is connected to the room."""
+    redis = connect(redis_url)
+    state: RoomState | None = None
+    for logged in await Log(redis).read(room):
+        state = evolve(state, logged.event, logged.at_ms)
+    await redis.aclose()
+    return state is not None and not any(seat and seat.link for seat in state.seats)
+
+
+async def test_who_drops_right_behind_its_join_does_not_stay_attached(server_url: str, redis_url: str) -> None:
+    async with talking(server_url) as first:
+        room = (await first.enter(Create(options=QUICK))).room
+        for _ in range(10):
+            async with talking(server_url) as hasty:
+                await hasty.say(Join(room=room))
+                hasty.socket.transport.abort()
+    await until(lambda: holds_no_link(redis_url, room))
+
+
+async def test_leaving_right_behind_joining_gives_the_seat_back(server_url: str) -> None:
+    async with talking(server_url) as first, talking(server_url) as hasty:
+        room = (await first.enter(Create(options=QUICK))).room
+        await hasty.say(Join(room=room))
+        await hasty.say(Leave())
+        await hasty.hear_a(Left)
+        newest = (await hasty.enter(Join(room=room))).scene.round
+        await first.hear_until(lambda seen: seen.round == newest)
+        await asyncio.gather(first.take_part_in_deal(), hasty.take_part_in_deal())
+
+
+async def test_leaving_after_one_s_own_race_has_ended_is_answered(server_url: str) -> None:
+    async with two_racing(server_url) as (first, second):
+        await first.play("stop")
+        await first.say(Leave())
+        await first.hear_a(Left)
+        await second.play("sa")
+        assert (await first.enter(Join(room=second.room))).seat == 0
+
+
+async def test_a_log_that_lost_its_tail_sends_its_followers_to_what_is_left(server_url: str, redis_url: str) -> None:
+    async with two_racing(server_url) as (first, second):
+        await first.play("sa")
+        redis = connect(redis_url)
+        kept = await redis.dump(keys.log(first.room))
+        await first.play("sa")
+        assert kept is not None
+        await redis.restore(keys.log(first.room), 0, kept, replace=True)
+        await redis.aclose()
+        await first.say(Play(number=3, move=MOVES["sa"]))
+        assert (await first.hear_a(Error)).code is Breach.RESTARTING
+        await second.socket.wait_closed()
+        assert second.socket.close_code == CloseCode.RESTARTING
+        async with talking(server_url, token=first.token) as again:
+            await again.say(Resume(room=first.room, position=first.position))
+            snapshot = await again.hear_a(Snapshot)
+            assert snapshot.scene.seats[0].moves == 1
+
+
+async def test_a_refusal_and_a_move_are_answered_in_the_order_in_which_they_were_sent(server_url: str) -> None:
+    async with two_racing(server_url) as (first, _):
+        await first.say(Play(number=1, move=MOVES["ab"]))
+        await first.say(Play(number=1, move=MOVES["sa"]))
+        await first.hear_until(lambda seen: seen.seats[0].moves == 1)
+    kinds = [message.type for message in first.heard if message.type in ("refused", "view")]
+    assert kinds[-2:] == ["refused", "view"]
+
+
+async def test_who_speaks_another_language_only_is_not_connected(server_url: str) -> None:
+    with pytest.raises(InvalidStatus):
+        await connect_socket(server_url, subprotocols=[Subprotocol("chess.v1")], proxy=None)

@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ def folder() -> Iterator[Path]:
 
 async def put(url: str, value: str) -> str | None:
     client = connect(url)
-    before = await client.getset("key", value)
+    before: Any = await client.getset("key", value)
     await client.aclose()
     return before.decode() if before else None
 

@@ -140,7 +140,7 @@ async def test_a_shared_append_wakes_the_others_with_its_entries(writer: Writer,
         while (message := await pubsub.get_message(timeout=None)) is None:
             continue
     assert parse_wake(message["data"]) == await writer.log.read(ROOM)
-    await pubsub.aclose()
+    await pubsub.aclose()  # type: ignore[no-untyped-call]
 
 
 async def test_a_flushed_script_cache_costs_nothing(writer: Writer, redis: Redis) -> None:
