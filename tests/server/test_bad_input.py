@@ -40,7 +40,11 @@ async def close_of(talker: Talker) -> tuple[int | None, str | None]:
         (json.dumps({**PLAY, "number": True}), Breach.BAD_VALUE, "play.number"),
         (json.dumps({**PLAY, "move": "s9"}), Breach.BAD_VALUE, "play.move"),
         (json.dumps({**PLAY, "move": ["s1"]}), Breach.BAD_VALUE, "play.move"),
-        (json.dumps({"type": "ready", "round": "00" * 16, "entropy_hash": "zz"}), Breach.BAD_VALUE, "ready.entropy_hash"),
+        (
+            json.dumps({"type": "ready", "round": "00" * 16, "entropy_hash": "zz"}),
+            Breach.BAD_VALUE,
+            "ready.entropy_hash",
+        ),
         ('{"type":"join","room":"../x"}', Breach.BAD_VALUE, "join.room"),
         ('{"type":"create","options":{"best_of":2}}', Breach.BAD_VALUE, "create.options.best_of"),
         (b"{}", Breach.BINARY_FRAME, "binary"),

@@ -1,0 +1,29 @@
+"""Run benchmarks by name, or all of them: a table on the terminal, JSON lines in benchmarks/results/latest.jsonl."""
+
+import json
+import sys
+from pathlib import Path
+
+from benchmarks.engine_sanity import measure_engine_sanity
+from benchmarks.figure import Figure
+
+BENCHMARKS = {"engine_sanity": measure_engine_sanity}
+
+
+def main(names: list[str]) -> None:
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        raise SystemExit(f"no benchmark is called {unknown[0]}; there are: {', '.join(BENCHMARKS)}")
+    figures: list[Figure] = []
+    for name in names or BENCHMARKS:
+        print(f"{name} ...", file=sys.stderr)
+        figures.extend(BENCHMARKS[name]())
+    for figure in figures:
+        verdict = "holds" if figure.holds else "FALLS SHORT"
+        print(f"{figure.figure:<36} {figure.value:>10.3f} {figure.unit:<8} goal {figure.goal:<16} {verdict}")
+    results = Path(__file__).parent / "results" / "latest.jsonl"
+    results.parent.mkdir(exist_ok=True)
+    results.write_text("".join(f"{json.dumps(figure.__dict__)}\n" for figure in figures))
+
+
+main(sys.argv[1:])

@@ -1,0 +1,17 @@
+"""One measured figure beside its goal."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Figure:
+    figure: str
+    value: float
+    unit: str
+    goal: str
+    holds: bool
+
+
+def within(figure: str, value: float, unit: str, goal: float, tolerance: float) -> Figure:
+    """A figure that should be this, give or take a tolerance."""
+    return Figure(figure, value, unit, f"{goal} +- {tolerance}", abs(value - goal) <= tolerance)
