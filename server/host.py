@@ -7,8 +7,8 @@ Redis' clock, which is followed here and asked for anew with every pulse.
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Final, cast
 
 import structlog
@@ -24,7 +24,9 @@ from protocol.messages.fields import TICK_SECONDS, Phase, Seat
 from protocol.messages.from_server import MatchRecord, Snapshot, View
 from protocol.messages.options import Spectators
 from protocol.messages.refusals import Refusal
-from server.hosted_room import Follower, HostedRoom, Request
+from server.audience import Follower
+from server.hosted_room import HostedRoom, Request
+from server.pulse import Pulse
 from server.room.commands import ConfirmPublished, PassTime
 from server.room.decide import refuse
 from server.room.events import RoundOpened
@@ -32,15 +34,10 @@ from server.room.evolve import evolve
 from server.room.recording import record_last_match
 from server.room.state import Deadline, RoomState
 from server.room.view import Step, scene, view
-from server.store import keys
 from server.store.archive import Archive
 from server.store.log import Append, Log, Logged
 from server.store.wakes import Wakes
 
-PULSE_SECONDS: Final = 1.0
-"""How often a process shows that it is alive, compares tails and looks for rooms that everybody forgot."""
-OVERDUE_MS: Final = 1_000
-"""A deadline is left this long to a process that has the room open before the sweep takes it up."""
 RETRY_SECONDS: Final = 0.25
 """Between two attempts to write to a Redis that does not answer."""
 
@@ -58,7 +55,6 @@ class Host:
     def __init__(self, redis: Redis, listening: Redis) -> None:
         self.process_id: Final = secrets.token_hex(4)
         self.is_shared = False
-        self._redis = redis
         self._log = Log(redis)
         self._archive = Archive(redis)
         self._wakes = Wakes(listening, self._heard)
@@ -68,6 +64,7 @@ class Host:
         self._publishing: set[str] = set()
         self._tasks = asyncio.TaskGroup()
         self._stopping = asyncio.Event()
+        self._pulse = Pulse(self.process_id, redis, self._log, self, self._stopping)
         self._clock_ahead_ms = 0.0
         self._codes = RandomGenerator(cast("Any", code_words), rand=secrets.SystemRandom())
 
@@ -80,8 +77,8 @@ class Host:
         """
         async with self._log.sending(), self._tasks as tasks:
             wakes = tasks.create_task(self._wakes.run())
-            tasks.create_task(self._repeat(self._beat))
-            tasks.create_task(self._repeat(self._sweep))
+            tasks.create_task(self._pulse.beat())
+            tasks.create_task(self._pulse.sweep())
             try:
                 yield
             finally:
@@ -118,7 +115,7 @@ class Host:
             follower.show(encode(refuse("watch", Refusal.NO_SPECTATORS)))
             self.changed(room)
             return None
-        room.arriving[follower.link] = follower
+        room.audience.expect(follower)
         await self._introduce(room, follower)
         return room
 
@@ -160,8 +157,7 @@ class Host:
         """Drop a room whose log was lost or is another one; its followers come again and are shown what is there."""
         _LOG.warning("the log is not what was shown; its followers are sent away", room=room.code)
         self._drop(room)
-        for follower in (*room.seats.values(), *room.spectators, *room.arriving.values()):
-            follower.lost()
+        room.audience.lose()
 
     def changed(self, room: HostedRoom) -> None:
         """Set the room's timers by its state, store what is to be stored, drop the room when nobody needs it."""
@@ -209,7 +205,7 @@ class Host:
 
     def _tick(self, room: HostedRoom) -> None:
         del self._ticks[room.code]
-        room.tell_placed()
+        room.audience.tell_placed(room.state)
         if room.state and room.state.phase is Phase.RACING:
             self._set_tick(room, room.state)
 
@@ -261,24 +257,24 @@ class Host:
                 more = await self._log.read(room.code, len(entries))
                 entries = [*entries, *more] if more else []
         except (RedisError, OSError):
-            room.unfollow(follower)
-            follower.turned_away()
+            room.audience.turn_away(follower)
             follower.show(encode(refuse(follower.errand, Refusal.TRY_AGAIN)))
+            self.changed(room)
             return
         if not entries:
             self.give_up(room)
             return
         room.hear(entries)
-        if room.arriving.pop(follower.link, None) is None:
+        if not room.audience.is_expected(follower):
             # It has left, or was introduced, while the log was read.
             return
         viewer = room.seat_of(follower)
         if viewer is None and follower.errand != "watch":
+            room.unfollow(follower)
             follower.replaced()
-            self.changed(room)
             return
         shown = view(_fold(entries[: room.index]), viewer)
-        room.introduce(follower, self._introduction(room, viewer, shown, follower.resumes_at))
+        room.audience.introduce(viewer, follower, self._introduction(room, viewer, shown, follower.resumes_at))
 
     def _introduction(
         self, room: HostedRoom, viewer: int | None, shown: list[Entry], resumes_at: int
@@ -311,44 +307,8 @@ class Host:
         if is_stored:
             room.submit(Request(ConfirmPublished(match)))
 
-    async def _repeat(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do this every second until this process stops; whatever goes wrong once is logged and tried again."""
-        while not self._stopping.is_set():
-            try:
-                await work()
-            except (RedisError, OSError) as reason:
-                _LOG.warning("redis does not answer", reason=str(reason))
-            except Exception:
-                _LOG.exception("fault in the pulse")
-            with suppress(TimeoutError):
-                async with asyncio.timeout(PULSE_SECONDS):
-                    await self._stopping.wait()
-
-    async def _beat(self) -> None:
-        """Show that we live, see who else does, read what wake-ups missed."""
-        now_ms = await self._log.now_ms()
-        self.set_clock(now_ms)
-        pipeline = self._redis.pipeline(transaction=False)
-        pipeline.zadd(keys.PROCESSES, {self.process_id: now_ms})
-        pipeline.zremrangebyscore(keys.PROCESSES, "-inf", now_ms - keys.PROCESS_SECONDS * 1000)
-        pipeline.zcard(keys.PROCESSES)
-        self._share((await pipeline.execute())[-1] > 1)
-        if self.is_shared and self._rooms:
-            codes = list(self._rooms)
-            for code, index in zip(codes, await self._log.tail_indexes(codes), strict=True):
-                if code in self._rooms and self._rooms[code].index != index:
-                    self._rooms[code].catch_up()
-
-    async def _sweep(self) -> None:
-        """Take up rooms that everybody forgot."""
-        for code in await self._log.due_rooms(OVERDUE_MS):
-            try:
-                await self._take_up(code)
-            except ValueError:
-                _LOG.exception("a log that cannot be read", room=code)
-
-    async def _take_up(self, code: str) -> None:
-        """Look at a room that everybody forgot: judge its deadline, store its match."""
+    async def take_up(self, code: str) -> None:
+        """Look at a room that everybody forgot: judge its deadline, store its match. Raises RedisError."""
         room = await self.open_room(code)
         if room is None or room.state is None:
             await self._log.forget(code)
@@ -359,7 +319,17 @@ class Host:
         else:
             self.changed(room)
 
-    def _share(self, is_shared: bool) -> None:
+    async def compare_tails(self) -> None:
+        """Let rooms catch up whose log is not where we believe it to be. Raises RedisError."""
+        codes = list(self._rooms)
+        if not (self.is_shared and codes):
+            return
+        for code, index in zip(codes, await self._log.tail_indexes(codes), strict=True):
+            if code in self._rooms and self._rooms[code].index != index:
+                self._rooms[code].catch_up()
+
+    def share(self, is_shared: bool) -> None:
+        """Whether other processes serve this deployment; then we follow what they append to our rooms."""
         if is_shared and not self.is_shared:
             for code in self._rooms:
                 self._wakes.follow(code)

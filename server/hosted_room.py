@@ -13,15 +13,13 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from protocol.messages.codec import encode
-from protocol.messages.entries import Entry
 from protocol.messages.fields import Phase
 from protocol.messages.from_client import Play
-from protocol.messages.from_server import Accepted, Placed, Refused, Snapshot, View
+from protocol.messages.from_server import Accepted, Refused
 from protocol.messages.refusals import Refusal
-from server.room import view as seen
+from server.audience import Audience, Follower
 from server.room.commands import Command, CreateRoom, LoseLink, PassTime, Say, TakeSeat
 from server.room.decide import DrawRound, decide, refuse
-from server.room.events import Attached, Detached, SeatFreed
 from server.room.evolve import evolve
 from server.room.state import RoomState
 from server.room.view import Step
@@ -30,37 +28,6 @@ from server.store.log import Answer, Append, Logged
 
 MAX_WAITING: Final = 256
 """Requests that may wait for one append. Two players and their drops need a handful; more is somebody flooding."""
-
-
-class Follower(Protocol):
-    """Somebody connected who is shown a room: a player over a link, or a spectator."""
-
-    @property
-    def link(self) -> str:
-        """The name of this connection, unlike that of any other in any process."""
-
-    @property
-    def errand(self) -> str:
-        """What it asked for: create, join, resume or watch."""
-
-    @property
-    def resumes_at(self) -> int:
-        """The position of its view behind which this follower wants to go on; 0 for a snapshot."""
-
-    def show(self, data: bytes) -> None:
-        """Send an encoded message."""
-
-    def replaced(self) -> None:
-        """A newer connection speaks for the seat now."""
-
-    def unseated(self) -> None:
-        """The seat was freed."""
-
-    def turned_away(self) -> None:
-        """The seat that was asked for is not to be had."""
-
-    def lost(self) -> None:
-        """The room that was shown is not the one that the log holds: come again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,26 +96,21 @@ class HostedRoom:
         self.code = code
         self.state: RoomState | None = None
         self.index = 0
-        self.seats: dict[int, Follower] = {}
-        self.spectators: set[Follower] = set()
-        self.arriving: dict[str, Follower] = {}
-        """Followers by link that have asked for a seat and are not shown the room yet."""
+        self.audience = Audience(lambda follower: around.welcome(self, follower))
         self.is_doubtful = False
         """Whether Redis left an append unanswered, so that the log has to be read before anything is decided."""
         self._tag = ""
         self._around = around
         self._draw_round = draw_round
-        self._views: dict[int | None, seen.View] = {}
         self._waiting: list[Request] = []
         self._under_way: _Proposal | None = None
         self._is_reading = False
-        self._told_placed: tuple[int, int] | None = None
 
     @property
     def is_idle(self) -> bool:
         """Whether nobody follows this room and nothing is under way, so that it may be dropped."""
         busy = self._waiting or self._under_way or self._is_reading
-        return not (self.seats or self.spectators or self.arriving or busy)
+        return self.audience.is_empty and not busy
 
     def submit(self, request: Request) -> None:
         """Decide this as soon as nothing is under way.
@@ -156,7 +118,7 @@ class HostedRoom:
         At most MAX_WAITING wait; who asks for more is told to try again.
         """
         if isinstance(request.command, (TakeSeat, CreateRoom)) and request.asker:
-            self.arriving[request.asker.link] = request.asker
+            self.audience.expect(request.asker)
         if request.asker and len(self._waiting) >= MAX_WAITING:
             self._refuse([request])
             return
@@ -220,34 +182,12 @@ class HostedRoom:
 
     def unfollow(self, follower: Follower) -> None:
         """Show this follower nothing more."""
-        self.spectators.discard(follower)
-        self.arriving.pop(follower.link, None)
-        self.seats = {seat: each for seat, each in self.seats.items() if each is not follower}
+        self.audience.forget(follower)
         self._around.changed(self)
 
     def seat_of(self, follower: Follower) -> int | None:
         """The seat this follower speaks for, by what the log says."""
         return self.state.seat_of_link(follower.link) if self.state else None
-
-    def introduce(self, follower: Follower, introduction: Snapshot | View) -> None:
-        """Show a follower what it has missed, the last tick's counts among it, and let it follow from here on."""
-        seat = self.seat_of(follower)
-        follower.show(encode(introduction))
-        if self._told_placed is not None:
-            follower.show(encode(Placed(placed=self._told_placed)))
-        if seat is None:
-            self.spectators.add(follower)
-        else:
-            self.seats[seat] = follower
-
-    def tell_placed(self) -> None:
-        """The tick: how many cards each player has placed, if that is not what was told before."""
-        counts = seen.placed(self.state) if self.state else None
-        if counts is not None and counts != self._told_placed:
-            data = encode(Placed(placed=counts))
-            for follower in (*self.seats.values(), *self.spectators):
-                follower.show(data)
-        self._told_placed = counts
 
     def _settle(self, is_fresh: bool) -> None:
         """Decide all that waits, each on what the one before leads to, and append what follows from it.
@@ -345,50 +285,10 @@ class HostedRoom:
 
     def _take(self, steps: Sequence[Step]) -> None:
         """The log has these events: this is the state now, and everybody is shown what they may see of it."""
-        if not steps:
-            return
-        self._views = self._views or seen.views_of(steps[0].after)
-        shown: dict[int | None, list[Entry]] = {viewer: [] for viewer in self._views}
-        for step in steps:
-            news = seen.tell(step)
-            for viewer, view in self._views.items():
-                shown[viewer].extend(view.see(news, step.after))
-        self.state = steps[-1].after
-        self.index += len(steps)
-        for viewer, entries in shown.items():
-            if entries:
-                self._show(viewer, entries)
-        for step in steps:
-            self._reseat(step)
-
-    def _show(self, viewer: int | None, entries: list[Entry]) -> None:
-        followers = self.spectators if viewer is None else [self.seats[viewer]] if viewer in self.seats else ()
-        if followers:
-            first = self._views[viewer].position - len(entries) + 1
-            data = encode(View(position=first, entries=tuple(entries)))
-            for follower in followers:
-                follower.show(data)
-
-    def _reseat(self, step: Step) -> None:
-        """Followers come and go with the links that the log names, so every process agrees on who speaks for a seat."""
-        event = step.event
-        if isinstance(event, (SeatFreed, Detached)):
-            # A lost connection's follower is gone by now: who is detached here left after its race had ended.
-            holder = step.before.seats[event.seat] if step.before else None
-            follower = self._follower(event.seat, holder.link if holder else None)
-            if follower is not None:
-                follower.unseated()
-        elif isinstance(event, Attached):
-            if event.seat in self.seats and self.seats[event.seat].link != event.link:
-                self.seats.pop(event.seat).replaced()
-            if event.link in self.arriving:
-                self._around.welcome(self, self.arriving[event.link])
-
-    def _follower(self, seat: int, link: str | None) -> Follower | None:
-        """Take away the follower that spoke for this seat over this link, shown the room already or not."""
-        if seat in self.seats and self.seats[seat].link == link:
-            return self.seats.pop(seat)
-        return self.arriving.pop(link, None) if link else None
+        if steps:
+            self.state = steps[-1].after
+            self.index += len(steps)
+            self.audience.show(steps)
 
     def _take_and_answer(self, steps: Sequence[Step], answers: Sequence[_LateAnswer]) -> None:
         """Everybody hears in the order in which things were said."""
@@ -401,8 +301,7 @@ class HostedRoom:
 
     def _answer(self, follower: Follower, answer: Refused | Accepted) -> None:
         if isinstance(answer, Refused) and answer.to in ("create", "join", "resume"):
-            self.arriving.pop(follower.link, None)
-            follower.turned_away()
+            self.audience.turn_away(follower)
         follower.show(encode(answer))
 
     def _put_off(self, requests: Sequence[Request]) -> None:

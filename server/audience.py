@@ -1,0 +1,153 @@
+"""Who follows a room from this process, and what each of them is shown: the last step before the outbox.
+
+There are three kinds of viewers, the two seats and the spectators, each with its `View` of the log. A message for all
+who see the same is encoded once.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from protocol.messages.codec import encode
+from protocol.messages.entries import Entry
+from protocol.messages.from_server import Placed, Snapshot, View
+from server.room import view as seen
+from server.room.events import Attached, Detached, SeatFreed
+from server.room.state import RoomState
+from server.room.view import Step
+
+
+class Follower(Protocol):
+    """Somebody connected who is shown a room: a player over a link, or a spectator."""
+
+    @property
+    def link(self) -> str:
+        """The name of this connection, unlike that of any other in any process."""
+
+    @property
+    def errand(self) -> str:
+        """What it asked for: create, join, resume or watch."""
+
+    @property
+    def resumes_at(self) -> int:
+        """The position of its view behind which this follower wants to go on; 0 for a snapshot."""
+
+    def show(self, data: bytes) -> None:
+        """Send an encoded message."""
+
+    def replaced(self) -> None:
+        """A newer connection speaks for the seat now."""
+
+    def unseated(self) -> None:
+        """The seat was freed."""
+
+    def turned_away(self) -> None:
+        """The seat that was asked for is not to be had."""
+
+    def lost(self) -> None:
+        """The room that was shown is not the one that the log holds: come again."""
+
+
+class Audience:
+    """The followers of one room. `welcome` is called when the log has given an expected follower its seat."""
+
+    def __init__(self, welcome: Callable[[Follower], None]) -> None:
+        self._welcome = welcome
+        self._views: dict[int | None, seen.View] = {}
+        self._seats: dict[int, Follower] = {}
+        self._spectators: set[Follower] = set()
+        self._expected: dict[str, Follower] = {}
+        self._told_placed: tuple[int, int] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody follows the room or is about to."""
+        return not (self._seats or self._spectators or self._expected)
+
+    def expect(self, follower: Follower) -> None:
+        """Remember a follower that has asked for the room and is not shown it yet."""
+        self._expected[follower.link] = follower
+
+    def is_expected(self, follower: Follower) -> bool:
+        """Whether the follower still waits to be shown the room: it has not left, nor been shown it meanwhile."""
+        return follower.link in self._expected
+
+    def introduce(self, seat: int | None, follower: Follower, introduction: Snapshot | View) -> None:
+        """Show a follower what it has missed, the last tick's counts among it, and let it follow from here on."""
+        del self._expected[follower.link]
+        follower.show(encode(introduction))
+        if self._told_placed is not None:
+            follower.show(encode(Placed(placed=self._told_placed)))
+        if seat is None:
+            self._spectators.add(follower)
+        else:
+            self._seats[seat] = follower
+
+    def turn_away(self, follower: Follower) -> None:
+        """The follower does not get what it asked for."""
+        self.forget(follower)
+        follower.turned_away()
+
+    def forget(self, follower: Follower) -> None:
+        """Show this follower nothing more."""
+        self._spectators.discard(follower)
+        self._expected.pop(follower.link, None)
+        self._seats = {seat: each for seat, each in self._seats.items() if each is not follower}
+
+    def lose(self) -> None:
+        """The room is not the one that was shown: everybody has to come again."""
+        for follower in (*self._seats.values(), *self._spectators, *self._expected.values()):
+            follower.lost()
+
+    def show(self, steps: Sequence[Step]) -> None:
+        """The log has these steps: everybody sees what they may see of them, then followers come and go."""
+        if not steps:
+            return
+        self._views = self._views or seen.views_of(steps[0].after)
+        shown: dict[int | None, list[Entry]] = {viewer: [] for viewer in self._views}
+        for step in steps:
+            news = seen.tell(step)
+            for viewer, view in self._views.items():
+                shown[viewer].extend(view.see(news, step.after))
+        for viewer, entries in shown.items():
+            if entries:
+                self._send(viewer, entries)
+        for step in steps:
+            self._reseat(step)
+
+    def tell_placed(self, state: RoomState | None) -> None:
+        """The tick: how many cards each player has placed, if that is not what was told before."""
+        counts = seen.placed(state) if state else None
+        if counts is not None and counts != self._told_placed:
+            data = encode(Placed(placed=counts))
+            for follower in (*self._seats.values(), *self._spectators):
+                follower.show(data)
+        self._told_placed = counts
+
+    def _send(self, viewer: int | None, entries: list[Entry]) -> None:
+        followers = self._spectators if viewer is None else [self._seats[viewer]] if viewer in self._seats else ()
+        if followers:
+            first = self._views[viewer].position - len(entries) + 1
+            data = encode(View(position=first, entries=tuple(entries)))
+            for follower in followers:
+                follower.show(data)
+
+    def _reseat(self, step: Step) -> None:
+        """Followers come and go with the links that the log names, so every process agrees on who speaks for a seat."""
+        event = step.event
+        if isinstance(event, (SeatFreed, Detached)):
+            # A lost connection's follower is gone by now: who is detached here left after its race had ended.
+            holder = step.before.seats[event.seat] if step.before else None
+            follower = self._take_away(event.seat, holder.link if holder else None)
+            if follower is not None:
+                follower.unseated()
+        elif isinstance(event, Attached):
+            if event.seat in self._seats and self._seats[event.seat].link != event.link:
+                self._seats.pop(event.seat).replaced()
+            if event.link in self._expected:
+                self._welcome(self._expected[event.link])
+
+    def _take_away(self, seat: int, link: str | None) -> Follower | None:
+        """The follower that spoke for this seat over this link, shown the room already or not."""
+        if seat in self._seats and self._seats[seat].link == link:
+            return self._seats.pop(seat)
+        return self._expected.pop(link, None) if link else None
