@@ -35,6 +35,7 @@ docs: $(INSTALLED)  ## write what in docs/ is made from the code
 	@$(BIN)/python docs/generate.py
 
 bench: $(INSTALLED)  ## every figure; ONLY=name for one
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	@$(BIN)/python -m benchmarks $(ONLY)
 
 clean:  ## remove what was installed here

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from benchmarks.engine_sanity import measure_engine_sanity
 from benchmarks.figure import Figure
+from benchmarks.redis_clients import measure_redis_clients
 
-BENCHMARKS = {"engine_sanity": measure_engine_sanity}
+BENCHMARKS = {"engine_sanity": measure_engine_sanity, "redis_clients": measure_redis_clients}
 
 
 def main(names: list[str]) -> None:
