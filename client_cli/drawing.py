@@ -43,7 +43,7 @@ def draw_board(board: Board) -> Iterator[str]:
         needs = "complete" if wanted is None else f"needs {rank_name(wanted)}"
         yield f"  {digit}  by {foundation.step:+d}  {needs:<9} | {ranks(cards)}"
     for letter, pile in zip(PILE_LETTERS, board.piles, strict=False):
-        yield f"  {letter}  {len(pile):>2} cards           | {ranks(pile) or '-'}"
+        yield f"  {letter}  {_count(len(pile)):<18}| {ranks(pile) or '-'}"
     if board.turned is not None:
         name = rank_name(rank(board.turned))
         yield f"  s  the turned card    | {name}   ({card_name(board.turned)}; {_stock(board)})"
@@ -78,6 +78,10 @@ def draw_result(outcome: Outcome, names: Sequence[str]) -> Iterator[str]:
 def format_time(seconds: float) -> str:
     """Minutes and seconds, ``4:05``."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def _count(cards: int) -> str:
+    return "1 card" if cards == 1 else f"{cards} cards"
 
 
 def _stock(board: Board) -> str:

@@ -15,12 +15,16 @@ from protocol.messages.from_server import Error, Placed, Refused, Snapshot, View
 
 HELP: Final = """\
 A move is where from, then where to:
-  s1 ... s8   the turned card to a foundation      sa ... sh   the turned card onto a waste pile
-  a1 ... h8   the top of a waste pile to a foundation
-  redeal      when the stock is empty, if the rules have one
-  stop        keep what you have placed            resign      give the round up
-Each foundation takes the rank it says it needs, whatever the suit. Waste never goes to waste. Who first places
-every card wins; if nobody can, more cards win. Other words: ready, board, sequences, rematch, leave, help."""
+  s1 ... s8  the turned card to a foundation
+  sa ... sh  the turned card onto a waste pile
+  a1 ... h8  the top of a waste pile to a foundation
+  redeal     when the stock is empty, if the rules have a redeal
+  stop       end your race and keep what you have placed
+  resign     give the round up
+Each foundation takes the rank that it says it needs, whatever the suit.
+Cards never go from pile to pile, and nothing leaves a foundation. Who first
+places every card wins; if nobody can, more cards win.
+Other words: ready, board, sequences, rematch, leave, help."""
 
 
 def tell_json(before: Model, update: Update) -> Iterator[str]:  # noqa: ARG001 (the two ways to tell are called alike)
@@ -143,4 +147,4 @@ def _changes_drawing(model: Model, entry: Entry) -> bool:
 
 def _name(model: Model, seat: int) -> str:
     name = model.scene.seats[seat].name if model.scene else None
-    return clean(name or f"seat {seat + 1}") + (" (you)" if seat == model.seat else "")
+    return clean(name or f"seat {seat + 1}") + (" (you)" if seat == model.seat and name != "you" else "")
