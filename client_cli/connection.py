@@ -85,6 +85,7 @@ class Connection:
         self._gives_up_after = gives_up_after
         self._socket: ClientConnection | None = None
         self._has_introduced_itself = False
+        self._resumes_at_nothing = False
         self._entered = asyncio.Event()
 
     async def updates(self) -> AsyncGenerator[Update]:
@@ -185,6 +186,7 @@ class Connection:
             case Snapshot() | View():
                 if not self._has_introduced_itself:
                     self._has_introduced_itself = True
+                    self._resumes_at_nothing = False
                     self._entered.set()
                     for play in self.model.sent:
                         await self._say(play)
@@ -193,12 +195,17 @@ class Connection:
                 if code is not Refusal.TRY_AGAIN:
                     raise Rejected(sentence)
                 await self._come_again()
-            case Refused(to="play", code=Refusal.TRY_AGAIN):
-                await asyncio.sleep(PATIENCE_SECONDS)
-                for play in self.model.sent:
-                    await self._say(play)
+            case Refused(to="play", code=Refusal.TRY_AGAIN, number=number):
+                # All that is unanswered goes again once, with the first refusal; the others' refusals are its echo.
+                if self.model.sent and number == self.model.sent[0].number:
+                    await asyncio.sleep(PATIENCE_SECONDS)
+                    for play in self.model.sent:
+                        await self._say(play)
             case Refused(code=Refusal.TRY_AGAIN):
                 await self._come_again()
+            case Error(code=Breach.RESTARTING):
+                # What we were shown is not what the server has now: our position means nothing there.
+                self._resumes_at_nothing = True
             case Error(code=Breach.BAD_TOKEN):
                 self._identity.keep_token(None)
             case _:
@@ -209,7 +216,9 @@ class Connection:
         room = self.model.room
         if room is None:
             return self._errand
-        return Watch(room=room) if self.model.seat is None else Resume(room=room, position=self.model.position)
+        if self.model.seat is None:
+            return Watch(room=room)
+        return Resume(room=room, position=0 if self._resumes_at_nothing else self.model.position)
 
     async def _come_again(self) -> None:
         """The server cannot serve us right now: a new connection may find another one that can."""

@@ -74,6 +74,7 @@ class Player:
                 if update.model.link is Link.LOST:
                     # What was said last may be lost with the connection; it is said again on the next one.
                     self._asked_ready, self._asked_record = None, False
+                    continue
                 if isinstance(update.message, MatchRecord):
                     self._keep(update.message)
                 if isinstance(update.message, Left):

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import logging
+import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -28,7 +29,9 @@ from server.store.embedded import EmbeddedRedisError, embedded_redis
 from server.store.players import Players
 
 CLOSE_SECONDS: Final = 2.0
-"""How long a client may take over the closing handshake."""
+"""How long a client may take over the opening and the closing handshake."""
+STOP_SECONDS: Final = 4.5
+"""A process that was told to stop is gone after this long, whoever does not answer: all it promised is in the log."""
 
 _LOG = structlog.get_logger(__name__)
 
@@ -82,7 +85,7 @@ async def _listening(settings: Settings, host: Host, players: Players) -> AsyncI
             compression=None,
             max_size=settings.max_frame_bytes,
             max_queue=16,
-            open_timeout=5,
+            open_timeout=CLOSE_SECONDS,
             ping_interval=10,
             ping_timeout=10,
             close_timeout=CLOSE_SECONDS,
@@ -127,6 +130,13 @@ async def _serve_until_told(settings: Settings) -> None:
         print(url, flush=True)
         await told.wait()
         _LOG.info("stopping")
+        asyncio.get_running_loop().call_later(STOP_SECONDS, _give_up_waiting)
+
+
+def _give_up_waiting() -> None:
+    """Redis or the network hangs. An embedded Redis that is left behind is taken over by the next server."""
+    _LOG.warning("stopped without waiting any longer")
+    os._exit(1)
 
 
 def main() -> None:

@@ -71,6 +71,10 @@ class Audience:
         """Whether the follower still waits to be shown the room: it has not left, nor been shown it meanwhile."""
         return follower.link in self._expected
 
+    def shows(self, follower: Follower) -> bool:
+        """Whether this follower is shown the room."""
+        return follower in self._spectators or follower in self._seats.values()
+
     def introduce(self, seat: int | None, follower: Follower, introduction: Snapshot | View) -> None:
         """Show a follower what it has missed, the last tick's counts among it, and let it follow from here on."""
         del self._expected[follower.link]
@@ -93,10 +97,13 @@ class Audience:
         self._expected.pop(follower.link, None)
         self._seats = {seat: each for seat, each in self._seats.items() if each is not follower}
 
-    def lose(self) -> None:
-        """The room is not the one that was shown: everybody has to come again."""
-        for follower in (*self._seats.values(), *self._spectators, *self._expected.values()):
+    def lose(self) -> list[str]:
+        """The room is not the one that was shown: everybody has to come again. Returns the links that end with this."""
+        followers = [*self._seats.values(), *self._spectators, *self._expected.values()]
+        self._seats, self._spectators, self._expected = {}, set(), {}
+        for follower in followers:
             follower.lost()
+        return [follower.link for follower in followers]
 
     def show(self, steps: Sequence[Step]) -> None:
         """The log has these steps: everybody sees what they may see of them, then followers come and go."""

@@ -27,7 +27,7 @@ from protocol.messages.refusals import Refusal
 from server.audience import Follower
 from server.hosted_room import HostedRoom, Request
 from server.pulse import Pulse
-from server.room.commands import ConfirmPublished, PassTime
+from server.room.commands import ConfirmPublished, LoseLink, PassTime
 from server.room.decide import refuse
 from server.room.events import RoundOpened
 from server.room.evolve import evolve
@@ -38,6 +38,9 @@ from server.store.archive import Archive
 from server.store.log import Append, Log, Logged
 from server.store.wakes import Wakes
 
+WIND_UP_SECONDS: Final = 1.5
+"""How long a process that ends goes on with what its rooms have under way."""
+WIND_UP_LOOKS: Final = 150
 RETRY_SECONDS: Final = 0.25
 """Between two attempts to write to a Redis that does not answer."""
 
@@ -61,6 +64,7 @@ class Host:
         self._rooms: dict[str, HostedRoom] = {}
         self._deadlines: dict[str, tuple[int, asyncio.TimerHandle]] = {}
         self._ticks: dict[str, asyncio.TimerHandle] = {}
+        self._retrying: set[str] = set()
         self._publishing: set[str] = set()
         self._tasks = asyncio.TaskGroup()
         self._stopping = asyncio.Event()
@@ -84,6 +88,7 @@ class Host:
             finally:
                 self._stopping.set()
                 wakes.cancel()
+                tasks.create_task(self._wind_up())
 
     def new_room(self) -> HostedRoom:
         """A room whose log is still empty, under a code just drawn."""
@@ -117,7 +122,7 @@ class Host:
             return None
         room.audience.expect(follower)
         await self._introduce(room, follower)
-        return room
+        return room if room.audience.shows(follower) else None
 
     async def send_record(self, code: str, follower: Follower) -> None:
         """Show the record of the last match that is over in this room. Raises RedisError."""
@@ -141,9 +146,9 @@ class Host:
         """Send to the log with the next batch."""
         self._log.append(append)
 
-    def catch_up(self, room: HostedRoom) -> None:
-        """Read the log behind the room's index, in a task."""
-        self._start(self._catch_up(room), room)
+    def catch_up(self, room: HostedRoom, after: int) -> None:
+        """Read the room's log behind this index, in a task."""
+        self._start(self._catch_up(room, after), room)
 
     def welcome(self, room: HostedRoom, follower: Follower) -> None:
         """Show an arriving player the room, in a task."""
@@ -151,17 +156,26 @@ class Host:
 
     def try_later(self, room: HostedRoom) -> None:
         """Let the room read its log when Redis may be back."""
-        asyncio.get_running_loop().call_later(RETRY_SECONDS, room.catch_up)
+        if room.code not in self._retrying:
+            self._retrying.add(room.code)
+            asyncio.get_running_loop().call_later(RETRY_SECONDS, self._retry, room)
+
+    def _retry(self, room: HostedRoom) -> None:
+        self._retrying.discard(room.code)
+        room.catch_up()
 
     def give_up(self, room: HostedRoom) -> None:
         """Drop a room whose log was lost or is another one; its followers come again and are shown what is there."""
         _LOG.warning("the log is not what was shown; its followers are sent away", room=room.code)
         self._drop(room)
-        room.audience.lose()
+        links = [*room.lost_links(), *room.audience.lose()]
+        self._start(self._report_lost(room.code, links), room)
 
     def changed(self, room: HostedRoom) -> None:
         """Set the room's timers by its state, store what is to be stored, drop the room when nobody needs it."""
         code, state = room.code, room.state
+        if self._rooms.get(code) is not room:
+            return
         if state is None or (room.is_idle and not state.unpublished):
             self._drop(room)
             return
@@ -199,9 +213,9 @@ class Host:
         if self._rooms.get(room.code) is room:
             del self._rooms[room.code]
             self._wakes.unfollow(room.code)
-        self._set_deadline(room, None)
-        if room.code in self._ticks:
-            self._ticks.pop(room.code).cancel()
+            self._set_deadline(room, None)
+            if room.code in self._ticks:
+                self._ticks.pop(room.code).cancel()
 
     def _tick(self, room: HostedRoom) -> None:
         del self._ticks[room.code]
@@ -236,14 +250,35 @@ class Host:
         except Exception:
             _LOG.exception("fault in a room", room=code)
 
-    async def _catch_up(self, room: HostedRoom) -> None:
+    async def _catch_up(self, room: HostedRoom, after: int) -> None:
         try:
-            entries = await self._log.read(room.code, max(0, room.index - 1))
+            entries = await self._log.read(room.code, after)
         except (RedisError, OSError):
             room.is_doubtful = True
             room.caught_up(None)
+        except ValueError:
+            _LOG.exception("a log that cannot be read", room=room.code)
+            self.give_up(room)
         else:
             room.caught_up(entries)
+
+    async def _report_lost(self, code: str, links: Sequence[str]) -> None:
+        """Tell the log of links that ended together with a room that was given up."""
+        try:
+            room = await self.open_room(code)
+        except (RedisError, OSError, ValueError) as reason:
+            _LOG.warning("links that ended stay in the log", room=code, reason=str(reason))
+            return
+        if room is not None:
+            for link in links:
+                room.submit(Request(LoseLink(link)))
+
+    async def _wind_up(self) -> None:
+        """What rooms have under way is finished before this process ends, for at most a while."""
+        for _ in range(WIND_UP_LOOKS):
+            if not any(room.is_busy for room in self._rooms.values()):
+                return
+            await asyncio.sleep(WIND_UP_SECONDS / WIND_UP_LOOKS)
 
     async def _introduce(self, room: HostedRoom, follower: Follower) -> None:
         """Show a follower what its viewer was shown so far, then let it follow.
@@ -257,10 +292,13 @@ class Host:
                 more = await self._log.read(room.code, len(entries))
                 entries = [*entries, *more] if more else []
         except (RedisError, OSError):
-            room.audience.turn_away(follower)
+            room.depart(follower)
+            follower.turned_away()
             follower.show(encode(refuse(follower.errand, Refusal.TRY_AGAIN)))
-            self.changed(room)
             return
+        except ValueError:
+            _LOG.exception("a log that cannot be read", room=room.code)
+            entries = []
         if not entries:
             self.give_up(room)
             return

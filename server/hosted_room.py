@@ -54,8 +54,8 @@ class Surroundings(Protocol):
     def append(self, append: Append) -> None:
         """Send to the log; the answer comes through `Append.done`."""
 
-    def catch_up(self, room: "HostedRoom") -> None:
-        """Read what the log has from `room.index` on and hand it to `room.caught_up`, in a task."""
+    def catch_up(self, room: "HostedRoom", after: int) -> None:
+        """Read what the log has behind this index and hand it to `room.caught_up`, in a task."""
 
     def welcome(self, room: "HostedRoom", follower: Follower) -> None:
         """Show an arriving player the room and have it follow, in a task."""
@@ -105,12 +105,17 @@ class HostedRoom:
         self._waiting: list[Request] = []
         self._under_way: _Proposal | None = None
         self._is_reading = False
+        self._read_from = (0, "")
 
     @property
     def is_idle(self) -> bool:
         """Whether nobody follows this room and nothing is under way, so that it may be dropped."""
-        busy = self._waiting or self._under_way or self._is_reading
-        return self.audience.is_empty and not busy
+        return self.audience.is_empty and not self.is_busy
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something waits, is under way or is being read."""
+        return bool(self._waiting or self._under_way or self._is_reading)
 
     def submit(self, request: Request) -> None:
         """Decide this as soon as nothing is under way.
@@ -130,18 +135,19 @@ class HostedRoom:
         """Read what other processes appended, unless something under way will find out anyway."""
         if self._under_way is None and not self._is_reading:
             self._is_reading = True
-            self._around.catch_up(self)
+            self._read_from = (self.index, self._tag)
+            self._around.catch_up(self, max(0, self.index - 1))
 
     def caught_up(self, entries: Sequence[Logged] | None) -> None:
-        """Take what the log has from `index` on, that entry included, or None when Redis did not answer; and go on.
+        """Take what the log has from our last entry on, that one included, or None when Redis did not answer.
 
-        A log that does not hold our last entry under its tag has lost its tail: this cache is of another life.
+        A log that does not hold that entry under its tag has lost its tail: this cache is of another life.
         """
         self._is_reading = False
         if entries is None:
             self._put_off(self._waiting)
             return
-        if self.index and (not entries or (entries[0].index, entries[0].tag) != (self.index, self._tag)):
+        if self._read_from[0] and (not entries or (entries[0].index, entries[0].tag) != self._read_from):
             self._around.give_up(self)
             return
         self.is_doubtful = False
@@ -184,6 +190,10 @@ class HostedRoom:
         """Show this follower nothing more."""
         self.audience.forget(follower)
         self._around.changed(self)
+
+    def lost_links(self) -> list[str]:
+        """Links that are gone and of which the log has not learned yet."""
+        return [request.command.link for request in self._waiting if isinstance(request.command, LoseLink)]
 
     def seat_of(self, follower: Follower) -> int | None:
         """The seat this follower speaks for, by what the log says."""
@@ -306,9 +316,14 @@ class HostedRoom:
 
     def _put_off(self, requests: Sequence[Request]) -> None:
         """Redis does not answer. Nothing is accepted in memory only, so who asks is refused; a link that is gone is
-        reported as soon as Redis is back. Deadlines have their timers.
+        reported as soon as Redis is back, and so is one whose refused join may stand in the log all the same.
+        Deadlines have their timers.
         """
-        kept = [request for request in requests if isinstance(request.command, LoseLink)]
+        kept = [
+            Request(LoseLink(request.command.link))
+            for request in requests
+            if isinstance(request.command, (LoseLink, TakeSeat, CreateRoom))
+        ]
         self._waiting = [*kept, *(request for request in self._waiting if request not in requests)]
         self._refuse(requests)
         if self._waiting:

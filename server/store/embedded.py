@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 from server.store.client import connect
 
 START_SECONDS: Final = 10.0
-STOP_SECONDS: Final = 3.0
+STOP_SECONDS: Final = 1.0
 _LONGEST_SOCKET_PATH: Final = 100
 """Unix sockets take 107 bytes on Linux and 103 on macOS."""
 

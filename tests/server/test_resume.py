@@ -314,8 +314,7 @@ async def test_a_log_that_lost_its_tail_sends_its_followers_to_what_is_left(serv
         await second.socket.wait_closed()
         assert second.socket.close_code == CloseCode.RESTARTING
         async with talking(server_url, token=first.token) as again:
-            await again.say(Resume(room=first.room, position=first.position))
-            snapshot = await again.hear_a(Snapshot)
+            snapshot = await again.enter_again(first.room)
             assert snapshot.scene.seats[0].moves == 1
 
 
