@@ -9,7 +9,7 @@ INSTALLED := $(VENV)/installed
 
 $(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Fairest needs Python 3.11 or later; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'
-	@echo "Installing into $(VENV) ..."
+	@echo "Installing into $(VENV), once; this takes about a minute ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[server,dev]'
 	@touch $@

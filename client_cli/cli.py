@@ -2,11 +2,13 @@
 
 import asyncio
 import random
+import re
 import sys
 from collections.abc import Coroutine
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Final, NoReturn
+from urllib.parse import urlsplit
 
 import typer
 
@@ -22,7 +24,7 @@ from client_cli.plain import draw, tell, tell_json, tell_news
 from client_cli.player import Player
 from client_cli.records import load_record, save_record
 from protocol.calculation.record import BadRecord, Record, read_record
-from protocol.calculation.rules import BadRules
+from protocol.calculation.rules import VARIANTS, BadRules
 from protocol.messages.from_client import Create, Join, Watch
 from protocol.messages.options import RoomOptions
 
@@ -47,8 +49,28 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Server = Annotated[str, typer.Option(envvar="FAIREST_SERVER", help="Address of the server.")]
-Name = Annotated[str | None, typer.Option(help="Your name, and which of your players on this machine plays.")]
+
+def _check_server(url: str) -> str:
+    address = urlsplit(url)
+    if address.scheme not in ("ws", "wss") or not address.hostname:
+        raise typer.BadParameter(f"a server's address looks like {DEFAULT_SERVER}, not {url!r}")
+    return url
+
+
+def _check_name(name: str | None) -> str | None:
+    if name is not None and not re.fullmatch(r"[A-Za-z0-9_-]{2,20}", name):
+        raise typer.BadParameter("a name has 2 to 20 letters, digits, - or _")
+    return name
+
+
+Server = Annotated[str, typer.Option(envvar="FAIREST_SERVER", help="Address of the server.", callback=_check_server)]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        help="Your name: 2 to 20 letters, digits, - or _. It also says which of your players on this machine plays.",
+        callback=_check_name,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print each of the server's messages as one line.")]
 Code = Annotated[str, typer.Argument(help="The room's code, as its creator sees it.")]
 LevelOption = Annotated[Level, typer.Option(help="How strong the bot is.")]
@@ -65,9 +87,9 @@ def create(
     server: Server = DEFAULT_SERVER,
     name: Name = None,
     as_json: Json = False,
-    rules: Annotated[str, typer.Option(help="The variant to play.")] = "classic",
-    piles: Annotated[int | None, typer.Option(help="Waste piles, where the variant leaves a choice.")] = None,
-    redeals: Annotated[int | None, typer.Option(help="Redeals, where the variant leaves a choice.")] = None,
+    rules: Annotated[str, typer.Option(help=f"The variant: {', '.join(VARIANTS)}.")] = "classic",
+    piles: Annotated[int | None, typer.Option(help="Waste piles, 1 to 8, where the variant leaves a choice.")] = None,
+    redeals: Annotated[int | None, typer.Option(help="Redeals, 0 to 2, where the variant leaves a choice.")] = None,
     best_of: Annotated[int, typer.Option(help="Rounds of the match: 1, 3, 5, 7 or 9.")] = 1,
 ) -> None:
     """Open a room, take a seat, and wait for the other player."""

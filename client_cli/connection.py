@@ -99,12 +99,12 @@ class Connection:
                         yield update
                 note = "The connection was lost."
             except (OSError, TimeoutError, InvalidHandshake) as reason:
-                note = f"No server answers at {self._url}: {reason}."
+                note = f"No server answers at {self._url} ({_why(reason)})."
             except InvalidURI as reason:
                 raise Rejected(f"{self._url} is no WebSocket address; it looks like ws://host:port") from reason
             failures = 0 if time.monotonic() - since > STEADY_SECONDS else failures + 1
             if self.model.room is None and self._gives_up_after is not None and failures >= self._gives_up_after:
-                raise Rejected(note)
+                raise Rejected(f"{note} Is it running? Start one with: fairest-server")
             self.model = self.model.connected(Link.LOST)
             yield Update(self.model, note=note)
             wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2**failures)
@@ -252,3 +252,10 @@ class Connection:
                 if code == CloseCode.REPLACED
                 else f"The server ended the connection: {socket.close_reason or code}."
             )
+
+
+def _why(reason: Exception) -> str:
+    """What went wrong, in the system's words where there are any."""
+    if isinstance(reason, OSError) and reason.errno and reason.errno > 0:
+        return os.strerror(reason.errno)
+    return str(reason) or type(reason).__name__

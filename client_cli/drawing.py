@@ -69,10 +69,8 @@ def draw_result(outcome: Outcome, names: Sequence[str]) -> Iterator[str]:
         yield f"{clean(names[outcome.winner])} wins."
     for name, score in zip(names, outcome.scores, strict=True):
         near = ", a near miss" if score.is_near_miss else ""
-        yield (
-            f"  {clean(name)}: {score.placed} of {score.goal} cards{near}; {score.direct} straight from the stock, "
-            f"{score.turns} turned; {ENDINGS[score.ending]}"
-        )
+        yield f"  {clean(name)}: {score.placed} of {score.goal} cards{near}; {ENDINGS[score.ending]}"
+        yield f"    {score.turns} stock cards turned, {score.direct} of them played straight to a foundation"
 
 
 def format_time(seconds: float) -> str:
@@ -89,4 +87,4 @@ def _stock(board: Board) -> str:
 
 
 def _redeals(board: Board) -> str:
-    return f"{board.redeals} redeal{'s' if board.redeals != 1 else ''} left" if board.redeals else "no redeal left"
+    return f"{board.redeals} redeal{'s' if board.redeals != 1 else ''} left" if board.redeals else "no redeal"

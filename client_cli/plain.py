@@ -5,13 +5,14 @@ from typing import Final
 
 from client_cli.connection import Update
 from client_cli.drawing import clean, draw_board, draw_result, format_time
-from client_cli.model import Model
+from client_cli.model import Link, Model
 from protocol.calculation.cards import rank, rank_name
+from protocol.calculation.moves import REDEAL
 from protocol.messages import entries
 from protocol.messages.codec import encode
 from protocol.messages.entries import Entry
 from protocol.messages.fields import Phase
-from protocol.messages.from_server import Error, Placed, Refused, Snapshot, View, Welcome
+from protocol.messages.from_server import Placed, Refused, Snapshot, View, Welcome
 
 HELP: Final = """\
 A move is where from, then where to:
@@ -37,29 +38,37 @@ def tell_json(before: Model, update: Update) -> Iterator[str]:  # noqa: ARG001 (
 
 
 def tell(before: Model, update: Update) -> Iterator[str]:
-    """What a person wants to read about this change: the news, then the boards if they look different now."""
-    yield from tell_news(before, update)
+    """What a person wants to read about this change: the news, and the boards if they look different now.
+
+    The result of a round stands below the boards.
+    """
     message = update.message
-    if isinstance(message, Snapshot) or (
-        isinstance(message, View) and any(_changes_drawing(update.model, entry) for entry in message.entries)
-    ):
+    shown = message.entries if isinstance(message, View) else ()
+    draws = isinstance(message, Snapshot) or any(_changes_drawing(update.model, entry) for entry in shown)
+    is_over = any(isinstance(entry, entries.RoundFinished) for entry in shown)
+    if draws and is_over:
+        yield from draw(update.model)
+    yield from tell_news(before, update)
+    if draws and not is_over:
         yield from draw(update.model)
 
 
 def tell_news(before: Model, update: Update) -> Iterator[str]:
-    """What happened, without boards."""
-    if update.note:
-        yield f"{clean(update.note)} Trying again ..."
+    """What happened, without boards. Refusals that end the client are told by who ends it."""
     model, message = update.model, update.message
+    if update.note and before.link is not Link.LOST:
+        yield f"{clean(update.note)} Trying again ..."
+    if before.link is Link.LOST and model.link is Link.CONNECTED:
+        yield "Connected again."
     match message:
-        case Snapshot():
+        case Snapshot() if before.scene is None:
             yield from _tell_snapshot(model)
         case View(entries=shown):
             for entry in shown:
-                yield from _tell_entry(model, entry)
+                yield from _tell_entry(before, model, entry)
         case Placed(placed=placed) if model.phase is Phase.RACING and placed != before.placed:
             yield "Placed now: " + ", ".join(f"{_name(model, seat)} {count}" for seat, count in enumerate(placed))
-        case Refused(sentence=sentence) | Error(sentence=sentence):
+        case Refused(to=to, sentence=sentence) if to not in ENTRANCES:
             yield clean(sentence)
         case _:
             pass
@@ -82,50 +91,72 @@ def _tell_snapshot(model: Model) -> Iterator[str]:
     scene = model.scene
     if scene is None:
         return
-    yield f"Room {model.room}: {clean(scene.options.rules)}, {scene.phase}"
+    yield f"Room {model.room}, {clean(scene.options.rules)}."
     if scene.phase is Phase.WAITING and model.seat is not None:
-        yield f"Waiting for the other player, who types: fairest join {model.room}"
+        yield "Waiting for the other player, who types:"
+        yield f"  fairest join {model.room}"
+    if scene.phase is Phase.READY:
+        yield "Both players are here."
     if model.seat is None:
-        yield "You watch: what only one player has seen stays hidden until the other has seen it too."
+        yield "You watch. What only one player has seen stays hidden from you"
+        yield "until the other one has seen it too."
 
 
-def _tell_entry(model: Model, entry: Entry) -> Iterator[str]:
+def _tell_entry(before: Model, model: Model, entry: Entry) -> Iterator[str]:
     match entry:
         case entries.Seated(name=name):
             yield f"{clean(name)} sits down."
         case entries.SeatFreed(seat=seat, reason=reason):
-            yield f"Seat {seat + 1} is free: its player {FREED[reason]}."
-        case entries.Attached(seat=seat) if seat != model.seat:
-            yield f"{_name(model, seat)} is here."
+            who = "You" if seat == model.seat else _name(before, seat)
+            yield f"{who} {FREED[reason]}; seat {seat + 1} is free."
+        case entries.Attached(seat=seat) if before.scene and before.scene.seats[seat].away_until_ms is not None:
+            yield f"{_name(model, seat)} is back."
         case entries.Detached(seat=seat) if model.scene:
-            yield f"{_name(model, seat)} lost the connection; the seat waits {model.scene.options.grace_seconds} s."
+            yield f"{_name(model, seat)} is away; the seat waits {model.scene.options.grace_seconds} seconds."
         case entries.RoundOpened(number=number):
-            yield f"Round {number} is open, sealed under {entry.commitment.hex()[:16]}..."
+            yield f"Round {number}. The deck is sealed; its fingerprint is {entry.commitment.hex()[:16]}."
         case entries.RoundVoided():
             yield "The round is called off."
         case entries.PlayerReady(seat=seat):
             yield f"{_name(model, seat)} is ready."
         case entries.Dealt():
             yield "The cards are dealt. Get set ..."
-        case entries.Started():
-            yield "Go!"
-        case entries.Moved(seat=seat, move=move, card=card) if seat != model.seat:
-            yield f"{_name(model, seat)} plays {move}" + (f" ({rank_name(rank(card))})" if card else "")
+        case entries.Started() if model.seat is not None:
+            yield "Go! You see the other player's moves once you have turned the same cards;"
+            yield "how many cards each of you has placed is told every few seconds."
+        case entries.Moved(seat=seat, move=move, card=card) if seat != model.seat and card:
+            yield f"{_name(model, seat)} plays {move} ({rank_name(rank(card))})"
         case entries.Stopped(seat=seat):
             yield from _tell_stopped(model, seat)
-        case entries.RoundFinished(outcome=outcome, wins=wins, duration_ms=duration_ms):
-            yield f"The round is over after {format_time(duration_ms / 1000)}."
-            yield from draw_result(outcome, [_name(model, 0), _name(model, 1)])
-            if entry.match_is_over:
-                yield f"The match is over, {wins[0]} to {wins[1]}."
-        case entries.RematchWanted(seat=seat) if seat != model.seat:
-            yield f"{_name(model, seat)} wants a rematch: type rematch."
+        case entries.RoundFinished():
+            yield from _tell_finished(model, entry)
+        case entries.RematchWanted(seat=seat):
+            yield from _tell_rematch(model, seat)
         case entries.RoomClosed():
             yield "The room is closed."
         case _:
             pass
 
 
+def _tell_finished(model: Model, entry: entries.RoundFinished) -> Iterator[str]:
+    yield ""
+    yield f"The round is over after {format_time(entry.duration_ms / 1000)}."
+    yield from draw_result(entry.outcome, [_name(model, 0), _name(model, 1)])
+    if model.scene and model.scene.options.best_of > 1:
+        state = "The match is over" if entry.match_is_over else "The match stands at"
+        yield f"{state}, {entry.wins[0]} to {entry.wins[1]}."
+
+
+def _tell_rematch(model: Model, seat: int) -> Iterator[str]:
+    if seat == model.seat:
+        yield "You want a rematch; waiting for the other player."
+    elif model.own and not model.own.wants_rematch:
+        yield f"{_name(model, seat)} wants a rematch: type rematch."
+    else:
+        yield f"{_name(model, seat)} wants a rematch."
+
+
+ENTRANCES: Final = ("hello", "create", "join", "watch", "resume")
 FREED: Final = {"left": "left", "not_ready": "was not ready in time", "away": "stayed away too long"}
 
 
@@ -133,16 +164,16 @@ def _tell_stopped(model: Model, seat: int) -> Iterator[str]:
     if seat == model.seat:
         yield "Your race has ended; your cards count. The other player may still be racing."
     elif model.scene and model.seat is not None and not model.scene.seats[model.seat].has_stopped:
-        yield f"{_name(model, seat)} has stopped. You have {model.scene.options.chase_seconds} seconds at most."
+        yield f"{_name(model, seat)} has stopped. You have {model.scene.options.chase_seconds} seconds left at most."
     else:
         yield f"{_name(model, seat)} has stopped."
 
 
 def _changes_drawing(model: Model, entry: Entry) -> bool:
     """A player's board is drawn again for its own moves only; a spectator's for everybody's."""
-    if isinstance(entry, (entries.Moved, entries.Turned)):
-        return model.seat in (None, entry.seat)
-    return False
+    if isinstance(entry, entries.Moved) and entry.card is None and entry.move is not REDEAL:
+        return False
+    return isinstance(entry, (entries.Moved, entries.Turned)) and model.seat in (None, entry.seat)
 
 
 def _name(model: Model, seat: int) -> str:

@@ -60,9 +60,16 @@ class Player:
                     task.result()
                 tasks.discard(typing) if typing.done() else None
         finally:
+            self._say_how_to_come_back()
             for task in (watching, typing, ended):
                 task.cancel()
             await asyncio.gather(watching, typing, ended, return_exceptions=True)
+
+    def _say_how_to_come_back(self) -> None:
+        model = self._connection.model
+        if self._is_person and model.own and model.scene and not model.scene.match_is_over:
+            self._note(f"Your seat waits {model.scene.options.grace_seconds} seconds. Come back to it with:")
+            self._note(f"  fairest join {model.room}")
 
     async def _watch(self) -> None:
         before = self._connection.model
@@ -120,7 +127,6 @@ class Player:
             await self._may_type.wait()
             await self._do(line)
         if self._is_person:
-            self._note("Your seat is kept for a while: come back to it with the same join.")
             self._ended.set()
         else:
             await self._may_type.wait()
@@ -152,6 +158,8 @@ class Player:
             case "" | "board":
                 for text in draw(model):
                     self._note(text)
+            case "ready":
+                self._note("There is nothing to get ready for right now.")
             case "help" | "?":
                 self._note(HELP)
             case _:

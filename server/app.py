@@ -53,18 +53,27 @@ async def running(settings: Settings) -> AsyncIterator[str]:
                 url = await stack.enter_async_context(embedded_redis(settings.data_dir))
         except EmbeddedRedisError as reason:
             raise StartError(str(reason)) from reason
-        redis, listening = connect(url), connect(url, timeout_seconds=None)
+        try:
+            redis, listening = connect(url), connect(url, timeout_seconds=None)
+        except ValueError as reason:
+            raise StartError(f"a Redis URL looks like redis://host:6379/0, not {url!r}") from reason
         stack.push_async_callback(redis.aclose)
         stack.push_async_callback(listening.aclose)
         try:
             await redis.ping()
-        except (RedisError, OSError, ValueError) as reason:
+        except (RedisError, OSError) as reason:
             raise StartError(f"no Redis answers at {url}: {reason}") from reason
         host, players = Host(redis, listening), Players(redis)
         await stack.enter_async_context(host.serving())
-        server = await stack.enter_async_context(_listening(settings, host, players))
-        port = server.sockets[0].getsockname()[1]
-        yield f"ws://{settings.host}:{port}"
+        try:
+            server = await stack.enter_async_context(_listening(settings, host, players))
+        except StartError as reason:
+            # Raised only when the host has ended, whose tasks would wrap it in an exception group.
+            failure = reason
+        else:
+            yield f"ws://{settings.host}:{server.sockets[0].getsockname()[1]}"
+            return
+    raise failure
 
 
 @asynccontextmanager
@@ -92,7 +101,7 @@ async def _listening(settings: Settings, host: Host, players: Players) -> AsyncI
             server_header="fairest",
         )
     except OSError as reason:
-        raise StartError(f"cannot listen on {settings.host}:{settings.port}: {reason.strerror or reason}") from reason
+        raise StartError(f"cannot listen on {settings.host}:{settings.port}: {_why(reason)}") from reason
     try:
         yield server
     finally:
@@ -111,6 +120,11 @@ async def _close(server: Server) -> None:
         await server.wait_closed()
 
 
+def _why(reason: OSError) -> str:
+    """What the system says, without what asyncio adds to it."""
+    return os.strerror(reason.errno) if reason.errno and reason.errno > 0 else str(reason)
+
+
 def _choose_subprotocol(_: ServerConnection, offered: Sequence[Subprotocol]) -> Subprotocol | None:
     """Speak `fairest.v1` with who offers it or offers nothing; who offers only others cannot mean us."""
     if not offered:
@@ -125,7 +139,6 @@ async def _serve_until_told(settings: Settings) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, told.set)
     async with running(settings) as url:
-        _LOG.info("serving", url=url)
         # The one line on standard output: whoever started us learns where we are.
         print(url, flush=True)
         await told.wait()

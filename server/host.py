@@ -91,8 +91,11 @@ class Host:
                 tasks.create_task(self._wind_up())
 
     def new_room(self) -> HostedRoom:
-        """A room whose log is still empty, under a code just drawn."""
-        return self._add(HostedRoom(self._codes.generate_slug(3), self, draw_round))
+        """A room whose log is still empty, under a code just drawn: three words, without phrases like "of bliss"."""
+        code = self._codes.generate_slug(3)
+        while "of" in code.split("-"):
+            code = self._codes.generate_slug(3)
+        return self._add(HostedRoom(code, self, draw_round))
 
     async def open_room(self, code: str) -> HostedRoom | None:
         """The room with this code, or None if there is none. Raises RedisError.

@@ -26,8 +26,6 @@ class Settings(BaseSettings):
         str | None,
         Field(description="redis://, rediss:// or unix:// of an external Redis; without it, an embedded one."),
     ] = None
-    data_dir: Annotated[Path, Field(description="Folder of the embedded Redis.")] = Field(
-        default_factory=lambda: user_data_path("fairest") / "redis"
-    )
+    data_dir: Annotated[Path, Field(description="Folder of the embedded Redis.")] = user_data_path("fairest") / "redis"
     hello_seconds: Annotated[float, Field(gt=0, description="Time that a new connection has to say hello.")] = 10.0
     max_frame_bytes: Annotated[int, Field(ge=512, description="Largest frame accepted from a client.")] = 4096

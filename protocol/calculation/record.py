@@ -128,7 +128,7 @@ def read_record(lines: Iterable[str]) -> Record:
             else:
                 rounds[-1].add(kind, fields)
         except (ValueError, KeyError, TypeError, IndexError) as reason:
-            raise BadRecord(f"line {number} is no line of a record: {reason!r}") from reason
+            raise BadRecord(f"line {number} is no line of a record ({type(reason).__name__}: {reason})") from reason
     if heading is None:
         raise BadRecord("the file is empty")
     record = _assemble(heading, rounds)

@@ -193,7 +193,7 @@ def choose_rules(name: str, piles: int | None = None, redeals: int | None = None
     rules = variant.rules
     for what, value, allowed in (("piles", piles, variant.piles), ("redeals", redeals, variant.redeals)):
         if value is not None and value not in allowed:
-            raise BadRules(f"{rules.name} is played with {_span(allowed)} {what}, not {value}")
+            raise BadRules(f"{rules.name} is played with {_span(allowed, what)}, not {value}")
     return replace(
         rules,
         piles=rules.piles if piles is None else piles,
@@ -201,6 +201,6 @@ def choose_rules(name: str, piles: int | None = None, redeals: int | None = None
     )
 
 
-def _span(allowed: range) -> str:
+def _span(allowed: range, what: str) -> str:
     low, high = allowed[0], allowed[-1]
-    return f"{low}" if low == high else f"{low} to {high}"
+    return f"{low} {what.removesuffix('s')}" if low == high == 1 else f"{low} to {high} {what}"

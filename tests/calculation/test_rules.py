@@ -85,7 +85,7 @@ def test_parameters_can_be_combined() -> None:
         ("colorado", None, None, "there is no variant 'colorado'; choose one of classic"),
         ("easy", 4, None, "easy is played with 5 to 6 piles, not 4"),
         ("senior", 9, None, "senior is played with 4 to 8 piles, not 9"),
-        ("betsy-ross", 4, None, "betsy-ross is played with 1 piles, not 4"),
+        ("betsy-ross", 4, None, "betsy-ross is played with 1 pile, not 4"),
         ("redeal", None, 0, "redeal is played with 1 to 2 redeals, not 0"),
     ],
 )

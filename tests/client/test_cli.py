@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -78,7 +79,9 @@ def test_without_a_server_the_client_says_what_it_tried(tmp_path: Path) -> None:
         (("create", "--rules", "easy", "--piles", "4"), "5 to 6 piles, not 4"),
         (("create", "--best-of", "2"), "--best-of is 1, 3, 5, 7 or 9"),
         (("join", "no room"), "is no room code"),
-        (("create", "--server", "http://x"), "no WebSocket address"),
+        (("create", "--server", "http://x"), "looks like ws://127.0.0.1:8765"),
+        (("join", "a-b", "--server", "localhost:8765"), "looks like ws://127.0.0.1:8765"),
+        (("create", "--name", "../x"), "a name has 2 to 20 letters"),
     ],
 )
 def test_a_bad_option_is_refused_with_what_would_be_right(
@@ -108,3 +111,37 @@ def test_replay_quits() -> None:
 
 def test_options_have_sane_defaults() -> None:
     assert json.loads(RoomOptions().model_dump_json())["rules"] == "classic"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--redis-url", "foo"), "a Redis URL looks like redis://host:6379/0, not 'foo'"),
+        (("--redis-url", "unix:///nowhere/redis.sock"), "no Redis answers at unix:///nowhere/redis.sock"),
+        (("--port", "99999"), "--port"),
+        (("--data-dir", "/proc/nothing"), "cannot write to /proc/nothing"),
+    ],
+)
+def test_a_server_that_cannot_start_says_why_and_nothing_else(arguments: tuple[str, ...], sentence: str) -> None:
+    command = [sys.executable, "-m", "server", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=50, check=False)
+    assert done.returncode != 0
+    assert sentence in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_port_in_use_is_named(redis_url: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        command = [sys.executable, "-m", "server", "--redis-url", redis_url, "--port", str(port)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=50, check=False)
+    assert done.stderr == f"fairest-server: cannot listen on 127.0.0.1:{port}: Address already in use\n"
+
+
+def test_a_server_ends_when_it_is_told_to(redis_url: str) -> None:
+    command = [sys.executable, "-m", "server", "--redis-url", redis_url, "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline().startswith("ws://127.0.0.1:")
+        server.terminate()
+        assert server.wait(timeout=10) == 0

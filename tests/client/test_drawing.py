@@ -61,7 +61,8 @@ def test_a_result_names_the_winner_and_both_counts() -> None:
     assert lines[0] == "bob wins."
     assert "4 of 52 cards" in lines[1]
     assert "resigned" in lines[1]
-    assert "still racing" in lines[2]
+    assert "still racing" in lines[3]
+    assert max(map(len, lines)) <= 79
 
 
 def test_control_characters_of_others_never_reach_the_terminal() -> None:
