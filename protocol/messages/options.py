@@ -30,7 +30,6 @@ class RoomOptions(Message):
     ready_seconds: Annotated[int, Field(ge=5, le=3600)] = 300
     reveal_seconds: Annotated[int, Field(ge=1, le=60)] = 10
     countdown_seconds: Annotated[int, Field(ge=0, le=10)] = 3
-    listed: bool = False
     spectators: Spectators = Field(default=Spectators.HORIZON, strict=False)
     direct_breaks_ties: bool = False
 

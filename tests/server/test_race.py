@@ -2,6 +2,8 @@
 
 import asyncio
 import random
+import sys
+from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -85,6 +87,28 @@ async def test_after_a_race_the_log_gives_exactly_the_boards_that_everybody_saw(
     server_url: str, redis_url: str
 ) -> None:
     await race_and_compare((server_url, server_url), server_url, redis_url)
+
+
+@pytest.fixture
+async def two_processes(redis_url: str) -> AsyncIterator[tuple[str, str]]:
+    """Two server processes over one Redis."""
+    command = [sys.executable, "-m", "server", "--port", "0", "--redis-url", redis_url]
+    servers = [await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL) for _ in range(2)]
+    try:
+        urls = []
+        for server in servers:
+            assert server.stdout is not None
+            async with asyncio.timeout(20):
+                urls.append((await server.stdout.readline()).decode().strip())
+        yield urls[0], urls[1]
+    finally:
+        for server in servers:
+            server.terminate()
+            await server.communicate()
+
+
+async def test_the_same_with_the_players_on_two_processes(two_processes: tuple[str, str], redis_url: str) -> None:
+    await race_and_compare(two_processes, two_processes[1], redis_url)
 
 
 async def test_the_same_with_the_players_on_two_servers(two_urls: tuple[str, str], redis_url: str) -> None:
