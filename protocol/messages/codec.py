@@ -54,6 +54,7 @@ _BREACHES: Final = {
 def _explain(reason: ValidationError) -> BrokenMessage:
     first = reason.errors(include_url=False, include_context=False)[0]
     breach = _BREACHES.get(first["type"], Breach.BAD_VALUE)
-    # The place names keys that the peer made up, so it is cut short and made printable before it goes anywhere.
-    place = ".".join(ascii(part).strip("'")[:40] for part in first["loc"]) or "the frame"
-    return BrokenMessage(breach, f"{place}: {first['msg'][:200]}")
+    # Keys and types are the peer's words, so they are cut short and made printable before they go anywhere.
+    place = ".".join(str(part)[:40] for part in first["loc"]) or "the frame"
+    sentence = f"{place}: {first['msg'][:200]}"
+    return BrokenMessage(breach, "".join(letter if letter.isprintable() else "?" for letter in sentence))
