@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from client_cli import reference
 from client_cli import replay as replaying
 from client_cli.bot_player import play_match
 from client_cli.bots import POLICIES
@@ -24,7 +25,7 @@ from client_cli.plain import draw, tell, tell_json, tell_news
 from client_cli.player import Player
 from client_cli.records import load_record, save_record
 from protocol.calculation.record import BadRecord, Record, read_record
-from protocol.calculation.rules import VARIANTS, BadRules
+from protocol.calculation.rules import VARIANTS, BadRules, Rules, choose_rules, find_variant
 from protocol.messages.from_client import Create, Join, Watch
 from protocol.messages.options import RoomOptions
 
@@ -71,6 +72,9 @@ Name = Annotated[
         callback=_check_name,
     ),
 ]
+RulesName = Annotated[str, typer.Option(help=f"The variant: {', '.join(VARIANTS)}.")]
+Piles = Annotated[int | None, typer.Option(help="Waste piles, 1 to 8, where the variant leaves a choice.")]
+Redeals = Annotated[int | None, typer.Option(help="Redeals, 0 to 2, where the variant leaves a choice.")]
 Json = Annotated[bool, typer.Option("--json", help="Print each of the server's messages as one line.")]
 Code = Annotated[str, typer.Argument(help="The room's code, as its creator sees it.")]
 LevelOption = Annotated[Level, typer.Option(help="How strong the bot is.")]
@@ -87,9 +91,9 @@ def create(
     server: Server = DEFAULT_SERVER,
     name: Name = None,
     as_json: Json = False,
-    rules: Annotated[str, typer.Option(help=f"The variant: {', '.join(VARIANTS)}.")] = "classic",
-    piles: Annotated[int | None, typer.Option(help="Waste piles, 1 to 8, where the variant leaves a choice.")] = None,
-    redeals: Annotated[int | None, typer.Option(help="Redeals, 0 to 2, where the variant leaves a choice.")] = None,
+    rules: RulesName = "classic",
+    piles: Piles = None,
+    redeals: Redeals = None,
     best_of: Annotated[int, typer.Option(help="Rounds of the match: 1, 3, 5, 7 or 9.")] = 1,
 ) -> None:
     """Open a room, take a seat, and wait for the other player."""
@@ -142,6 +146,40 @@ def replay(file: Annotated[Path, typer.Argument(help="The record of a match.")])
     else:
         for number in range(len(steps)):
             print("\n".join(replaying.draw_step(record, steps, number)))
+
+
+@app.command()
+def rules(
+    variant: Annotated[str | None, typer.Argument(help="The variant; without one, all are listed.")] = None,
+    piles: Piles = None,
+    redeals: Redeals = None,
+    seed: Annotated[str | None, typer.Option(help="A seed, for sequences that only the deal decides.")] = None,
+) -> None:
+    """List the variants, or print one with its sequences."""
+    if variant is None:
+        print("\n".join(reference.list_variants()))
+        return
+    chosen = _chosen_rules(variant, piles, redeals)
+    given = None if seed is None else reference.read_seed(seed)
+    print("\n".join(reference.describe_variant(find_variant(variant), chosen, given)))
+
+
+@app.command()
+def deal(
+    seed: Annotated[str, typer.Argument(help="64 hexadecimal digits, or any text.")],
+    rules: RulesName = "classic",
+    piles: Piles = None,
+    redeals: Redeals = None,
+) -> None:
+    """Print the starters and the stock of a seed, to check a deal or to lay it out with real cards."""
+    print("\n".join(reference.describe_deal(_chosen_rules(rules, piles, redeals), reference.read_seed(seed))))
+
+
+def _chosen_rules(name: str, piles: int | None, redeals: int | None) -> Rules:
+    try:
+        return choose_rules(name, piles, redeals)
+    except BadRules as reason:
+        raise typer.BadParameter(str(reason)) from reason
 
 
 def _step_through(record: Record, steps: list[replaying.Step]) -> None:

@@ -11,6 +11,8 @@ import pytest
 
 from client_cli.records import load_record
 from client_cli.replay import next_place
+from protocol.calculation.deal import make_deal
+from protocol.calculation.rules import VARIANTS, choose_rules
 from protocol.messages.options import RoomOptions
 from server.room.recording import record_last_match
 from tests.races import raced
@@ -92,9 +94,35 @@ def test_a_bad_option_is_refused_with_what_would_be_right(
     assert sentence in " ".join(done.stderr.replace("│", "").split())
 
 
+def test_rules_lists_every_variant(tmp_path: Path) -> None:
+    done = run(tmp_path, "rules")
+    assert [line.split()[0] for line in done.stdout.splitlines()] == list(VARIANTS)
+
+
+def test_rules_prints_the_sequences_of_a_variant(tmp_path: Path) -> None:
+    done = run(tmp_path, "rules", "betsy-ross")
+    assert "4  by +4  8 Q 3 7 J 2 6 10 A 5 9 K" in done.stdout
+    assert "44 in the stock, 1 waste pile, 2 redeals turned over" in done.stdout
+
+
+def test_rules_of_broken_intervals_are_those_of_the_deal(tmp_path: Path) -> None:
+    printed = run(tmp_path, "rules", "broken", "--seed", "abc").stdout
+    dealt = run(tmp_path, "deal", "abc", "--rules", "broken").stdout
+    sequences = [line for line in printed.splitlines() if "  by " in line]
+    assert len(sequences) == 4
+    assert all(line in dealt for line in sequences)
+
+
+def test_a_deal_prints_every_card_of_the_stock(tmp_path: Path) -> None:
+    seed = "00" * 32
+    printed = run(tmp_path, "deal", seed).stdout
+    stock = make_deal(choose_rules("classic"), bytes(32)).orders[0]
+    assert " ".join(printed.split("\n", maxsplit=7)[7].split()) == " ".join(stock)
+
+
 def test_help_names_every_command(tmp_path: Path) -> None:
     done = run(tmp_path, "--help")
-    assert all(word in done.stdout for word in ("play", "create", "join", "watch", "bot", "replay"))
+    assert all(word in done.stdout for word in ("play", "create", "join", "watch", "bot", "replay", "rules", "deal"))
 
 
 @pytest.mark.parametrize(
