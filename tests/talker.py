@@ -111,12 +111,14 @@ class Talker:
         return board is not None and board.turned is not None
 
     async def play(self, text: str) -> Scene:
-        """Make a move and wait for its acknowledgement."""
+        """Make a move and wait for its acknowledgement, or for the end of a round that the other one won first."""
         assert self.scene is not None
         assert self.seat is not None
         number = self.scene.seats[self.seat].moves + 1
         await self.say(Play(number=number, move=MOVES[text]))
-        return await self.hear_until(lambda seen: seen.seats[self.seat or 0].moves >= number)
+        return await self.hear_until(
+            lambda seen: seen.seats[self.seat or 0].moves >= number or seen.phase is Phase.FINISHED
+        )
 
 
 async def until(condition: Callable[[], Awaitable[Any]]) -> None:

@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 
 from client_cli.bots import choose_greedy
 from protocol.calculation.record import read_record
+from protocol.calculation.rules import VARIANTS
 from protocol.messages.fields import Phase
 from protocol.messages.from_client import Create, GetRecord, Join, Leave, Rematch, Watch
 from protocol.messages.from_server import Left, MatchRecord, Placed
@@ -67,15 +68,19 @@ async def two_urls(settings_for_tests: Settings) -> AsyncIterator[tuple[str, str
         yield first, second
 
 
-async def race_and_compare(urls: tuple[str, str], watch_url: str, redis_url: str) -> None:
+async def race_and_compare(urls: tuple[str, str], watch_url: str, redis_url: str, options: RoomOptions = QUICK) -> None:
+    """Race to the end under a spectator's eyes: the log, the three scenes and the record agree."""
     chance = random.Random(5)
-    async with two_racing(*urls) as (first, second), talking(watch_url) as spectator:
+    async with two_racing(*urls, options=options) as (first, second), talking(watch_url) as spectator:
         await spectator.enter(Watch(room=first.room))
         scenes = await asyncio.gather(
             play_greedily(first, chance), play_greedily(second, chance), see_the_end(spectator)
         )
+        await second.say(GetRecord())
+        record = read_record((await second.hear_a(MatchRecord)).lines)
         state, moves = await fold(redis_url, first.room)
     assert state.race is not None
+    assert record.rounds[-1].outcome == state.race.outcome()
     boards = [racer.board for racer in state.race.racers]
     for scene in scenes:
         assert [seat.board for seat in scene.seats] == boards
@@ -87,6 +92,12 @@ async def test_after_a_race_the_log_gives_exactly_the_boards_that_everybody_saw(
     server_url: str, redis_url: str
 ) -> None:
     await race_and_compare((server_url, server_url), server_url, redis_url)
+
+
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name != "classic"])
+async def test_every_variant_is_raced_to_the_end(server_url: str, redis_url: str, name: str) -> None:
+    options = QUICK.model_copy(update={"rules": name})
+    await race_and_compare((server_url, server_url), server_url, redis_url, options)
 
 
 @pytest.fixture
