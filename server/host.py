@@ -6,7 +6,6 @@ Redis' clock, which is followed here and asked for anew with every pulse.
 
 import asyncio
 import secrets
-import time
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, cast
@@ -20,7 +19,7 @@ from redis.exceptions import RedisError
 from protocol.calculation.seal import ROUND_ID_BYTES, SECRET_BYTES
 from protocol.messages.codec import encode
 from protocol.messages.entries import Entry
-from protocol.messages.fields import TICK_SECONDS, Phase, Seat
+from protocol.messages.fields import Seat
 from protocol.messages.from_server import MatchRecord, Snapshot, View
 from protocol.messages.options import Spectators
 from protocol.messages.refusals import Refusal
@@ -32,18 +31,16 @@ from server.room.decide import refuse
 from server.room.events import RoundOpened
 from server.room.evolve import evolve
 from server.room.recording import record_last_match
-from server.room.state import Deadline, RoomState
+from server.room.state import RoomState
 from server.room.view import Step, scene, view
 from server.store.archive import Archive
 from server.store.log import Append, Log, Logged
 from server.store.wakes import Wakes
+from server.timers import RETRY_SECONDS, RedisClock, Timers
 
 WIND_UP_SECONDS: Final = 1.5
 """How long a process that ends goes on with what its rooms have under way."""
 WIND_UP_LOOKS: Final = 150
-RETRY_SECONDS: Final = 0.25
-"""Between two attempts to write to a Redis that does not answer."""
-
 _LOG = structlog.get_logger(__name__)
 
 
@@ -62,14 +59,12 @@ class Host:
         self._archive = Archive(redis)
         self._wakes = Wakes(listening, self._heard)
         self._rooms: dict[str, HostedRoom] = {}
-        self._deadlines: dict[str, tuple[int, asyncio.TimerHandle]] = {}
-        self._ticks: dict[str, asyncio.TimerHandle] = {}
-        self._retrying: set[str] = set()
         self._publishing: set[str] = set()
         self._tasks = asyncio.TaskGroup()
         self._stopping = asyncio.Event()
         self._pulse = Pulse(self.process_id, redis, self._log, self, self._stopping)
-        self._clock_ahead_ms = 0.0
+        self._clock = RedisClock()
+        self._timers = Timers(self._clock)
         self._codes = RandomGenerator(cast("Any", code_words), rand=secrets.SystemRandom())
 
     @asynccontextmanager
@@ -139,11 +134,11 @@ class Host:
 
     def now_ms(self) -> int:
         """Redis' clock as far as it is known here."""
-        return int(time.time() * 1000 - self._clock_ahead_ms)
+        return self._clock.now_ms()
 
     def set_clock(self, redis_ms: int) -> None:
         """Redis' clock shows this."""
-        self._clock_ahead_ms = time.time() * 1000 - redis_ms
+        self._clock.set(redis_ms)
 
     def append(self, append: Append) -> None:
         """Send to the log with the next batch."""
@@ -159,13 +154,7 @@ class Host:
 
     def try_later(self, room: HostedRoom) -> None:
         """Let the room read its log when Redis may be back."""
-        if room.code not in self._retrying:
-            self._retrying.add(room.code)
-            asyncio.get_running_loop().call_later(RETRY_SECONDS, self._retry, room)
-
-    def _retry(self, room: HostedRoom) -> None:
-        self._retrying.discard(room.code)
-        room.catch_up()
+        self._timers.retry(room)
 
     def give_up(self, room: HostedRoom) -> None:
         """Drop a room whose log was lost or is another one; its followers come again and are shown what is there."""
@@ -182,29 +171,10 @@ class Host:
         if state is None or (room.is_idle and not state.unpublished):
             self._drop(room)
             return
-        self._set_deadline(room, state.next_deadline())
-        if state.phase is Phase.RACING and code not in self._ticks:
-            self._set_tick(room, state)
+        self._timers.set(room, state)
         if state.unpublished and code not in self._publishing:
             self._publishing.add(code)
             self._start(self._publish(room, state.matches), room)
-
-    def _set_deadline(self, room: HostedRoom, deadline: Deadline | None) -> None:
-        at_ms, timer = self._deadlines.get(room.code, (None, None))
-        wanted_ms = deadline.at_ms if deadline else None
-        if at_ms == wanted_ms:
-            return
-        if timer is not None:
-            timer.cancel()
-            del self._deadlines[room.code]
-        if deadline is not None:
-            delay = max(0.0, (deadline.at_ms - self.now_ms()) / 1000, RETRY_SECONDS * room.is_doubtful)
-            timer = asyncio.get_running_loop().call_later(delay, self._expire, room, deadline)
-            self._deadlines[room.code] = (deadline.at_ms, timer)
-
-    def _expire(self, room: HostedRoom, deadline: Deadline) -> None:
-        del self._deadlines[room.code]
-        room.submit(Request(PassTime(deadline.at_ms)))
 
     def _add(self, room: HostedRoom) -> HostedRoom:
         self._rooms[room.code] = room
@@ -216,21 +186,7 @@ class Host:
         if self._rooms.get(room.code) is room:
             del self._rooms[room.code]
             self._wakes.unfollow(room.code)
-            self._set_deadline(room, None)
-            if room.code in self._ticks:
-                self._ticks.pop(room.code).cancel()
-
-    def _tick(self, room: HostedRoom) -> None:
-        del self._ticks[room.code]
-        room.audience.tell_placed(room.state)
-        if room.state and room.state.phase is Phase.RACING:
-            self._set_tick(room, room.state)
-
-    def _set_tick(self, room: HostedRoom, state: RoomState) -> None:
-        """Ticks are counted from the start of the race on Redis' clock, so they are the same in every process."""
-        since_start_ms = self.now_ms() - (state.clocks.started_at_ms or 0)
-        delay = TICK_SECONDS - (since_start_ms / 1000) % TICK_SECONDS
-        self._ticks[room.code] = asyncio.get_running_loop().call_later(delay, self._tick, room)
+            self._timers.drop(room)
 
     def _heard(self, code: str, entries: list[Logged]) -> None:
         room = self._rooms.get(code)
