@@ -25,7 +25,7 @@ A move is where from, then where to:
 Each foundation takes the rank that it says it needs, whatever the suit.
 Cards never go from pile to pile, and nothing leaves a foundation. Who first
 places every card wins; if nobody can, more cards win.
-Other words: ready, board, sequences, rematch, leave, help."""
+Other words: ready, board, sequences, time, rematch, leave, help."""
 
 
 def tell_json(before: Model, update: Update) -> Iterator[str]:  # noqa: ARG001 (the two ways to tell are called alike)
@@ -85,6 +85,15 @@ def draw(model: Model) -> Iterator[str]:
             yield ""
             yield f"{_name(model, number)}: {board.placed} of {board.goal} cards"
             yield from draw_board(board)
+
+
+def tell_time(model: Model, now_ms: int) -> str:
+    """How long the present phase lasts at most. `now_ms` is our own clock; the server's is what counts."""
+    until_ms = model.scene.deadline_ms if model.scene else None
+    if until_ms is None:
+        return "Nothing is timed right now."
+    left_ms = max(0, until_ms - (now_ms - model.clock_ahead_ms))
+    return f"{format_time(left_ms / 1000)} left."
 
 
 def _tell_snapshot(model: Model) -> Iterator[str]:

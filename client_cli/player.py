@@ -1,6 +1,7 @@
 """A person at a keyboard, or a program behind a pipe, in a room: what is typed is done, what happens is told."""
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from pathlib import Path
@@ -9,7 +10,7 @@ from client_cli.connection import Connection, Update
 from client_cli.drawing import clean, draw_foundation_sequences
 from client_cli.keyboard import typed_lines
 from client_cli.model import Link, Model
-from client_cli.plain import HELP, draw
+from client_cli.plain import HELP, draw, tell_time
 from client_cli.records import save_record
 from protocol.calculation.moves import MOVES, STOP
 from protocol.calculation.record import BadRecord
@@ -22,9 +23,9 @@ Tell = Callable[[Model, Update], Iterator[str]]
 class Player:
     """One viewer of a room, seated or not, with standard input for its hands.
 
-    A person gets ready with Enter and stays after a match, for another one. A pipe is ready at once, its moves wait for
-    the start and for one another, its end means `stop`, and the end of the match is its end. `write` gets each line to
-    show, `note` each line that is for people only.
+    A person gets ready with Enter and stays after a match, for another one. A pipe is ready at once, its moves wait
+    for the start and for one another, its end means `stop` in this round and any other, and the end of the match is
+    its end. `write` gets each line to show, `note` each line that is for people only.
     """
 
     def __init__(
@@ -58,7 +59,8 @@ class Player:
                 done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
                     task.result()
-                tasks.discard(typing) if typing.done() else None
+                if typing.done():
+                    tasks.discard(typing)
         finally:
             self._say_how_to_come_back()
             for task in (watching, typing, ended):
@@ -128,8 +130,10 @@ class Player:
             await self._do(line)
         if self._is_person:
             self._ended.set()
-        else:
+            return
+        while True:
             await self._may_type.wait()
+            self._may_type.clear()
             await self._connection.play(STOP)
 
     async def _do(self, line: str) -> None:
@@ -158,6 +162,8 @@ class Player:
             case "" | "board":
                 for text in draw(model):
                     self._note(text)
+            case "time":
+                self._note(tell_time(model, int(time.time() * 1000)))
             case "ready":
                 self._note("There is nothing to get ready for right now.")
             case "help" | "?":

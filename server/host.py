@@ -213,7 +213,6 @@ class Host:
         try:
             entries = await self._log.read(room.code, after)
         except (RedisError, OSError):
-            room.is_doubtful = True
             room.caught_up(None)
         except ValueError:
             _LOG.exception("a log that cannot be read", room=room.code)
@@ -291,18 +290,19 @@ class Host:
 
     async def _publish(self, room: HostedRoom, match: int) -> None:
         """Store the match that is over, until it is stored or this process ends and leaves that to another."""
-        is_stored = False
-        while not (is_stored or self._stopping.is_set()):
-            try:
-                record = record_last_match(room.code, _fold(await self._log.read(room.code)))
-                if record is not None:
-                    await self._archive.keep(record)
-                is_stored = True
-            except (RedisError, OSError):
-                await asyncio.sleep(RETRY_SECONDS)
-        self._publishing.discard(room.code)
-        if is_stored:
-            room.submit(Request(ConfirmPublished(match)))
+        try:
+            while not self._stopping.is_set():
+                try:
+                    record = record_last_match(room.code, _fold(await self._log.read(room.code)))
+                    if record is not None:
+                        await self._archive.keep(record)
+                except (RedisError, OSError):
+                    await asyncio.sleep(RETRY_SECONDS)
+                else:
+                    room.submit(Request(ConfirmPublished(match)))
+                    return
+        finally:
+            self._publishing.discard(room.code)
 
     async def take_up(self, code: str) -> None:
         """Look at a room that everybody forgot: judge its deadline, store its match. Raises RedisError."""

@@ -145,6 +145,7 @@ class HostedRoom:
         """
         self._is_reading = False
         if entries is None:
+            self.is_doubtful = True
             self._put_off(self._waiting)
             return
         if self._read_from[0] and (not entries or (entries[0].index, entries[0].tag) != self._read_from):

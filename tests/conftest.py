@@ -7,11 +7,13 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-import redis
+import redis as plain_redis
 from hypothesis import HealthCheck, settings
+from redis.asyncio import Redis
 
 from server.app import running
 from server.settings import Settings
+from server.store.client import connect
 from server.store.embedded import find_redis_server
 
 settings.register_profile("suite", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
@@ -39,9 +41,17 @@ def redis_server() -> Iterator[str]:
 @pytest.fixture
 def redis_url(redis_server: str) -> str:
     """The same Redis, empty."""
-    with redis.Redis.from_url(redis_server) as client:
+    with plain_redis.Redis.from_url(redis_server) as client:
         client.flushall()
     return redis_server
+
+
+@pytest.fixture
+async def redis(redis_url: str) -> AsyncIterator[Redis]:
+    """Our client of the empty Redis."""
+    client = connect(redis_url)
+    yield client
+    await client.aclose()
 
 
 @pytest.fixture

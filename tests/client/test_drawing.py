@@ -3,7 +3,7 @@
 from client_cli.connection import Update
 from client_cli.drawing import clean, draw_board, draw_foundation_sequences, draw_result
 from client_cli.model import Model
-from client_cli.plain import tell, tell_json
+from client_cli.plain import tell, tell_json, tell_time
 from protocol.calculation.board import lay_out
 from protocol.calculation.deal import make_deal
 from protocol.calculation.moves import MOVES
@@ -72,6 +72,13 @@ def test_control_characters_of_others_never_reach_the_terminal() -> None:
 def test_a_hostile_sentence_is_cleaned() -> None:
     refused = Refused(to="join", code=Refusal.ROOM_FULL, sentence="full\x1b]0;owned\x07")
     assert "\x1b" not in "".join(tell(Model(), Update(Model(), refused)))
+
+
+def test_time_is_told_by_the_server_s_clock() -> None:
+    model = Model(scene=Scene(options=RoomOptions(), deadline_ms=100_000), clock_ahead_ms=5_000)
+    assert tell_time(model, now_ms=45_000) == "1:00 left."
+    assert tell_time(model, now_ms=200_000) == "0:00 left."
+    assert tell_time(Model(), now_ms=0) == "Nothing is timed right now."
 
 
 def test_json_leaves_the_token_out() -> None:

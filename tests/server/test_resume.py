@@ -216,6 +216,22 @@ async def test_a_client_killed_in_the_middle_of_a_race_comes_back_to_its_seat(se
             await moves_acknowledged(again, seat=1, number=4)
 
 
+async def test_a_pipe_that_has_ended_stops_in_every_round(server_url: str, tmp_path: Path) -> None:
+    options = RoomOptions(countdown_seconds=0, best_of=3)
+    async with talking(server_url) as other:
+        room = (await other.enter(Create(options=options))).room
+        async with client(server_url, tmp_path, "join", room) as ended:
+            assert ended.stdin is not None
+            ended.stdin.close()
+            for number in (1, 2):
+                await other.hear_until(lambda seen, number=number: seen.round_number == number)  # type: ignore[misc]
+                await other.take_part_in_deal()
+                await other.hear_until(lambda seen: seen.seats[1].has_stopped)
+                await other.play("stop")
+            assert other.scene is not None
+            assert other.scene.round_number == 2
+
+
 async def test_no_token_is_printed(server_url: str, tmp_path: Path) -> None:
     async with client(server_url, tmp_path, "create") as process:
         assert process.stdout is not None

@@ -42,13 +42,6 @@ class Writer:
 
 
 @pytest.fixture
-async def redis(redis_url: str) -> AsyncIterator[Redis]:
-    client = connect(redis_url)
-    yield client
-    await client.aclose()
-
-
-@pytest.fixture
 async def writer(redis: Redis) -> AsyncIterator[Writer]:
     log = Log(redis)
     async with log.sending():

@@ -1,19 +1,9 @@
 """Players on a real Redis: known by a token that is never stored, under a name that is theirs alone."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 from redis.asyncio import Redis
 
-from server.store.client import connect
 from server.store.players import NameTaken, Players, UnknownToken
-
-
-@pytest.fixture
-async def redis(redis_url: str) -> AsyncIterator[Redis]:
-    client = connect(redis_url)
-    yield client
-    await client.aclose()
 
 
 @pytest.fixture
