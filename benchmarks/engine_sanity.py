@@ -1,45 +1,75 @@
-"""Does the engine play the game that others have measured? Careless policies over many games of classic."""
+"""Does the engine play the games that others have measured? Careless policies over many games of every variant."""
 
 import random
+from dataclasses import dataclass
 from multiprocessing import Pool
 
 from benchmarks.figure import Figure, within
 from client_cli.bots import POLICIES
 from protocol.calculation.deal import make_deal
 from protocol.calculation.round import Ending, start_round
-from protocol.calculation.rules import choose_rules
+from protocol.calculation.rules import Rules, choose_rules
 
-GAMES = 120_000
-RANDOM_GAMES = 40_000
-CHUNK = 2_000
+CHUNK = 500
 PROCESSES = 2
 
 
+@dataclass(frozen=True)
+class Sample:
+    """So many games of these rules, and the win rate that is known for them, in percent."""
+
+    rules: Rules
+    games: int
+    wins: float
+    tolerance: float
+    level: str = "greedy"
+
+
+SAMPLES = {
+    "random_wins": Sample(choose_rules("classic"), 40_000, 0.0, 0.005, level="random"),
+    "greedy_wins": Sample(choose_rules("classic"), 120_000, 0.34, 0.06),
+    "greedy_wins_easy_5_piles": Sample(choose_rules("easy", piles=5), 20_000, 1.0, 0.5),
+    "greedy_wins_easy_6_piles": Sample(choose_rules("easy", piles=6), 20_000, 2.0, 0.5),
+    "greedy_wins_broken": Sample(choose_rules("broken"), 20_000, 0.6, 0.5),
+    "greedy_wins_senior_4_piles": Sample(choose_rules("senior"), 10_000, 1.4, 0.5),
+    "greedy_wins_reverse": Sample(choose_rules("reverse"), 20_000, 1.3, 0.5),
+    "greedy_wins_1_redeal": Sample(choose_rules("redeal"), 10_000, 20.0, 2.0),
+    "greedy_wins_2_redeals": Sample(choose_rules("redeal", redeals=2), 10_000, 68.5, 2.0),
+    "greedy_wins_betsy_ross_0_redeals": Sample(choose_rules("betsy-ross", redeals=0), 10_000, 0.0, 2.0),
+    "greedy_wins_betsy_ross_1_redeal": Sample(choose_rules("betsy-ross", redeals=1), 10_000, 0.6, 2.0),
+    "greedy_wins_betsy_ross_2_redeals": Sample(choose_rules("betsy-ross"), 10_000, 29.0, 2.0),
+    "greedy_wins_single": Sample(choose_rules("single"), 20_000, 0.0, 0.005),
+}
+
+
 def measure_engine_sanity() -> list[Figure]:
-    """Win rate and mean of greedy play and of uniform random play.
+    """Win rates of greedy play and of uniform random play; mean cards placed of greedy play in classic.
 
-    The goals for greedy play are the figures known for this game, 0.34 % and 28.55 cards. The mean falls short of that:
-    an independent simulation of the same policy, 400,000 games, gives 0.328 % and 27.60 (docs/decisions/0003).
+    The goals are figures published for these games. Two of ours fall short of them, and agree with a separate
+    simulation of the same policies in C, 400,000 games each: cards placed in classic (27.59; published 28.55), and
+    wins with two redeals (73.7 %; published 68.5). docs/decisions/0003 tells what was tried to explain them.
     """
-    greedy_wins, greedy_placed = _play("greedy", GAMES)
-    random_wins, _ = _play("random", RANDOM_GAMES)
-    return [
-        within("greedy_wins", 100 * greedy_wins, "%", 0.34, 0.06),
-        within("greedy_cards_placed", greedy_placed, "cards", 28.55, 0.1),
-        within("greedy_cards_placed_independent", greedy_placed, "cards", 27.60, 0.1),
-        within("random_wins", 100 * random_wins, "%", 0.0, 0.005),
-    ]
+    figures = []
+    for name, sample in SAMPLES.items():
+        wins, placed = _play(sample)
+        figures.append(within(name, 100 * wins, "%", sample.wins, sample.tolerance))
+        if name == "greedy_wins":
+            figures.append(within("greedy_cards_placed", placed, "cards", 28.55, 0.1))
+            figures.append(within("greedy_cards_placed_in_c", placed, "cards", 27.59, 0.1))
+        if name == "greedy_wins_2_redeals":
+            figures.append(within("greedy_wins_2_redeals_in_c", 100 * wins, "%", 73.7, 2.0))
+    return figures
 
 
-def _play(level: str, games: int) -> tuple[float, float]:
+def _play(sample: Sample) -> tuple[float, float]:
     with Pool(PROCESSES) as pool:
-        chunks = pool.starmap(_play_chunk, [(level, seed) for seed in range(games // CHUNK)])
+        chunks = pool.starmap(_play_chunk, [(sample, seed) for seed in range(sample.games // CHUNK)])
     wins, placed = (sum(column) for column in zip(*chunks, strict=True))
-    return wins / games, placed / games
+    return wins / sample.games, placed / sample.games
 
 
-def _play_chunk(level: str, seed: int) -> tuple[int, int]:
-    chance, policy, rules = random.Random(seed), POLICIES[level], choose_rules("classic")
+def _play_chunk(sample: Sample, seed: int) -> tuple[int, int]:
+    chance, policy, rules = random.Random(seed), POLICIES[sample.level], sample.rules
     wins = placed = 0
     for _ in range(CHUNK):
         race = start_round(rules, make_deal(rules, chance.randbytes(32)), seats=1)

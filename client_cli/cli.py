@@ -1,39 +1,35 @@
 """The command `fairest`."""
 
 import asyncio
-import random
 import re
+import secrets
+import shlex
 import sys
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Final, NoReturn
 from urllib.parse import urlsplit
 
 import typer
+from pydantic import ValidationError
 
 from client_cli import reference
 from client_cli import replay as replaying
-from client_cli.bot_player import play_match
 from client_cli.bots import POLICIES
-from client_cli.connection import Connection, Errand, Rejected, Update
-from client_cli.drawing import draw_result
-from client_cli.house import NoServer, own_server
-from client_cli.identity import Identity, IdentityInUse, open_identity
-from client_cli.model import Model
-from client_cli.plain import draw, tell, tell_json, tell_news
-from client_cli.player import Player
-from client_cli.records import load_record, save_record
-from protocol.calculation.record import BadRecord, Record, read_record
+from client_cli.connection import Rejected
+from client_cli.house import NoServer
+from client_cli.identity import IdentityInUse
+from client_cli.practice import HELP, answer, draw_practice, start_practice
+from client_cli.records import load_record
+from client_cli.sessions import let_bot_play, race, race_at_home, watch_room
+from protocol.calculation.record import BadRecord, Record
 from protocol.calculation.rules import VARIANTS, BadRules, Rules, choose_rules, find_variant
 from protocol.messages.from_client import Create, Join, Watch
-from protocol.messages.options import RoomOptions
+from protocol.messages.options import RoomOptions, Spectators
 
 DEFAULT_SERVER: Final = "ws://127.0.0.1:8765"
-ATTEMPTS: Final = 3
-"""How often a server that never answered is tried."""
-HOUSE_PACE_SECONDS: Final = 2.0
-"""A house bot thinks about as long as a person does."""
+QUIT: Final = ("quit", "q", "leave")
 
 
 class Level(StrEnum):
@@ -77,13 +73,44 @@ Piles = Annotated[int | None, typer.Option(help="Waste piles, 1 to 8, where the 
 Redeals = Annotated[int | None, typer.Option(help="Redeals, 0 to 2, where the variant leaves a choice.")]
 Json = Annotated[bool, typer.Option("--json", help="Print each of the server's messages as one line.")]
 Code = Annotated[str, typer.Argument(help="The room's code, as its creator sees it.")]
+VariantName = Annotated[str, typer.Argument(help=f"The variant: {', '.join(VARIANTS)}.")]
+Seed = Annotated[str | None, typer.Option(help="A seed: 64 hexadecimal digits, or any text.")]
 LevelOption = Annotated[Level, typer.Option(help="How strong the bot is.")]
 
 
 @app.command()
-def play(level: LevelOption = Level.GREEDY) -> None:
+def play(
+    level: LevelOption = Level.GREEDY,
+    rules: RulesName = "classic",
+    piles: Piles = None,
+    redeals: Redeals = None,
+) -> None:
     """Race a house bot on this machine, on a server of our own. Without a terminal, two bots race."""
-    _run(_play(level, sys.stdin.isatty() and sys.stdout.isatty()))
+    is_person = sys.stdin.isatty() and sys.stdout.isatty()
+    countdown = None if is_person else 0
+    options = _room_options(rules=rules, piles=piles, redeals=redeals, countdown_seconds=countdown)
+    _run(race_at_home(POLICIES[level], options, is_person=is_person))
+
+
+@app.command()
+def practice(
+    variant: VariantName = "classic",
+    piles: Piles = None,
+    redeals: Redeals = None,
+    seed: Seed = None,
+    open_stock: Annotated[bool, typer.Option("--open-stock", help="Show the cards still to come.")] = False,
+) -> None:
+    """Play alone, offline: moves can be taken back, the stock looked into, a deal played again."""
+    game = start_practice(_chosen_rules(variant, piles, redeals), seed or _draw_seed(), shows_stock=open_stock)
+    print(HELP)
+    print("\n".join(draw_practice(game)))
+    for line in _typed_lines():
+        if line.strip().lower() in QUIT:
+            break
+        game, lines = answer(game, line, _draw_seed)
+        print("\n".join(lines))
+    chosen = f"{game.rules.name} --piles {game.rules.piles} --redeals {game.rules.redeals}"
+    print(f"This deal again: fairest practice {chosen} --seed {shlex.quote(game.seed)}")
 
 
 @app.command()
@@ -94,29 +121,46 @@ def create(
     rules: RulesName = "classic",
     piles: Piles = None,
     redeals: Redeals = None,
-    best_of: Annotated[int, typer.Option(help="Rounds of the match: 1, 3, 5, 7 or 9.")] = 1,
+    best_of: Annotated[int | None, typer.Option(help="Rounds of the match: 1, 3, 5, 7 or 9.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Seconds for a round.")] = None,
+    chase: Annotated[int | None, typer.Option(help="Seconds that are left once the other has stopped.")] = None,
+    grace: Annotated[int | None, typer.Option(help="Seconds that a seat waits for a lost player.")] = None,
+    ready: Annotated[int | None, typer.Option(help="Seconds to get ready.")] = None,
+    countdown: Annotated[int | None, typer.Option(help="Seconds from the deal to the start.")] = None,
+    direct_breaks_ties: Annotated[
+        bool, typer.Option("--direct-breaks-ties", help="Equal counts go to more cards played straight from the stock.")
+    ] = False,
+    spectators: Annotated[
+        Spectators, typer.Option(help="horizon: they see what both have passed; open: everything; closed: nobody.")
+    ] = Spectators.HORIZON,
 ) -> None:
     """Open a room, take a seat, and wait for the other player."""
-    try:
-        options = RoomOptions.model_validate({"rules": rules, "piles": piles, "redeals": redeals, "best_of": best_of})
-        options.chosen_rules()
-    except BadRules as reason:
-        raise typer.BadParameter(str(reason)) from reason
-    except ValueError as reason:
-        raise typer.BadParameter("--best-of is 1, 3, 5, 7 or 9") from reason
-    _run(_race(server, name, Create(options=options), as_json))
+    options = _room_options(
+        rules=rules,
+        piles=piles,
+        redeals=redeals,
+        best_of=best_of,
+        limit_seconds=limit,
+        chase_seconds=chase,
+        grace_seconds=grace,
+        ready_seconds=ready,
+        countdown_seconds=countdown,
+        direct_breaks_ties=direct_breaks_ties,
+        spectators=spectators,
+    )
+    _run(race(server, name, Create(options=options), as_json))
 
 
 @app.command()
 def join(code: Code, server: Server = DEFAULT_SERVER, name: Name = None, as_json: Json = False) -> None:
     """Take the free seat of a room, or come back to your seat in it."""
-    _run(_race(server, name, _errand(Join, code), as_json))
+    _run(race(server, name, _errand(Join, code), as_json))
 
 
 @app.command()
 def watch(code: Code, server: Server = DEFAULT_SERVER, as_json: Json = False) -> None:
     """Watch a room as a spectator."""
-    _run(_watch(server, _errand(Watch, code), as_json))
+    _run(watch_room(server, _errand(Watch, code), as_json))
 
 
 @app.command()
@@ -127,7 +171,7 @@ def bot(
     pace: Annotated[float, typer.Option(min=0, help="Seconds that it thinks about a move, on average.")] = 0.0,
 ) -> None:
     """Let a bot take the free seat of a room."""
-    _run(_bot(server, _errand(Join, code), level, pace))
+    _run(let_bot_play(server, _errand(Join, code), POLICIES[level], pace))
 
 
 @app.command()
@@ -153,7 +197,7 @@ def rules(
     variant: Annotated[str | None, typer.Argument(help="The variant; without one, all are listed.")] = None,
     piles: Piles = None,
     redeals: Redeals = None,
-    seed: Annotated[str | None, typer.Option(help="A seed, for sequences that only the deal decides.")] = None,
+    seed: Seed = None,
 ) -> None:
     """List the variants, or print one with its sequences."""
     if variant is None:
@@ -175,6 +219,21 @@ def deal(
     print("\n".join(reference.describe_deal(_chosen_rules(rules, piles, redeals), reference.read_seed(seed))))
 
 
+def _room_options(**given: object) -> RoomOptions:
+    """Options for a room; None is left to its default. What is wrong is said in the words of the command line."""
+    chosen = {name: value for name, value in given.items() if value is not None}
+    try:
+        options = RoomOptions.model_validate(chosen)
+        options.chosen_rules()
+    except ValidationError as reason:
+        wrong = reason.errors()[0]
+        flag = str(wrong["loc"][0]).removesuffix("_seconds").replace("_", "-")
+        raise typer.BadParameter(f"--{flag} {wrong['msg'].removeprefix('Input ')}, not {wrong['input']}") from reason
+    except BadRules as reason:
+        raise typer.BadParameter(str(reason)) from reason
+    return options
+
+
 def _chosen_rules(name: str, piles: int | None, redeals: int | None) -> Rules:
     try:
         return choose_rules(name, piles, redeals)
@@ -193,6 +252,20 @@ def _step_through(record: Record, steps: list[replaying.Step]) -> None:
             print(replaying.HELP)
         except EOFError:
             return
+
+
+def _typed_lines() -> Iterator[str]:
+    """What is typed, line by line, until it ends; only a terminal is asked for more."""
+    prompt = "> " if sys.stdin.isatty() and sys.stdout.isatty() else ""
+    while True:
+        try:
+            yield input(prompt)
+        except EOFError:
+            return
+
+
+def _draw_seed() -> str:
+    return secrets.token_hex(4)
 
 
 def main() -> None:
@@ -220,68 +293,3 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
 def _fail(sentence: str) -> NoReturn:
     print(f"fairest: {sentence}", file=sys.stderr)
     raise SystemExit(1)
-
-
-async def _race(server: str, name: str | None, errand: Errand, as_json: bool) -> None:
-    with open_identity(server, name) as identity:
-        await _sit(Connection(server, identity, errand, name=name, gives_up_after=ATTEMPTS), as_json)
-
-
-async def _watch(server: str, errand: Errand, as_json: bool) -> None:
-    await _sit(Connection(server, Identity(), errand, gives_up_after=ATTEMPTS), as_json)
-
-
-async def _sit(connection: Connection, as_json: bool) -> None:
-    notes = sys.stderr if as_json else sys.stdout
-    player = Player(
-        connection,
-        tell=tell_json if as_json else tell,
-        write=lambda line: print(line, flush=True),
-        note=lambda line: print(line, file=notes, flush=True),
-        is_person=sys.stdin.isatty(),
-    )
-    await player.run()
-
-
-async def _bot(server: str, errand: Errand, level: Level, pace_seconds: float) -> None:
-    connection = Connection(server, Identity(), errand, gives_up_after=ATTEMPTS)
-    record = await play_match(connection, POLICIES[level], random.Random(), pace_seconds)
-    if record is not None:
-        played = read_record(record.lines)
-        for number, finished in enumerate(played.rounds, 1):
-            if finished.outcome is not None:
-                print(f"Round {number}:")
-                print("\n".join(draw_result(finished.outcome, played.names)))
-
-
-async def _play(level: Level, is_person: bool) -> None:
-    """The house bot opens the room; then a person, or another bot, comes in."""
-    async with own_server() as url:
-        options = RoomOptions(countdown_seconds=3 if is_person else 0)
-        house = Connection(url, Identity(), Create(options=options), name="house", gives_up_after=ATTEMPTS)
-        pace_seconds = HOUSE_PACE_SECONDS if is_person else 0
-        hosting = asyncio.create_task(
-            play_match(house, POLICIES[level], random.Random(), pace_seconds, rematches=is_person)
-        )
-        try:
-            guest_errand = Join(room=await house.entered())
-            name = "you" if is_person else "guest"
-            guest = Connection(url, Identity(), guest_errand, name=name, gives_up_after=ATTEMPTS)
-            if is_person:
-                await _sit(guest, as_json=False)
-            else:
-                await _race_bots(guest, level)
-        finally:
-            hosting.cancel()
-            await asyncio.gather(hosting, return_exceptions=True)
-
-
-async def _race_bots(guest: Connection, level: Level) -> None:
-    def show(before: Model, update: Update) -> None:
-        for line in tell_news(before, update):
-            print(line)
-
-    record = await play_match(guest, POLICIES[level], random.Random(), 0, show=show)
-    print("\n".join(draw(guest.model)))
-    if record is not None:
-        print(f"The record is at {save_record(record)}")

@@ -1,15 +1,21 @@
 """Boards and results as lines of text: what the plain face, replays and the screen reader show. Pure."""
 
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import Final
 
 from protocol.calculation.board import Board
 from protocol.calculation.cards import Card, rank, rank_name
 from protocol.calculation.moves import FOUNDATION_DIGITS, PILE_LETTERS
-from protocol.calculation.round import Ending, Outcome
+from protocol.calculation.round import Ending, Outcome, Score
+from protocol.calculation.rules import Foundation
 
-SUIT_NAMES = {"C": "clubs", "D": "diamonds", "H": "hearts", "S": "spades"}
+COLUMNS: Final = 80
+"""What a small terminal shows of a line."""
 
-ENDINGS = {
+SUIT_NAMES: Final = {"C": "clubs", "D": "diamonds", "H": "hearts", "S": "spades"}
+
+ENDINGS: Final = {
     Ending.WON: "placed every card",
     Ending.STUCK: "had no move left",
     Ending.STOPPED: "stopped",
@@ -37,13 +43,16 @@ def card_name(card: Card) -> str:
 
 
 def draw_board(board: Board) -> Iterator[str]:
-    """Foundations with the rank that each needs next, waste piles, turned card and stock; a line each."""
+    """Foundations with the rank that each needs next, waste piles, turned card and stock.
+
+    A foundation shows its whole sequence, in brackets what is still to come.
+    """
     for digit, foundation, cards in zip(FOUNDATION_DIGITS, board.layout, board.foundations, strict=False):
         wanted = foundation.next_rank(len(cards))
         needs = "complete" if wanted is None else f"needs {rank_name(wanted)}"
-        yield f"  {digit}  by {foundation.step:+d}  {needs:<9} | {ranks(cards)}"
+        yield f"  {digit}  by {foundation.step:+d}  {needs:<9} | {_sequence(foundation, len(cards))}"
     for letter, pile in zip(PILE_LETTERS, board.piles, strict=False):
-        yield f"  {letter}  {_count(len(pile)):<18}| {ranks(pile) or '-'}"
+        yield from draw_cards(f"  {letter}  {_count(len(pile)):<18}| ", pile)
     if board.turned is not None:
         name = rank_name(rank(board.turned))
         yield f"  s  the turned card    | {name}   ({card_name(board.turned)}; {_stock(board)})"
@@ -53,12 +62,10 @@ def draw_board(board: Board) -> Iterator[str]:
         yield f"  s  the stock is empty | ({_redeals(board)})"
 
 
-def draw_foundation_sequences(board: Board) -> Iterator[str]:
-    """Every rank of every foundation, in order; what lies there already in brackets."""
-    for digit, foundation, cards in zip(FOUNDATION_DIGITS, board.layout, board.foundations, strict=False):
-        names = [rank_name(number) for number in foundation.sequence()]
-        done, left = " ".join(names[: len(cards)]), " ".join(names[len(cards) :])
-        yield f"  {digit}  [{done}] {left}"
+def draw_cards(head: str, cards: Sequence[Card]) -> Iterator[str]:
+    """A row of cards, going on under its own column where a small terminal ends."""
+    indent = f"{'':{len(head) - 2}}| "
+    yield from wrap(ranks(cards) or "-", COLUMNS, initial_indent=head, subsequent_indent=indent)
 
 
 def draw_result(outcome: Outcome, names: Sequence[str]) -> Iterator[str]:
@@ -68,14 +75,25 @@ def draw_result(outcome: Outcome, names: Sequence[str]) -> Iterator[str]:
     else:
         yield f"{clean(names[outcome.winner])} wins."
     for name, score in zip(names, outcome.scores, strict=True):
-        near = ", a near miss" if score.is_near_miss else ""
-        yield f"  {clean(name)}: {score.placed} of {score.goal} cards{near}; {ENDINGS[score.ending]}"
-        yield f"    {score.turns} stock cards turned, {score.direct} of them played straight to a foundation"
+        yield from draw_score(name, score)
+
+
+def draw_score(name: str, score: Score) -> Iterator[str]:
+    """What one player has to show for a round."""
+    near = ", a near miss" if score.is_near_miss else ""
+    yield f"  {clean(name)}: {score.placed} of {score.goal} cards{near}; {ENDINGS[score.ending]}"
+    yield f"    {score.turns} stock cards turned, {score.direct} of them played straight to a foundation"
 
 
 def format_time(seconds: float) -> str:
     """Minutes and seconds, ``4:05``."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def _sequence(foundation: Foundation, cards: int) -> str:
+    names = [rank_name(number) for number in foundation.sequence()]
+    lying, coming = " ".join(names[:cards]), " ".join(names[cards:])
+    return " ".join(part for part in (lying, f"({coming})" if coming else "") if part)
 
 
 def _count(cards: int) -> str:

@@ -8,11 +8,13 @@ from client_cli.drawing import clean, draw_board, draw_result, format_time
 from client_cli.model import Link, Model
 from protocol.calculation.cards import rank, rank_name
 from protocol.calculation.moves import REDEAL
+from protocol.calculation.rules import span
 from protocol.messages import entries
 from protocol.messages.codec import encode
 from protocol.messages.entries import Entry
 from protocol.messages.fields import Phase
 from protocol.messages.from_server import Placed, Refused, Snapshot, View, Welcome
+from protocol.messages.options import RoomOptions
 
 HELP: Final = """\
 A move is where from, then where to:
@@ -22,10 +24,11 @@ A move is where from, then where to:
   redeal     when the stock is empty, if the rules have a redeal
   stop       end your race and keep what you have placed
   resign     give the round up
-Each foundation takes the rank that it says it needs, whatever the suit.
+Each foundation takes the rank that it says it needs, whatever the suit; in
+brackets are the ranks that come after.
 Cards never go from pile to pile, and nothing leaves a foundation. Who first
 places every card wins; if nobody can, more cards win.
-Other words: ready, board, sequences, time, rematch, leave, help."""
+Other words: ready, board, time, rematch, leave, help."""
 
 
 def tell_json(before: Model, update: Update) -> Iterator[str]:  # noqa: ARG001 (the two ways to tell are called alike)
@@ -100,7 +103,7 @@ def _tell_snapshot(model: Model) -> Iterator[str]:
     scene = model.scene
     if scene is None:
         return
-    yield f"Room {model.room}, {clean(scene.options.rules)}."
+    yield f"Room {model.room}: {', '.join(_tell_options(scene.options))}."
     if scene.phase is Phase.WAITING and model.seat is not None:
         yield "Waiting for the other player, who types:"
         yield f"  fairest join {model.room}"
@@ -109,6 +112,18 @@ def _tell_snapshot(model: Model) -> Iterator[str]:
     if model.seat is None:
         yield "You watch. What only one player has seen stays hidden from you"
         yield "until the other one has seen it too."
+
+
+def _tell_options(options: RoomOptions) -> Iterator[str]:
+    yield clean(options.rules)
+    if options.piles is not None:
+        yield span(range(options.piles, options.piles + 1), "waste pile")
+    if options.redeals is not None:
+        yield span(range(options.redeals, options.redeals + 1), "redeal")
+    if options.best_of > 1:
+        yield f"best of {options.best_of} rounds"
+    if options.direct_breaks_ties:
+        yield "direct plays break a tie"
 
 
 def _tell_entry(before: Model, model: Model, entry: Entry) -> Iterator[str]:

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 from client_cli.connection import Connection, Update
-from client_cli.drawing import clean, draw_foundation_sequences
+from client_cli.drawing import clean
 from client_cli.keyboard import typed_lines
 from client_cli.model import Link, Model
 from client_cli.plain import HELP, draw, tell_time
@@ -156,9 +156,6 @@ class Player:
                 await self._connection.ask_rematch()
             case "leave" | "quit" | "q":
                 await self._leave(model)
-            case "sequences" if model.board:
-                for text in draw_foundation_sequences(model.board):
-                    self._note(text)
             case "" | "board":
                 for text in draw(model):
                     self._note(text)

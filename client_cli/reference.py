@@ -3,13 +3,16 @@
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from client_cli.drawing import card_name
 from protocol.calculation.cards import Card, rank_name
 from protocol.calculation.deal import make_deal
-from protocol.calculation.rules import VARIANTS, Foundation, Redeal, Rules, Thrown, Variant
+from protocol.calculation.moves import FOUNDATION_DIGITS, PILE_LETTERS
+from protocol.calculation.rules import VARIANTS, Foundation, Redeal, Rules, Thrown, Variant, span
 
-CARDS_A_LINE = 16
+CARDS_A_LINE: Final = 16
+HOW: Final = {Redeal.RESHUFFLED: "reshuffled", Redeal.TURNED_OVER: "turned over"}
 
 
 def read_seed(text: str) -> bytes:
@@ -22,26 +25,31 @@ def read_seed(text: str) -> bytes:
 def list_variants() -> Iterator[str]:
     """One line for each variant."""
     for name, variant in VARIANTS.items():
-        rules = variant.rules
-        yield f"{name:<11} {variant.title:<26} {_counts(rules)}"
+        yield f"{name:<11} {variant.title:<26} {_counts(variant.rules)}"
 
 
 def describe_variant(variant: Variant, rules: Rules, seed: bytes | None) -> Iterator[str]:
-    """A variant with its sequences; those that only the deal decides need a seed."""
+    """A variant's reference card, to print or to keep on the screen.
+
+    Sequences that only the deal decides need a seed; without one the card says where they come from.
+    """
     yield f"{variant.title} ({rules.name})"
     if variant.also:
-        yield f"also called: {', '.join(variant.also)}"
-    yield _counts(rules)
-    yield f"may be played with {_span(variant.piles, 'pile')} and {_span(variant.redeals, 'redeal')}"
-    if isinstance(rules.foundations, Thrown) and seed is None:
-        yield "starters are the first cards of the deal, steps are dice: add --seed to see those of one deal"
+        yield f"  also called {', '.join(variant.also)}"
+    yield f"  {_counts(rules)}; {rules.goal} cards to place"
+    yield f"  may be played with {span(variant.piles, 'waste pile')} and {span(variant.redeals, 'redeal')}"
+    if not isinstance(rules.foundations, Thrown):
+        yield from _sequences(rules.foundations)
+    elif seed is not None:
+        yield from _sequences(make_deal(rules, seed).foundations)
     else:
-        foundations = rules.foundations if seed is None else make_deal(rules, seed).foundations
-        assert not isinstance(foundations, Thrown)
-        yield from _sequences(foundations)
+        yield from _describe_thrown(rules.foundations)
+    if not rules.starters:
+        yield "  the foundations start empty"
     if rules.markers:
-        yield f"out of play: {' '.join(map(rank_name, rules.markers))}"
-    yield f"source: {variant.source}"
+        yield f"  out of play: {' '.join(map(rank_name, rules.markers))}"
+    yield from _moves(rules)
+    yield f"  source: {variant.source}"
 
 
 def describe_deal(rules: Rules, seed: bytes) -> Iterator[str]:
@@ -63,14 +71,22 @@ def describe_deal(rules: Rules, seed: bytes) -> Iterator[str]:
 
 
 def _counts(rules: Rules) -> str:
-    redeals = f", {_span(range(rules.redeals, rules.redeals + 1), 'redeal')}" if rules.redeals else ""
-    how = " turned over" if rules.redeals and rules.redeal is Redeal.TURNED_OVER else ""
-    return f"{rules.stock} in the stock, {rules.piles} waste pile{'s' * (rules.piles > 1)}{redeals}{how}"
+    how = f", {HOW[rules.redeal]}" if rules.redeals else ""
+    piles, redeals = (range(number, number + 1) for number in (rules.piles, rules.redeals))
+    return f"{rules.stock} in the stock, {span(piles, 'waste pile')}, {span(redeals, 'redeal')}{how}"
 
 
-def _span(allowed: range, what: str) -> str:
-    low, high = allowed[0], allowed[-1]
-    return f"{low} {what}{'s' * (low != 1)}" if low == high else f"{low} to {high} {what}s"
+def _describe_thrown(thrown: Thrown) -> Iterator[str]:
+    yield f"  starters: the first {thrown.count} cards of the shuffled deck"
+    yield f"  steps: a die for each, +1 to +{thrown.sides}; --seed shows those of one deal"
+
+
+def _moves(rules: Rules) -> Iterator[str]:
+    """Where from, then where to, as far as these rules have it."""
+    foundation, pile = FOUNDATION_DIGITS[rules.foundation_count - 1], PILE_LETTERS[rules.piles - 1]
+    piles = "sa" if rules.piles == 1 else f"sa-s{pile}"
+    redeal = "; redeal" if rules.redeals else ""
+    yield f"  moves: s1-s{foundation} and {piles} the turned card, a1-{pile}{foundation} the top of a pile{redeal}"
 
 
 def _sequences(foundations: Sequence[Foundation]) -> Iterator[str]:

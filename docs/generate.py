@@ -1,4 +1,4 @@
-"""Write what in docs/ is made from the code: docs/asyncapi.json, and the marked parts of docs/protocol.md.
+"""Write what in docs/ is made from the code: docs/asyncapi.json, and the marked parts of protocol.md and rules.md.
 
 `python docs/generate.py` writes; with `--check` it only compares, names each file that is out of step, and exits 1.
 """
@@ -15,9 +15,10 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import BytesSchema
 
+from client_cli.reference import describe_variant
 from protocol.calculation.cards import Card
 from protocol.calculation.deal import make_deal, make_envelopes
-from protocol.calculation.rules import choose_rules
+from protocol.calculation.rules import VARIANTS, choose_rules
 from protocol.calculation.seal import commit_entropy, commit_secret, make_salt, make_seed, random_bytes
 from protocol.messages.fields import SUBPROTOCOL
 from protocol.messages.from_client import FromClient
@@ -135,6 +136,14 @@ def make_parts() -> dict[str, str]:
     }
 
 
+def make_cards() -> dict[str, str]:
+    """The generated parts of docs/rules.md: the reference card of each variant."""
+    return {
+        f"card {name}": "\n".join(("```text", *describe_variant(variant, variant.rules, seed=None), "```"))
+        for name, variant in VARIANTS.items()
+    }
+
+
 def make_table(names: list[str], schemas: dict[str, Schema], has_defaults: bool = False) -> str:
     """One row for each message: its type, its fields, what it means."""
     rows = []
@@ -233,10 +242,11 @@ def fill(page: str, parts: dict[str, str]) -> str:
 
 
 def main() -> None:
-    """Write both files, or with `--check` say which of them would change."""
+    """Write the files, or with `--check` say which of them would change."""
     only_checks = "--check" in sys.argv[1:]
-    page = (DOCS / "protocol.md").read_text("utf-8")
-    wanted = {"asyncapi.json": make_asyncapi(), "protocol.md": fill(page, make_parts())}
+    parts = {"protocol.md": make_parts(), "rules.md": make_cards()}
+    pages = {name: fill((DOCS / name).read_text("utf-8"), made) for name, made in parts.items()}
+    wanted = {"asyncapi.json": make_asyncapi(), **pages}
     stale = [name for name in wanted if not (DOCS / name).exists() or (DOCS / name).read_text("utf-8") != wanted[name]]
     for name in stale:
         if not only_checks:

@@ -3,18 +3,36 @@
 The rows follow docs/rules.md. Where published sources contradict each other, that page says which one holds.
 """
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
 
+class BadRules(ValueError):
+    """Rules that nobody can play, or that are not played; the text says what would be right."""
+
+
+MOST_PILES: Final = 8
+MOST_FOUNDATIONS: Final = 8
+"""As many as moves have letters and digits for (`protocol.calculation.moves`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Foundation:
-    """One foundation: the rank it starts from, the step from card to card, and how many cards complete it."""
+    """One foundation: the rank it starts from, the step from card to card, and how many cards complete it.
+
+    Raises `BadRules` for one that is not built of ranks, each of them once.
+    """
 
     start: int
     step: int
     length: int = 13
+
+    def __post_init__(self) -> None:
+        if self.start not in range(1, 14) or self.step % 13 == 0 or self.length not in range(1, 14):
+            raise BadRules(f"a foundation cannot start at {self.start} and have {self.length} cards by {self.step:+d}")
 
     def next_rank(self, cards: int) -> int | None:
         """The rank needed on top of this many cards, or None when the foundation is complete."""
@@ -46,7 +64,7 @@ class Rules:
     """One variant with its parameters chosen: all that a deal and a board need to know.
 
     `starters` says whether each foundation begins with its first card laid out; `markers` are ranks of which
-    one card each lies face up out of play.
+    one card each lies face up out of play. Raises `BadRules` for what no deck can be played with.
     """
 
     name: str
@@ -57,6 +75,10 @@ class Rules:
     redeals: int = 0
     redeal: Redeal = Redeal.RESHUFFLED
     markers: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        for problem in _problems(self):
+            raise BadRules(f"{self.name}: {problem}")
 
     @property
     def foundation_count(self) -> int:
@@ -77,8 +99,24 @@ class Rules:
         return 52 * self.decks - laid - len(self.markers)
 
 
-class BadRules(ValueError):
-    """A combination of variant and parameters that nobody plays; its text says what would be right."""
+def _problems(rules: Rules) -> Iterator[str]:
+    """What makes these rules unplayable."""
+    if rules.decks not in (1, 2):
+        yield f"is for one deck or two, not {rules.decks}"
+    if rules.piles not in range(1, MOST_PILES + 1):
+        yield f"has 1 to {MOST_PILES} waste piles, not {rules.piles}"
+    if rules.foundation_count not in range(1, MOST_FOUNDATIONS + 1):
+        yield f"has 1 to {MOST_FOUNDATIONS} foundations, not {rules.foundation_count}"
+    if isinstance(rules.foundations, Thrown):
+        if not rules.starters or rules.markers:
+            yield "foundations that the deal decides have starters, and no markers"
+        return
+    needed = Counter(rules.markers)
+    for foundation in rules.foundations:
+        needed.update(foundation.sequence())
+    for number, cards in needed.items():
+        if cards > 4 * rules.decks:
+            yield f"needs {cards} cards of rank {number}, and there are {4 * rules.decks}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +137,8 @@ def _steps(starts: tuple[int, ...], steps: tuple[int, ...], length: int = 13) ->
 
 _BY_ONE_TO_FOUR: Final = _steps((1, 2, 3, 4), (1, 2, 3, 4))
 
+UNPUBLISHED: Final = "a players' variation of Calculation; no book that we know of has it"
+
 VARIANTS: Final[dict[str, Variant]] = {
     variant.rules.name: variant
     for variant in (
@@ -107,7 +147,7 @@ VARIANTS: Final[dict[str, Variant]] = {
             rules=Rules("classic", _BY_ONE_TO_FOUR),
             piles=range(1, 9),
             redeals=range(3),
-            source="Lady Cadogan, Illustrated Games of Solitaire or Patience; Morehead and Mott-Smith",
+            source="Wikipedia, Calculation (card game): from France, as La Plus Belle",
             also=("calculation", "piker", "progression", "the-fairest"),
         ),
         Variant(
@@ -115,21 +155,21 @@ VARIANTS: Final[dict[str, Variant]] = {
             rules=Rules("easy", _BY_ONE_TO_FOUR, piles=5),
             piles=range(5, 7),
             redeals=range(3),
-            source="Common program option: a fifth or sixth waste pile",
+            source=UNPUBLISHED,
         ),
         Variant(
             title="Broken Intervals",
             rules=Rules("broken", Thrown(count=4, sides=6)),
             piles=range(1, 9),
             redeals=range(3),
-            source="Broken Intervals: starters from the deal, steps by dice",
+            source=UNPUBLISHED,
         ),
         Variant(
             title="Senior Calculation",
             rules=Rules("senior", _steps(tuple(range(1, 9)), tuple(range(1, 9))), decks=2),
             piles=range(4, 9),
             redeals=range(3),
-            source="Two-deck Calculation, also called Giant",
+            source=UNPUBLISHED,
             also=("giant",),
         ),
         Variant(
@@ -137,14 +177,14 @@ VARIANTS: Final[dict[str, Variant]] = {
             rules=Rules("reverse", _steps((13, 13, 13, 13), (-1, -2, -3, -4))),
             piles=range(1, 9),
             redeals=range(3),
-            source="Four kings, downward by ones, twos, threes and fours",
+            source=UNPUBLISHED,
         ),
         Variant(
             title="Calculation with a redeal",
             rules=Rules("redeal", _BY_ONE_TO_FOUR, redeals=1),
             piles=range(1, 9),
             redeals=range(1, 3),
-            source="Common program option: the combined waste, reshuffled",
+            source=UNPUBLISHED,
         ),
         Variant(
             title="Betsy Ross",
@@ -158,15 +198,15 @@ VARIANTS: Final[dict[str, Variant]] = {
             ),
             piles=range(1, 2),
             redeals=range(3),
-            source="Betsy Ross, also called Four Kings: one waste pile, turned over twice",
-            also=("four-kings",),
+            source="E. D. Cheney, Patience (1869), as Musical; Wikipedia, Musical (card game)",
+            also=("four-kings", "musical", "quadruple-alliance"),
         ),
         Variant(
             title="One-pile Calculation",
             rules=Rules("single", _BY_ONE_TO_FOUR, piles=1),
             piles=range(1, 2),
             redeals=range(3),
-            source="Piker's one-pile cousin: practically unwinnable, raced for progress",
+            source=UNPUBLISHED,
         ),
     )
 }
@@ -190,17 +230,31 @@ def choose_rules(name: str, piles: int | None = None, redeals: int | None = None
     Raises `BadRules` for an unknown name or a parameter outside what the variant is played with.
     """
     variant = find_variant(name)
-    rules = variant.rules
-    for what, value, allowed in (("piles", piles, variant.piles), ("redeals", redeals, variant.redeals)):
-        if value is not None and value not in allowed:
-            raise BadRules(f"{rules.name} is played with {_span(allowed, what)}, not {value}")
-    return replace(
-        rules,
-        piles=rules.piles if piles is None else piles,
-        redeals=rules.redeals if redeals is None else redeals,
-    )
+    piles = variant.rules.piles if piles is None else piles
+    redeals = variant.rules.redeals if redeals is None else redeals
+    for what, value, allowed in (("pile", piles, variant.piles), ("redeal", redeals, variant.redeals)):
+        if value not in allowed:
+            wrong = f"{variant.rules.name} is played with {span(allowed, what)}, not {value}"
+            raise BadRules("; ".join((wrong, *_advice(variant.rules, piles, redeals))))
+    return replace(variant.rules, piles=piles, redeals=redeals)
 
 
-def _span(allowed: range, what: str) -> str:
+def span(allowed: range, what: str) -> str:
+    """How many of something there may be, in words: ``1 pile``, ``5 or 6 piles``, ``no redeal``."""
     low, high = allowed[0], allowed[-1]
-    return f"{low} {what.removesuffix('s')}" if low == high == 1 else f"{low} to {high} {what}"
+    if high == 0:
+        return f"no {what}"
+    plural = "" if high == 1 else "s"
+    if low == high:
+        return f"{high} {what}{plural}"
+    return f"{low} {'or' if high - low == 1 else 'to'} {high} {what}{plural}"
+
+
+def _advice(rules: Rules, piles: int, redeals: int) -> Iterator[str]:
+    """Which other row plays the same foundations with these parameters."""
+    for variant in VARIANTS.values():
+        other = variant.rules
+        is_same_game = other == replace(rules, name=other.name, piles=other.piles, redeals=other.redeals)
+        if is_same_game and piles in variant.piles and redeals in variant.redeals:
+            yield f"choose {other.name} for that"
+            return

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from protocol.calculation.round import Outcome
-from protocol.calculation.rules import Foundation
+from protocol.calculation.rules import MOST_FOUNDATIONS, MOST_PILES, Foundation
 from protocol.messages.fields import CardText, Hash, Message, MoveText, Name, RoundId, Seat, Secret, TimeMs
 
 
@@ -79,13 +79,18 @@ class Revealed(Message):
 
 
 class Dealt(Message):
-    """The cards are dealt and the countdown runs. `envelopes` holds, for each sealed pass, one hash a position."""
+    """The cards are dealt and the countdown runs. `envelopes` holds, for each sealed pass, one hash a position.
+
+    With `piles` and `redeals` it is all that a client needs to lay the board out, whatever the variant.
+    """
 
     type: Literal["dealt"] = "dealt"
-    layout: tuple[Foundation, ...]
+    layout: Annotated[tuple[Foundation, ...], Field(min_length=1, max_length=MOST_FOUNDATIONS)]
     starters: tuple[CardText, ...]
     markers: tuple[CardText, ...]
-    envelopes: tuple[tuple[Hash, ...], ...]
+    piles: Annotated[int, Field(ge=1, le=MOST_PILES)]
+    redeals: Annotated[int, Field(ge=0)]
+    envelopes: Annotated[tuple[tuple[Hash, ...], ...], Field(min_length=1)]
     starts_at_ms: TimeMs
 
 

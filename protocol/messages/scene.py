@@ -138,14 +138,13 @@ class Scene(Message):
         )
 
     def _dealt(self, entry: entries.Dealt) -> "Scene":
-        rules = self.options.chosen_rules()
         board = Board(
             layout=entry.layout,
             foundations=tuple((card,) for card in entry.starters) or ((),) * len(entry.layout),
-            piles=((),) * rules.piles,
+            piles=((),) * entry.piles,
             turned=None,
-            stock=rules.stock,
-            redeals=rules.redeals,
+            stock=len(entry.envelopes[0]),
+            redeals=entry.redeals,
         )
         scene = _seat(_seat(self, 0, board=board), 1, board=board)
         return _with(

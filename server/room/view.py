@@ -200,6 +200,8 @@ def _tell_deal(after: RoomState) -> entries.Dealt:
         layout=deal.foundations,
         starters=deal.starters,
         markers=deal.markers,
+        piles=after.rules.piles,
+        redeals=after.rules.redeals,
         envelopes=make_envelopes(after.rules, deal, dealt.seed, dealt.round_id),
         starts_at_ms=_phase_end(after),
     )

@@ -1,9 +1,16 @@
 """The rows of the table, against the sequences that people know."""
 
+import ast
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from protocol.calculation.cards import rank_name
-from protocol.calculation.rules import VARIANTS, BadRules, Foundation, Thrown, choose_rules, find_variant
+from protocol.calculation.rules import VARIANTS, BadRules, Foundation, Rules, Thrown, choose_rules, find_variant
+
+ROOT = Path(__file__).parents[2]
+CLASSIC = choose_rules("classic")
 
 SEQUENCES = {
     (1, 1): "A 2 3 4 5 6 7 8 9 10 J Q K",
@@ -83,10 +90,10 @@ def test_parameters_can_be_combined() -> None:
     ("name", "piles", "redeals", "sentence"),
     [
         ("colorado", None, None, "there is no variant 'colorado'; choose one of classic"),
-        ("easy", 4, None, "easy is played with 5 to 6 piles, not 4"),
+        ("easy", 4, None, "easy is played with 5 or 6 piles, not 4; choose classic for that"),
         ("senior", 9, None, "senior is played with 4 to 8 piles, not 9"),
-        ("betsy-ross", 4, None, "betsy-ross is played with 1 pile, not 4"),
-        ("redeal", None, 0, "redeal is played with 1 to 2 redeals, not 0"),
+        ("betsy-ross", 4, None, "betsy-ross is played with 1 pile, not 4$"),
+        ("redeal", None, 0, "redeal is played with 1 or 2 redeals, not 0; choose classic for that"),
     ],
 )
 def test_a_bad_combination_is_refused_with_what_would_be_right(
@@ -94,3 +101,38 @@ def test_a_bad_combination_is_refused_with_what_would_be_right(
 ) -> None:
     with pytest.raises(BadRules, match=sentence):
         choose_rules(name, piles, redeals)
+
+
+@pytest.mark.parametrize(
+    ("row", "sentence"),
+    [
+        ({"decks": 3}, "bad: is for one deck or two, not 3"),
+        ({"piles": 9}, "bad: has 1 to 8 waste piles, not 9"),
+        ({"foundations": ()}, "bad: has 1 to 8 foundations, not 0"),
+        ({"foundations": Thrown(4, 6), "starters": False}, "bad: foundations that the deal decides have starters"),
+        ({"markers": (1,)}, "bad: needs 5 cards of rank 1, and there are 4"),
+    ],
+)
+def test_a_row_that_no_deck_can_play_is_refused_when_it_is_written(row: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(BadRules, match=sentence):
+        Rules(**{"name": "bad", "foundations": CLASSIC.foundations, **row})
+
+
+@pytest.mark.parametrize(("start", "step", "length"), [(0, 1, 13), (14, 1, 13), (1, 13, 13), (1, 0, 5), (1, 1, 14)])
+def test_a_foundation_is_built_of_ranks_each_of_them_once(start: int, step: int, length: int) -> None:
+    with pytest.raises(BadRules, match="a foundation cannot start at"):
+        Foundation(start, step, length)
+
+
+def test_only_the_table_knows_the_names_of_variants() -> None:
+    """Nobody asks which variant is played: what differs between them is data."""
+    asked = [
+        f"{path.name}:{node.lineno}"
+        for folder in ("protocol", "server", "client_cli")
+        for path in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, (ast.Compare, ast.MatchValue))
+        for part in ast.walk(node)
+        if isinstance(part, ast.Constant) and part.value in VARIANTS
+    ]
+    assert asked == []

@@ -78,8 +78,8 @@ def test_without_a_server_the_client_says_what_it_tried(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("create", "--rules", "easy", "--piles", "4"), "5 to 6 piles, not 4"),
-        (("create", "--best-of", "2"), "--best-of is 1, 3, 5, 7 or 9"),
+        (("create", "--rules", "easy", "--piles", "4"), "5 or 6 piles, not 4; choose classic"),
+        (("create", "--best-of", "2"), "--best-of should be 1, 3, 5, 7 or 9, not 2"),
         (("join", "no room"), "is no room code"),
         (("create", "--server", "http://x"), "looks like ws://127.0.0.1:8765"),
         (("join", "a-b", "--server", "localhost:8765"), "looks like ws://127.0.0.1:8765"),
@@ -102,7 +102,7 @@ def test_rules_lists_every_variant(tmp_path: Path) -> None:
 def test_rules_prints_the_sequences_of_a_variant(tmp_path: Path) -> None:
     done = run(tmp_path, "rules", "betsy-ross")
     assert "4  by +4  8 Q 3 7 J 2 6 10 A 5 9 K" in done.stdout
-    assert "44 in the stock, 1 waste pile, 2 redeals turned over" in done.stdout
+    assert "44 in the stock, 1 waste pile, 2 redeals, turned over" in done.stdout
 
 
 def test_rules_of_broken_intervals_are_those_of_the_deal(tmp_path: Path) -> None:

@@ -1,14 +1,16 @@
 """What is drawn, as text that can be read and that steers no terminal."""
 
+import pytest
+
 from client_cli.connection import Update
-from client_cli.drawing import clean, draw_board, draw_foundation_sequences, draw_result
+from client_cli.drawing import clean, draw_board, draw_result, ranks
 from client_cli.model import Model
 from client_cli.plain import tell, tell_json, tell_time
 from protocol.calculation.board import lay_out
 from protocol.calculation.deal import make_deal
 from protocol.calculation.moves import MOVES
 from protocol.calculation.round import start_round
-from protocol.calculation.rules import choose_rules
+from protocol.calculation.rules import VARIANTS, choose_rules
 from protocol.messages.entries import Seated
 from protocol.messages.from_server import Refused, View, Welcome
 from protocol.messages.options import RoomOptions
@@ -37,12 +39,22 @@ def test_a_board_shows_every_card_of_a_pile() -> None:
     assert len(line.split("|")[1].split()) == len(pile)
 
 
-def test_no_line_is_wider_than_a_small_terminal() -> None:
+@pytest.mark.parametrize("name", sorted(VARIANTS))
+def test_no_line_is_wider_than_a_small_terminal(name: str) -> None:
+    rules = choose_rules(name)
+    deep = start_round(rules, make_deal(rules, bytes(32)), seats=1)
+    for _ in range(rules.stock):
+        deep = deep.play(0, MOVES["sa"])
+    assert max(map(len, draw_board(deep.racers[0].board))) <= 80
+
+
+def test_a_pile_too_long_for_a_line_goes_on_below_in_its_column() -> None:
     deep = RACE
     for _ in range(48):
         deep = deep.play(0, MOVES["sa"])
-    assert max(map(len, draw_board(deep.racers[0].board))) < 140
-    assert max(map(len, draw_board(RACE.racers[0].board))) <= 80
+    pile = list(draw_board(deep.racers[0].board))[4:-4]
+    assert [line.index("|") for line in pile] == [23, 23]
+    assert " ".join(line.split("| ")[1] for line in pile) == ranks(deep.racers[0].board.piles[0])
 
 
 def test_eight_foundations_and_eight_piles_are_drawn_as_readily() -> None:
@@ -51,8 +63,8 @@ def test_eight_foundations_and_eight_piles_are_drawn_as_readily() -> None:
     assert [line.split()[0] for line in draw_board(board)] == [*"12345678", *"abcdefgh", "s"]
 
 
-def test_sequences_show_what_lies_and_what_follows() -> None:
-    assert next(iter(draw_foundation_sequences(RACE.racers[0].board))) == "  1  [A] 2 3 4 5 6 7 8 9 10 J Q K"
+def test_a_foundation_shows_what_lies_and_in_brackets_what_follows() -> None:
+    assert next(iter(draw_board(RACE.racers[0].board))).split("| ")[1] == "A (2 3 4 5 6 7 8 9 10 J Q K)"
 
 
 def test_a_result_names_the_winner_and_both_counts() -> None:

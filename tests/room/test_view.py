@@ -1,7 +1,7 @@
 """The horizon rule, against a second reckoning of who has seen what.
 
 The oracle below knows nothing of turns as the code computes them: it counts, in the log, the stock cards that each seat
-has played, for rules without a redeal.
+has played, for rules without a redeal; tests/room/test_view_redeals.py looks at the others.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol.calculation.moves import MOVES
-from protocol.calculation.round import Turn
 from protocol.messages import entries
 from protocol.messages.codec import encode
 from protocol.messages.entries import Entry
@@ -156,17 +155,6 @@ def test_a_view_is_the_same_in_every_process(seed: int, viewer: int | None) -> N
     shown = [entry for step in steps for entry in live.see(tell(step), step.after)]
     assert shown == view(steps, viewer)
     assert live.position == len(shown)
-
-
-@given(seeds)
-def test_redeals_keep_the_horizon(seed: int) -> None:
-    steps = raced(seed, RoomOptions(rules="redeal", redeals=2), eagerness=(30, 1)).steps
-    watcher = views_of(steps[0].after)[None]
-    for step in steps:
-        race = step.after.race
-        for entry in watcher.see(tell(step), step.after):
-            if isinstance(entry, entries.Turned) and race is not None and race.horizon is not None:
-                assert Turn(entry.pass_number, entry.position) <= race.horizon
 
 
 def test_a_leader_far_ahead_shows_a_spectator_nothing_but_the_first_card() -> None:

@@ -5,12 +5,14 @@ import random
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from redis.asyncio import Redis
 
 from client_cli.bots import choose_greedy
+from protocol.calculation import rules as calculation_rules
 from protocol.calculation.record import read_record
 from protocol.calculation.rules import VARIANTS
 from protocol.messages.fields import Phase
@@ -97,6 +99,20 @@ async def test_after_a_race_the_log_gives_exactly_the_boards_that_everybody_saw(
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name != "classic"])
 async def test_every_variant_is_raced_to_the_end(server_url: str, redis_url: str, name: str) -> None:
     options = QUICK.model_copy(update={"rules": name})
+    await race_and_compare((server_url, server_url), server_url, redis_url, options)
+
+
+async def test_a_new_variant_is_one_row_and_is_raced_like_the_others(
+    server_url: str, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The row that docs/rules.md shows: ten lines, and no other code."""
+    page = (Path(__file__).parents[2] / "docs" / "rules.md").read_text()
+    source = page.split("```python\n")[1].split("```")[0]
+    assert len(source.splitlines()) <= 10
+    variant = eval(source, vars(calculation_rules))
+    monkeypatch.setitem(VARIANTS, variant.rules.name, variant)
+    assert (variant.rules.stock, variant.rules.piles, variant.rules.goal) == (52, 3, 52)
+    options = QUICK.model_copy(update={"rules": variant.rules.name, "redeals": 1})
     await race_and_compare((server_url, server_url), server_url, redis_url, options)
 
 

@@ -1,0 +1,93 @@
+"""One session each: a player in a room, a spectator, a bot, a race at home. They put the client's parts together."""
+
+import asyncio
+import random
+import sys
+from typing import Final
+
+from client_cli.bot_player import play_match
+from client_cli.bots import Policy
+from client_cli.connection import Connection, Errand, Update
+from client_cli.drawing import draw_result
+from client_cli.house import own_server
+from client_cli.identity import Identity, open_identity
+from client_cli.model import Model
+from client_cli.plain import draw, tell, tell_json, tell_news
+from client_cli.player import Player
+from client_cli.records import save_record
+from protocol.calculation.record import read_record
+from protocol.messages.from_client import Create, Join
+from protocol.messages.options import RoomOptions
+
+ATTEMPTS: Final = 3
+"""How often a server that never answered is tried."""
+HOUSE_PACE_SECONDS: Final = 2.0
+"""A house bot thinks about as long as a person does."""
+
+
+async def race(server: str, name: str | None, errand: Errand, as_json: bool) -> None:
+    """A person, or a pipe, in a seat of a room. Raises `Rejected`, `IdentityInUse`; when cancelled, the seat waits."""
+    with open_identity(server, name) as identity:
+        await _sit(Connection(server, identity, errand, name=name, gives_up_after=ATTEMPTS), as_json)
+
+
+async def watch_room(server: str, errand: Errand, as_json: bool) -> None:
+    """A spectator of a room. Raises `Rejected`."""
+    await _sit(Connection(server, Identity(), errand, gives_up_after=ATTEMPTS), as_json)
+
+
+async def let_bot_play(server: str, errand: Errand, policy: Policy, pace_seconds: float) -> None:
+    """A bot in a seat of a room, until the match is over; then the results. Raises `Rejected`."""
+    connection = Connection(server, Identity(), errand, gives_up_after=ATTEMPTS)
+    record = await play_match(connection, policy, random.Random(), pace_seconds)
+    if record is not None:
+        played = read_record(record.lines)
+        for number, finished in enumerate(played.rounds, 1):
+            if finished.outcome is not None:
+                print(f"Round {number}:")
+                print("\n".join(draw_result(finished.outcome, played.names)))
+
+
+async def race_at_home(policy: Policy, options: RoomOptions, *, is_person: bool) -> None:
+    """A race against a house bot on a server of our own, or of two bots. Raises `NoServer`.
+
+    The house bot opens the room; then the person, or the other bot, comes in.
+    """
+    async with own_server() as url:
+        house = Connection(url, Identity(), Create(options=options), name="house", gives_up_after=ATTEMPTS)
+        pace_seconds = HOUSE_PACE_SECONDS if is_person else 0
+        hosting = asyncio.create_task(play_match(house, policy, random.Random(), pace_seconds, rematches=is_person))
+        try:
+            guest_errand = Join(room=await house.entered())
+            name = "you" if is_person else "guest"
+            guest = Connection(url, Identity(), guest_errand, name=name, gives_up_after=ATTEMPTS)
+            if is_person:
+                await _sit(guest, as_json=False)
+            else:
+                await _race_bots(guest, policy)
+        finally:
+            hosting.cancel()
+            await asyncio.gather(hosting, return_exceptions=True)
+
+
+async def _sit(connection: Connection, as_json: bool) -> None:
+    notes = sys.stderr if as_json else sys.stdout
+    player = Player(
+        connection,
+        tell=tell_json if as_json else tell,
+        write=lambda line: print(line, flush=True),
+        note=lambda line: print(line, file=notes, flush=True),
+        is_person=sys.stdin.isatty(),
+    )
+    await player.run()
+
+
+async def _race_bots(guest: Connection, policy: Policy) -> None:
+    def show(before: Model, update: Update) -> None:
+        for line in tell_news(before, update):
+            print(line)
+
+    record = await play_match(guest, policy, random.Random(), 0, show=show)
+    print("\n".join(draw(guest.model)))
+    if record is not None:
+        print(f"The record is at {save_record(record)}")
