@@ -1,6 +1,7 @@
 """Does the engine play the games that others have measured? Careless policies over many games of every variant."""
 
 import random
+import sys
 from dataclasses import dataclass
 from multiprocessing import Pool
 
@@ -33,7 +34,7 @@ SAMPLES = {
     "greedy_wins_broken": Sample(choose_rules("broken"), 20_000, 0.6, 0.5),
     "greedy_wins_senior_4_piles": Sample(choose_rules("senior"), 10_000, 1.4, 0.5),
     "greedy_wins_reverse": Sample(choose_rules("reverse"), 20_000, 1.3, 0.5),
-    "greedy_wins_1_redeal": Sample(choose_rules("redeal"), 10_000, 20.0, 2.0),
+    "greedy_wins_1_redeal": Sample(choose_rules("redeal"), 60_000, 20.0, 2.0),
     "greedy_wins_2_redeals": Sample(choose_rules("redeal", redeals=2), 10_000, 68.5, 2.0),
     "greedy_wins_betsy_ross_0_redeals": Sample(choose_rules("betsy-ross", redeals=0), 10_000, 0.0, 2.0),
     "greedy_wins_betsy_ross_1_redeal": Sample(choose_rules("betsy-ross", redeals=1), 10_000, 0.6, 2.0),
@@ -51,6 +52,7 @@ def measure_engine_sanity() -> list[Figure]:
     """
     figures = []
     for name, sample in SAMPLES.items():
+        print(f"  {name}, {sample.games} games ...", file=sys.stderr)
         wins, placed = _play(sample)
         figures.append(within(name, 100 * wins, "%", sample.wins, sample.tolerance))
         if name == "greedy_wins":
