@@ -21,14 +21,18 @@ from client_cli.connection import Rejected
 from client_cli.house import NoServer
 from client_cli.identity import IdentityInUse
 from client_cli.practice import HELP, answer, draw_practice, start_practice
+from client_cli.receipts import receipts_folder
 from client_cli.records import load_record
 from client_cli.sessions import let_bot_play, race, race_at_home, watch_room
+from client_cli.witness import Cheated
 from protocol.calculation.record import BadRecord, Record
 from protocol.calculation.rules import VARIANTS, BadRules, Rules, choose_rules, find_variant
 from protocol.messages.from_client import Create, Join, Watch
 from protocol.messages.options import RoomOptions, Spectators
 
 DEFAULT_SERVER: Final = "ws://127.0.0.1:8765"
+BROKEN_SEAL: Final = 3
+"""Exit code when a server, or a record, is caught cheating."""
 QUIT: Final = ("quit", "q", "leave")
 
 
@@ -285,9 +289,18 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
         asyncio.run(work)
     except (Rejected, NoServer, IdentityInUse) as reason:
         _fail(str(reason))
+    except Cheated as reason:
+        _raise_alarm(reason)
     except KeyboardInterrupt:
         # Ctrl-C leaves the terminal, not the seat.
         raise SystemExit(130) from None
+
+
+def _raise_alarm(reason: Cheated) -> NoReturn:
+    print(f"fairest: THE SEAL IS BROKEN. {reason}", file=sys.stderr)
+    print("Stop playing on this server, and keep your receipt: it shows what the server said.", file=sys.stderr)
+    print(f"Receipts are in {receipts_folder()}", file=sys.stderr)
+    raise SystemExit(BROKEN_SEAL)
 
 
 def _fail(sentence: str) -> NoReturn:

@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -20,6 +21,7 @@ from websockets.typing import Subprotocol
 
 from client_cli.identity import Identity
 from client_cli.model import Contradiction, Link, Model
+from client_cli.receipts import Receipt
 from protocol.calculation.moves import Move
 from protocol.calculation.seal import SECRET_BYTES, commit_entropy
 from protocol.messages.codec import BrokenMessage, decode_from_server, encode
@@ -31,6 +33,7 @@ from protocol.messages.from_client import (
     Hello,
     Join,
     Leave,
+    Play,
     Ready,
     Rematch,
     Resume,
@@ -75,21 +78,26 @@ class Connection:
         *,
         name: str | None = None,
         gives_up_after: int | None = None,
+        receipts: Path | None = None,
     ) -> None:
-        """`gives_up_after` so many failed attempts in a row to reach the server at first; afterwards, never."""
+        """`gives_up_after` so many failed attempts in a row to reach the server at first; afterwards, never.
+
+        `receipts` is the folder for the player's receipt, if one is to be kept.
+        """
         self.model = Model()
         self._url = server_url
         self._identity = identity
         self._errand = errand
         self._name = name
         self._gives_up_after = gives_up_after
+        self.receipt = Receipt(receipts) if receipts else None
         self._socket: ClientConnection | None = None
         self._has_introduced_itself = False
         self._resumes_at_nothing = False
         self._entered = asyncio.Event()
 
     async def updates(self) -> AsyncGenerator[Update]:
-        """What changes, until the server has no more for us. Raises `Rejected`; safe to cancel."""
+        """What changes, until the server has no more for us. Raises `Rejected` and `Cheated`; safe to cancel."""
         failures = 0
         while True:
             since = time.monotonic()
@@ -106,7 +114,7 @@ class Connection:
             if self.model.room is None and self._gives_up_after is not None and failures >= self._gives_up_after:
                 raise Rejected(f"{note} Is it running? Start one with: fairest-server")
             self.model = self.model.connected(Link.LOST)
-            yield Update(self.model, note=note)
+            yield Update(self.model, note=f"{note} Trying again ...")
             wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2**failures)
             await asyncio.sleep(wait * random.uniform(0.5, 1))
 
@@ -132,6 +140,7 @@ class Connection:
         if entropy is None:
             entropy = os.urandom(SECRET_BYTES)
             self._identity.keep_entropy(scene.round, entropy)
+        self.model = self.model.bound(scene.round, entropy)
         await self._say(Ready(round=scene.round, entropy_hash=commit_entropy(scene.round, seat, entropy)))
 
     async def ask_rematch(self) -> None:
@@ -164,8 +173,8 @@ class Connection:
                 await self._say(Hello(token=self._identity.token, name=self._name, client="fairest"))
                 async for frame in socket:
                     message = decode_from_server(frame)
-                    self.model = self.model.heard(message, int(time.time() * 1000))
-                    yield Update(self.model, message)
+                    self._hear(message, int(time.time() * 1000))
+                    yield Update(self.model, message, self._compare_key(message))
                     await self._react(message)
             except (Contradiction, BrokenMessage) as reason:
                 raise Rejected(f"the server contradicts itself: {reason}") from reason
@@ -174,6 +183,27 @@ class Connection:
             finally:
                 self._socket = None
             self._judge_close(socket)
+
+    def _hear(self, message: FromServer, now_ms: int) -> None:
+        """Take a message; it stands in the receipt before it is judged."""
+        if self.receipt is not None and isinstance(message, (Snapshot, View)):
+            self.receipt.heard(message, self._url, self.model.witness.key, now_ms)
+        self.model = self.model.heard(message, now_ms)
+        scene = self.model.scene
+        if isinstance(message, Snapshot) and scene is not None and scene.round is not None:
+            entropy = self._identity.entropy_for(scene.round)
+            if entropy is not None:
+                self.model = self.model.bound(scene.round, entropy)
+
+    def _compare_key(self, message: FromServer) -> str:
+        """A warning if the server is not, or not any more, the one that we met under this address."""
+        if not isinstance(message, Welcome):
+            return ""
+        known = self._identity.server_key
+        self._identity.keep_server_key(message.key)
+        if known in (None, message.key):
+            return ""
+        return f"Beware: this server signs with another key than when you were here last ({message.key.hex()[:16]})."
 
     async def _react(self, message: FromServer) -> None:
         """What a client does by itself, whatever its face."""
@@ -236,6 +266,8 @@ class Connection:
     async def _say(self, message: Message) -> None:
         if self._socket is None:
             return
+        if self.receipt is not None and isinstance(message, (Ready, Reveal, Play)):
+            self.receipt.said(message, int(time.time() * 1000))
         try:
             await self._socket.send(encode(message).decode())
         except ConnectionClosed:

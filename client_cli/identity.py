@@ -24,7 +24,7 @@ class IdentityInUse(Exception):
 
 
 class Identity:
-    """A player's token, and the entropy of the round under way, which must outlive a killed client.
+    """A player's token, the server's key, and the entropy of the round under way, which must outlive a killed client.
 
     Without a path nothing is stored: the player is gone with the client.
     """
@@ -32,16 +32,24 @@ class Identity:
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self.token: str | None = None
+        self.server_key: bytes | None = None
         self._entropy: tuple[str, str] | None = None
         if path is not None and path.exists():
             stored = json.loads(path.read_text())
             self.token = stored.get("token")
+            self.server_key = bytes.fromhex(stored["server_key"]) if stored.get("server_key") else None
             self._entropy = tuple(stored["entropy"]) if stored.get("entropy") else None
 
     def keep_token(self, token: str | None) -> None:
         """Remember the token of a new player, or forget one that the server does not know."""
         self.token = token
         self._store()
+
+    def keep_server_key(self, key: bytes) -> None:
+        """Remember the key that the server shows, to notice if it is another one next time."""
+        if key != self.server_key:
+            self.server_key = key
+            self._store()
 
     def entropy_for(self, round_id: bytes) -> bytes | None:
         """Our bytes for this round, if they were drawn already, by us or by a client that was killed."""
@@ -57,7 +65,8 @@ class Identity:
     def _store(self) -> None:
         if self._path is None:
             return
-        text = json.dumps({"token": self.token, "entropy": self._entropy})
+        server_key = self.server_key.hex() if self.server_key else None
+        text = json.dumps({"token": self.token, "server_key": server_key, "entropy": self._entropy})
         fresh = self._path.with_suffix(".new")
         with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             file.write(text)

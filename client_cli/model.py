@@ -1,8 +1,9 @@
 """What this client knows: a pure value, fed by the server's messages. Every face draws from it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from client_cli.witness import Witness
 from protocol.calculation.board import Board
 from protocol.calculation.moves import Move
 from protocol.messages.fields import Phase
@@ -48,6 +49,7 @@ class Model:
     placed: tuple[int, int] | None = None
     sent: tuple[Play, ...] = ()
     clock_ahead_ms: int = 0
+    witness: Witness = field(default_factory=Witness)
 
     @property
     def phase(self) -> Phase | None:
@@ -83,14 +85,21 @@ class Model:
         """The model after the connection changed."""
         return replace(self, link=link)
 
+    def bound(self, round_id: bytes, entropy: bytes) -> "Model":
+        """The model after our entropy for a round was drawn."""
+        if self.seat is None:
+            return self
+        return replace(self, witness=self.witness.bound(round_id, self.seat, entropy))
+
     def heard(self, message: FromServer, now_ms: int) -> "Model":
         """The model after a message. `now_ms` is our own clock.
 
-        Raises `Contradiction` for a message that cannot follow.
+        Raises `Contradiction` for a message that cannot follow, and `Cheated` for one that breaks the seal.
         """
         match message:
-            case Welcome(name=name, now_ms=server_ms):
-                return replace(self, name=name, clock_ahead_ms=now_ms - server_ms)
+            case Welcome(name=name, key=key, now_ms=server_ms):
+                witness = replace(self.witness, key=key)
+                return replace(self, name=name, witness=witness, clock_ahead_ms=now_ms - server_ms)
             case Snapshot():
                 return self._settled(
                     replace(
@@ -100,6 +109,7 @@ class Model:
                         scene=message.scene,
                         position=message.position,
                         placed=None,
+                        witness=self.witness.saw(message.scene),
                         clock_ahead_ms=now_ms - message.now_ms,
                     )
                 )
@@ -123,14 +133,15 @@ class Model:
     def _viewed(self, message: View) -> "Model":
         if self.scene is None or message.position > self.position + 1:
             raise Contradiction(f"entry {message.position} of the view follows entry {self.position}")
-        scene = self.scene
+        scene, witness = self.scene, self.witness
         for entry in message.entries[self.position + 1 - message.position :]:
+            witness = witness.after(entry, scene.options)
             try:
                 scene = scene.after(entry)
             except ValueError as reason:
                 raise Contradiction(str(reason)) from reason
         position = max(self.position, message.position + len(message.entries) - 1)
-        return self._settled(replace(self, scene=scene, position=position))
+        return self._settled(replace(self, scene=scene, witness=witness, position=position))
 
     def _settled(self, model: "Model") -> "Model":
         """Moves that the view shows as made, or that a new round makes meaningless, are sent no more."""

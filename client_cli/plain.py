@@ -6,6 +6,7 @@ from typing import Final
 from client_cli.connection import Update
 from client_cli.drawing import clean, draw_board, draw_result, format_time
 from client_cli.model import Link, Model
+from client_cli.witness import describe_proof
 from protocol.calculation.cards import rank, rank_name
 from protocol.calculation.moves import REDEAL
 from protocol.calculation.rules import span
@@ -28,7 +29,7 @@ Each foundation takes the rank that it says it needs, whatever the suit; in
 brackets are the ranks that come after.
 Cards never go from pile to pile, and nothing leaves a foundation. Who first
 places every card wins; if nobody can, more cards win.
-Other words: ready, board, time, rematch, leave, help."""
+Other words: ready, board, time, words (check words), rematch, leave, help."""
 
 
 def tell_json(before: Model, update: Update) -> Iterator[str]:  # noqa: ARG001 (the two ways to tell are called alike)
@@ -59,8 +60,8 @@ def tell(before: Model, update: Update) -> Iterator[str]:
 def tell_news(before: Model, update: Update) -> Iterator[str]:
     """What happened, without boards. Refusals that end the client are told by who ends it."""
     model, message = update.model, update.message
-    if update.note and before.link is not Link.LOST:
-        yield f"{clean(update.note)} Trying again ..."
+    if update.note and (message is not None or before.link is not Link.LOST):
+        yield clean(update.note)
     if before.link is Link.LOST and model.link is Link.CONNECTED:
         yield "Connected again."
     match message:
@@ -138,13 +139,15 @@ def _tell_entry(before: Model, model: Model, entry: Entry) -> Iterator[str]:
         case entries.Detached(seat=seat) if model.scene:
             yield f"{_name(model, seat)} is away; the seat waits {model.scene.options.grace_seconds} seconds."
         case entries.RoundOpened(number=number):
-            yield f"Round {number}. The deck is sealed; its fingerprint is {entry.commitment.hex()[:16]}."
+            yield f"Round {number}. The server has sealed its part of the deck: {entry.commitment.hex()[:16]}, signed."
         case entries.RoundVoided():
             yield "The round is called off."
         case entries.PlayerReady(seat=seat):
             yield f"{_name(model, seat)} is ready."
         case entries.Dealt():
-            yield "The cards are dealt. Get set ..."
+            yield "The cards are dealt and sealed. Everybody who has this deal has the same check words:"
+            yield f"  {' '.join(model.witness.check_words)}"
+            yield "Get set ..."
         case entries.Started() if model.seat is not None:
             yield "Go! You see the other player's moves once you have turned the same cards;"
             yield "how many cards each of you has placed is told every few seconds."
@@ -166,6 +169,7 @@ def _tell_finished(model: Model, entry: entries.RoundFinished) -> Iterator[str]:
     yield ""
     yield f"The round is over after {format_time(entry.duration_ms / 1000)}."
     yield from draw_result(entry.outcome, [_name(model, 0), _name(model, 1)])
+    yield from describe_proof(model.witness)
     if model.scene and model.scene.options.best_of > 1:
         state = "The match is over" if entry.match_is_over else "The match stands at"
         yield f"{state}, {entry.wins[0]} to {entry.wins[1]}."

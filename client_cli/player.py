@@ -119,6 +119,9 @@ class Player:
             self._note(f"The record is at {self.record_path}")
         except (BadRecord, OSError) as reason:
             self._note(f"The record could not be kept: {reason}")
+        receipt = self._connection.receipt
+        if receipt is not None and receipt.path is not None:
+            self._note(receipt.problem or f"Your receipt is at {receipt.path}")
         if not self._is_person:
             self._ended.set()
         elif self._connection.model.own:
@@ -161,6 +164,8 @@ class Player:
                     self._note(text)
             case "time":
                 self._note(tell_time(model, int(time.time() * 1000)))
+            case "words":
+                self._note(" ".join(model.witness.check_words) or "There are no check words before the deal.")
             case "ready":
                 self._note("There is nothing to get ready for right now.")
             case "help" | "?":

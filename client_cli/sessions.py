@@ -14,6 +14,7 @@ from client_cli.identity import Identity, open_identity
 from client_cli.model import Model
 from client_cli.plain import draw, tell, tell_json, tell_news
 from client_cli.player import Player
+from client_cli.receipts import receipts_folder
 from client_cli.records import save_record
 from protocol.calculation.record import read_record
 from protocol.messages.from_client import Create, Join
@@ -28,7 +29,10 @@ HOUSE_PACE_SECONDS: Final = 2.0
 async def race(server: str, name: str | None, errand: Errand, as_json: bool) -> None:
     """A person, or a pipe, in a seat of a room. Raises `Rejected`, `IdentityInUse`; when cancelled, the seat waits."""
     with open_identity(server, name) as identity:
-        await _sit(Connection(server, identity, errand, name=name, gives_up_after=ATTEMPTS), as_json)
+        connection = Connection(
+            server, identity, errand, name=name, gives_up_after=ATTEMPTS, receipts=receipts_folder()
+        )
+        await _sit(connection, as_json)
 
 
 async def watch_room(server: str, errand: Errand, as_json: bool) -> None:
@@ -60,7 +64,8 @@ async def race_at_home(policy: Policy, options: RoomOptions, *, is_person: bool)
         try:
             guest_errand = Join(room=await house.entered())
             name = "you" if is_person else "guest"
-            guest = Connection(url, Identity(), guest_errand, name=name, gives_up_after=ATTEMPTS)
+            receipts = receipts_folder() if is_person else None
+            guest = Connection(url, Identity(), guest_errand, name=name, gives_up_after=ATTEMPTS, receipts=receipts)
             if is_person:
                 await _sit(guest, as_json=False)
             else:
@@ -79,7 +84,11 @@ async def _sit(connection: Connection, as_json: bool) -> None:
         note=lambda line: print(line, file=notes, flush=True),
         is_person=sys.stdin.isatty(),
     )
-    await player.run()
+    try:
+        await player.run()
+    finally:
+        if connection.receipt is not None:
+            connection.receipt.close()
 
 
 async def _race_bots(guest: Connection, policy: Policy) -> None:

@@ -11,15 +11,27 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import BytesSchema
 
 from client_cli.reference import describe_variant
 from protocol.calculation.cards import Card
-from protocol.calculation.deal import make_deal, make_envelopes
+from protocol.calculation.deal import make_deal, seal_deal
 from protocol.calculation.rules import VARIANTS, choose_rules
-from protocol.calculation.seal import commit_entropy, commit_secret, make_salt, make_seed, random_bytes
+from protocol.calculation.seal import (
+    chain_line,
+    commit_entropy,
+    commit_secret,
+    make_check_words,
+    make_salt,
+    make_seed,
+    random_bytes,
+    root_envelopes,
+    state_commitment,
+    state_record,
+)
 from protocol.messages.fields import SUBPROTOCOL
 from protocol.messages.from_client import FromClient
 from protocol.messages.from_server import FromServer
@@ -34,6 +46,9 @@ OBJECTS: Final = ("RoomOptions", "Scene", "SeatScene", "Board", "Foundation", "O
 SECRET: Final = bytes(range(0x20))
 ENTROPIES: Final = bytes(range(0x20, 0x40)), bytes(range(0x40, 0x60))
 ROUND_ID: Final = bytes(range(0x60, 0x70))
+PRIVATE_KEY: Final = bytes(range(0x70, 0x90))
+KEY: Final = Ed25519PrivateKey.from_private_bytes(PRIVATE_KEY)
+RECORD_LINES: Final = '{"type":"match","format":2}', '{"type":"round"}'
 SEED: Final = make_seed(SECRET, ENTROPIES, ROUND_ID)
 
 
@@ -207,14 +222,16 @@ def describe_type(schema: Schema) -> str:
 def make_deal_vectors() -> str:
     """What a program in another language has to get for one secret, two entropies and one round id."""
     classic, redeal, broken = (choose_rules(name) for name in ("classic", "redeal", "broken"))
-    deal, thrown = make_deal(classic, SEED), make_deal(broken, SEED)
-    sealed = make_envelopes(classic, deal, SEED, ROUND_ID)
+    sealed, thrown = seal_deal(classic, SEED, ROUND_ID), make_deal(broken, SEED)
+    deal, root = sealed.deal, root_envelopes(sealed.envelopes)
+    commitment = commit_secret(ROUND_ID, SECRET)
+    chain = chain_line(chain_line(b"", RECORD_LINES[0]), RECORD_LINES[1])
     lines = {
         "secret": SECRET.hex(),
         "entropy of seat 0": ENTROPIES[0].hex(),
         "entropy of seat 1": ENTROPIES[1].hex(),
         "round id": ROUND_ID.hex(),
-        "commitment": commit_secret(ROUND_ID, SECRET).hex(),
+        "commitment": commitment.hex(),
         "entropy hash of seat 0": commit_entropy(ROUND_ID, 0, ENTROPIES[0]).hex(),
         "entropy hash of seat 1": commit_entropy(ROUND_ID, 1, ENTROPIES[1]).hex(),
         "seed": SEED.hex(),
@@ -222,17 +239,26 @@ def make_deal_vectors() -> str:
         "classic starters": " ".join(deal.starters),
         "classic stock": wrap_cards(deal.orders[0]),
         **{f"salt of position {place}": make_salt(SEED, 0, place).hex() for place in (0, 1)},
-        **{f"envelope of position {place}": sealed[0][place].hex() for place in (0, 1)},
+        **{f"envelope of position {place}": sealed.envelopes[0][place].hex() for place in (0, 1)},
+        "root of the envelopes": root.hex(),
+        "check words": " ".join(make_check_words(ROUND_ID, commitment, ENTROPIES, root)),
+        "private key": PRIVATE_KEY.hex(),
+        "public key": KEY.public_key().public_bytes_raw().hex(),
+        "signature of commitment": KEY.sign(state_commitment(ROUND_ID, commitment)).hex(),
+        "record line 1": RECORD_LINES[0],
+        "record line 2": RECORD_LINES[1],
+        "chain of line 2": chain.hex(),
+        "signature of record": KEY.sign(state_record(chain)).hex(),
         "redeal stock of pass 1": wrap_cards(make_deal(redeal, SEED).orders[1]),
         "broken starters": " ".join(thrown.starters),
         "broken layout": " ".join(f"{each.start}+{each.step}" for each in thrown.foundations),
     }
-    return "\n".join(("```text", *(f"{name:<24} {value}" for name, value in lines.items()), "```"))
+    return "\n".join(("```text", *(f"{name:<25} {value}" for name, value in lines.items()), "```"))
 
 
 def wrap_cards(cards: tuple[Card, ...], width: int = 24) -> str:
     """Cards in lines that line up behind the names of the vectors."""
-    return f"\n{'':25}".join(" ".join(cards[at : at + width]) for at in range(0, len(cards), width))
+    return f"\n{'':26}".join(" ".join(cards[at : at + width]) for at in range(0, len(cards), width))
 
 
 def fill(page: str, parts: dict[str, str]) -> str:

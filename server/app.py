@@ -23,7 +23,10 @@ from protocol.messages.fields import SUBPROTOCOL
 from protocol.messages.refusals import CloseCode
 from server.connection import Connection
 from server.host import Host
+from server.http import make_responder
 from server.settings import Settings
+from server.signing import SigningKey
+from server.store.archive import load_private_key
 from server.store.client import connect
 from server.store.embedded import EmbeddedRedisError, embedded_redis
 from server.store.players import Players
@@ -60,10 +63,10 @@ async def running(settings: Settings) -> AsyncIterator[str]:
         stack.push_async_callback(redis.aclose)
         stack.push_async_callback(listening.aclose)
         try:
-            await redis.ping()
+            key = SigningKey(await load_private_key(redis))
         except (RedisError, OSError) as reason:
             raise StartError(f"no Redis answers at {url}: {reason}") from reason
-        host, players = Host(redis, listening), Players(redis)
+        host, players = Host(redis, listening, key), Players(redis)
         await stack.enter_async_context(host.serving())
         try:
             server = await stack.enter_async_context(_listening(settings, host, players))
@@ -91,6 +94,7 @@ async def _listening(settings: Settings, host: Host, players: Players) -> AsyncI
             settings.port,
             subprotocols=[Subprotocol(SUBPROTOCOL)],
             select_subprotocol=_choose_subprotocol,
+            process_request=make_responder(host.key.public),
             compression=None,
             max_size=settings.max_frame_bytes,
             max_queue=16,

@@ -149,7 +149,9 @@ class Connection:
         except (RedisError, OSError):
             self._say(refuse("hello", Refusal.TRY_AGAIN))
         else:
-            self._say(Welcome(name=self._player.name, token=token, now_ms=self._host.now_ms()))
+            self._say(
+                Welcome(name=self._player.name, token=token, key=self._host.key.public, now_ms=self._host.now_ms())
+            )
 
     async def _hear(self, message: FromClient) -> None:
         match message:

@@ -16,7 +16,6 @@ from coolname.data import config as code_words
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from protocol.calculation.seal import ROUND_ID_BYTES, SECRET_BYTES
 from protocol.messages.codec import encode
 from protocol.messages.entries import Entry
 from protocol.messages.fields import Seat
@@ -28,11 +27,11 @@ from server.hosted_room import HostedRoom, Request
 from server.pulse import Pulse
 from server.room.commands import ConfirmPublished, LoseLink, PassTime
 from server.room.decide import refuse
-from server.room.events import RoundOpened
 from server.room.evolve import evolve
 from server.room.recording import record_last_match
 from server.room.state import RoomState
 from server.room.view import Step, scene, view
+from server.signing import SigningKey
 from server.store.archive import Archive
 from server.store.log import Append, Log, Logged
 from server.store.wakes import Wakes
@@ -44,16 +43,12 @@ WIND_UP_LOOKS: Final = 150
 _LOG = structlog.get_logger(__name__)
 
 
-def draw_round() -> RoundOpened:
-    """A new round with an id and a secret from the system's random source."""
-    return RoundOpened(round=secrets.token_bytes(ROUND_ID_BYTES), secret=secrets.token_bytes(SECRET_BYTES))
-
-
 class Host:
     """All rooms of this process, on one Redis, within `serving`."""
 
-    def __init__(self, redis: Redis, listening: Redis) -> None:
+    def __init__(self, redis: Redis, listening: Redis, key: SigningKey) -> None:
         self.process_id: Final = secrets.token_hex(4)
+        self.key: Final = key
         self.is_shared = False
         self._log = Log(redis)
         self._archive = Archive(redis)
@@ -90,7 +85,7 @@ class Host:
         code = self._codes.generate_slug(3)
         while "of" in code.split("-"):
             code = self._codes.generate_slug(3)
-        return self._add(HostedRoom(code, self, draw_round))
+        return self._add(HostedRoom(code, self, self.key.draw_round))
 
     async def open_room(self, code: str) -> HostedRoom | None:
         """The room with this code, or None if there is none. Raises RedisError.
@@ -104,7 +99,7 @@ class Host:
             return self._rooms[code]
         if not entries:
             return None
-        room = HostedRoom(code, self, draw_round)
+        room = HostedRoom(code, self, self.key.draw_round)
         room.hear(entries)
         return self._add(room)
 
@@ -128,7 +123,8 @@ class Host:
         if record is None:
             follower.show(encode(refuse("get_record", Refusal.NO_RECORD)))
         else:
-            follower.show(encode(MatchRecord(match=record.match_id, lines=tuple(record.lines()))))
+            signed = self.key.sign(record)
+            follower.show(encode(MatchRecord(match=signed.match_id, lines=tuple(signed.lines()))))
 
     # What a room asks of its surroundings.
 
@@ -295,7 +291,7 @@ class Host:
                 try:
                     record = record_last_match(room.code, _fold(await self._log.read(room.code)))
                     if record is not None:
-                        await self._archive.keep(record)
+                        await self._archive.keep(self.key.sign(record))
                 except (RedisError, OSError):
                     await asyncio.sleep(RETRY_SECONDS)
                 else:

@@ -50,7 +50,7 @@ class Table:
 
     def draw_round(self) -> RoundOpened:
         """A round from this table's random source."""
-        return RoundOpened(round=self.chance.randbytes(16), secret=self.chance.randbytes(32))
+        return RoundOpened(round=self.chance.randbytes(16), secret=self.chance.randbytes(32), signature=bytes(64))
 
     def seat_both(self) -> None:
         """The second player sits down, which opens a round."""

@@ -1,6 +1,6 @@
 """The deal: what both players get, a pure function of a seed and the rules."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from protocol.calculation.cards import Card, full_deck, rank
@@ -21,6 +21,15 @@ class Deal:
     starters: tuple[Card, ...]
     markers: tuple[Card, ...]
     orders: tuple[tuple[Card, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SealedDeal:
+    """A deal with, for each sealed pass and position, the salt of its envelope and the envelope."""
+
+    deal: Deal
+    salts: tuple[tuple[bytes, ...], ...]
+    envelopes: tuple[tuple[bytes, ...], ...]
 
 
 def make_deal(rules: Rules, seed: bytes) -> Deal:
@@ -49,20 +58,31 @@ def make_deal(rules: Rules, seed: bytes) -> Deal:
     return Deal(foundations, starters, markers, (stock, *orders))
 
 
-def make_envelopes(rules: Rules, deal: Deal, seed: bytes, round_id: bytes) -> tuple[tuple[bytes, ...], ...]:
-    """One salted hash for each position of the stock and of each reshuffled redeal.
+def seal_deal(rules: Rules, seed: bytes, round_id: bytes) -> SealedDeal:
+    """The deal of a seed, with an envelope for each position of the stock and of each reshuffled redeal.
 
     A waste that is turned over comes back in the order of the stock, whose envelopes are open by then: those passes
     have no envelopes of their own.
     """
+    deal = make_deal(rules, seed)
     sealed = deal.orders if rules.redeal is Redeal.RESHUFFLED else deal.orders[:1]
-    return tuple(
+    salts = tuple(
+        tuple(make_salt(seed, number, position) for position in range(len(order)))
+        for number, order in enumerate(sealed)
+    )
+    envelopes = tuple(
         tuple(
-            make_envelope(round_id, number, position, card, make_salt(seed, number, position))
-            for position, card in enumerate(order)
+            make_envelope(round_id, number, position, order[position], salts[number][position])
+            for position in range(len(order))
         )
         for number, order in enumerate(sealed)
     )
+    return SealedDeal(deal, salts, envelopes)
+
+
+def sealed_pass(pass_number: int, envelopes: Sequence[object]) -> int:
+    """The pass whose envelopes hold the cards of this one: its own, or the stock's where a waste is turned over."""
+    return pass_number if pass_number < len(envelopes) else 0
 
 
 def _take_first(deck: list[Card], wanted: int) -> Card:

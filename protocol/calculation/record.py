@@ -1,21 +1,22 @@
 """The record: a finished match as one small file of JSON lines, enough to replay every round of it, offline.
 
-The first line describes the match. Then each round: a line with its secret and entropies, a line for each decision,
-a line with the result. Rounds that were opened and never raced stand there too, with their secret.
+The first line describes the match. Then each round: a line with all that sealed its deal, opened; a line for each
+decision; a line with the result. Rounds that were opened and never raced stand there too, with their secret. Every line
+ends with its `chain`, a hash over the line and the chain of the line before; the last line signs the last of them.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from protocol.calculation.deal import make_deal
 from protocol.calculation.moves import MOVES, Move
 from protocol.calculation.round import Ending, Outcome, Round, Score, start_round
 from protocol.calculation.rules import BadRules, Rules, choose_rules
-from protocol.calculation.seal import make_seed
+from protocol.calculation.seal import chain_line, make_seed
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 
 
 class BadRecord(ValueError):
@@ -42,23 +43,36 @@ class RecordedStop:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRound:
-    """One round; its entropies and outcome are empty where it was called off before the deal."""
+    """One round; what it did not come to, because it was called off, is empty.
+
+    `signature` is the server's for the commitment. Hash and entropy of a seat are None where it did not show them.
+    """
 
     round_id: bytes
+    commitment: bytes
+    signature: bytes
     secret: bytes
-    entropies: tuple[bytes, ...] = ()
+    entropy_hashes: tuple[bytes | None, bytes | None] = (None, None)
+    entropies: tuple[bytes | None, bytes | None] = (None, None)
+    envelopes: tuple[tuple[bytes, ...], ...] = ()
     events: tuple[RecordedMove | RecordedStop, ...] = ()
     outcome: Outcome | None = None
 
     @property
     def is_dealt(self) -> bool:
         """Whether both entropies are known, so that there was a deal."""
-        return len(self.entropies) == 2
+        return None not in self.entropies
+
+    @property
+    def seed(self) -> bytes:
+        """The seed of a round that was dealt."""
+        assert self.is_dealt, "a round called off before its deal has no seed"
+        return make_seed(self.secret, [entropy for entropy in self.entropies if entropy], self.round_id)
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A finished match."""
+    """A finished match. `key` is the public key of the server that signed it."""
 
     match_id: str
     room: str
@@ -68,6 +82,8 @@ class Record:
     direct_breaks_ties: bool
     finished_at_ms: int
     rounds: tuple[RecordedRound, ...]
+    key: bytes = b""
+    signature: bytes = b""
 
     def steps(self, number: int) -> Iterator[tuple[RecordedMove | RecordedStop | None, Round]]:
         """Round number (from 0) replayed: the start, then the round after each event.
@@ -77,8 +93,8 @@ class Record:
         recorded = self.rounds[number]
         if not recorded.is_dealt:
             raise BadRecord(f"round {number + 1} was called off before its cards were dealt")
-        seed = make_seed(recorded.secret, recorded.entropies, recorded.round_id)
-        race = start_round(self.rules, make_deal(self.rules, seed), direct_breaks_ties=self.direct_breaks_ties)
+        deal = make_deal(self.rules, recorded.seed)
+        race = start_round(self.rules, deal, direct_breaks_ties=self.direct_breaks_ties)
         yield None, race
         for place, event in enumerate(recorded.events, 1):
             race = _apply(race, event, f"round {number + 1}, event {place}")
@@ -86,6 +102,21 @@ class Record:
 
     def lines(self) -> Iterator[str]:
         """The file, line by line, without line ends."""
+        chain = b""
+        for text in self._texts():
+            chain = chain_line(chain, text)
+            yield _with_chain(text, chain)
+        yield _line("seal", signature=self.signature.hex())
+
+    def chain(self) -> bytes:
+        """The chain value of the last line, which the server signs."""
+        chain = b""
+        for text in self._texts():
+            chain = chain_line(chain, text)
+        return chain
+
+    def _texts(self) -> Iterator[str]:
+        """The lines before they are chained."""
         yield _line(
             "match",
             format=FORMAT,
@@ -96,10 +127,19 @@ class Record:
             best_of=self.best_of,
             direct_breaks_ties=self.direct_breaks_ties,
             finished_at_ms=self.finished_at_ms,
+            key=self.key.hex(),
         )
         for played in self.rounds:
-            entropies = [entropy.hex() for entropy in played.entropies]
-            yield _line("round", id=played.round_id.hex(), secret=played.secret.hex(), entropies=entropies)
+            yield _line(
+                "round",
+                id=played.round_id.hex(),
+                commitment=played.commitment.hex(),
+                signature=played.signature.hex(),
+                secret=played.secret.hex(),
+                entropy_hashes=[_hex(sealed) for sealed in played.entropy_hashes],
+                entropies=[_hex(entropy) for entropy in played.entropies],
+                envelopes=[[envelope.hex() for envelope in sealed] for sealed in played.envelopes],
+            )
             for event in played.events:
                 if isinstance(event, RecordedMove):
                     yield _line("move", at_ms=event.at_ms, seat=event.seat, move=event.move.text)
@@ -109,29 +149,32 @@ class Record:
                 yield _line("result", **asdict(played.outcome))
 
 
-def read_record(lines: Iterable[str]) -> Record:
+def read_record(lines: Sequence[str]) -> Record:
     """A record from the lines of its file.
 
-    Raises `BadRecord` with the number of the line that is wrong, and for a record that its own moves contradict.
+    Raises `BadRecord` with the number of the first line that is not as it was written, and for a record that its own
+    moves contradict. Signatures and hashes are for `fairest verify` to check.
     """
+    if not lines:
+        raise BadRecord("the file is empty")
     heading: Mapping[str, Any] | None = None
     rounds: list[_OpenRound] = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines[:-1], 1):
         try:
             fields = json.loads(line)
             kind = fields["type"]
             if heading is None:
                 heading = _check_heading(fields)
             elif kind == "round":
-                entropies = tuple(bytes.fromhex(entropy) for entropy in fields["entropies"])
-                rounds.append(_OpenRound(bytes.fromhex(fields["id"]), bytes.fromhex(fields["secret"]), entropies))
+                rounds.append(_OpenRound(fields))
             else:
                 rounds[-1].add(kind, fields)
-        except (ValueError, KeyError, TypeError, IndexError) as reason:
+        except (ValueError, KeyError, TypeError, IndexError, RecursionError) as reason:
             raise BadRecord(f"line {number} is no line of a record ({type(reason).__name__}: {reason})") from reason
-    if heading is None:
-        raise BadRecord("the file is empty")
-    record = _assemble(heading, rounds)
+    record = _assemble(heading, rounds, lines[-1])
+    for number, (line, written) in enumerate(zip(lines, record.lines(), strict=True), 1):
+        if line != written:
+            raise BadRecord(f"line {number} is not as it was written: its chain does not fit")
     for number, played in enumerate(record.rounds):
         if played.is_dealt:
             _check_outcome(record, number)
@@ -141,8 +184,16 @@ def read_record(lines: Iterable[str]) -> Record:
 class _OpenRound:
     """A round while its lines are being read."""
 
-    def __init__(self, round_id: bytes, secret: bytes, entropies: tuple[bytes, ...]) -> None:
-        self.opening = (round_id, secret, entropies)
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        self.opened = RecordedRound(
+            round_id=bytes.fromhex(fields["id"]),
+            commitment=bytes.fromhex(fields["commitment"]),
+            signature=bytes.fromhex(fields["signature"]),
+            secret=bytes.fromhex(fields["secret"]),
+            entropy_hashes=_two(fields["entropy_hashes"]),
+            entropies=_two(fields["entropies"]),
+            envelopes=tuple(tuple(bytes.fromhex(each) for each in sealed) for sealed in fields["envelopes"]),
+        )
         self.events: list[RecordedMove | RecordedStop] = []
         self.outcome: Outcome | None = None
 
@@ -164,13 +215,37 @@ def _line(kind: str, **fields: object) -> str:
     return json.dumps({"type": kind, **fields}, separators=(",", ":"))
 
 
+def _hex(value: bytes | None) -> str | None:
+    return None if value is None else value.hex()
+
+
+def _two(values: Any) -> tuple[bytes | None, bytes | None]:
+    """What each seat showed, or None."""
+    first, second = (None if value is None else bytes.fromhex(value) for value in values)
+    return first, second
+
+
+def _with_chain(text: str, chain: bytes) -> str:
+    """The line with its chain as the last field; what is hashed is the line without it."""
+    return f'{text.removesuffix("}")},"chain":"{chain.hex()}"}}'
+
+
 def _check_heading(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     if fields["type"] != "match" or fields["format"] != FORMAT:
         raise ValueError(f"a record starts with a match line of format {FORMAT}")
     return fields
 
 
-def _assemble(heading: Mapping[str, Any], rounds: Sequence[_OpenRound]) -> Record:
+def _assemble(heading: Mapping[str, Any] | None, rounds: Sequence[_OpenRound], last: str) -> Record:
+    if heading is None:
+        raise BadRecord("line 1 is all there is, and a record has at least two")
+    try:
+        seal = json.loads(last)
+        if seal["type"] != "seal":
+            raise ValueError("a record ends with a line of type 'seal'")
+        signature = bytes.fromhex(seal["signature"])
+    except (ValueError, KeyError, TypeError, RecursionError) as reason:
+        raise BadRecord(f"the last line does not seal the record ({type(reason).__name__}: {reason})") from reason
     try:
         first, second = heading["names"]
         return Record(
@@ -181,7 +256,9 @@ def _assemble(heading: Mapping[str, Any], rounds: Sequence[_OpenRound]) -> Recor
             best_of=int(heading["best_of"]),
             direct_breaks_ties=bool(heading["direct_breaks_ties"]),
             finished_at_ms=int(heading["finished_at_ms"]),
-            rounds=tuple(RecordedRound(*open_.opening, tuple(open_.events), open_.outcome) for open_ in rounds),
+            rounds=tuple(replace(read.opened, events=tuple(read.events), outcome=read.outcome) for read in rounds),
+            key=bytes.fromhex(heading["key"]),
+            signature=signature,
         )
     except (BadRules, ValueError, KeyError, TypeError) as reason:
         raise BadRecord(f"line 1 does not describe a match: {reason!r}") from reason

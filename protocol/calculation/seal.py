@@ -6,7 +6,7 @@ bytes, most significant first. docs/protocol.md writes the layouts down with tes
 
 import hashlib
 import hmac
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from protocol.calculation.cards import Card
@@ -14,11 +14,24 @@ from protocol.calculation.cards import Card
 SECRET_BYTES: Final = 32
 """Length of the server's secret and of each player's entropy."""
 ROUND_ID_BYTES: Final = 16
+KEY_BYTES: Final = 32
+"""Length of the server's public key (Ed25519)."""
+SIGNATURE_BYTES: Final = 64
+CHECK_WORDS: Final = 4
+
+
+_CONSONANTS: Final = "bdfghjklmnprstvz"
+_VOWELS: Final = "aiou"
 
 
 def _encode(label: str, *parts: bytes) -> bytes:
     encoded = (b"fairest.v1." + label.encode(), *parts)
     return b"".join(len(part).to_bytes(4, "big") + part for part in encoded)
+
+
+def _proquint(number: int) -> str:
+    letters = ((_CONSONANTS, 12, 15), (_VOWELS, 10, 3), (_CONSONANTS, 6, 15), (_VOWELS, 4, 3), (_CONSONANTS, 0, 15))
+    return "".join(alphabet[number >> shift & mask] for alphabet, shift, mask in letters)
 
 
 def _digest(label: str, *parts: bytes) -> bytes:
@@ -49,6 +62,35 @@ def make_salt(seed: bytes, pass_number: int, position: int) -> bytes:
 def make_envelope(round_id: bytes, pass_number: int, position: int, card: Card, salt: bytes) -> bytes:
     """The hash that hides one card of one pass until its salt is shown."""
     return _digest("envelope", round_id, bytes([pass_number]), position.to_bytes(2, "big"), card.encode(), salt)
+
+
+def root_envelopes(envelopes: Iterable[Sequence[bytes]]) -> bytes:
+    """One hash over all envelopes of a deal, pass by pass and position by position."""
+    return _digest("envelopes", *(envelope for sealed in envelopes for envelope in sealed))
+
+
+def make_check_words(round_id: bytes, commitment: bytes, entropies: Sequence[bytes], root: bytes) -> tuple[str, ...]:
+    """Four words for people to compare: whoever has the same ones has the same commitment, entropies and envelopes.
+
+    Each word is 16 bits as a proquint (D. Wilkerson, arXiv:0901.4016): consonant, vowel, consonant, vowel, consonant.
+    """
+    digest = _digest("words", round_id, commitment, *entropies, root)
+    return tuple(_proquint(int.from_bytes(digest[at : at + 2], "big")) for at in range(0, 2 * CHECK_WORDS, 2))
+
+
+def state_commitment(round_id: bytes, commitment: bytes) -> bytes:
+    """What the server signs, before anybody is ready, to be held to its commitment."""
+    return _encode("commitment", round_id, commitment)
+
+
+def state_record(chain: bytes) -> bytes:
+    """What the server signs to be held to a record: the chain value of its last line but one."""
+    return _encode("record", chain)
+
+
+def chain_line(before: bytes, line: str) -> bytes:
+    """The chain value of a record's line: a hash over the value of the line before (none: empty) and its text."""
+    return _digest("line", before, line.encode())
 
 
 def random_bytes(label: str, seed: bytes, *parts: bytes) -> Iterator[int]:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from protocol.calculation.round import Outcome
 from protocol.calculation.rules import MOST_FOUNDATIONS, MOST_PILES, Foundation
-from protocol.messages.fields import CardText, Hash, Message, MoveText, Name, RoundId, Seat, Secret, TimeMs
+from protocol.messages.fields import CardText, Hash, Message, MoveText, Name, RoundId, Seat, Secret, Signature, TimeMs
 
 
 class Seated(Message):
@@ -45,12 +45,13 @@ class Detached(Message):
 
 
 class RoundOpened(Message):
-    """A round can be made ready for. `commitment` binds the server to a secret before anybody is ready."""
+    """A round can be made ready for. `commitment`, signed, binds the server to a secret before anybody is ready."""
 
     type: Literal["round_opened"] = "round_opened"
     round: RoundId
     number: int
     commitment: Hash
+    signature: Signature
     ready_until_ms: TimeMs
 
 

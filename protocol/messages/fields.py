@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializ
 
 from protocol.calculation.cards import Card, is_card
 from protocol.calculation.moves import MOVES, Move
-from protocol.calculation.seal import ROUND_ID_BYTES, SECRET_BYTES
+from protocol.calculation.seal import KEY_BYTES, ROUND_ID_BYTES, SECRET_BYTES, SIGNATURE_BYTES
 
 SUBPROTOCOL: Final = "fairest.v1"
 TICK_SECONDS: Final = 3.0
@@ -75,6 +75,9 @@ Token = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{43}$")]
 Hash = Annotated[bytes, Field(min_length=32, max_length=32)]
 Secret = Annotated[bytes, Field(min_length=SECRET_BYTES, max_length=SECRET_BYTES)]
 RoundId = Annotated[bytes, Field(min_length=ROUND_ID_BYTES, max_length=ROUND_ID_BYTES)]
+Signature = Annotated[bytes, Field(min_length=SIGNATURE_BYTES, max_length=SIGNATURE_BYTES)]
+PublicKey = Annotated[bytes, Field(min_length=KEY_BYTES, max_length=KEY_BYTES)]
+"""A server's Ed25519 key, by which its signatures are checked."""
 Seat = Literal[0, 1]
 TimeMs = Annotated[int, Field(ge=0)]
 """Milliseconds since 1970 on the server's clock."""

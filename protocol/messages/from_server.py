@@ -5,17 +5,21 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from protocol.messages.entries import Entry
-from protocol.messages.fields import Message, Name, RoomCode, Seat, TimeMs, Token
+from protocol.messages.fields import Message, Name, PublicKey, RoomCode, Seat, TimeMs, Token
 from protocol.messages.refusals import Breach, Refusal
 from protocol.messages.scene import Scene
 
 
 class Welcome(Message):
-    """The answer to `hello`. `token` is there only for a new player, once: keep it where nobody else reads it."""
+    """The answer to `hello`. `token` is there only for a new player, once: keep it where nobody else reads it.
+
+    `key` checks this server's signatures; it stays the same for as long as the deployment lives.
+    """
 
     type: Literal["welcome"] = "welcome"
     name: Name
     token: Token | None
+    key: PublicKey
     now_ms: TimeMs
 
 

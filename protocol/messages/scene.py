@@ -14,7 +14,7 @@ from protocol.calculation.moves import Kind
 from protocol.calculation.round import Outcome, Turn
 from protocol.messages import entries
 from protocol.messages.entries import Entry
-from protocol.messages.fields import CardText, Hash, Message, Name, Phase, RoundId, Secret, TimeMs
+from protocol.messages.fields import CardText, Hash, Message, Name, Phase, RoundId, Secret, Signature, TimeMs
 from protocol.messages.options import RoomOptions
 
 
@@ -50,6 +50,7 @@ class Scene(Message):
     round: RoundId | None = None
     round_number: int = 0
     commitment: Hash | None = None
+    signature: Signature | None = None
     secret: Secret | None = None
     markers: tuple[CardText, ...] = ()
     envelopes: tuple[tuple[Hash, ...], ...] = ()
@@ -134,6 +135,7 @@ class Scene(Message):
             round=entry.round,
             round_number=entry.number,
             commitment=entry.commitment,
+            signature=entry.signature,
             deadline_ms=entry.ready_until_ms,
         )
 

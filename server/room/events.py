@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from protocol.calculation.round import Ending
-from protocol.messages.fields import Hash, Message, MoveText, Name, RoundId, Seat, Secret
+from protocol.messages.fields import Hash, Message, MoveText, Name, RoundId, Seat, Secret, Signature
 from protocol.messages.options import RoomOptions
 
 
@@ -54,11 +54,12 @@ class Detached(Message):
 
 
 class RoundOpened(Message):
-    """A round with the server's secret, of which only the commitment is shown until the end."""
+    """A round with the server's secret, of which only the signed commitment is shown until the end."""
 
     type: Literal["round_opened"] = "round_opened"
     round: RoundId
     secret: Secret
+    signature: Signature
 
 
 class PlayerReady(Message):

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from protocol.calculation.deal import make_deal
+from protocol.calculation.deal import seal_deal
 from protocol.calculation.round import Ending, Outcome, Round, start_round, undealt_outcome
 from protocol.calculation.seal import make_seed
 from protocol.messages.fields import Phase
@@ -150,7 +150,7 @@ def _opened(state: RoomState, event: events.RoundOpened, at_ms: int) -> RoomStat
     return replace(
         opened,
         seats=(seats[0], seats[1]),
-        round=OpenRound(event.round, event.secret, number),
+        round=OpenRound(event.round, event.secret, event.signature, number),
         clocks=replace(opened.clocks, started_at_ms=None),
         matches=state.matches + is_new_match,
         match_is_over=False,
@@ -161,8 +161,9 @@ def _dealt(state: RoomState, at_ms: int) -> RoomState:
     assert state.round is not None, "only an open round can be dealt"
     entropies = [state.seat(seat).entropy or b"" for seat in (0, 1)]
     seed = make_seed(state.round.secret, entropies, state.round.round_id)
-    race = start_round(state.rules, make_deal(state.rules, seed), direct_breaks_ties=state.options.direct_breaks_ties)
-    dealt = replace(state, round=replace(state.round, seed=seed, race=race))
+    sealed = seal_deal(state.rules, seed, state.round.round_id)
+    race = start_round(state.rules, sealed.deal, direct_breaks_ties=state.options.direct_breaks_ties)
+    dealt = replace(state, round=replace(state.round, sealed=sealed, race=race))
     return _enter(dealt, Happening.ALL_REVEALED, at_ms, state.options.countdown_seconds)
 
 

@@ -1,9 +1,10 @@
 """The record of a room's last match, made from the room's log."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from protocol.calculation.record import Record, RecordedMove, RecordedRound, RecordedStop
+from protocol.calculation.seal import commit_secret
 from protocol.messages.fields import Phase
 from server.room import events
 from server.room.state import OpenRound, RoomState
@@ -74,18 +75,22 @@ def _note(match: _Match, step: Step) -> None:
     elif isinstance(event, events.SeatsStopped) and after.race is not None:
         match.moves.append(RecordedStop(since_start, event.seats, event.ending))
     if before and before.round and before.phase is Phase.READY and isinstance(event, events.SeatFreed):
-        match.rounds.append(RecordedRound(before.round.round_id, before.round.secret))
+        match.rounds.append(_recorded(before, before.round))
     if before and before.phase is not Phase.FINISHED and after.phase is Phase.FINISHED and after.round:
-        match.rounds.append(_recorded(after, after.round, tuple(match.moves)))
+        moves = tuple(match.moves) if after.race else ()
+        match.rounds.append(replace(_recorded(after, after.round), events=moves, outcome=after.round.outcome))
         match.moves = []
 
 
-def _recorded(after: RoomState, finished: OpenRound, moves: tuple[RecordedMove | RecordedStop, ...]) -> RecordedRound:
-    entropies = tuple(after.seat(seat).entropy or b"" for seat in (0, 1))
+def _recorded(state: RoomState, opened: OpenRound) -> RecordedRound:
+    """All that sealed this round's deal, as far as it had come."""
+    first, second = state.seats
     return RecordedRound(
-        round_id=finished.round_id,
-        secret=finished.secret,
-        entropies=entropies if finished.race else (),
-        events=moves if finished.race else (),
-        outcome=finished.outcome,
+        round_id=opened.round_id,
+        commitment=commit_secret(opened.round_id, opened.secret),
+        signature=opened.signature,
+        secret=opened.secret,
+        entropy_hashes=(first.entropy_hash if first else None, second.entropy_hash if second else None),
+        entropies=(first.entropy if first else None, second.entropy if second else None),
+        envelopes=opened.sealed.envelopes if opened.sealed else (),
     )

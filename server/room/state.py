@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from protocol.calculation.deal import SealedDeal
 from protocol.calculation.moves import Move
 from protocol.calculation.round import Outcome, Round
 from protocol.calculation.rules import Rules
@@ -33,12 +34,13 @@ class SeatState:
 
 @dataclass(frozen=True, slots=True)
 class OpenRound:
-    """The round under way, from its commitment to its result; `seed` and `race` are there once it is dealt."""
+    """The round under way, from its commitment to its result; `sealed` and `race` are there once it is dealt."""
 
     round_id: bytes
     secret: bytes
+    signature: bytes
     number: int
-    seed: bytes | None = None
+    sealed: SealedDeal | None = None
     race: Round | None = None
     outcome: Outcome | None = None
 

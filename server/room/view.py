@@ -13,11 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from protocol.calculation.cards import Card
-from protocol.calculation.deal import make_envelopes
+from protocol.calculation.deal import sealed_pass
 from protocol.calculation.moves import Kind
 from protocol.calculation.round import Round, Turn
-from protocol.calculation.rules import Redeal
-from protocol.calculation.seal import commit_secret, make_salt
+from protocol.calculation.seal import commit_secret
 from protocol.messages import entries
 from protocol.messages.entries import Entry
 from protocol.messages.fields import Phase, Seat
@@ -187,6 +186,7 @@ def _tell_opened(after: RoomState) -> list[News]:
             round=opened.round_id,
             number=opened.number,
             commitment=commit_secret(opened.round_id, opened.secret),
+            signature=opened.signature,
             ready_until_ms=_phase_end(after),
         )
     )
@@ -194,15 +194,15 @@ def _tell_opened(after: RoomState) -> list[News]:
 
 def _tell_deal(after: RoomState) -> entries.Dealt:
     dealt = _open_round(after)
-    assert dealt.race is not None and dealt.seed is not None, "the last entropy deals the cards"
-    deal = dealt.race.deal
+    assert dealt.sealed is not None, "the last entropy deals the cards"
+    deal = dealt.sealed.deal
     return entries.Dealt(
         layout=deal.foundations,
         starters=deal.starters,
         markers=deal.markers,
         piles=after.rules.piles,
         redeals=after.rules.redeals,
-        envelopes=make_envelopes(after.rules, deal, dealt.seed, dealt.round_id),
+        envelopes=dealt.sealed.envelopes,
         starts_at_ms=_phase_end(after),
     )
 
@@ -215,17 +215,17 @@ def _tell_first_cards(after: RoomState) -> list[News]:
 
 def _tell_turned(after: RoomState, seat: int) -> News:
     dealt = _open_round(after)
-    assert dealt.race is not None and dealt.seed is not None, "cards are turned in a race"
+    assert dealt.race is not None and dealt.sealed is not None, "cards are turned in a race"
     racer = dealt.race.racers[seat]
     assert racer.board.turned is not None, "a card was turned"
     pass_number, position = racer.turn
-    sealed_pass = pass_number if after.rules.redeal is Redeal.RESHUFFLED else 0
+    salts = dealt.sealed.salts
     turned = entries.Turned(
         seat=_number(seat),
         pass_number=pass_number,
         position=position,
         card=racer.board.turned,
-        salt=make_salt(dealt.seed, sealed_pass, position),
+        salt=salts[sealed_pass(pass_number, salts)][position],
     )
     return News(turned, seat, racer.turn)
 

@@ -1,9 +1,14 @@
-"""Finished matches, kept when their rooms are gone."""
+"""What outlives the rooms: finished matches, and the key that signs them."""
+
+import secrets
+from typing import Final, cast
 
 from redis.asyncio import Redis
 
 from protocol.calculation.record import Record
 from server.store import keys
+
+PRIVATE_KEY_BYTES: Final = 32
 
 
 class Archive:
@@ -16,3 +21,9 @@ class Archive:
         """Store a finished match. Raises RedisError; safe to call again."""
         text = "\n".join(record.lines())
         await self._redis.set(keys.record(record.match_id), text, nx=True, ex=keys.RECORD_SECONDS)
+
+
+async def load_private_key(redis: Redis) -> bytes:
+    """The private key of this deployment, drawn by whichever process asks first. Raises RedisError."""
+    await redis.set(keys.SIGNING_KEY, secrets.token_bytes(PRIVATE_KEY_BYTES), nx=True)
+    return cast("bytes", await redis.get(keys.SIGNING_KEY))

@@ -20,6 +20,8 @@ RECORD_SECONDS: Final = 400 * 86_400
 PROCESS_SECONDS: Final = 3
 """A server process counts as alive for this long after its last pulse."""
 
+SIGNING_KEY: Final = "fairest:key"
+"""String: the private key of this deployment, 32 bytes, made by the first process that starts. Lives for ever."""
 PROCESSES: Final = "fairest:processes"
 """Sorted set of the server processes by their last pulse; members are dropped as they lapse."""
 

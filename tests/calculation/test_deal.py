@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol.calculation.cards import full_deck, rank
-from protocol.calculation.deal import make_deal, make_envelopes
+from protocol.calculation.deal import make_deal, seal_deal
 from protocol.calculation.rules import VARIANTS, Redeal, choose_rules
 from protocol.calculation.seal import commit_secret, draw_below, make_salt, make_seed, random_bytes
 
@@ -102,7 +102,6 @@ def test_a_second_derivation_written_from_the_docs_gives_the_same_stock() -> Non
 @pytest.mark.parametrize("name", sorted(VARIANTS))
 def test_envelopes_seal_every_position_of_each_shuffled_pass(name: str) -> None:
     rules, seed = choose_rules(name), bytes(32)
-    deal = make_deal(rules, seed)
-    envelopes = make_envelopes(rules, deal, seed, bytes(16))
-    passes = len(deal.orders) if rules.redeal is Redeal.RESHUFFLED else 1
-    assert [len(each) for each in envelopes] == [rules.stock] * passes
+    sealed = seal_deal(rules, seed, bytes(16))
+    passes = len(sealed.deal.orders) if rules.redeal is Redeal.RESHUFFLED else 1
+    assert [len(each) for each in sealed.envelopes] == [len(each) for each in sealed.salts] == [rules.stock] * passes

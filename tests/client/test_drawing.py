@@ -94,7 +94,7 @@ def test_time_is_told_by_the_server_s_clock() -> None:
 
 
 def test_json_leaves_the_token_out() -> None:
-    welcome = Welcome(name="ann", token="A" * 43, now_ms=0)
+    welcome = Welcome(name="ann", token="A" * 43, key=bytes(32), now_ms=0)
     assert "AAAA" not in "".join(tell_json(Model(), Update(Model(), welcome)))
 
 

@@ -1,0 +1,35 @@
+"""The key by which a deployment is held to what it said: commitments and records are signed with it (Ed25519)."""
+
+import secrets
+from dataclasses import replace
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from protocol.calculation.record import Record
+from protocol.calculation.seal import (
+    ROUND_ID_BYTES,
+    SECRET_BYTES,
+    commit_secret,
+    state_commitment,
+    state_record,
+)
+from server.room.events import RoundOpened
+
+
+class SigningKey:
+    """A private key, from its 32 bytes. `public` is what others check signatures with, 32 bytes."""
+
+    def __init__(self, private: bytes) -> None:
+        self._key = Ed25519PrivateKey.from_private_bytes(private)
+        self.public = self._key.public_key().public_bytes_raw()
+
+    def draw_round(self) -> RoundOpened:
+        """A new round with an id and a secret from the system's random source, its commitment signed."""
+        round_id, secret = secrets.token_bytes(ROUND_ID_BYTES), secrets.token_bytes(SECRET_BYTES)
+        statement = state_commitment(round_id, commit_secret(round_id, secret))
+        return RoundOpened(round=round_id, secret=secret, signature=self._key.sign(statement))
+
+    def sign(self, record: Record) -> Record:
+        """The record under this key. Signing again gives the same bytes, whichever process does it."""
+        keyed = replace(record, key=self.public)
+        return replace(keyed, signature=self._key.sign(state_record(keyed.chain())))
