@@ -84,7 +84,7 @@ class Connection:
 
         `receipts` is the folder for the player's receipt, if one is to be kept.
         """
-        self.model = Model()
+        self.model = Model(server_url=server_url)
         self._url = server_url
         self._identity = identity
         self._errand = errand

@@ -50,16 +50,21 @@ def draw_board(board: Board) -> Iterator[str]:
     for digit, foundation, cards in zip(FOUNDATION_DIGITS, board.layout, board.foundations, strict=False):
         wanted = foundation.next_rank(len(cards))
         needs = "complete" if wanted is None else f"needs {rank_name(wanted)}"
-        yield f"  {digit}  by {foundation.step:+d}  {needs:<9} | {_sequence(foundation, len(cards))}"
+        yield row_head(digit, f"by {foundation.step:+d}  {needs}") + _sequence(foundation, len(cards))
     for letter, pile in zip(PILE_LETTERS, board.piles, strict=False):
-        yield from draw_cards(f"  {letter}  {_count(len(pile)):<18}| ", pile)
+        yield from draw_cards(row_head(letter, _count(len(pile))), pile)
     if board.turned is not None:
         name = rank_name(rank(board.turned))
-        yield f"  s  the turned card    | {name}   ({card_name(board.turned)}; {_stock(board)})"
+        yield row_head("s", "the turned card") + f"{name}   ({card_name(board.turned)}; {_stock(board)})"
     elif board.stock:
-        yield f"  s  nothing turned yet | ({_stock(board)})"
+        yield row_head("s", "nothing turned yet") + f"({_stock(board)})"
     else:
-        yield f"  s  the stock is empty | ({_redeals(board)})"
+        yield row_head("s", "the stock is empty") + f"({_redeals(board)})"
+
+
+def row_head(mark: str, label: str) -> str:
+    """What stands before the bar in a row of the board: the letter that moves use, and what it is."""
+    return f"  {mark}  {label:<18} | "
 
 
 def draw_cards(head: str, cards: Sequence[Card]) -> Iterator[str]:
@@ -82,7 +87,8 @@ def draw_score(name: str, score: Score) -> Iterator[str]:
     """What one player has to show for a round."""
     near = ", a near miss" if score.is_near_miss else ""
     yield f"  {clean(name)}: {score.placed} of {score.goal} cards{near}; {ENDINGS[score.ending]}"
-    yield f"    {score.turns} stock cards turned, {score.direct} of them played straight to a foundation"
+    turned = "1 stock card" if score.turns == 1 else f"{score.turns} stock cards"
+    yield f"    {turned} turned, {score.direct} of them played straight to a foundation"
 
 
 def format_time(seconds: float) -> str:
@@ -105,4 +111,4 @@ def _stock(board: Board) -> str:
 
 
 def _redeals(board: Board) -> str:
-    return f"{board.redeals} redeal{'s' if board.redeals != 1 else ''} left" if board.redeals else "no redeal"
+    return f"type redeal to deal the waste again; {board.redeals} left" if board.redeals else "no redeal left"

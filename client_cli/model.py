@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import Final
 
 from client_cli.witness import Witness
 from protocol.calculation.board import Board
@@ -23,6 +24,8 @@ from protocol.messages.from_server import (
 from protocol.messages.refusals import Refusal
 from protocol.messages.scene import Scene, SeatScene
 
+DEFAULT_SERVER: Final = "ws://127.0.0.1:8765"
+
 
 class Link(Enum):
     """How we stand with the server."""
@@ -40,6 +43,7 @@ class Contradiction(ValueError):
 class Model:
     """The room as far as it was shown to us. `sent` are our moves that the server has not answered yet."""
 
+    server_url: str = DEFAULT_SERVER
     link: Link = Link.CONNECTING
     name: str = ""
     room: str | None = None
@@ -50,6 +54,12 @@ class Model:
     sent: tuple[Play, ...] = ()
     clock_ahead_ms: int = 0
     witness: Witness = field(default_factory=Witness)
+
+    @property
+    def invitation(self) -> str:
+        """What somebody types to come into our room."""
+        server = "" if self.server_url == DEFAULT_SERVER else f" --server {self.server_url}"
+        return f"fairest join {self.room}{server}"
 
     @property
     def phase(self) -> Phase | None:

@@ -1,10 +1,11 @@
 """The plain face: what changed, as lines of text for every terminal, pipe and screen reader. Pure."""
 
 from collections.abc import Iterator
+from textwrap import wrap
 from typing import Final
 
 from client_cli.connection import Update
-from client_cli.drawing import clean, draw_board, draw_result, format_time
+from client_cli.drawing import COLUMNS, clean, draw_board, draw_result, format_time
 from client_cli.model import Link, Model
 from client_cli.witness import describe_proof
 from protocol.calculation.cards import rank, rank_name
@@ -15,7 +16,7 @@ from protocol.messages.codec import encode
 from protocol.messages.entries import Entry
 from protocol.messages.fields import Phase
 from protocol.messages.from_server import Placed, Refused, Snapshot, View, Welcome
-from protocol.messages.options import RoomOptions
+from protocol.messages.options import RoomOptions, Spectators
 
 HELP: Final = """\
 A move is where from, then where to:
@@ -104,18 +105,22 @@ def _tell_snapshot(model: Model) -> Iterator[str]:
     scene = model.scene
     if scene is None:
         return
-    yield f"Room {model.room}: {', '.join(_tell_options(scene.options))}."
+    yield from wrap(f"Room {model.room}: {', '.join(_tell_options(scene.options))}.", COLUMNS)
     if scene.phase is Phase.WAITING and model.seat is not None:
         yield "Waiting for the other player, who types:"
-        yield f"  fairest join {model.room}"
+        yield f"  {model.invitation}"
     if scene.phase is Phase.READY:
         yield "Both players are here."
-    if model.seat is None:
+    if model.seat is None and scene.options.spectators is Spectators.OPEN:
+        yield "You watch, and see everything at once."
+    elif model.seat is None:
         yield "You watch. What only one player has seen stays hidden from you"
         yield "until the other one has seen it too."
 
 
 def _tell_options(options: RoomOptions) -> Iterator[str]:
+    """The rules, and what is not as usual."""
+    usual = RoomOptions()
     yield clean(options.rules)
     if options.piles is not None:
         yield span(range(options.piles, options.piles + 1), "waste pile")
@@ -123,8 +128,14 @@ def _tell_options(options: RoomOptions) -> Iterator[str]:
         yield span(range(options.redeals, options.redeals + 1), "redeal")
     if options.best_of > 1:
         yield f"best of {options.best_of} rounds"
+    if options.limit_seconds != usual.limit_seconds:
+        yield f"{format_time(options.limit_seconds)} for a round"
+    if options.chase_seconds != usual.chase_seconds:
+        yield f"{format_time(options.chase_seconds)} once one has stopped"
     if options.direct_breaks_ties:
         yield "direct plays break a tie"
+    if options.spectators is not usual.spectators:
+        yield "nobody may watch" if options.spectators is Spectators.CLOSED else "spectators see everything at once"
 
 
 def _tell_entry(before: Model, model: Model, entry: Entry) -> Iterator[str]:
@@ -136,6 +147,8 @@ def _tell_entry(before: Model, model: Model, entry: Entry) -> Iterator[str]:
             yield f"{who} {FREED[reason]}; seat {seat + 1} is free."
         case entries.Attached(seat=seat) if before.scene and before.scene.seats[seat].away_until_ms is not None:
             yield f"{_name(model, seat)} is back."
+        case entries.Detached(seat=seat) if model.scene and model.scene.match_is_over:
+            yield f"{_name(model, seat)} is away."
         case entries.Detached(seat=seat) if model.scene:
             yield f"{_name(model, seat)} is away; the seat waits {model.scene.options.grace_seconds} seconds."
         case entries.RoundOpened(number=number):
@@ -143,7 +156,7 @@ def _tell_entry(before: Model, model: Model, entry: Entry) -> Iterator[str]:
         case entries.RoundVoided():
             yield "The round is called off."
         case entries.PlayerReady(seat=seat):
-            yield f"{_name(model, seat)} is ready."
+            yield "You are ready." if seat == model.seat else f"{_name(model, seat)} is ready."
         case entries.Dealt():
             yield "The cards are dealt and sealed. Everybody who has this deal has the same check words:"
             yield f"  {' '.join(model.witness.check_words)}"
@@ -171,8 +184,10 @@ def _tell_finished(model: Model, entry: entries.RoundFinished) -> Iterator[str]:
     yield from draw_result(entry.outcome, [_name(model, 0), _name(model, 1)])
     yield from describe_proof(model.witness)
     if model.scene and model.scene.options.best_of > 1:
-        state = "The match is over" if entry.match_is_over else "The match stands at"
-        yield f"{state}, {entry.wins[0]} to {entry.wins[1]}."
+        state = "The match is over:" if entry.match_is_over else "The match stands at"
+        more, fewer = max(entry.wins), min(entry.wins)
+        leader = "" if more == fewer else f" for {_name(model, entry.wins.index(more))}"
+        yield f"{state} {more} to {fewer}{leader}."
 
 
 def _tell_rematch(model: Model, seat: int) -> Iterator[str]:

@@ -25,7 +25,8 @@ class Player:
 
     A person gets ready with Enter and stays after a match, for another one. A pipe is ready at once, its moves wait
     for the start and for one another, its end means `stop` in this round and any other, and the end of the match is
-    its end. `write` gets each line to show, `note` each line that is for people only.
+    its end. `write` gets each line to show, `note` each line that is for people only. `way_back` follows the invitation
+    to the room where a player who goes is told how to come back; without it, there is no way back.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class Player:
         note: Callable[[str], None],
         *,
         is_person: bool,
+        way_back: str | None = None,
     ) -> None:
         self.record_path: Path | None = None
         self._connection = connection
@@ -43,6 +45,7 @@ class Player:
         self._write = write
         self._note = note
         self._is_person = is_person
+        self._way_back = way_back
         self._may_type = asyncio.Event()
         self._ended = asyncio.Event()
         self._asked_record = False
@@ -69,9 +72,15 @@ class Player:
 
     def _say_how_to_come_back(self) -> None:
         model = self._connection.model
-        if self._is_person and model.own and model.scene and not model.scene.match_is_over:
+        if (
+            self._is_person
+            and self._way_back is not None
+            and model.own
+            and model.scene
+            and not model.scene.match_is_over
+        ):
             self._note(f"Your seat waits {model.scene.options.grace_seconds} seconds. Come back to it with:")
-            self._note(f"  fairest join {model.room}")
+            self._note(f"  {model.invitation}{self._way_back}")
 
     async def _watch(self) -> None:
         before = self._connection.model

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from client_cli.drawing import clean, draw_board, draw_cards, draw_score
+from client_cli.drawing import clean, draw_board, draw_cards, draw_score, row_head
 from client_cli.reference import read_seed
 from protocol.calculation.deal import make_deal
 from protocol.calculation.moves import MOVES, Move
@@ -18,6 +18,7 @@ from protocol.messages.refusals import SENTENCES, Refusal
 HELP: Final = """\
 A move is where from, then where to: s1 plays the turned card to foundation 1,
 sa lays it onto pile a, b4 plays the top of pile b to foundation 4; redeal.
+  stop    end the game here
   undo    take the last move back, as often as you like
   stock   show the cards still to come, or hide them again
   board   show the board again
@@ -25,7 +26,7 @@ sa lays it onto pile a, b4 plays the top of pile b to foundation 4; redeal.
   new     another deal
   quit    leave"""
 
-OVER: Final = "This game is over: undo takes the last move back, again deals the same cards, new others."
+OVER: Final = "This game is over: undo, or again for the same deal, or new for another."
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def draw_practice(practice: Practice) -> Iterator[str]:
     if practice.shows_stock:
         turn = practice.player.turn
         order = practice.race.deal.orders[turn.pass_number]
-        yield from draw_cards("     still to come     | ", [order[position] for position in practice.player.ahead])
+        yield from draw_cards(row_head(" ", "still to come"), [order[position] for position in practice.player.ahead])
     if practice.race.is_over:
         yield "You placed every card." if board.is_won else "The game is over."
         yield from draw_score("you", practice.race.outcome().scores[0])

@@ -14,7 +14,7 @@ def save_record(message: MatchRecord, folder: Path | None = None) -> Path:
     place = folder or user_data_path("fairest") / "records"
     place.mkdir(parents=True, exist_ok=True)
     path = place / f"{record.room}-{record.match_id[:8]}.jsonl"
-    path.write_text("".join(f"{line}\n" for line in message.lines))
+    path.write_bytes("".join(f"{line}\n" for line in message.lines).encode())
     return path
 
 

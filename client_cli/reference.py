@@ -25,7 +25,7 @@ def read_seed(text: str) -> bytes:
 def list_variants() -> Iterator[str]:
     """One line for each variant."""
     for name, variant in VARIANTS.items():
-        yield f"{name:<11} {variant.title:<26} {_counts(variant.rules)}"
+        yield f"{name:<11} {variant.title:<26} {describe_counts(variant.rules)}"
 
 
 def describe_variant(variant: Variant, rules: Rules, seed: bytes | None) -> Iterator[str]:
@@ -36,7 +36,8 @@ def describe_variant(variant: Variant, rules: Rules, seed: bytes | None) -> Iter
     yield f"{variant.title} ({rules.name})"
     if variant.also:
         yield f"  also called {', '.join(variant.also)}"
-    yield f"  {_counts(rules)}; {rules.goal} cards to place"
+    how = f", {HOW[rules.redeal]}" if rules.redeals else ""
+    yield f"  {describe_counts(rules)}{how}; {rules.goal} cards to place"
     yield f"  may be played with {span(variant.piles, 'waste pile')} and {span(variant.redeals, 'redeal')}"
     if not isinstance(rules.foundations, Thrown):
         yield from _sequences(rules.foundations)
@@ -55,7 +56,8 @@ def describe_variant(variant: Variant, rules: Rules, seed: bytes | None) -> Iter
 def describe_deal(rules: Rules, seed: bytes) -> Iterator[str]:
     """Everything that the seed decides, to check it or to lay it out with real cards."""
     deal = make_deal(rules, seed)
-    yield f"{rules.name}, seed {seed.hex()}"
+    yield f"{rules.name}: {describe_counts(rules)}"
+    yield f"seed {seed.hex()}"
     yield from _sequences(deal.foundations)
     if deal.starters:
         yield f"starters: {' '.join(deal.starters)}"
@@ -68,12 +70,14 @@ def describe_deal(rules: Rules, seed: bytes) -> Iterator[str]:
         elif rules.redeal is Redeal.RESHUFFLED:
             yield f"redeal {number}, what is left of it in this order:"
             yield from _rows(order)
+        else:
+            yield f"redeal {number}: what is left of it, in the order of the stock"
 
 
-def _counts(rules: Rules) -> str:
-    how = f", {HOW[rules.redeal]}" if rules.redeals else ""
+def describe_counts(rules: Rules) -> str:
+    """Stock, waste piles and redeals in words."""
     piles, redeals = (range(number, number + 1) for number in (rules.piles, rules.redeals))
-    return f"{rules.stock} in the stock, {span(piles, 'waste pile')}, {span(redeals, 'redeal')}{how}"
+    return f"{rules.stock} in the stock, {span(piles, 'waste pile')}, {span(redeals, 'redeal')}"
 
 
 def _describe_thrown(thrown: Thrown) -> Iterator[str]:

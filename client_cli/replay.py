@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from client_cli.drawing import clean, draw_board, draw_result, format_time
+from client_cli.reference import describe_counts
 from protocol.calculation.record import Record, RecordedMove, RecordedStop
 from protocol.calculation.round import Round
 
-HELP = "Enter: next   b: back   a number: go to that step   e: to the end   q: quit"
+HELP = "[Enter: next, b: back, a number: that step, e: end, q: quit]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +33,9 @@ def all_steps(record: Record) -> list[Step]:
 def draw_heading(record: Record) -> Iterator[str]:
     """What the record is about."""
     names = " against ".join(clean(name) for name in record.names)
-    rules = f"{record.rules.name}, {record.rules.piles} waste piles"
-    yield f"{names}: {rules}, best of {record.best_of}, room {clean(record.room)}"
+    ties = ", direct plays break a tie" if record.direct_breaks_ties else ""
+    yield f"{names}, room {clean(record.room)}"
+    yield f"{record.rules.name}: {describe_counts(record.rules)}; best of {record.best_of}{ties}"
 
 
 def draw_step(record: Record, steps: list[Step], place: int) -> Iterator[str]:
@@ -52,7 +54,7 @@ def draw_step(record: Record, steps: list[Step], place: int) -> Iterator[str]:
 
 
 def next_place(command: str, place: int, last: int) -> int | None:
-    """Where a typed command leads, None to quit. Raises ValueError for what is no command."""
+    """Where a typed command leads, None to quit. Raises ValueError, with a sentence, for what is no command."""
     match command.strip().lower():
         case "":
             return min(place + 1, last)
@@ -62,8 +64,10 @@ def next_place(command: str, place: int, last: int) -> int | None:
             return last
         case "q":
             return None
-        case number:
-            return max(0, min(int(number), last))
+        case number if number.isdecimal():
+            return min(int(number), last)
+        case other:
+            raise ValueError(f"{clean(other)!r} is none of these.")
 
 
 def _describe(record: Record, step: Step) -> str:

@@ -32,7 +32,7 @@ async def race(server: str, name: str | None, errand: Errand, as_json: bool) -> 
         connection = Connection(
             server, identity, errand, name=name, gives_up_after=ATTEMPTS, receipts=receipts_folder()
         )
-        await _sit(connection, as_json)
+        await _sit(connection, as_json, way_back=f" --name {name}" if name else "")
 
 
 async def watch_room(server: str, errand: Errand, as_json: bool) -> None:
@@ -75,7 +75,7 @@ async def race_at_home(policy: Policy, options: RoomOptions, *, is_person: bool)
             await asyncio.gather(hosting, return_exceptions=True)
 
 
-async def _sit(connection: Connection, as_json: bool) -> None:
+async def _sit(connection: Connection, as_json: bool, way_back: str | None = None) -> None:
     notes = sys.stderr if as_json else sys.stdout
     player = Player(
         connection,
@@ -83,6 +83,7 @@ async def _sit(connection: Connection, as_json: bool) -> None:
         write=lambda line: print(line, flush=True),
         note=lambda line: print(line, file=notes, flush=True),
         is_person=sys.stdin.isatty(),
+        way_back=way_back,
     )
     try:
         await player.run()

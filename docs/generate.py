@@ -221,7 +221,8 @@ def describe_type(schema: Schema) -> str:
 
 def make_deal_vectors() -> str:
     """What a program in another language has to get for one secret, two entropies and one round id."""
-    classic, redeal, broken = (choose_rules(name) for name in ("classic", "redeal", "broken"))
+    classic, redeal, broken = choose_rules("classic"), choose_rules("redeal", redeals=2), choose_rules("broken")
+    again = seal_deal(redeal, SEED, ROUND_ID)
     sealed, thrown = seal_deal(classic, SEED, ROUND_ID), make_deal(broken, SEED)
     deal, root = sealed.deal, root_envelopes(sealed.envelopes)
     commitment = commit_secret(ROUND_ID, SECRET)
@@ -245,11 +246,16 @@ def make_deal_vectors() -> str:
         "private key": PRIVATE_KEY.hex(),
         "public key": KEY.public_key().public_bytes_raw().hex(),
         "signature of commitment": KEY.sign(state_commitment(ROUND_ID, commitment)).hex(),
-        "record line 1": RECORD_LINES[0],
-        "record line 2": RECORD_LINES[1],
+        "text of record line 1": RECORD_LINES[0],
+        "text of record line 2": RECORD_LINES[1],
+        "record line 2": RECORD_LINES[1].replace("}", f',"chain":"{chain.hex()}"}}'),
         "chain of line 2": chain.hex(),
         "signature of record": KEY.sign(state_record(chain)).hex(),
-        "redeal stock of pass 1": wrap_cards(make_deal(redeal, SEED).orders[1]),
+        **{f"redeal order of pass {number}": wrap_cards(again.deal.orders[number]) for number in (1, 2)},
+        "redeal salt of pass 2, 0": again.salts[2][0].hex(),
+        "redeal root": root_envelopes(again.envelopes).hex(),
+        "betsy-ross order": wrap_cards(make_deal(choose_rules("betsy-ross"), SEED).orders[0]),
+        "senior order": wrap_cards(make_deal(choose_rules("senior"), SEED).orders[0]),
         "broken starters": " ".join(thrown.starters),
         "broken layout": " ".join(f"{each.start}+{each.step}" for each in thrown.foundations),
     }

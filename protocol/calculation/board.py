@@ -163,10 +163,10 @@ class Board:
         return None if wanted == rank(card) else Illegal.RANK_NOT_NEEDED
 
     def _redeal_refusal(self) -> Illegal | None:
-        if self.turned is not None or self.stock:
-            return Illegal.CARD_STILL_TURNED
         if not self.redeals:
             return Illegal.NO_REDEAL_LEFT
+        if self.turned is not None or self.stock:
+            return Illegal.CARD_STILL_TURNED
         return None if any(self.piles) else Illegal.NOTHING_TO_REDEAL
 
 

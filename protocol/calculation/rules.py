@@ -198,7 +198,7 @@ VARIANTS: Final[dict[str, Variant]] = {
             ),
             piles=range(1, 2),
             redeals=range(3),
-            source="E. D. Cheney, Patience (1869), as Musical; Wikipedia, Musical (card game)",
+            source="Cheney, Patience (1869), as Musical; Wikipedia, Musical (card game)",
             also=("four-kings", "musical", "quadruple-alliance"),
         ),
         Variant(

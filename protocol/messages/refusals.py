@@ -63,7 +63,7 @@ SENTENCES: Final[dict[Refusal, str]] = {
     Refusal.NUMBER_OLD: "A later move of yours has been accepted already.",
     Refusal.NUMBER_REPEATED: "Another move of yours has been accepted under this number.",
     Refusal.NUMBER_FUTURE: "This number is ahead of your moves.",
-    Refusal.NOTHING_TURNED: "The stock is empty: no card is turned.",
+    Refusal.NOTHING_TURNED: "The stock is empty: no card is turned. Play from the waste, or redeal.",
     Refusal.NO_SUCH_FOUNDATION: "There is no such foundation in these rules.",
     Refusal.NO_SUCH_PILE: "There is no such waste pile in these rules.",
     Refusal.FOUNDATION_COMPLETE: "This foundation is complete.",
@@ -71,7 +71,7 @@ SENTENCES: Final[dict[Refusal, str]] = {
     Refusal.PILE_EMPTY: "This waste pile is empty.",
     Refusal.PILE_TO_PILE: "Cards never move from one waste pile to another.",
     Refusal.CARD_STILL_TURNED: "Redeal only when the stock is empty and no card is turned.",
-    Refusal.NO_REDEAL_LEFT: "No redeal is left.",
+    Refusal.NO_REDEAL_LEFT: "These rules have no redeal, or none is left.",
     Refusal.NOTHING_TO_REDEAL: "The waste piles are empty: there is nothing to deal again.",
     Refusal.TRY_AGAIN: "The server cannot store anything right now; try again in a moment.",
 }

@@ -40,7 +40,7 @@ def board() -> Board:
         ("h1", Illegal.NO_SUCH_PILE),
         ("ab", Illegal.PILE_TO_PILE),
         ("aa", Illegal.PILE_TO_PILE),
-        ("redeal", Illegal.CARD_STILL_TURNED),
+        ("redeal", Illegal.NO_REDEAL_LEFT),
     ],
 )
 def test_a_move_against_the_rules_is_refused_for_its_own_reason(board: Board, move: str, reason: Illegal) -> None:
@@ -65,6 +65,7 @@ def test_nothing_is_turned_when_the_stock_is_empty(board: Board) -> None:
 def test_a_redeal_needs_one_left_and_something_to_deal(board: Board) -> None:
     over = replace(board, turned=None, stock=0)
     assert over.refusal(MOVES["redeal"]) is Illegal.NO_REDEAL_LEFT
+    assert replace(board, redeals=1).refusal(MOVES["redeal"]) is Illegal.CARD_STILL_TURNED
     assert replace(over, redeals=1, piles=((), (), (), ())).refusal(MOVES["redeal"]) is Illegal.NOTHING_TO_REDEAL
     assert replace(over, redeals=1).refusal(MOVES["redeal"]) is None
 

@@ -117,7 +117,7 @@ def test_a_deal_prints_every_card_of_the_stock(tmp_path: Path) -> None:
     seed = "00" * 32
     printed = run(tmp_path, "deal", seed).stdout
     stock = make_deal(choose_rules("classic"), bytes(32)).orders[0]
-    assert " ".join(printed.split("\n", maxsplit=7)[7].split()) == " ".join(stock)
+    assert " ".join(printed.split("\n", maxsplit=8)[8].split()) == " ".join(stock)
 
 
 def test_help_names_every_command(tmp_path: Path) -> None:

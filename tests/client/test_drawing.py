@@ -39,6 +39,15 @@ def test_a_board_shows_every_card_of_a_pile() -> None:
     assert len(line.split("|")[1].split()) == len(pile)
 
 
+def test_the_bars_of_all_rows_stand_in_one_column() -> None:
+    over = start_round(choose_rules("redeal"), make_deal(choose_rules("redeal"), bytes(32)), seats=1)
+    rows = list(draw_board(over.racers[0].board))
+    for _ in range(48):
+        over = over.play(0, MOVES["sa"])
+    rows.extend(draw_board(over.racers[0].board))
+    assert {row.index("|") for row in rows} == {24}
+
+
 @pytest.mark.parametrize("name", sorted(VARIANTS))
 def test_no_line_is_wider_than_a_small_terminal(name: str) -> None:
     rules = choose_rules(name)
@@ -53,7 +62,7 @@ def test_a_pile_too_long_for_a_line_goes_on_below_in_its_column() -> None:
     for _ in range(48):
         deep = deep.play(0, MOVES["sa"])
     pile = list(draw_board(deep.racers[0].board))[4:-4]
-    assert [line.index("|") for line in pile] == [23, 23]
+    assert len(pile) == 2
     assert " ".join(line.split("| ")[1] for line in pile) == ranks(deep.racers[0].board.piles[0])
 
 

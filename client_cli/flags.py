@@ -1,0 +1,58 @@
+"""What is typed behind the commands of `fairest`: options and arguments, each with its check and its help."""
+
+import re
+import sys
+from typing import Annotated, Final, NoReturn
+from urllib.parse import urlsplit
+
+import typer
+
+from client_cli.model import DEFAULT_SERVER
+from protocol.calculation.rules import VARIANTS, BadRules, Rules, choose_rules
+
+BROKEN_SEAL: Final = 3
+"""Exit code when a server, or a record, is caught cheating."""
+
+
+def _check_server(url: str) -> str:
+    address = urlsplit(url)
+    if address.scheme not in ("ws", "wss") or not address.hostname:
+        raise typer.BadParameter(f"a server's address looks like {DEFAULT_SERVER}, not {url!r}")
+    return url
+
+
+def _check_name(name: str | None) -> str | None:
+    if name is not None and not re.fullmatch(r"[A-Za-z0-9_-]{2,20}", name):
+        raise typer.BadParameter("a name has 2 to 20 letters, digits, - or _")
+    return name
+
+
+Server = Annotated[str, typer.Option(envvar="FAIREST_SERVER", help="Address of the server.", callback=_check_server)]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        help="Your name: 2 to 20 letters, digits, - or _. It also says which of your players on this machine plays.",
+        callback=_check_name,
+    ),
+]
+RulesName = Annotated[str, typer.Option(help=f"The variant: {', '.join(VARIANTS)}.")]
+Piles = Annotated[int | None, typer.Option(help="Waste piles, 1 to 8, where the variant leaves a choice.")]
+Redeals = Annotated[int | None, typer.Option(help="Redeals, 0 to 2, where the variant leaves a choice.")]
+Json = Annotated[bool, typer.Option("--json", help="Print each of the server's messages as one line.")]
+Code = Annotated[str, typer.Argument(help="The room's code, as its creator sees it.")]
+VariantName = Annotated[str, typer.Argument(help=f"The variant: {', '.join(VARIANTS)}.")]
+Seed = Annotated[str | None, typer.Option(help="A seed: 64 hexadecimal digits, or any text, which is hashed.")]
+
+
+def chosen_rules(name: str, piles: int | None, redeals: int | None) -> Rules:
+    """The rules that were asked for. Raises `typer.BadParameter` with a sentence."""
+    try:
+        return choose_rules(name, piles, redeals)
+    except BadRules as reason:
+        raise typer.BadParameter(str(reason)) from reason
+
+
+def fail(sentence: str) -> NoReturn:
+    """End the program with a sentence on standard error and exit code 1."""
+    print(f"fairest: {sentence}", file=sys.stderr)
+    raise SystemExit(1)

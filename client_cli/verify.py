@@ -1,0 +1,112 @@
+"""Proof of a record, offline: what `fairest verify` checks, in the order in which it says so. Pure.
+
+Each check yields a sentence when it holds; the first one that does not raises `Wrong`.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from client_cli.drawing import clean
+from client_cli.signature import is_signed
+from protocol.calculation.deal import seal_deal
+from protocol.calculation.record import BadRecord, Record, RecordedRound, read_record
+from protocol.calculation.seal import (
+    commit_entropy,
+    commit_secret,
+    make_check_words,
+    root_envelopes,
+    state_commitment,
+    state_record,
+)
+
+NOT_PROVED: Final = """\
+What a record alone cannot prove:
+  that this match took place, and that nothing was left out of it: a server could
+    invent a whole record. Your own receipt shows it: --receipt FILE.
+  that the key is your server's: compare it with GET /key, or pass it: --key HEX.
+  that nobody told a player what was to come (docs/fairness.md)."""
+
+
+ASIDE: Final = """\
+What no proof shows: that nobody told a player what was to come (docs/fairness.md)."""
+
+
+class Wrong(Exception):
+    """The first thing that is wrong; the text says where, and what should be there."""
+
+
+def verify_record(text: str, key: bytes | None = None) -> tuple[Record, Iterator[str]]:
+    """A record from the text of its file, and the checks of it, made as they are asked for.
+
+    `key` is the public key that the server is known by, if it is. Raises `Wrong`, and so do the checks.
+    """
+    lines = text.split("\n")
+    if lines.pop() != "":
+        raise Wrong("The file does not end where a record ends: its last line has no line feed.")
+    try:
+        record = read_record(lines)
+    except BadRecord as reason:
+        raise Wrong(f"{str(reason)[:1].upper()}{str(reason)[1:]}.") from reason
+    return record, _check(record, len(lines), key)
+
+
+def _check(record: Record, lines: int, key: bytes | None) -> Iterator[str]:
+    yield f"{lines} lines, each bound to the one before: none was changed, left out or moved."
+    if not is_signed(state_record(record.chain()), record.signature, record.key):
+        raise Wrong("The record is not signed with the key that it names.")
+    if key not in (None, record.key):
+        assert key is not None
+        raise Wrong(f"The record is signed with the key {record.key.hex()}, and not with {key.hex()}.")
+    yield f"Signed with the key {record.key.hex()}{'' if key is None else ', as it should be'}."
+    repeated = [round_id for round_id, count in Counter(each.round_id for each in record.rounds).items() if count > 1]
+    if repeated:
+        raise Wrong(f"The round {repeated[0].hex()} stands in the record twice.")
+    for number, played in enumerate(record.rounds, 1):
+        yield from _check_round(record, number, played)
+
+
+def _check_round(record: Record, number: int, played: RecordedRound) -> Iterator[str]:
+    where = f"Round {number}"
+    if not is_signed(state_commitment(played.round_id, played.commitment), played.signature, record.key):
+        raise Wrong(f"{where}: the commitment is not signed by the server.")
+    if commit_secret(played.round_id, played.secret) != played.commitment:
+        raise Wrong(f"{where}: the secret does not belong to the commitment.")
+    yield f"{where}: the server was bound to its secret before anybody was ready, and has opened it."
+    for seat, (sealed, entropy) in enumerate(zip(played.entropy_hashes, played.entropies, strict=True)):
+        if entropy is not None and sealed != commit_entropy(played.round_id, seat, entropy):
+            raise Wrong(f"{where}: the entropy of {clean(record.names[seat])} does not belong to its hash.")
+    if not played.is_dealt:
+        if played.envelopes or played.events:
+            raise Wrong(f"{where}: there are cards or moves, and no deal.")
+        yield f"{where}: called off before its cards were dealt."
+        return
+    yield f"{where}: both players were bound to their entropy before they saw the other's."
+    yield from _check_deal(record, where, played)
+    yield from _check_race(record, where, played)
+
+
+def _check_deal(record: Record, where: str, played: RecordedRound) -> Iterator[str]:
+    sealed = seal_deal(record.rules, played.seed, played.round_id)
+    for number, (shown, right) in enumerate(zip(played.envelopes, sealed.envelopes, strict=False)):
+        for position, (envelope, wanted) in enumerate(zip(shown, right, strict=False)):
+            if envelope != wanted:
+                raise Wrong(f"{where}: the envelope of pass {number}, position {position + 1} holds another card.")
+    if played.envelopes != sealed.envelopes:
+        raise Wrong(f"{where}: there are more or fewer envelopes than the deal has.")
+    count = sum(map(len, sealed.envelopes))
+    yield f"{where}: secret and entropies make the deal; {count} of {count} envelopes hold its cards."
+    entropies = [entropy for entropy in played.entropies if entropy]
+    words = make_check_words(played.round_id, played.commitment, entropies, root_envelopes(played.envelopes))
+    yield f"{where}: the check words were {' '.join(words)}."
+
+
+def _check_race(record: Record, where: str, played: RecordedRound) -> Iterator[str]:
+    """Reading the record has replayed the moves and compared the outcome; what is left are the times."""
+    times = [event.at_ms for event in played.events]
+    if times != sorted(times) or min(times, default=0) < 0:
+        raise Wrong(f"{where}: time goes back.")
+    assert played.outcome is not None, "a record in which a race has no result is not read"
+    winner = "a draw" if played.outcome.winner is None else f"{clean(record.names[played.outcome.winner])} wins"
+    counts = " to ".join(str(score.placed) for score in played.outcome.scores)
+    yield f"{where}: {len(played.events)} moves and stops, within the rules, lead to the result: {winner}, {counts}."
