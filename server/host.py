@@ -17,9 +17,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from protocol.messages.codec import encode
-from protocol.messages.entries import Entry
-from protocol.messages.fields import Seat
-from protocol.messages.from_server import MatchRecord, Snapshot, View
+from protocol.messages.from_server import MatchRecord
 from protocol.messages.options import Spectators
 from protocol.messages.refusals import Refusal
 from server.audience import Follower
@@ -30,7 +28,7 @@ from server.room.decide import refuse
 from server.room.evolve import evolve
 from server.room.recording import record_last_match
 from server.room.state import RoomState
-from server.room.view import Step, scene, view
+from server.room.view import Step, introduce
 from server.signing import SigningKey
 from server.store.archive import Archive
 from server.store.log import Append, Log, Logged
@@ -265,24 +263,9 @@ class Host:
             room.unfollow(follower)
             follower.replaced()
             return
-        shown = view(_fold(entries[: room.index]), viewer)
-        room.audience.introduce(viewer, follower, self._introduction(room, viewer, shown, follower.resumes_at))
-
-    def _introduction(
-        self, room: HostedRoom, viewer: int | None, shown: list[Entry], resumes_at: int
-    ) -> Snapshot | View:
-        """What a follower has missed, or the whole scene for one that has seen nothing or sees what never was."""
-        if 0 < resumes_at <= len(shown):
-            return View(position=resumes_at + 1, entries=tuple(shown[resumes_at:]))
-        assert room.state is not None, "a room that is introduced has a log"
-        seat: Seat | None = None if viewer is None else 1 if viewer else 0
-        return Snapshot(
-            room=room.code,
-            seat=seat,
-            position=len(shown),
-            now_ms=self.now_ms(),
-            scene=scene(room.state, shown),
-        )
+        steps = _fold(entries[: room.index])
+        introduction = introduce(room.code, steps, viewer, follower.resumes_at, self.now_ms())
+        room.audience.introduce(viewer, follower, introduction)
 
     async def _publish(self, room: HostedRoom, match: int) -> None:
         """Store the match that is over, until it is stored or this process ends and leaves that to another."""

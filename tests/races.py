@@ -2,9 +2,12 @@
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 from protocol.calculation.board import Board
+from protocol.calculation.deal import SealedDeal
 from protocol.calculation.moves import MOVES, Move
+from protocol.calculation.round import start_round
 from protocol.calculation.seal import commit_entropy
 from protocol.messages.fields import Phase
 from protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
@@ -81,6 +84,15 @@ class Table:
         assert deadline is not None
         self.now_ms = max(self.now_ms, deadline.at_ms)
         return self.tell(PassTime(deadline.at_ms))
+
+    def swap_deal(self, sealed: SealedDeal) -> None:
+        """Another deal lies in the place of the one just dealt."""
+        step = self.steps[-1]
+        opened = step.after.round
+        assert opened is not None
+        race = start_round(step.after.rules, sealed.deal, direct_breaks_ties=step.after.options.direct_breaks_ties)
+        after = replace(step.after, round=replace(opened, sealed=sealed, race=race))
+        self.steps[-1] = replace(step, after=after)
 
     def start(self) -> None:
         """From two empty seats to a race that is on."""

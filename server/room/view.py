@@ -18,6 +18,7 @@ from protocol.calculation.moves import Kind
 from protocol.calculation.round import Round, Turn
 from protocol.calculation.seal import commit_secret
 from protocol.messages import entries
+from protocol.messages import from_server as messages
 from protocol.messages.entries import Entry
 from protocol.messages.fields import Phase, Seat
 from protocol.messages.options import Spectators
@@ -115,6 +116,21 @@ def scene(state: RoomState, shown: Iterable[Entry]) -> Scene:
     for entry in shown:
         seen = seen.after(entry)
     return seen
+
+
+def introduce(
+    room: str, steps: Sequence[Step], viewer: int | None, resumes_at: int, now_ms: int
+) -> messages.Snapshot | messages.View:
+    """What a viewer has missed of a log behind a position of its view, or the whole scene.
+
+    The scene is for who has seen nothing, position 0, or has seen what never was.
+    """
+    shown = view(steps, viewer)
+    if 0 < resumes_at <= len(shown):
+        return messages.View(position=resumes_at + 1, entries=tuple(shown[resumes_at:]))
+    seat = None if viewer is None else _number(viewer)
+    seen = scene(steps[-1].after, shown)
+    return messages.Snapshot(room=room, seat=seat, position=len(shown), now_ms=now_ms, scene=seen)
 
 
 def placed(state: RoomState) -> tuple[int, int] | None:

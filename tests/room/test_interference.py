@@ -1,0 +1,286 @@
+"""What a viewer may not know does not reach it: two races that differ in that alone look the same, byte for byte.
+
+Each example is a race and its twin. They share the cards up to where the viewer may see, every decision that the viewer
+may see, the envelopes, the clock and the placed ticks. The cards beyond, their salts, and the decisions beyond are
+others. All that the server sends the viewer is compared: frames as they come, resumes from any position, snapshots,
+ticks and refusals.
+"""
+
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from protocol.calculation.cards import Card
+from protocol.calculation.deal import Deal, SealedDeal
+from protocol.calculation.moves import MOVES, STOP, Kind, Move
+from protocol.calculation.round import Round, Turn
+from protocol.calculation.rules import VARIANTS, Redeal, Rules
+from protocol.messages.codec import encode
+from protocol.messages.from_client import Play
+from protocol.messages.from_server import Refused
+from protocol.messages.options import RoomOptions, Spectators
+from server.audience import Audience
+from server.room.view import introduce
+from tests.races import Table
+
+BEHIND, AHEAD = 0, 1
+SLOW = RoomOptions(limit_seconds=7200, chase_seconds=7200, countdown_seconds=0)
+
+
+class Follower:
+    """Somebody who is shown a room and keeps every byte."""
+
+    def __init__(self, link: str) -> None:
+        self.link, self.errand, self.resumes_at = link, "watch", 0
+        self.frames: list[bytes] = []
+
+    def show(self, data: bytes) -> None:
+        self.frames.append(data)
+
+    def replaced(self) -> None: ...
+    def unseated(self) -> None: ...
+    def turned_away(self) -> None: ...
+    def lost(self) -> None: ...
+
+
+@dataclass
+class Run:
+    """A race under way, and after how many steps of its log there was a tick."""
+
+    table: Table
+    ticks: list[int] = field(default_factory=list)
+
+    @property
+    def race(self) -> Round:
+        assert self.table.state.race is not None
+        return self.table.state.race
+
+    def legal(self, seat: int) -> list[Move]:
+        """Moves after which the seat is still racing."""
+        moves = self.race.racers[seat].board.legal_moves()
+        return [move for move in moves if not self.race.play(seat, move).racers[seat].ending]
+
+    def play(self, seat: int, move: Move) -> None:
+        played = self.table.play(seat, move)
+        assert isinstance(played, tuple), played
+
+    def placed(self, seat: int) -> int:
+        return self.race.racers[seat].board.placed
+
+
+@dataclass(frozen=True)
+class Decision:
+    seat: int
+    move: Move
+    turn: Turn
+
+
+def dealt(options: RoomOptions, seed: int, sealed: SealedDeal | None = None) -> Run:
+    table = Table(seed, options)
+    table.seat_both()
+    table.deal()
+    if sealed is not None:
+        table.swap_deal(sealed)
+    table.let_time_pass()
+    return Run(table)
+
+
+def run_ahead(run: Run, chance: random.Random, turns: int) -> list[Decision]:
+    """A race in which one player stops moving on after so many turns, and the other runs ahead."""
+    made: list[Decision] = []
+    waits = chance.randrange(10, 60)
+    while waits:
+        behind, ahead = (run.race.racers[seat] for seat in (BEHIND, AHEAD))
+        is_there = behind.seen + run.race.rules.redeals - behind.board.redeals > turns
+        seat = BEHIND if chance.random() < 0.3 and behind.turn < ahead.turn else AHEAD
+        moves = [
+            move for move in run.legal(seat) if seat == AHEAD or not is_there or move.kind is Kind.PILE_TO_FOUNDATION
+        ]
+        waits -= is_there or not moves
+        if moves:
+            move = chance.choices(moves, [3 if move.text[1].isdigit() else 1 for move in moves])[0]
+            made.append(Decision(seat, move, run.race.racers[seat].turn))
+            run.table.now_ms += 9_000
+            run.play(seat, move)
+    return made
+
+
+def hide(rules: Rules, sealed: SealedDeal, seen: Turn, chance: random.Random) -> SealedDeal:
+    """Another deal behind the same envelopes: the same cards up to this turn, and beyond it others, and other salts."""
+    orders: list[tuple[Card, ...]] = []
+    for number, order in enumerate(sealed.deal.orders):
+        kept = len(order) if number < seen.pass_number else 0
+        if number == seen.pass_number:
+            kept = min(seen.position + 1, len(order))
+        orders.append((*order[:kept], *chance.sample(order[kept:], len(order) - kept)))
+    if rules.redeal is Redeal.TURNED_OVER:
+        orders = [orders[0] if seen.pass_number == 0 else sealed.deal.orders[0]] * len(orders)
+    deal = Deal(sealed.deal.foundations, sealed.deal.starters, sealed.deal.markers, tuple(orders))
+    salts = tuple(
+        tuple(
+            salt if orders[number][position] == sealed.deal.orders[number][position] else chance.randbytes(32)
+            for position, salt in enumerate(salted)
+        )
+        for number, salted in enumerate(sealed.salts)
+    )
+    return SealedDeal(deal, salts, sealed.envelopes)
+
+
+def play_twin(
+    first: Run, twin: Run, made: list[Decision], viewer: int | None, horizon: Turn, chance: random.Random
+) -> int:
+    """Play both races side by side. What the viewer will not see is played otherwise in the twin; returns how often.
+
+    The log's clock shows the same in both whenever something is visible, and ticks come when the counts agree.
+    """
+    invented = 0
+    for decision in made:
+        first.table.now_ms += 9_000
+        twin.table.now_ms = first.table.now_ms
+        is_hidden = decision.seat != viewer and (
+            decision.turn > horizon or (decision.turn == horizon and not first.race.is_last_turn(horizon))
+        )
+        first.play(decision.seat, decision.move)
+        if not is_hidden:
+            twin.play(decision.seat, decision.move)
+        else:
+            invented += invent(twin, decision.seat, first.placed(decision.seat), chance)
+        if chance.random() < 0.5 and all(first.placed(seat) == twin.placed(seat) for seat in (BEHIND, AHEAD)):
+            for run in (first, twin):
+                run.ticks.append(len(run.table.steps))
+    if viewer != AHEAD and chance.random() < 0.3 and first.placed(AHEAD) == twin.placed(AHEAD):
+        first.table.now_ms += 9_000
+        twin.table.now_ms = first.table.now_ms
+        for run in (first, twin):
+            run.play(AHEAD, STOP)
+    return invented
+
+
+def invent(twin: Run, seat: int, wanted: int, chance: random.Random) -> int:
+    """Up to three decisions of its own; the count of placed cards is drawn to that of the other race."""
+    invented = 0
+    for _ in range(chance.randrange(4)):
+        moves = [move for move in twin.legal(seat) if seat == AHEAD or move.kind is Kind.PILE_TO_FOUNDATION]
+        up = [move for move in moves if move.text[-1].isdigit()]
+        level = [move for move in moves if move not in up]
+        choice = up if up and twin.placed(seat) < wanted else level or (moves if seat == AHEAD else up)
+        if choice and (twin.placed(seat) < wanted or level or chance.random() < 0.2):
+            twin.play(seat, chance.choice(choice))
+            invented += 1
+    return invented
+
+
+def seen_by(viewer: int | None, run: Run, start: int) -> list[bytes]:
+    """Every frame that this viewer gets from its introduction on."""
+    audience, follower, steps = Audience(lambda _: None), Follower("watcher"), run.table.steps
+    audience.show(steps[:start])
+    audience.expect(follower)
+    audience.introduce(viewer, follower, introduce("a-b", steps[:start], viewer, 0, 0))
+    for count, step in enumerate(steps[start:], start + 1):
+        audience.show([step])
+        for _ in range(run.ticks.count(count)):
+            audience.tell_placed(step.after)
+    return follower.frames
+
+
+def refusals(seat: int, run: Run) -> list[bytes]:
+    """What every move of this seat that is against the rules is answered."""
+    board, number = run.race.racers[seat].board, run.race.racers[seat].moves
+    answers = [
+        run.table.tell(run.table.say(seat, Play(number=number + ahead, move=move)))
+        for ahead in (0, 1, 2)
+        for move in MOVES.values()
+        if board.refusal(move) or ahead != 1
+    ]
+    assert answers
+    return [encode(answer) for answer in answers if isinstance(answer, Refused)]
+
+
+def make_twins(seed: int, options: RoomOptions, viewer: int | None) -> tuple[Run, Run, int, int]:
+    """A race, its twin, at which step the race began, and how many decisions the viewer may not know differ."""
+    chance = random.Random(seed)
+    draft = dealt(options, seed)
+    rules = draft.race.rules
+    made = run_ahead(draft, chance, chance.randrange(1, (rules.redeals + 1) * rules.stock))
+    horizon = min(draft.race.racers[seat].turn for seat in (BEHIND, AHEAD))
+    seen = draft.race.racers[AHEAD].turn if viewer == AHEAD else horizon
+    opened = draft.table.state.round
+    assert opened is not None and opened.sealed is not None
+    first, twin = dealt(options, seed), dealt(options, seed, hide(rules, opened.sealed, seen, chance))
+    start = len(first.table.steps)
+    return first, twin, start, play_twin(first, twin, made, viewer, horizon, chance)
+
+
+def lead(run: Run) -> int:
+    behind, ahead = (run.race.racers[seat] for seat in (BEHIND, AHEAD))
+    return ahead.seen - behind.seen
+
+
+def slow(name: str, **more: object) -> RoomOptions:
+    return SLOW.model_copy(update={"rules": name, **more})
+
+
+any_options = st.builds(
+    lambda name, more: slow(name, redeals=max(VARIANTS[name].redeals) if more else None),
+    st.sampled_from(sorted(VARIANTS)),
+    st.booleans(),
+)
+viewers = st.sampled_from([BEHIND, BEHIND, None, AHEAD])
+
+
+@settings(max_examples=150)
+@given(st.integers(0, 2**32), any_options, viewers)
+def test_what_a_viewer_may_not_know_never_reaches_it(seed: int, options: RoomOptions, viewer: int | None) -> None:
+    first, twin, start, invented = make_twins(seed, options, viewer)
+    event(f"leader ahead by three turns: {lead(first) >= 3}")
+    event(f"decisions differ: {invented > 0}")
+    shown = seen_by(viewer, first, start)
+    assert shown == seen_by(viewer, twin, start)
+    last = introduce("a-b", first.table.steps, viewer, 0, 0).position
+    for resumes_at in (0, seed % last, last, last + 1):
+        first_words, twin_words = (
+            encode(introduce("a-b", run.table.steps, viewer, resumes_at, 0)) for run in (first, twin)
+        )
+        assert first_words == twin_words
+    if viewer is not None and not first.race.racers[viewer].ending:
+        assert refusals(viewer, first) == refusals(viewer, twin)
+
+
+def test_most_twins_have_a_leader_far_ahead_and_hide_direct_plays_and_other_cards() -> None:
+    """Otherwise the property above would say little."""
+    found: Counter[str] = Counter()
+    for seed in range(60):
+        options = slow(sorted(VARIANTS)[seed % len(VARIANTS)])
+        first, twin, start, invented = make_twins(seed, options, BEHIND)
+        horizon = first.race.racers[BEHIND].turn
+        found["three turns ahead"] += lead(first) >= 3
+        found["decisions differ"] += invented > 0
+        found["cards differ"] += first.race.deal != twin.race.deal
+        found["ticks"] += len(first.ticks) > 3
+        for run in (first, twin):
+            before = run.table.steps[start].after
+            assert before.race is not None
+            found["hidden direct plays"] += any(
+                step.before is not None
+                and step.before.race is not None
+                and step.after.race is not None
+                and step.after.race.racers[AHEAD].board.direct > step.before.race.racers[AHEAD].board.direct
+                and step.before.race.racers[AHEAD].turn > horizon
+                for step in run.table.steps[start:]
+            )
+    assert all(found[what] >= 40 for what in ("three turns ahead", "decisions differ", "cards differ", "ticks"))
+    assert found["hidden direct plays"] >= 60
+
+
+@pytest.mark.parametrize("viewer", [BEHIND, None])
+def test_twins_look_different_to_who_may_see_more(viewer: int | None) -> None:
+    """The comparison can fail: a spectator of an open room sees what the others may not."""
+    options = slow("classic", spectators=Spectators.OPEN if viewer is None else Spectators.HORIZON)
+    first, twin, start, invented = make_twins(11, options, BEHIND)
+    assert invented
+    other = AHEAD if viewer == BEHIND else None
+    assert seen_by(other, first, start) != seen_by(other, twin, start)
