@@ -98,6 +98,16 @@ class Connection:
 
     async def updates(self) -> AsyncGenerator[Update]:
         """What changes, until the server has no more for us. Raises `Rejected` and `Cheated`; safe to cancel."""
+        try:
+            async with aclosing(self._sockets()) as updates:
+                async for update in updates:
+                    yield update
+        finally:
+            if self.receipt is not None:
+                self.receipt.close()
+
+    async def _sockets(self) -> AsyncGenerator[Update]:
+        """One connection after the other."""
         failures = 0
         while True:
             since = time.monotonic()

@@ -85,11 +85,7 @@ async def _sit(connection: Connection, as_json: bool, way_back: str | None = Non
         is_person=sys.stdin.isatty(),
         way_back=way_back,
     )
-    try:
-        await player.run()
-    finally:
-        if connection.receipt is not None:
-            connection.receipt.close()
+    await player.run()
 
 
 async def _race_bots(guest: Connection, policy: Policy) -> None:

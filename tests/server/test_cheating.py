@@ -1,0 +1,291 @@
+"""Servers that cheat, and the client that catches them at the first moment at which it can."""
+
+import asyncio
+import json
+import random
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import server.app
+from client_cli.bot_player import play_match
+from client_cli.bots import choose_greedy
+from client_cli.connection import Connection as Client
+from client_cli.identity import Identity
+from client_cli.witness import Cheated
+from protocol.calculation.deal import SealedDeal, seal_deal
+from protocol.calculation.seal import commit_secret, state_commitment
+from protocol.messages import entries
+from protocol.messages.codec import decode_from_server, encode
+from protocol.messages.entries import Entry
+from protocol.messages.from_client import Create, Join, Leave
+from protocol.messages.from_server import Left, Snapshot, View
+from protocol.messages.options import RoomOptions
+from protocol.messages.scene import Scene
+from server.app import running
+from server.connection import Connection
+from server.settings import Settings
+from tests.talker import QUICK, talking
+
+OTHER_SECRET = bytes(range(32))
+
+
+class Cheat(Connection):
+    """A server that changes, adds or leaves out entries on their way to a client, and hides the gap."""
+
+    left_out = 0
+
+    def show(self, data: bytes) -> None:
+        message = decode_from_server(data.decode())
+        if isinstance(message, View):
+            told = tuple(bent for entry in message.entries for bent in self.bend(entry))
+            position = message.position - self.left_out
+            self.left_out += len(message.entries) - len(told)
+            message = View(position=position, entries=told)
+        elif isinstance(message, Snapshot):
+            message = message.model_copy(update={"scene": self.bend_scene(message.scene)})
+        super().show(encode(message))
+
+    def bend(self, entry: Entry) -> Iterator[Entry]:
+        yield entry
+
+    def bend_scene(self, scene: Scene) -> Scene:
+        return scene
+
+    @property
+    def sealed(self) -> SealedDeal:
+        assert self._room and self._room.state and self._room.state.round and self._room.state.round.sealed
+        return self._room.state.round.sealed
+
+
+class SwapsTwoCards(Cheat):
+    """In the middle of the race, two cards change places."""
+
+    def bend(self, entry: Entry) -> Iterator[Entry]:
+        if isinstance(entry, entries.Turned) and entry.position in (10, 20):
+            card = self.sealed.deal.orders[0][30 - entry.position]
+            yield entry.model_copy(update={"card": card})
+        else:
+            yield entry
+
+
+class SkipsACard(Cheat):
+    """A card that would help is passed over."""
+
+    def bend(self, entry: Entry) -> Iterator[Entry]:
+        if isinstance(entry, entries.Turned) and entry.position == 5:
+            card, salt = self.sealed.deal.orders[0][6], self.sealed.salts[0][6]
+            yield entry.model_copy(update={"position": 6, "card": card, "salt": salt})
+        else:
+            yield entry
+
+
+class DealsAnotherDeck(Cheat):
+    """The second player gets a deck of its own, sealed as it should be."""
+
+    def bend(self, entry: Entry) -> Iterator[Entry]:
+        room = self._room
+        if room is None or room.seat_of(self) != 1 or room.state is None or room.state.round is None:
+            yield entry
+        elif isinstance(entry, entries.Dealt):
+            yield entry.model_copy(update={"envelopes": self.other(room.state.round.round_id).envelopes})
+        elif isinstance(entry, entries.Turned) and entry.seat == 1:
+            other, at = self.other(room.state.round.round_id), entry.position
+            yield entry.model_copy(update={"card": other.deal.orders[0][at], "salt": other.salts[0][at]})
+        else:
+            yield entry
+
+    def other(self, round_id: bytes) -> SealedDeal:
+        return seal_deal(RoomOptions().chosen_rules(), OTHER_SECRET, round_id)
+
+
+class ChangesItsSecret(Cheat):
+    """The commitment is to one secret, the deal comes from another that was chosen when the entropies were known."""
+
+    def bend(self, entry: Entry) -> Iterator[Entry]:
+        if isinstance(entry, entries.RoundOpened):
+            yield entry.model_copy(update=self.commit(entry.round))
+        else:
+            yield entry
+
+    def bend_scene(self, scene: Scene) -> Scene:
+        return scene if scene.round is None else scene.model_copy(update=self.commit(scene.round))
+
+    def commit(self, round_id: bytes) -> dict[str, bytes]:
+        commitment = commit_secret(round_id, OTHER_SECRET)
+        signature = self._host.key._key.sign(state_commitment(round_id, commitment))
+        return {"commitment": commitment, "signature": signature}
+
+
+class ChangesItsSecretAndLies(ChangesItsSecret):
+    """The same, and at the end the secret that was committed to is shown, from which the deal does not come."""
+
+    def bend(self, entry: Entry) -> Iterator[Entry]:
+        if isinstance(entry, entries.RoundFinished):
+            yield entry.model_copy(update={"secret": OTHER_SECRET})
+        else:
+            yield from super().bend(entry)
+
+
+class WithholdsTheOpening(Cheat):
+    """Nobody learns what the commitment was to."""
+
+    def bend(self, entry: Entry) -> Iterator[Entry]:
+        if not isinstance(entry, (entries.RoundFinished, entries.RoundVoided)):
+            yield entry
+
+
+class DoesNotSign(Cheat):
+    """The commitment is not signed by the key that the server shows."""
+
+    def bend_scene(self, scene: Scene) -> Scene:
+        return scene if scene.round is None else scene.model_copy(update={"signature": bytes(64)})
+
+
+CheatingServer = Callable[[type[Cheat]], Any]
+
+
+@pytest.fixture
+def cheating(settings_for_tests: Settings, monkeypatch: pytest.MonkeyPatch) -> CheatingServer:
+    @asynccontextmanager
+    async def serve(cheat: type[Cheat]) -> AsyncIterator[str]:
+        monkeypatch.setattr(server.app, "Connection", cheat)
+        async with running(settings_for_tests) as url:
+            yield url
+
+    return serve
+
+
+async def race(url: str, receipts: Path | None = None, options: RoomOptions = QUICK) -> list[Client]:
+    """Two bots race; raises the alarm of whichever raises it first, with both clients as they stood then."""
+    first = Client(url, Identity(), Create(options=options), receipts=receipts, gives_up_after=1)
+    hosting = asyncio.create_task(play_match(first, choose_greedy, random.Random(1), 0))
+    entered = asyncio.create_task(first.entered())
+    await asyncio.wait({entered, hosting}, return_when=asyncio.FIRST_COMPLETED)
+    second = Client(url, Identity(), Join(room=entered.result()), receipts=receipts, gives_up_after=1)
+    joining = asyncio.create_task(play_match(second, choose_greedy, random.Random(2), 0))
+    clients = [first, second]
+    try:
+        async with asyncio.timeout(20):
+            done, _ = await asyncio.wait({hosting, joining}, return_when=asyncio.FIRST_EXCEPTION)
+        for task in done:
+            reason = task.exception()
+            if isinstance(reason, Cheated):
+                raise Alarm(str(reason), clients) from reason
+            task.result()
+    finally:
+        for task in (hosting, joining):
+            task.cancel()
+        await asyncio.gather(hosting, joining, return_exceptions=True)
+    return clients
+
+
+class Alarm(Exception):
+    def __init__(self, sentence: str, clients: list[Client]) -> None:
+        super().__init__(sentence)
+        self.clients = clients
+
+
+async def test_an_honest_server_raises_no_alarm_and_proves_every_envelope(cheating: CheatingServer) -> None:
+    async with cheating(Cheat) as url:
+        clients = await race(url)
+    assert [client.model.witness.proved for client in clients] == [48, 48]
+
+
+async def test_two_cards_swapped_in_mid_race_are_caught_when_the_first_of_them_is_turned(
+    cheating: CheatingServer,
+) -> None:
+    async with cheating(SwapsTwoCards) as url:
+        with pytest.raises(Alarm, match=r"The card at position 11, .., does not come from its envelope") as caught:
+            await race(url)
+    assert max(client.model.position for client in caught.value.clients) > 10
+
+
+async def test_a_card_that_is_skipped_is_missed_at_once(cheating: CheatingServer) -> None:
+    async with cheating(SkipsACard) as url:
+        with pytest.raises(Alarm, match="turns the card at position 7 after the one at position 5"):
+            await race(url)
+
+
+async def test_different_decks_are_caught_with_the_first_card_that_both_have_turned(cheating: CheatingServer) -> None:
+    async with cheating(DealsAnotherDeck) as url:
+        with pytest.raises(Alarm, match=r"The card at position 1, .., does not come from its envelope") as caught:
+            await race(url)
+    words = [client.model.witness.check_words for client in caught.value.clients]
+    assert words[0] != words[1]
+    assert all(len(each) == 4 for each in words)
+
+
+@pytest.mark.parametrize(
+    ("cheat", "sentence"),
+    [
+        (ChangesItsSecret, "The secret does not belong to the commitment"),
+        (ChangesItsSecretAndLies, "The envelope at position 1 holds another deal's card"),
+    ],
+)
+async def test_a_changed_secret_is_caught_when_it_is_opened(
+    cheating: CheatingServer, cheat: type[Cheat], sentence: str
+) -> None:
+    async with cheating(cheat) as url:
+        with pytest.raises(Alarm, match=sentence):
+            await race(url)
+
+
+async def test_a_commitment_that_is_not_signed_is_refused_before_anybody_is_ready(cheating: CheatingServer) -> None:
+    async with cheating(DoesNotSign) as url:
+        with pytest.raises(Alarm, match="did not sign its commitment") as caught:
+            await race(url)
+    assert caught.value.clients[0].model.witness.hashes[1] is None
+
+
+async def test_an_opening_withheld_is_missed_when_the_next_round_opens(cheating: CheatingServer) -> None:
+    async with cheating(WithholdsTheOpening) as url:
+        with pytest.raises(Alarm, match="opens another round and never opened its commitment"):
+            await race(url, options=QUICK.model_copy(update={"best_of": 3}))
+
+
+async def test_a_round_called_off_without_its_opening_is_missed_too(cheating: CheatingServer) -> None:
+    async with cheating(WithholdsTheOpening) as url, talking(url) as guest, talking(url) as next_guest:
+        client = Client(url, Identity(), Create(options=QUICK), gives_up_after=1)
+        hosting = asyncio.create_task(play_match(client, choose_greedy, random.Random(1), 0))
+        room = await client.entered()
+        await guest.enter(Join(room=room))
+        await guest.say(Leave())
+        await guest.hear_a(Left)
+        await next_guest.enter(Join(room=room))
+        with pytest.raises(Cheated, match="opens another round and never opened its commitment"):
+            async with asyncio.timeout(5):
+                await hosting
+
+
+async def test_the_receipt_holds_what_the_cheat_said_last(cheating: CheatingServer, tmp_path: Path) -> None:
+    async with cheating(SwapsTwoCards) as url:
+        with pytest.raises(Alarm):
+            await race(url, receipts=tmp_path)
+    told = [json.loads(line) for path in tmp_path.glob("*.jsonl") for line in path.read_text().splitlines()]
+    turned = [entry for line in told for entry in line.get("heard", {}).get("entries", ()) if entry["type"] == "turned"]
+    assert [entry for entry in turned if entry["position"] == 10]
+
+
+async def test_the_program_stops_with_an_alarm_and_says_where_the_receipt_is(
+    cheating: CheatingServer, tmp_path: Path
+) -> None:
+    async with cheating(SwapsTwoCards) as url:
+        first = Client(url, Identity(), Create(options=QUICK), gives_up_after=1)
+        hosting = asyncio.create_task(play_match(first, choose_greedy, random.Random(1), 0))
+        command = [sys.executable, "-m", "client_cli", "join", await first.entered(), "--server", url]
+        environment = {"XDG_DATA_HOME": str(tmp_path), "HOME": str(tmp_path)}
+        player = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment)
+        async with asyncio.timeout(20):
+            _, told = await player.communicate(b"sa\n" * 30)
+        hosting.cancel()
+        await asyncio.gather(hosting, return_exceptions=True)
+    assert player.returncode == 3
+    assert "THE SEAL IS BROKEN. The card at position 11" in told.decode()
+    assert str(tmp_path / "fairest" / "receipts") in told.decode()
+    assert list((tmp_path / "fairest" / "receipts").iterdir())
