@@ -10,7 +10,7 @@ from typing import Final
 from client_cli.drawing import clean
 from client_cli.signature import is_signed
 from protocol.calculation.deal import seal_deal
-from protocol.calculation.record import BadRecord, Record, RecordedRound, read_record
+from protocol.calculation.record import BadRecord, Record, RecordedRound, check_race, parse_record
 from protocol.calculation.seal import (
     commit_entropy,
     commit_secret,
@@ -45,9 +45,9 @@ def verify_record(text: str, key: bytes | None = None) -> tuple[Record, Iterator
     if lines.pop() != "":
         raise Wrong("The file does not end where a record ends: its last line has no line feed.")
     try:
-        record = read_record(lines)
+        record = parse_record(lines)
     except BadRecord as reason:
-        raise Wrong(f"{str(reason)[:1].upper()}{str(reason)[1:]}.") from reason
+        raise Wrong(_sentence(reason)) from reason
     return record, _check(record, len(lines), key)
 
 
@@ -83,7 +83,7 @@ def _check_round(record: Record, number: int, played: RecordedRound) -> Iterator
         return
     yield f"{where}: both players were bound to their entropy before they saw the other's."
     yield from _check_deal(record, where, played)
-    yield from _check_race(record, where, played)
+    yield from _check_race(record, number, played)
 
 
 def _check_deal(record: Record, where: str, played: RecordedRound) -> Iterator[str]:
@@ -101,12 +101,20 @@ def _check_deal(record: Record, where: str, played: RecordedRound) -> Iterator[s
     yield f"{where}: the check words were {' '.join(words)}."
 
 
-def _check_race(record: Record, where: str, played: RecordedRound) -> Iterator[str]:
-    """Reading the record has replayed the moves and compared the outcome; what is left are the times."""
+def _check_race(record: Record, number: int, played: RecordedRound) -> Iterator[str]:
+    try:
+        check_race(record, number - 1)
+    except BadRecord as reason:
+        raise Wrong(_sentence(reason)) from reason
+    where = f"Round {number}"
     times = [event.at_ms for event in played.events]
     if times != sorted(times) or min(times, default=0) < 0:
         raise Wrong(f"{where}: time goes back.")
-    assert played.outcome is not None, "a record in which a race has no result is not read"
+    assert played.outcome is not None, "a race was replayed to its result"
     winner = "a draw" if played.outcome.winner is None else f"{clean(record.names[played.outcome.winner])} wins"
     counts = " to ".join(str(score.placed) for score in played.outcome.scores)
     yield f"{where}: {len(played.events)} moves and stops, within the rules, lead to the result: {winner}, {counts}."
+
+
+def _sentence(reason: BadRecord) -> str:
+    return f"{str(reason)[:1].upper()}{str(reason)[1:]}."

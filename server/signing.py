@@ -25,7 +25,10 @@ class SigningKey:
 
     def draw_round(self) -> RoundOpened:
         """A new round with an id and a secret from the system's random source, its commitment signed."""
-        round_id, secret = secrets.token_bytes(ROUND_ID_BYTES), secrets.token_bytes(SECRET_BYTES)
+        return self.commit(secrets.token_bytes(ROUND_ID_BYTES), secrets.token_bytes(SECRET_BYTES))
+
+    def commit(self, round_id: bytes, secret: bytes) -> RoundOpened:
+        """A round that is bound to this secret."""
         statement = state_commitment(round_id, commit_secret(round_id, secret))
         return RoundOpened(round=round_id, secret=secret, signature=self._key.sign(statement))
 

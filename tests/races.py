@@ -18,7 +18,9 @@ from server.room.events import RoundOpened
 from server.room.evolve import evolve
 from server.room.state import RoomState
 from server.room.view import Step
+from server.signing import SigningKey
 
+KEY = SigningKey(bytes(32))
 Choose = Callable[[Board, random.Random], Move]
 
 
@@ -53,7 +55,7 @@ class Table:
 
     def draw_round(self) -> RoundOpened:
         """A round from this table's random source."""
-        return RoundOpened(round=self.chance.randbytes(16), secret=self.chance.randbytes(32), signature=bytes(64))
+        return KEY.commit(self.chance.randbytes(16), self.chance.randbytes(32))
 
     def seat_both(self) -> None:
         """The second player sits down, which opens a round."""

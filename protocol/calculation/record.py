@@ -150,11 +150,28 @@ class Record:
 
 
 def read_record(lines: Sequence[str]) -> Record:
-    """A record from the lines of its file.
+    """A record from the lines of its file, replayed.
 
-    Raises `BadRecord` with the number of the first line that is not as it was written, and for a record that its own
-    moves contradict. Signatures and hashes are for `fairest verify` to check.
+    Raises `BadRecord` as `parse_record` does, and for a record that its own moves contradict. Signatures and hashes are
+    for `fairest verify` to check.
     """
+    record = parse_record(lines)
+    for number in range(len(record.rounds)):
+        check_race(record, number)
+    return record
+
+
+def check_race(record: Record, number: int) -> None:
+    """Replay round number (from 0), if it was dealt. Raises `BadRecord` where it does not lead to its result."""
+    if not record.rounds[number].is_dealt:
+        return
+    *_, (_, race) = record.steps(number)
+    if not race.is_over or race.outcome() != record.rounds[number].outcome:
+        raise BadRecord(f"round {number + 1}: its moves do not lead to the result that it states")
+
+
+def parse_record(lines: Sequence[str]) -> Record:
+    """A record as its lines state it. Raises `BadRecord` with the number of the first line that is not as written."""
     if not lines:
         raise BadRecord("the file is empty")
     heading: Mapping[str, Any] | None = None
@@ -175,9 +192,6 @@ def read_record(lines: Sequence[str]) -> Record:
     for number, (line, written) in enumerate(zip(lines, record.lines(), strict=True), 1):
         if line != written:
             raise BadRecord(f"line {number} is not as it was written: its chain does not fit")
-    for number, played in enumerate(record.rounds):
-        if played.is_dealt:
-            _check_outcome(record, number)
     return record
 
 
@@ -275,9 +289,3 @@ def _apply(race: Round, event: RecordedMove | RecordedStop, where: str) -> Round
     if illegal:
         raise BadRecord(f"{where}: {event.move} of seat {event.seat + 1} is against the rules ({illegal})")
     return race.play(event.seat, event.move)
-
-
-def _check_outcome(record: Record, number: int) -> None:
-    *_, (_, race) = record.steps(number)
-    if not race.is_over or race.outcome() != record.rounds[number].outcome:
-        raise BadRecord(f"round {number + 1}: its moves do not lead to the result that it states")

@@ -1,21 +1,25 @@
 """A record replays its match, and is refused with the place where it contradicts itself."""
 
-import json
+from dataclasses import replace
 
 import pytest
 
-from protocol.calculation.record import BadRecord, read_record
+from protocol.calculation.moves import MOVES
+from protocol.calculation.record import BadRecord, Record, RecordedMove, read_record
 from protocol.messages.options import RoomOptions
 from server.room.recording import record_last_match
-from tests.races import raced
+from tests.races import KEY, Table, raced
+
+
+def recorded(table: Table) -> Record:
+    record = record_last_match("quiet-amber-otter", table.steps)
+    assert record is not None
+    return KEY.sign(record)
 
 
 @pytest.fixture
 def lines() -> list[str]:
-    table = raced(3)
-    record = record_last_match("quiet-amber-otter", table.steps)
-    assert record is not None
-    return list(record.lines())
+    return list(recorded(raced(3)).lines())
 
 
 def test_a_record_read_back_is_the_same(lines: list[str]) -> None:
@@ -24,31 +28,40 @@ def test_a_record_read_back_is_the_same(lines: list[str]) -> None:
 
 def test_replaying_a_record_leads_to_the_boards_of_the_race() -> None:
     table = raced(5, RoomOptions(rules="redeal"), stops=0.02)
-    record = record_last_match("quiet-amber-otter", table.steps)
-    assert record is not None
+    record = recorded(table)
     *_, (_, race) = record.steps(0)
     assert race == table.state.race
 
 
-def test_a_changed_move_is_found(lines: list[str]) -> None:
-    place = next(place for place, line in enumerate(lines) if '"move"' in line)
-    fields = json.loads(lines[place])
-    lines[place] = json.dumps({**fields, "move": "h8"})
+def test_a_move_against_the_rules_is_found_even_where_the_record_was_sealed_again() -> None:
+    record = recorded(raced(3))
+    (played,) = record.rounds
+    first = played.events[0]
+    assert isinstance(first, RecordedMove)
+    forged = replace(record, rounds=(replace(played, events=(replace(first, move=MOVES["h8"]), *played.events[1:])),))
     with pytest.raises(BadRecord, match=r"round 1, event 1: h8 of seat [12] is against the rules"):
-        read_record(lines)
+        read_record(list(forged.lines()))
 
 
-def test_a_changed_result_is_found(lines: list[str]) -> None:
-    fields = json.loads(lines[-1])
-    fields["scores"][0]["placed"] += 1
+def test_a_result_that_the_moves_do_not_lead_to_is_found() -> None:
+    record = recorded(raced(3))
+    (played,) = record.rounds
+    assert played.outcome is not None
+    outcome = replace(played.outcome, winner=1 - (played.outcome.winner or 0))
     with pytest.raises(BadRecord, match="do not lead to the result"):
-        read_record([*lines[:-1], json.dumps(fields)])
+        read_record(list(replace(record, rounds=(replace(played, outcome=outcome),)).lines()))
+
+
+def test_a_changed_line_is_named(lines: list[str]) -> None:
+    lines[7] = lines[7].replace('"seat":', '"seat": ')
+    with pytest.raises(BadRecord, match="line 8 is not as it was written"):
+        read_record(lines)
 
 
 @pytest.mark.parametrize("broken", ["", "{", "[]", '{"type":"move"}', '{"type":"match","format":99}', "\x00"])
 def test_what_is_no_record_is_refused_with_its_line(broken: str) -> None:
     with pytest.raises(BadRecord, match="line 1"):
-        read_record([broken])
+        read_record([broken, '{"type":"seal","signature":""}'])
 
 
 def test_an_empty_file_is_no_record() -> None:
