@@ -4,11 +4,16 @@ import json
 import sys
 from pathlib import Path
 
+from benchmarks.deal_uniformity import measure_deal_uniformity
 from benchmarks.engine_sanity import measure_engine_sanity
 from benchmarks.figure import Figure
 from benchmarks.redis_clients import measure_redis_clients
 
-BENCHMARKS = {"engine_sanity": measure_engine_sanity, "redis_clients": measure_redis_clients}
+BENCHMARKS = {
+    "engine_sanity": measure_engine_sanity,
+    "deal_uniformity": measure_deal_uniformity,
+    "redis_clients": measure_redis_clients,
+}
 
 
 def main(names: list[str]) -> None:

@@ -156,8 +156,8 @@ def _give_up_waiting() -> None:
     os._exit(1)
 
 
-def main() -> None:
-    """The console script `fairest-server`."""
+def configure_logs() -> None:
+    """Logs go to standard error. Tracebacks come without the values of variables: among them are decks and secrets."""
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
@@ -169,6 +169,11 @@ def main() -> None:
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
     )
     logging.getLogger("websockets").setLevel(logging.CRITICAL)
+
+
+def main() -> None:
+    """The console script `fairest-server`."""
+    configure_logs()
     try:
         settings = CliApp.run(Settings)
         uvloop.run(_serve_until_told(settings))

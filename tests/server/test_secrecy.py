@@ -1,0 +1,177 @@
+"""Nothing that is sealed shows before its time: not in frames, refusals, errors or `--json`, and never in a log."""
+
+import asyncio
+import json
+import os
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import structlog
+
+from protocol.calculation.moves import MOVES
+from protocol.calculation.round import Round
+from protocol.calculation.seal import make_seed
+from protocol.messages.fields import Phase
+from protocol.messages.from_client import Create, GetRecord, Hello, Play, Resume
+from protocol.messages.from_server import Error, Refused
+from server.app import configure_logs
+from server.room.evolve import evolve
+from server.room.state import OpenRound, RoomState
+from server.store.client import connect
+from server.store.log import Log
+from tests.talker import QUICK, Talker, raw, talking, two_racing
+
+
+@dataclass
+class Serving:
+    """A server process: its URL, and all that it writes to its log once it has ended."""
+
+    url: str
+    process: asyncio.subprocess.Process
+
+    async def log(self) -> str:
+        self.process.terminate()
+        _, told = await self.process.communicate()
+        return told.decode()
+
+
+@pytest.fixture
+async def serving(redis_url: str) -> AsyncIterator[Serving]:
+    command = [sys.executable, "-m", "server", "--port", "0", "--redis-url", redis_url]
+    process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=PIPE)
+    assert process.stdout is not None
+    async with asyncio.timeout(20):
+        url = (await process.stdout.readline()).decode().strip()
+    yield Serving(url, process)
+    if process.returncode is None:
+        process.kill()
+        await process.communicate()
+
+
+async def room_state(redis_url: str, room: str) -> RoomState:
+    redis = connect(redis_url)
+    state: RoomState | None = None
+    for logged in await Log(redis).read(room):
+        state = evolve(state, logged.event, logged.at_ms)
+    await redis.aclose()
+    assert state is not None
+    return state
+
+
+def sealed_words(state: RoomState, upto: int) -> Iterator[str]:
+    """Everything that nobody may see who has turned the cards up to this position: in hexadecimal."""
+    opened = opened_round(state)
+    assert opened.sealed is not None
+    entropies = [state.seat(seat).entropy or b"" for seat in (0, 1)]
+    yield opened.secret.hex()
+    yield make_seed(opened.secret, entropies, opened.round_id).hex()
+    yield from (salt.hex() for salt in opened.sealed.salts[0][upto + 1 :])
+
+
+def opened_round(state: RoomState) -> OpenRound:
+    assert state.round is not None
+    return state.round
+
+
+def race_of(state: RoomState) -> Round:
+    assert state.race is not None
+    return state.race
+
+
+async def say_what_is_wrong(talker: Talker) -> None:
+    """Every kind of request that is refused in a race."""
+    for message in (Play(number=1, move=MOVES["ab"]), Play(number=99, move=MOVES["sa"]), GetRecord()):
+        assert isinstance(await talker.refused(message), Refused)
+
+
+async def test_frames_and_refusals_hold_nothing_sealed(serving: Serving, redis_url: str) -> None:
+    async with two_racing(serving.url) as (first, second):
+        for _ in range(12):
+            await first.play("sa")
+        await second.play("sb")
+        await say_what_is_wrong(first)
+        await say_what_is_wrong(second)
+        async with talking(serving.url, token=second.token) as again:
+            await again.say(Resume(room=first.room, position=0))
+            await again.hear_until(lambda scene: scene.phase is Phase.RACING)
+        state = await room_state(redis_url, first.room)
+        for talker, upto in ((first, 12), (second, 1), (again, 1)):
+            told = "".join(frame for frame in talker.frames if '"welcome"' not in frame)
+            assert race_of(state).racers[talker.seat or 0].turn.position == upto
+            assert not [word for word in sealed_words(state, upto) if word in told]
+            assert not [each.token for each in (first, second) if each.token in told]
+
+
+async def test_a_breach_is_answered_without_the_token_that_it_held(serving: Serving) -> None:
+    token = "T" * 43
+    async with raw(serving.url) as talker:
+        await talker.say(Hello(token=token))
+        await talker.hear_a(Error)
+        assert token not in "".join(talker.frames)
+    async with raw(serving.url) as talker:
+        await talker.socket.send(json.dumps({"type": "hello", "token": token, "colour": 1}))
+        await talker.hear_a(Error)
+        assert token not in "".join(talker.frames)
+    assert token not in await serving.log()
+
+
+async def test_the_log_of_a_server_holds_nothing_sealed_not_even_afterwards(serving: Serving, redis_url: str) -> None:
+    async with two_racing(serving.url) as (first, second):
+        await first.play("sa")
+        await say_what_is_wrong(second)
+        await first.play("resign")
+        state = await room_state(redis_url, first.room)
+        tokens = [first.token, second.token]
+    log = await serving.log()
+    assert "stopping" in log
+    assert not [word for word in (*sealed_words(state, -1), *tokens) if word in log]
+
+
+def test_the_traceback_of_a_fault_shows_no_values(capfd: pytest.CaptureFixture[str]) -> None:
+    def fail(secret: str) -> None:
+        raise RuntimeError(f"a fault of ours with {len(secret)} letters")
+
+    value = "".join(["dead", "beef"]) * 8
+    try:
+        configure_logs()
+        log = structlog.get_logger("test")
+        try:
+            fail(value)
+        except RuntimeError:
+            log.exception("fault in a room", room="a-b")
+    finally:
+        structlog.reset_defaults()
+    told = capfd.readouterr().err
+    assert "a fault of ours with 64 letters" in told
+    assert "deadbeef" not in told
+
+
+async def test_json_shows_the_secret_with_the_result_and_no_token_ever(
+    serving: Serving, redis_url: str, tmp_path: Path
+) -> None:
+    """The client that joins plays through a pipe and ends its race; its lines before the result hold nothing sealed."""
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+    async with talking(serving.url) as first:
+        room = (await first.enter(Create(options=QUICK))).room
+        command = [sys.executable, "-m", "client_cli", "join", room, "--server", serving.url, "--json"]
+        player = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment)
+        playing = asyncio.create_task(player.communicate(b"sa\nsb\n"))
+        await first.take_part_in_deal()
+        await first.play("sa")
+        await first.play("stop")
+        async with asyncio.timeout(20):
+            told, notes = await playing
+        state = await room_state(redis_url, room)
+    lines = told.decode().splitlines()
+    end = next(place for place, line in enumerate(lines) if '"round_finished"' in line)
+    before = "".join(line for line in lines[:end])
+    assert not [word for word in sealed_words(state, 2) if word in before]
+    assert opened_round(state).secret.hex() in lines[end]
+    stored = next((tmp_path / "fairest" / "players").rglob("*.json")).read_text()
+    assert json.loads(stored)["token"] not in told.decode() + notes.decode()
+    receipts = "".join(path.read_text() for path in (tmp_path / "fairest" / "receipts").iterdir())
+    assert json.loads(stored)["token"] not in receipts
