@@ -205,9 +205,6 @@ def test_a_snapshot_of_a_round_that_is_not_signed_is_refused(table: Table) -> No
         START.saw(snapshots(table, 30).model_copy(update={"signature": bytes(64)}))
 
 
-def test_a_variant_that_we_do_not_know_is_played_and_not_proved(
-    shown: list[Entry], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delitem(VARIANTS, "redeal")
-    watched = watch(shown)
+def test_a_variant_that_we_do_not_know_is_played_and_not_proved(shown: list[Entry]) -> None:
+    watched = watch(shown, options=RoomOptions(rules="colorado"))
     assert (watched.is_opened, watched.proved) == (True, None)

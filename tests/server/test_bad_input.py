@@ -176,7 +176,7 @@ async def test_a_move_after_the_end_is_refused(server_url: str) -> None:
         (3, "d1", Refusal.PILE_EMPTY),
         (3, "h1", Refusal.NO_SUCH_PILE),
         (3, "ab", Refusal.PILE_TO_PILE),
-        (3, "redeal", Refusal.CARD_STILL_TURNED),
+        (3, "redeal", Refusal.NO_REDEAL_LEFT),
         (1, "sc", Refusal.NUMBER_OLD),
         (2, "sc", Refusal.NUMBER_REPEATED),
         (4, "sc", Refusal.NUMBER_FUTURE),
