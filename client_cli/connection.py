@@ -93,7 +93,6 @@ class Connection:
         self.receipt = Receipt(receipts) if receipts else None
         self._socket: ClientConnection | None = None
         self._has_introduced_itself = False
-        self._resumes_at_nothing = False
         self._entered = asyncio.Event()
 
     async def updates(self) -> AsyncGenerator[Update]:
@@ -226,7 +225,6 @@ class Connection:
             case Snapshot() | View():
                 if not self._has_introduced_itself:
                     self._has_introduced_itself = True
-                    self._resumes_at_nothing = False
                     self._entered.set()
                     for play in self.model.sent:
                         await self._say(play)
@@ -243,9 +241,6 @@ class Connection:
                         await self._say(play)
             case Refused(code=Refusal.TRY_AGAIN):
                 await self._come_again()
-            case Error(code=Breach.RESTARTING):
-                # What we were shown is not what the server has now: our position means nothing there.
-                self._resumes_at_nothing = True
             case Error(code=Breach.BAD_TOKEN):
                 self._identity.keep_token(None)
             case _:
@@ -258,7 +253,7 @@ class Connection:
             return self._errand
         if self.model.seat is None:
             return Watch(room=room)
-        return Resume(room=room, position=0 if self._resumes_at_nothing else self.model.position)
+        return Resume(room=room, position=self.model.position, tag=self.model.tag)
 
     async def _come_again(self) -> None:
         """The server cannot serve us right now: a new connection may find another one that can."""

@@ -50,6 +50,7 @@ class Model:
     seat: int | None = None
     scene: Scene | None = None
     position: int = 0
+    tag: str | None = None
     placed: tuple[int, int] | None = None
     sent: tuple[Play, ...] = ()
     clock_ahead_ms: int = 0
@@ -118,6 +119,7 @@ class Model:
                         seat=message.seat,
                         scene=message.scene,
                         position=message.position,
+                        tag=message.tag,
                         placed=None,
                         witness=self.witness.saw(message.scene),
                         clock_ahead_ms=now_ms - message.now_ms,
@@ -136,7 +138,7 @@ class Model:
                 # Moves sent behind a refused one had numbers that are now free again; the server refuses them too.
                 return replace(self, sent=tuple(play for play in self.sent if play.number != number))
             case Left():
-                return replace(self, room=None, seat=None, scene=None, position=0, sent=())
+                return replace(self, room=None, seat=None, scene=None, position=0, tag=None, sent=())
             case Refused() | Error() | MatchRecord():
                 return self
 
@@ -150,8 +152,10 @@ class Model:
                 scene = scene.after(entry)
             except ValueError as reason:
                 raise Contradiction(str(reason)) from reason
-        position = max(self.position, message.position + len(message.entries) - 1)
-        return self._settled(replace(self, scene=scene, witness=witness, position=position))
+        position = message.position + len(message.entries) - 1
+        if position < self.position:
+            return self
+        return self._settled(replace(self, scene=scene, witness=witness, position=position, tag=message.tag))
 
     def _settled(self, model: "Model") -> "Model":
         """Moves that the view shows as made, or that a new round makes meaningless, are sent no more."""

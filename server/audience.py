@@ -13,7 +13,7 @@ from protocol.messages.from_server import Placed, Snapshot, View
 from server.room import view as seen
 from server.room.events import Attached, Detached, SeatFreed
 from server.room.state import RoomState
-from server.room.view import Step
+from server.room.view import Mark, Step
 
 
 class Follower(Protocol):
@@ -28,8 +28,8 @@ class Follower(Protocol):
         """What it asked for: create, join, resume or watch."""
 
     @property
-    def resumes_at(self) -> int:
-        """The position of its view behind which this follower wants to go on; 0 for a snapshot."""
+    def seen_upto(self) -> Mark:
+        """How far this follower has seen the room, which it wants to go on from; nothing asks for a snapshot."""
 
     def show(self, data: bytes) -> None:
         """Send an encoded message."""
@@ -114,7 +114,7 @@ class Audience:
         for step in steps:
             news = seen.tell(step)
             for viewer, view in self._views.items():
-                shown[viewer].extend(view.see(news, step.after))
+                shown[viewer].extend(view.see(news, step))
         for viewer, entries in shown.items():
             if entries:
                 self._send(viewer, entries)
@@ -133,8 +133,9 @@ class Audience:
     def _send(self, viewer: int | None, entries: list[Entry]) -> None:
         followers = self._spectators if viewer is None else [self._seats[viewer]] if viewer in self._seats else ()
         if followers:
-            first = self._views[viewer].position - len(entries) + 1
-            data = encode(View(position=first, entries=tuple(entries)))
+            mark = self._views[viewer].mark
+            first = mark.position - len(entries) + 1
+            data = encode(View(position=first, entries=tuple(entries), tag=mark.tag))
             for follower in followers:
                 follower.show(data)
 

@@ -31,6 +31,7 @@ from server.hosted_room import HostedRoom, Request
 from server.outbox import Outbox
 from server.room.commands import CreateRoom, Say, TakeSeat
 from server.room.decide import refuse
+from server.room.view import NOTHING_SEEN, Mark
 from server.store.players import NameTaken, Player, Players, UnknownToken
 
 _LOG = structlog.get_logger(__name__)
@@ -54,7 +55,7 @@ class Connection:
         self, websocket: ServerConnection, host: Host, players: Players, link: str, hello_seconds: float
     ) -> None:
         self.link = link
-        self.resumes_at = 0
+        self.seen_upto = NOTHING_SEEN
         self.errand = ""
         self._websocket = websocket
         self._outbox = Outbox(websocket)
@@ -192,7 +193,9 @@ class Connection:
                 case Watch(room=code):
                     self._room = await self._host.watch(code, self)
                 case Join(room=code) | Resume(room=code):
-                    self.resumes_at = message.position if isinstance(message, Resume) else 0
+                    self.seen_upto = NOTHING_SEEN
+                    if isinstance(message, Resume):
+                        self.seen_upto = Mark(message.position, message.tag or "")
                     room = await self._host.open_room(code)
                     if room is None:
                         self._say(refuse(message.type, Refusal.NO_SUCH_ROOM))

@@ -264,7 +264,7 @@ class Host:
             follower.replaced()
             return
         steps = _fold(entries[: room.index])
-        introduction = introduce(room.code, steps, viewer, follower.resumes_at, self.now_ms())
+        introduction = introduce(room.code, steps, viewer, follower.seen_upto, self.now_ms())
         room.audience.introduce(viewer, follower, introduction)
 
     async def _publish(self, room: HostedRoom, match: int) -> None:
@@ -318,6 +318,6 @@ def _fold(entries: Sequence[Logged]) -> list[Step]:
     before: RoomState | None = None
     for logged in entries:
         after = evolve(before, logged.event, logged.at_ms)
-        steps.append(Step(before, logged.event, logged.at_ms, after))
+        steps.append(Step(before, logged.event, logged.at_ms, after, logged.tag))
         before = after
     return steps

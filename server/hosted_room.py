@@ -172,7 +172,7 @@ class HostedRoom:
                 self.catch_up()
                 break
             after = evolve(state, logged.event, logged.at_ms)
-            steps.append(Step(state, logged.event, logged.at_ms, after))
+            steps.append(Step(state, logged.event, logged.at_ms, after, logged.tag))
             state, index, self._tag = after, logged.index, logged.tag
         self._take(steps)
         self._around.changed(self)
@@ -211,13 +211,13 @@ class HostedRoom:
         requests = self._take_waiting()
         steps: list[Step] = []
         answers: list[_LateAnswer] = []
-        state, now_ms = self.state, self._around.now_ms()
+        state, now_ms, tag = self.state, self._around.now_ms(), secrets.token_hex(4)
         for request in requests:
             verdict = decide(state, request.command, self._draw_round)
             if isinstance(verdict, tuple):
                 for event in verdict:
                     after = evolve(state, event, now_ms)
-                    steps.append(Step(state, event, now_ms, after))
+                    steps.append(Step(state, event, now_ms, after, tag))
                     state = after
             elif request.asker:
                 answers.append(_LateAnswer(len(steps), request.asker, verdict))
@@ -226,7 +226,7 @@ class HostedRoom:
             self._waiting = [*requests, *self._waiting]
             self.catch_up()
         elif steps:
-            self._under_way = _Proposal(secrets.token_hex(4), steps, requests, answers)
+            self._under_way = _Proposal(tag, steps, requests, answers)
             self._propose(self._under_way)
         else:
             for late in answers:
@@ -349,6 +349,6 @@ def _restamp(steps: Sequence[Step], at_ms: int) -> Sequence[Step]:
     stamped: list[Step] = []
     for step in steps:
         after = evolve(before, step.event, at_ms)
-        stamped.append(Step(before, step.event, at_ms, after))
+        stamped.append(Step(before, step.event, at_ms, after, step.tag))
         before = after
     return stamped

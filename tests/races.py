@@ -45,7 +45,9 @@ class Table:
             for event in verdict:
                 self.now_ms += 1000
                 before = self.steps[-1].after if self.steps else None
-                self.steps.append(Step(before, event, self.now_ms, evolve(before, event, self.now_ms)))
+                self.steps.append(
+                    Step(before, event, self.now_ms, evolve(before, event, self.now_ms), f"{self.now_ms:08x}")
+                )
         return verdict
 
     def say(self, seat: int, word: Ready | Reveal | Play | Rematch | Leave) -> Say:

@@ -34,6 +34,7 @@ class Talker:
         self.seat: int | None = None
         self.scene: Scene | None = None
         self.position = 0
+        self.tag: str | None = None
         self.heard: list[FromServer] = []
         self.frames: list[str] = []
 
@@ -51,10 +52,11 @@ class Talker:
         self.heard.append(message)
         if isinstance(message, Snapshot):
             self.room, self.seat = message.room, message.seat
-            self.scene, self.position = message.scene, message.position
+            self.scene, self.position, self.tag = message.scene, message.position, message.tag
         elif isinstance(message, View):
             assert self.scene is not None
             assert message.position == self.position + 1, "positions have no gaps and no repeats"
+            self.tag = message.tag
             for entry in message.entries:
                 self.scene = self.scene.after(entry)
                 self.position += 1

@@ -78,6 +78,8 @@ RoundId = Annotated[bytes, Field(min_length=ROUND_ID_BYTES, max_length=ROUND_ID_
 Signature = Annotated[bytes, Field(min_length=SIGNATURE_BYTES, max_length=SIGNATURE_BYTES)]
 PublicKey = Annotated[bytes, Field(min_length=KEY_BYTES, max_length=KEY_BYTES)]
 """A server's Ed25519 key, by which its signatures are checked."""
+LogTag = Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
+"""A random mark on what the log took in one piece: by it a server knows whether you saw what its log holds now."""
 Seat = Literal[0, 1]
 TimeMs = Annotated[int, Field(ge=0)]
 """Milliseconds since 1970 on the server's clock."""

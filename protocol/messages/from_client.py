@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from protocol.messages.fields import Hash, Message, MoveText, Name, RoomCode, RoundId, Secret, Token
+from protocol.messages.fields import Hash, LogTag, Message, MoveText, Name, RoomCode, RoundId, Secret, Token
 from protocol.messages.options import RoomOptions
 
 
@@ -39,11 +39,15 @@ class Watch(Message):
 
 
 class Resume(Message):
-    """Come back to a seat and get what follows this position of the seat's view; 0 asks for a snapshot."""
+    """Come back to a seat and get what follows this position of the seat's view; 0 asks for a snapshot.
+
+    `tag` is what the server sent with that position. If its log holds another one there, it answers with a snapshot.
+    """
 
     type: Literal["resume"] = "resume"
     room: RoomCode
     position: Annotated[int, Field(ge=0)]
+    tag: LogTag | None = None
 
 
 class Ready(Message):

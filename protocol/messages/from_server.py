@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from protocol.messages.entries import Entry
-from protocol.messages.fields import Message, Name, PublicKey, RoomCode, Seat, TimeMs, Token
+from protocol.messages.fields import LogTag, Message, Name, PublicKey, RoomCode, Seat, TimeMs, Token
 from protocol.messages.refusals import Breach, Refusal
 from protocol.messages.scene import Scene
 
@@ -24,21 +24,26 @@ class Welcome(Message):
 
 
 class Snapshot(Message):
-    """A room as this viewer has seen it, up to and with this position of the viewer's view."""
+    """A room as this viewer has seen it, up to and with this position of the viewer's view, under this tag."""
 
     type: Literal["snapshot"] = "snapshot"
     room: RoomCode
     seat: Seat | None
     position: int
+    tag: LogTag
     now_ms: TimeMs
     scene: Scene
 
 
 class View(Message):
-    """The next entries of this viewer's view; the first of them has this position, the others follow it."""
+    """The next entries of this viewer's view; the first of them has this position, the others follow it.
+
+    `tag` belongs to the position of the last of them: say both to go on from there.
+    """
 
     type: Literal["view"] = "view"
     position: int
+    tag: LogTag
     entries: tuple[Entry, ...]
 
 

@@ -11,6 +11,7 @@ numbers are the same in every process.
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 from protocol.calculation.cards import Card
 from protocol.calculation.deal import sealed_pass
@@ -30,12 +31,26 @@ from server.room.state import OpenRound, RoomState
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One event of the log: the state before it, the event, the log's time stamp, and the state after it."""
+    """One event of the log: the state before it, the event, the log's time stamp and tag, and the state after it."""
 
     before: RoomState | None
     event: Event
     at_ms: int
     after: RoomState
+    tag: str
+
+
+class Mark(NamedTuple):
+    """How far a viewer has seen: a position of its view, and the log's tag of the step that showed it.
+
+    A log that lost its tail may reach the same position again; the tag is another one then.
+    """
+
+    position: int = 0
+    tag: str = ""
+
+
+NOTHING_SEEN: Final = Mark()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,28 +67,30 @@ class News:
 class View:
     """What one viewer has been shown: a seat (0, 1) or, with None, a spectator.
 
-    `sees_all` is for spectators of an open room. `position` counts the entries shown.
+    `sees_all` is for spectators of an open room. `mark` is behind the entries shown.
     """
 
     viewer: int | None
     sees_all: bool = False
-    position: int = 0
+    mark: Mark = NOTHING_SEEN
     _held: tuple[deque[tuple[int, News]], deque[tuple[int, News]]] = field(default_factory=lambda: (deque(), deque()))
     _count: int = 0
 
-    def see(self, news: Sequence[News], after: RoomState) -> list[Entry]:
-        """The entries that this viewer is shown now that this happened, in order."""
+    def see(self, news: Sequence[News], step: Step) -> list[Entry]:
+        """The entries that this viewer is shown now that this happened, in order. `news` is what the step told."""
         shown: list[Entry] = []
+        race = step.after.race
         for item in news:
             if item.turn is not None and item.seat != self.viewer and not self.sees_all:
                 self._count += 1
                 self._held[item.seat].append((self._count, item))
                 continue
             if item.turn is None:
-                shown.extend(self._release(after.race))
+                shown.extend(self._release(race))
             shown.append(item.entry)
-        shown.extend(self._release(after.race))
-        self.position += len(shown)
+        shown.extend(self._release(race))
+        if shown:
+            self.mark = Mark(self.mark.position + len(shown), step.tag)
         return shown
 
     def _release(self, race: Round | None) -> Iterator[Entry]:
@@ -106,7 +123,7 @@ def view(steps: Iterable[Step], viewer: int | None) -> list[Entry]:
     seen: View | None = None
     for step in steps:
         seen = seen or views_of(step.after)[viewer]
-        shown.extend(seen.see(tell(step), step.after))
+        shown.extend(seen.see(tell(step), step))
     return shown
 
 
@@ -119,18 +136,27 @@ def scene(state: RoomState, shown: Iterable[Entry]) -> Scene:
 
 
 def introduce(
-    room: str, steps: Sequence[Step], viewer: int | None, resumes_at: int, now_ms: int
+    room: str, steps: Sequence[Step], viewer: int | None, seen_upto: Mark, now_ms: int
 ) -> messages.Snapshot | messages.View:
-    """What a viewer has missed of a log behind a position of its view, or the whole scene.
+    """What a viewer has missed of a log behind what it has seen, or the whole scene.
 
-    The scene is for who has seen nothing, position 0, or has seen what never was.
+    The scene is for who has seen nothing, or something that this log does not hold.
     """
-    shown = view(steps, viewer)
-    if 0 < resumes_at <= len(shown):
-        return messages.View(position=resumes_at + 1, entries=tuple(shown[resumes_at:]))
+    seen = views_of(steps[0].after)[viewer]
+    shown: list[Entry] = []
+    is_known = False
+    for step in steps:
+        shown.extend(seen.see(tell(step), step))
+        is_known = is_known or seen.mark == seen_upto
+    if is_known and seen_upto.position:
+        return messages.View(
+            position=seen_upto.position + 1, entries=tuple(shown[seen_upto.position :]), tag=seen.mark.tag
+        )
     seat = None if viewer is None else _number(viewer)
-    seen = scene(steps[-1].after, shown)
-    return messages.Snapshot(room=room, seat=seat, position=len(shown), now_ms=now_ms, scene=seen)
+    state = scene(steps[-1].after, shown)
+    return messages.Snapshot(
+        room=room, seat=seat, position=seen.mark.position, tag=seen.mark.tag, now_ms=now_ms, scene=state
+    )
 
 
 def placed(state: RoomState) -> tuple[int, int] | None:

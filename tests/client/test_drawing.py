@@ -110,4 +110,4 @@ def test_json_leaves_the_token_out() -> None:
 def test_news_are_told_in_sentences() -> None:
     model = Model(scene=Scene(options=RoomOptions()))
     entry = Seated(seat=1, name="bob")
-    assert list(tell(model, Update(model, View(position=1, entries=(entry,))))) == ["bob sits down."]
+    assert list(tell(model, Update(model, View(tag="00000000", position=1, entries=(entry,))))) == ["bob sits down."]

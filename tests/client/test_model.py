@@ -16,7 +16,7 @@ def snapshot_of(table: Table, viewer: int | None) -> Snapshot:
     shown = view(table.steps, viewer)
     seat: Seat | None = None if viewer is None else 1 if viewer else 0
     seen = scene(table.state, shown)
-    return Snapshot(room="quiet-amber-otter", seat=seat, position=len(shown), now_ms=0, scene=seen)
+    return Snapshot(tag="00000000", room="quiet-amber-otter", seat=seat, position=len(shown), now_ms=0, scene=seen)
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def model(table: Table) -> Model:
 
 def what_follows(table: Table, model: Model) -> View:
     shown = view(table.steps, model.seat)
-    return View(position=model.position + 1, entries=tuple(shown[model.position :]))
+    return View(tag="00000000", position=model.position + 1, entries=tuple(shown[model.position :]))
 
 
 def test_entries_lead_where_a_snapshot_would(table: Table, model: Model) -> None:
@@ -52,16 +52,18 @@ def test_entries_heard_before_are_not_taken_twice(table: Table, model: Model) ->
 
 def test_a_gap_in_the_view_is_a_contradiction(model: Model) -> None:
     with pytest.raises(Contradiction, match="entry"):
-        model.heard(View(position=model.position + 2, entries=()), now_ms=0)
+        model.heard(View(tag="00000000", position=model.position + 2, entries=()), now_ms=0)
 
 
 def test_a_move_against_the_rules_is_a_contradiction(table: Table, model: Model) -> None:
     table.play(0, "sa")
     message = what_follows(table, model)
-    twice = View(position=message.position, entries=(*message.entries, message.entries[0], message.entries[0]))
+    twice = View(
+        tag="00000000", position=message.position, entries=(*message.entries, message.entries[0], message.entries[0])
+    )
     other = message.entries[0].model_copy(update={"move": MOVES["d1"]})
     with pytest.raises(Contradiction, match="against the rules"):
-        model.heard(View(position=twice.position, entries=(other,)), now_ms=0)
+        model.heard(View(tag="00000000", position=twice.position, entries=(other,)), now_ms=0)
 
 
 def test_moves_are_numbered_one_after_the_other(model: Model) -> None:

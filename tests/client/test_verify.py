@@ -18,7 +18,7 @@ from protocol.messages.from_client import Ready, Reveal
 from protocol.messages.from_server import View
 from protocol.messages.options import RoomOptions
 from server.room.recording import record_last_match
-from server.room.view import introduce, tell, views_of
+from server.room.view import NOTHING_SEEN, introduce, tell, views_of
 from server.signing import SigningKey
 from tests.client.test_cli import run
 from tests.races import KEY, Table, raced
@@ -198,12 +198,15 @@ def receipt_of(table: Table, seat: int) -> list[str]:
         lines.append(f'{{"at_ms":0,"{kind}":{data.decode()}}}')
 
     start = next(place for place, step in enumerate(table.steps) if step.event.type == "round_opened")
-    note("heard", encode(introduce("a-b", table.steps[: start + 1], seat, 0, 0)))
+    note("heard", encode(introduce("a-b", table.steps[: start + 1], seat, NOTHING_SEEN, 0)))
     watcher = views_of(table.steps[0].after)[seat]
     for place, step in enumerate(table.steps):
-        shown = watcher.see(tell(step), step.after)
+        shown = watcher.see(tell(step), step)
         if place > start and shown:
-            note("heard", encode(View(position=watcher.position - len(shown) + 1, entries=tuple(shown))))
+            note(
+                "heard",
+                encode(View(position=watcher.mark.position - len(shown) + 1, entries=tuple(shown), tag=step.tag)),
+            )
         opened = step.after.round
         if step.event.type == "round_opened" and opened is not None:
             sealed = signed(table).rounds[0]

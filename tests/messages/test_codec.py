@@ -41,7 +41,7 @@ def test_a_client_s_message_is_itself_again(message: FromClient) -> None:
 @pytest.mark.parametrize("viewer", [0, 1, None])
 def test_a_whole_race_is_itself_again_entry_by_entry(viewer: int | None) -> None:
     table = raced(8)
-    told = View(position=1, entries=tuple(view(table.steps, viewer)))
+    told = View(tag="00000000", position=1, entries=tuple(view(table.steps, viewer)))
     assert decode_from_server(encode(told)) == told
 
 
@@ -50,7 +50,7 @@ def test_a_snapshot_is_itself_again(viewer: int | None) -> None:
     table = raced(9)
     shown = view(table.steps[:60], viewer)
     seen = scene(table.steps[59].after, shown)
-    snapshot = Snapshot(room="quiet-amber-otter", seat=None, position=len(shown), now_ms=1, scene=seen)
+    snapshot = Snapshot(tag="00000000", room="quiet-amber-otter", seat=None, position=len(shown), now_ms=1, scene=seen)
     assert decode_from_server(encode(snapshot)) == snapshot
 
 

@@ -24,7 +24,7 @@ from protocol.messages.from_client import Play
 from protocol.messages.from_server import Refused
 from protocol.messages.options import RoomOptions, Spectators
 from server.audience import Audience
-from server.room.view import introduce
+from server.room.view import NOTHING_SEEN, Mark, introduce, tell, views_of
 from tests.races import Table
 
 BEHIND, AHEAD = 0, 1
@@ -35,7 +35,7 @@ class Follower:
     """Somebody who is shown a room and keeps every byte."""
 
     def __init__(self, link: str) -> None:
-        self.link, self.errand, self.resumes_at = link, "watch", 0
+        self.link, self.errand, self.seen_upto = link, "watch", NOTHING_SEEN
         self.frames: list[bytes] = []
 
     def show(self, data: bytes) -> None:
@@ -179,12 +179,18 @@ def seen_by(viewer: int | None, run: Run, start: int) -> list[bytes]:
     audience, follower, steps = Audience(lambda _: None), Follower("watcher"), run.table.steps
     audience.show(steps[:start])
     audience.expect(follower)
-    audience.introduce(viewer, follower, introduce("a-b", steps[:start], viewer, 0, 0))
+    audience.introduce(viewer, follower, introduce("a-b", steps[:start], viewer, NOTHING_SEEN, 0))
     for count, step in enumerate(steps[start:], start + 1):
         audience.show([step])
         for _ in range(run.ticks.count(count)):
             audience.tell_placed(step.after)
     return follower.frames
+
+
+def marks_of(run: Run, viewer: int | None) -> list[Mark]:
+    """Every moment from which this viewer might come back."""
+    watcher = views_of(run.table.steps[0].after)[viewer]
+    return [watcher.mark for step in run.table.steps if watcher.see(tell(step), step)]
 
 
 def refusals(seat: int, run: Run) -> list[bytes]:
@@ -240,10 +246,11 @@ def test_what_a_viewer_may_not_know_never_reaches_it(seed: int, options: RoomOpt
     event(f"decisions differ: {invented > 0}")
     shown = seen_by(viewer, first, start)
     assert shown == seen_by(viewer, twin, start)
-    last = introduce("a-b", first.table.steps, viewer, 0, 0).position
-    for resumes_at in (0, seed % last, last, last + 1):
+    marks = marks_of(first, viewer)
+    assert marks == marks_of(twin, viewer)
+    for seen_upto in (NOTHING_SEEN, marks[seed % len(marks)], marks[-1], marks[-1]._replace(tag="ffffffff")):
         first_words, twin_words = (
-            encode(introduce("a-b", run.table.steps, viewer, resumes_at, 0)) for run in (first, twin)
+            encode(introduce("a-b", run.table.steps, viewer, seen_upto, 0)) for run in (first, twin)
         )
         assert first_words == twin_words
     if viewer is not None and not first.race.racers[viewer].ending:

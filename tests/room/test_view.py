@@ -70,7 +70,7 @@ def test_a_decision_is_shown_when_and_only_when_everybody_racing_is_past_its_tur
     shown: list[Entry] = []
     turns = [turn_of_each_decision(steps, 0), turn_of_each_decision(steps, 1)]
     for place, step in enumerate(steps, 1):
-        shown.extend(watcher.see(tell(step), step.after))
+        shown.extend(watcher.see(tell(step), step))
         horizon = min(seen_by_counting(steps[:place]))
         made = [turn_of_each_decision(steps[:place], 0), turn_of_each_decision(steps[:place], 1)]
         for seat in {0, 1} - {viewer}:
@@ -85,13 +85,13 @@ def test_no_frame_holds_a_card_that_somebody_racing_has_not_turned(
     steps = raced(seed, eagerness=eagerness).steps
     watcher = views_of(steps[0].after)[viewer]
     for place, step in enumerate(steps, 1):
-        shown = watcher.see(tell(step), step.after)
+        shown = watcher.see(tell(step), step)
         race = step.after.race
         if race is None or race.is_over or not shown:
             continue
         own = 0 if viewer is None else cards_played(steps[:place], viewer)
         hidden = race.deal.orders[0][max(own, min(seen_by_counting(steps[:place]))) + 1 :]
-        frame = encode(View(position=1, entries=tuple(shown))).decode()
+        frame = encode(View(tag="00000000", position=1, entries=tuple(shown))).decode()
         assert not [card for card in hidden if f'"{card}"' in frame]
 
 
@@ -104,7 +104,7 @@ def test_a_snapshot_holds_no_card_that_the_viewer_may_not_know(
     if state.race is None or state.race.is_over:
         return
     shown = view(steps, viewer)
-    snapshot = Snapshot(room="a-b", seat=None, position=len(shown), now_ms=0, scene=scene(state, shown))
+    snapshot = Snapshot(tag="00000000", room="a-b", seat=None, position=len(shown), now_ms=0, scene=scene(state, shown))
     own = 0 if viewer is None else cards_played(steps, viewer)
     hidden = state.race.deal.orders[0][max(own, min(seen_by_counting(steps))) + 1 :]
     assert not [card for card in hidden if f'"{card}"' in encode(snapshot).decode()]
@@ -152,9 +152,9 @@ def test_a_view_is_the_same_in_every_process(seed: int, viewer: int | None) -> N
     """Read at once from the log, or shown piece by piece as it grew: the same entries under the same numbers."""
     steps = raced(seed, eagerness=(5, 1)).steps
     live = views_of(steps[0].after)[viewer]
-    shown = [entry for step in steps for entry in live.see(tell(step), step.after)]
+    shown = [entry for step in steps for entry in live.see(tell(step), step)]
     assert shown == view(steps, viewer)
-    assert live.position == len(shown)
+    assert live.mark.position == len(shown)
 
 
 def test_a_leader_far_ahead_shows_a_spectator_nothing_but_the_first_card() -> None:
@@ -201,7 +201,7 @@ def test_the_secret_is_shown_when_the_round_is_over_and_not_before() -> None:
     secret = table.state.round.secret.hex()
 
     def told(viewer: int | None) -> str:
-        return encode(View(position=1, entries=tuple(view(table.steps, viewer)))).decode()
+        return encode(View(tag="00000000", position=1, entries=tuple(view(table.steps, viewer)))).decode()
 
     assert not any(secret in told(viewer) for viewer in (0, 1, None))
     table.play(0, "resign")
@@ -231,6 +231,6 @@ def test_indices_of_the_log_never_reach_the_wire(viewer: int | None) -> None:
     watcher = views_of(table.steps[0].after)[viewer]
     positions: list[int] = []
     for step in table.steps:
-        shown = watcher.see(tell(step), step.after)
-        positions.extend(range(watcher.position - len(shown) + 1, watcher.position + 1))
-    assert positions == list(range(1, watcher.position + 1))
+        shown = watcher.see(tell(step), step)
+        positions.extend(range(watcher.mark.position - len(shown) + 1, watcher.mark.position + 1))
+    assert positions == list(range(1, watcher.mark.position + 1))

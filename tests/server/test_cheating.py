@@ -46,7 +46,7 @@ class Cheat(Connection):
             told = tuple(bent for entry in message.entries for bent in self.bend(entry))
             position = message.position - self.left_out
             self.left_out += len(message.entries) - len(told)
-            message = View(position=position, entries=told)
+            message = View(position=position, entries=told, tag=message.tag)
         elif isinstance(message, Snapshot):
             message = message.model_copy(update={"scene": self.bend_scene(message.scene)})
         super().show(encode(message))

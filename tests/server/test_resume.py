@@ -35,11 +35,11 @@ from tests.talker import QUICK, Talker, talking, two_racing, until
 async def test_resuming_gives_what_follows_the_position(server_url: str) -> None:
     async with two_racing(server_url) as (first, second):
         await first.play("sa")
-        position = first.position
+        position, tag = first.position, first.tag
         await first.socket.close()
         await second.play("sb")
         async with talking(server_url, token=first.token) as again:
-            await again.say(Resume(room=first.room, position=position))
+            await again.say(Resume(room=first.room, position=position, tag=tag))
             view = await again_hears_view(again, first)
             assert view.position == position + 1
             assert "moved" in [entry.type for entry in view.entries]
@@ -68,7 +68,7 @@ async def test_a_position_that_never_was_gives_a_snapshot(server_url: str) -> No
     async with two_racing(server_url) as (first, _):
         await first.socket.close()
         async with talking(server_url, token=first.token) as again:
-            await again.say(Resume(room=first.room, position=9999))
+            await again.say(Resume(room=first.room, position=9999, tag=first.tag))
             assert (await again.hear_a(Snapshot)).seat == 0
 
 
