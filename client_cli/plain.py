@@ -151,6 +151,8 @@ def _tell_entry(before: Model, model: Model, entry: Entry) -> Iterator[str]:
             yield f"{_name(model, seat)} is away."
         case entries.Detached(seat=seat) if model.scene:
             yield f"{_name(model, seat)} is away; the seat waits {model.scene.options.grace_seconds} seconds."
+        case entries.Paused(length_ms=length_ms):
+            yield f"The servers were away for {format_time(length_ms / 1000)}. All clocks stood still meanwhile."
         case entries.RoundOpened(number=number):
             yield f"Round {number}. The server has sealed its part of the deck: {entry.commitment.hex()[:16]}, signed."
         case entries.RoundVoided():

@@ -146,7 +146,9 @@ class Audience:
             # A lost connection's follower is gone by now: who is detached here left after its race had ended.
             holder = step.before.seats[event.seat] if step.before else None
             follower = self._take_away(event.seat, holder.link if holder else None)
-            if follower is not None:
+            if follower is not None and isinstance(event, Detached) and event.lapsed:
+                follower.lost()
+            elif follower is not None:
                 follower.unseated()
         elif isinstance(event, Attached):
             if event.seat in self._seats and self._seats[event.seat].link != event.link:

@@ -188,7 +188,7 @@ class Connection:
         try:
             match message:
                 case Create(options=options):
-                    self._room = self._host.new_room()
+                    self._room = await self._host.new_room()
                     self._room.submit(Request(CreateRoom(options, player.player_id, player.name, self.link), self))
                 case Watch(room=code):
                     self._room = await self._host.watch(code, self)
@@ -196,7 +196,7 @@ class Connection:
                     self.seen_upto = NOTHING_SEEN
                     if isinstance(message, Resume):
                         self.seen_upto = Mark(message.position, message.tag or "")
-                    room = await self._host.open_room(code)
+                    room = await self._host.hold_room(code)
                     if room is None:
                         self._say(refuse(message.type, Refusal.NO_SUCH_ROOM))
                         return

@@ -23,7 +23,7 @@ from protocol.messages.refusals import Refusal
 from server.audience import Follower
 from server.hosted_room import HostedRoom, Request
 from server.pulse import Pulse
-from server.room.commands import ConfirmPublished, LoseLink, PassTime
+from server.room.commands import ConfirmPublished, LoseLink, LoseProcess, PassTime, Pause
 from server.room.decide import refuse
 from server.room.evolve import evolve
 from server.room.recording import record_last_match
@@ -32,8 +32,9 @@ from server.room.view import Step, introduce
 from server.signing import SigningKey
 from server.store.archive import Archive
 from server.store.log import Append, Log, Logged
+from server.store.processes import Processes
 from server.store.wakes import Wakes
-from server.timers import RETRY_SECONDS, RedisClock, Timers
+from server.timers import PRESENT_SECONDS, RETRY_SECONDS, RedisClock, Timers
 
 WIND_UP_SECONDS: Final = 1.5
 """How long a process that ends goes on with what its rooms have under way."""
@@ -55,22 +56,27 @@ class Host:
         self._publishing: set[str] = set()
         self._tasks = asyncio.TaskGroup()
         self._stopping = asyncio.Event()
-        self._pulse = Pulse(self.process_id, redis, self._log, self, self._stopping)
+        self._processes = Processes(redis, self.process_id)
+        self._pulse = Pulse(self._processes, self._log, self, self._stopping)
+        self._held: set[str] = set()
+        self.pauses: tuple[Pause, ...] = ()
         self._clock = RedisClock()
         self._timers = Timers(self._clock)
         self._codes = RandomGenerator(cast("Any", code_words), rand=secrets.SystemRandom())
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
-        """Serve rooms for as long as the context lasts; what is under way at its end is finished.
+        """Serve rooms for as long as the context lasts; what is under way at its end is finished. Raises RedisError.
 
         Tasks that talk to Redis are told to stop and never cancelled: redis-py may swallow a cancellation that meets
         it while it reads with a time limit (docs/decisions/0002-redis-client.md).
         """
+        await self._pulse.beat_once()
         async with self._log.sending(), self._tasks as tasks:
             wakes = tasks.create_task(self._wakes.run())
             tasks.create_task(self._pulse.beat())
             tasks.create_task(self._pulse.sweep())
+            tasks.create_task(self._pulse.watch())
             try:
                 yield
             finally:
@@ -78,12 +84,27 @@ class Host:
                 wakes.cancel()
                 tasks.create_task(self._wind_up())
 
-    def new_room(self) -> HostedRoom:
-        """A room whose log is still empty, under a code just drawn: three words, without phrases like "of bliss"."""
+    async def new_room(self) -> HostedRoom:
+        """A room whose log is still empty, held for whoever asked for it. Raises RedisError.
+
+        Its code was just drawn: three words, without phrases like "of bliss".
+        """
         code = self._codes.generate_slug(3)
         while "of" in code.split("-"):
             code = self._codes.generate_slug(3)
+        await self._hold(code)
         return self._add(HostedRoom(code, self, self.key.draw_round))
+
+    async def hold_room(self, code: str) -> HostedRoom | None:
+        """The room with this code, in which somebody here is about to speak. Raises RedisError. As `open_room`."""
+        await self._hold(code)
+        return await self.open_room(code)
+
+    async def _hold(self, code: str) -> None:
+        """Others must find the seats of this process should it be killed: so it is written down before they exist."""
+        if code not in self._held:
+            await self._processes.hold(code)
+            self._held.add(code)
 
     async def open_room(self, code: str) -> HostedRoom | None:
         """The room with this code, or None if there is none. Raises RedisError.
@@ -129,6 +150,11 @@ class Host:
     def now_ms(self) -> int:
         """Redis' clock as far as it is known here."""
         return self._clock.now_ms()
+
+    @property
+    def is_present(self) -> bool:
+        """Whether Redis was heard so lately that no pause can have gone unnoticed."""
+        return self._clock.silent_seconds < PRESENT_SECONDS
 
     def set_clock(self, redis_ms: int) -> None:
         """Redis' clock shows this."""
@@ -259,6 +285,9 @@ class Host:
             # It has left, or was introduced, while the log was read.
             return
         viewer = room.seat_of(follower)
+        if viewer is None and room.has_asked(follower):
+            # It gave up the seat that this was about, and has asked again: that answer introduces it.
+            return
         if viewer is None and follower.errand != "watch":
             room.unfollow(follower)
             follower.replaced()
@@ -304,12 +333,49 @@ class Host:
             if code in self._rooms and self._rooms[code].index != index:
                 self._rooms[code].catch_up()
 
-    def share(self, is_shared: bool) -> None:
-        """Whether other processes serve this deployment; then we follow what they append to our rooms."""
+    # What the pulse finds.
+
+    @property
+    def silent_seconds(self) -> float:
+        """How long ago a beat was answered."""
+        return self._clock.silent_seconds
+
+    def answered(self, redis_ms: int, pauses: tuple[Pause, ...], *, is_shared: bool) -> None:
+        """Redis' clock and the pauses; while others serve this deployment, we follow what they append to our rooms."""
+        self._clock.set(redis_ms)
+        self._clock.beat()
+        self.pauses = pauses
         if is_shared and not self.is_shared:
             for code in self._rooms:
                 self._wakes.follow(code)
         self.is_shared = is_shared
+
+    def send_away(self) -> None:
+        """Every follower comes again, here or elsewhere; what their seats owe the log is reported when it answers."""
+        for room in list(self._rooms.values()):
+            for link in room.audience.lose():
+                room.submit(Request(LoseLink(link)))
+
+    async def release_rooms(self) -> None:
+        """Rooms that are not open here any more hold no seat of ours. Raises RedisError."""
+        gone = self._held - self._rooms.keys()
+        if gone:
+            self._held -= gone
+            await self._processes.release(self.process_id, gone)
+
+    async def report_lapsed(self, process_id: str) -> bool:
+        """Tell the rooms of a process that lapsed; whether all of them know. Raises RedisError."""
+        rooms = await self._processes.rooms_of(process_id)
+        for code in rooms:
+            room = await self.open_room(code)
+            links = [seat.link for seat in room.state.seats if seat and seat.link] if room and room.state else []
+            if room is not None and any(link.startswith(f"{process_id}-") for link in links):
+                room.submit(Request(LoseProcess(process_id)))
+            else:
+                if room is not None:
+                    self.changed(room)
+                await self._processes.release(process_id, [code])
+        return not rooms
 
 
 def _fold(entries: Sequence[Logged]) -> list[Step]:

@@ -18,7 +18,7 @@ from protocol.messages.from_client import Play
 from protocol.messages.from_server import Accepted, Refused
 from protocol.messages.refusals import Refusal
 from server.audience import Audience, Follower
-from server.room.commands import Command, CreateRoom, LoseLink, PassTime, Say, TakeSeat
+from server.room.commands import Command, CreateRoom, LoseLink, PassTime, Pause, Say, StandStill, TakeSeat
 from server.room.decide import DrawRound, decide, refuse
 from server.room.evolve import evolve
 from server.room.state import RoomState
@@ -26,6 +26,8 @@ from server.room.view import Step
 from server.store import keys
 from server.store.log import Answer, Append, Logged
 
+JUDGE_MS: Final = 2_000
+"""A deadline's judgement that Redis takes longer for is made anew. Less than a pause, so none is overlooked."""
 MAX_WAITING: Final = 256
 """Requests that may wait for one append. Two players and their drops need a handful; more is somebody flooding."""
 
@@ -44,6 +46,14 @@ class Surroundings(Protocol):
     @property
     def is_shared(self) -> bool:
         """Whether other processes serve this deployment, so that the log may move on without us."""
+
+    @property
+    def is_present(self) -> bool:
+        """Whether Redis was heard so lately that no pause can have gone unnoticed: else nothing is decided."""
+
+    @property
+    def pauses(self) -> tuple[Pause, ...]:
+        """The times in which nobody served; rooms take them out of their clocks."""
 
     def now_ms(self) -> int:
         """Redis' clock as far as it is known here; the log's own stamp is what counts."""
@@ -196,6 +206,14 @@ class HostedRoom:
         """Links that are gone and of which the log has not learned yet."""
         return [request.command.link for request in self._waiting if isinstance(request.command, LoseLink)]
 
+    def has_asked(self, follower: Follower) -> bool:
+        """Whether this follower has asked for a seat and the log has not answered yet."""
+        under_way = self._under_way.requests if self._under_way else []
+        return any(
+            request.asker is follower and isinstance(request.command, (TakeSeat, CreateRoom))
+            for request in (*self._waiting, *under_way)
+        )
+
     def seat_of(self, follower: Follower) -> int | None:
         """The seat this follower speaks for, by what the log says."""
         return self.state.seat_of_link(follower.link) if self.state else None
@@ -205,6 +223,10 @@ class HostedRoom:
 
         `is_fresh` says that the log was read just now.
         """
+        if not self._around.is_present:
+            self.is_doubtful = True
+            self._put_off(self._waiting)
+            return
         if self.is_doubtful and not is_fresh:
             self.catch_up()
             return
@@ -237,7 +259,10 @@ class HostedRoom:
                 self._around.changed(self)
 
     def _take_waiting(self) -> list[Request]:
-        """All that waits; but a deadline is judged first and alone, since the rest is judged on what it leads to."""
+        """All that waits; but a pause, then a deadline, comes first and alone: the rest is judged on what follows."""
+        pauses = self._around.pauses
+        if pauses and self.state and self.state.misses(pauses[-1].end_ms):
+            return [Request(StandStill(pauses))]
         for place, request in enumerate(self._waiting):
             if isinstance(request.command, PassTime):
                 del self._waiting[place]
@@ -249,8 +274,11 @@ class HostedRoom:
         before, after = self.state, proposal.steps[-1].after
         command = proposal.requests[0].command
         deadline = before.next_deadline() if before else None
-        if isinstance(command, PassTime):
-            not_before_ms, not_after_ms = command.now_ms, 0
+        if isinstance(command, StandStill):
+            not_before_ms = not_after_ms = 0
+        elif isinstance(command, PassTime):
+            # Judged now or, if Redis takes its time, anew: it may have been a pause.
+            not_before_ms, not_after_ms = command.now_ms, self._around.now_ms() + JUDGE_MS
         else:
             not_before_ms, not_after_ms = 0, deadline.at_ms if deadline else 0
         look_again_ms = after.look_again_ms()

@@ -6,15 +6,17 @@ from contextlib import suppress
 from typing import Final, Protocol
 
 import structlog
-from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from server.store import keys
+from server.room.commands import Pause
 from server.store.log import Log
+from server.store.processes import Processes
 
-PULSE_SECONDS: Final = 1.0
+BEAT_SECONDS: Final = 1.0
 OVERDUE_MS: Final = 1_000
 """A deadline is left this long to a process that has the room open before the sweep takes it up."""
+ALONE_SECONDS: Final = 2.0
+"""Without Redis for so long, a process sends its clients away: another one may be better off."""
 
 _LOG = structlog.get_logger(__name__)
 
@@ -22,48 +24,73 @@ _LOG = structlog.get_logger(__name__)
 class Rooms(Protocol):
     """The rooms of this process, as far as the pulse is concerned."""
 
-    def set_clock(self, redis_ms: int) -> None:
-        """Redis' clock shows this."""
+    @property
+    def silent_seconds(self) -> float:
+        """How long ago a beat was answered."""
 
-    def share(self, is_shared: bool) -> None:
-        """Whether other processes serve this deployment."""
+    def answered(self, redis_ms: int, pauses: tuple[Pause, ...], *, is_shared: bool) -> None:
+        """A beat was answered: Redis' clock shows this, there were these pauses, and others live or do not."""
+
+    def send_away(self) -> None:
+        """Let every follower come again, here or elsewhere."""
 
     async def compare_tails(self) -> None:
         """Let rooms catch up that missed something."""
+
+    async def release_rooms(self) -> None:
+        """Write down which rooms nobody here speaks in any more."""
+
+    async def report_lapsed(self, process_id: str) -> bool:
+        """Tell the rooms of a process that lapsed; whether all of them know."""
 
     async def take_up(self, code: str) -> None:
         """Look at a room that everybody forgot."""
 
 
 class Pulse:
-    """The pulse of one process. `beat` and `sweep` run until `stopping` is set, and are never cancelled."""
+    """The pulse of one process. Its tasks run until `stopping` is set, and are never cancelled."""
 
-    def __init__(self, process_id: str, redis: Redis, log: Log, rooms: Rooms, stopping: asyncio.Event) -> None:
-        self._process_id = process_id
-        self._redis = redis
+    def __init__(self, processes: Processes, log: Log, rooms: Rooms, stopping: asyncio.Event) -> None:
+        self._processes = processes
         self._log = log
         self._rooms = rooms
         self._stopping = stopping
+        self._lapsed: set[str] = set()
+
+    async def beat_once(self) -> None:
+        """Show that we live, see who else does. Raises RedisError."""
+        beat = await self._processes.beat()
+        self._lapsed.update(beat.lapsed)
+        self._rooms.answered(beat.now_ms, beat.pauses, is_shared=beat.alive > 1)
 
     async def beat(self) -> None:
-        """Show that we live, see who else does, read what wake-ups missed."""
+        """Beat, and read what wake-ups missed."""
         await self._repeat(self._beat)
 
     async def sweep(self) -> None:
-        """Take up rooms that everybody forgot. A task of its own: a long sweep must not look like a dead process."""
+        """Take up what others left behind. A task of its own: a long sweep must not look like a dead process."""
         await self._repeat(self._sweep)
 
+    async def watch(self) -> None:
+        """Send clients away when Redis has been silent for too long, once for each silence."""
+        is_alone = False
+        while not await self._waits(BEAT_SECONDS / 4):
+            was_alone, is_alone = is_alone, self._rooms.silent_seconds > ALONE_SECONDS
+            if is_alone and not was_alone:
+                _LOG.warning("redis is silent: clients are sent away", seconds=ALONE_SECONDS)
+                self._rooms.send_away()
+
     async def _beat(self) -> None:
-        now_ms = await self._log.now_ms()
-        self._rooms.set_clock(now_ms)
-        pipeline = self._redis.pipeline(transaction=False)
-        pipeline.zadd(keys.PROCESSES, {self._process_id: now_ms})
-        pipeline.zremrangebyscore(keys.PROCESSES, "-inf", now_ms - keys.PROCESS_SECONDS * 1000)
-        pipeline.zcard(keys.PROCESSES)
-        self._rooms.share((await pipeline.execute())[-1] > 1)
+        await self.beat_once()
         await self._rooms.compare_tails()
+        await self._rooms.release_rooms()
 
     async def _sweep(self) -> None:
+        for process_id in sorted(self._lapsed):
+            if await self._rooms.report_lapsed(process_id):
+                await self._processes.bury(process_id)
+                self._lapsed.discard(process_id)
+                _LOG.info("a process has lapsed, its rooms know", process=process_id)
         for code in await self._log.due_rooms(OVERDUE_MS):
             try:
                 await self._rooms.take_up(code)
@@ -72,13 +99,19 @@ class Pulse:
 
     async def _repeat(self, work: Callable[[], Awaitable[None]]) -> None:
         """Every second; whatever goes wrong once is logged and tried again."""
-        while not self._stopping.is_set():
+        while True:
             try:
                 await work()
             except (RedisError, OSError) as reason:
                 _LOG.warning("redis does not answer", reason=str(reason))
             except Exception:
                 _LOG.exception("fault in the pulse")
-            with suppress(TimeoutError):
-                async with asyncio.timeout(PULSE_SECONDS):
-                    await self._stopping.wait()
+            if await self._waits(BEAT_SECONDS):
+                return
+
+    async def _waits(self, seconds: float) -> bool:
+        """Wait so long, or until this process stops; whether it does."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()
+        return self._stopping.is_set()

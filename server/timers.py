@@ -17,11 +17,21 @@ RETRY_SECONDS: Final = 0.25
 """Between two attempts to write to a Redis that does not answer."""
 
 
+PRESENT_SECONDS: Final = 2.5
+"""Redis was heard this lately, or nothing is decided. Less than what counts as a pause, `keys.PAUSE_MS`."""
+
+
 class RedisClock:
     """Redis' clock as far as it is known here, by its distance from our own."""
 
     def __init__(self) -> None:
         self._ahead_ms = 0.0
+        self._heard_at = 0.0
+
+    @property
+    def silent_seconds(self) -> float:
+        """How long ago Redis told its clock, by one that nobody sets."""
+        return time.monotonic() - self._heard_at
 
     def now_ms(self) -> int:
         """What Redis' clock shows now, give or take the time of an answer."""
@@ -30,6 +40,10 @@ class RedisClock:
     def set(self, redis_ms: int) -> None:
         """Redis' clock shows this."""
         self._ahead_ms = time.time() * 1000 - redis_ms
+
+    def beat(self) -> None:
+        """A beat of ours was answered."""
+        self._heard_at = time.monotonic()
 
 
 class Timers:

@@ -44,6 +44,13 @@ class Detached(Message):
     until_ms: TimeMs
 
 
+class Paused(Message):
+    """All servers, or their Redis, were away for so long. Clocks stood still: every deadline is later by that."""
+
+    type: Literal["paused"] = "paused"
+    length_ms: TimeMs
+
+
 class RoundOpened(Message):
     """A round can be made ready for. `commitment`, signed, binds the server to a secret before anybody is ready."""
 
@@ -160,6 +167,7 @@ Entry = Annotated[
     | SeatFreed
     | Attached
     | Detached
+    | Paused
     | RoundOpened
     | RoundVoided
     | PlayerReady

@@ -74,6 +74,8 @@ class Scene(Message):
                 return _seat(self, seat, is_connected=True, away_until_ms=None)
             case entries.Detached(seat=seat, until_ms=until):
                 return _seat(self, seat, is_connected=False, away_until_ms=until)
+            case entries.Paused(length_ms=length_ms):
+                return self._paused(length_ms)
             case entries.RoundOpened():
                 return self._opened(entry)
             case entries.RoundVoided():
@@ -107,6 +109,13 @@ class Scene(Message):
         if board is None:
             raise ValueError(f"seat {seat} has no cards yet")
         return board
+
+    def _paused(self, length_ms: int) -> "Scene":
+        scene = self if self.deadline_ms is None else _with(self, deadline_ms=self.deadline_ms + length_ms)
+        for number, seat in enumerate(self.seats):
+            if seat.away_until_ms is not None:
+                scene = _seat(scene, number, away_until_ms=seat.away_until_ms + length_ms)
+        return scene
 
     def _freed(self, seat: int) -> "Scene":
         """A new player starts a new match; the one who stays keeps the place, not the score."""

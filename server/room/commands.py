@@ -49,10 +49,32 @@ class PassTime:
 
 
 @dataclass(frozen=True, slots=True)
+class LoseProcess:
+    """A server process is gone, and with it every link whose name begins with its own."""
+
+    process_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A time on Redis' clock in which no server was there to hear anybody: it counts for no deadline."""
+
+    start_ms: int
+    end_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class StandStill:
+    """There were these pauses: those that the room does not know of are taken out of its clocks."""
+
+    pauses: tuple[Pause, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ConfirmPublished:
     """The record of this match of the room is stored."""
 
     match: int
 
 
-Command = CreateRoom | TakeSeat | LoseLink | Say | PassTime | ConfirmPublished
+Command = CreateRoom | TakeSeat | LoseLink | LoseProcess | StandStill | Say | PassTime | ConfirmPublished

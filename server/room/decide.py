@@ -1,6 +1,6 @@
 """Judge a command: the events it leads to, or the answer it gets instead. Pure: time and randomness come in."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from protocol.calculation.round import Ending
 from protocol.calculation.rules import BadRules
@@ -9,12 +9,24 @@ from protocol.messages.fields import Phase, Seat
 from protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
 from protocol.messages.from_server import Accepted, Refused
 from protocol.messages.refusals import SENTENCES, Refusal
-from server.room.commands import Command, ConfirmPublished, CreateRoom, LoseLink, PassTime, Say, TakeSeat
+from server.room.commands import (
+    Command,
+    ConfirmPublished,
+    CreateRoom,
+    LoseLink,
+    LoseProcess,
+    PassTime,
+    Pause,
+    Say,
+    StandStill,
+    TakeSeat,
+)
 from server.room.events import (
     Attached,
     Detached,
     Event,
     MatchPublished,
+    Paused,
     Played,
     PlayerReady,
     RematchAsked,
@@ -53,6 +65,10 @@ def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> 
         case LoseLink(link=link):
             seat = state.seat_of_link(link)
             return () if seat is None else (Detached(seat=_seat(seat), link=link),)
+        case LoseProcess(process_id=process_id):
+            return _lose_process(state, process_id)
+        case StandStill(pauses=pauses):
+            return _stand_still(state, pauses)
         case PassTime(now_ms=now_ms):
             deadline = state.next_deadline()
             return _expire(state, deadline, draw_round) if deadline and deadline.at_ms <= now_ms else ()
@@ -60,6 +76,25 @@ def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> 
             return (MatchPublished(),) if state.unpublished and state.matches == number else ()
         case Say(link=link, word=word):
             return _hear(state, link, word, draw_round)
+
+
+def _lose_process(state: RoomState, process_id: str) -> Verdict:
+    return tuple(
+        Detached(seat=_seat(number), link=seat.link, lapsed=True)
+        for number, seat in enumerate(state.seats)
+        if seat and seat.link and seat.link.startswith(f"{process_id}-")
+    )
+
+
+def _stand_still(state: RoomState, pauses: Sequence[Pause]) -> Verdict:
+    if state.phase is Phase.CLOSED:
+        return ()
+    known_ms = state.clocks.paused_until_ms
+    return tuple(
+        Paused(start_ms=max(pause.start_ms, known_ms), end_ms=pause.end_ms)
+        for pause in pauses
+        if pause.end_ms > known_ms
+    )
 
 
 def _seat(number: int) -> Seat:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from protocol.calculation.round import Ending
-from protocol.messages.fields import Hash, Message, MoveText, Name, RoundId, Seat, Secret, Signature
+from protocol.messages.fields import Hash, Message, MoveText, Name, RoundId, Seat, Secret, Signature, TimeMs
 from protocol.messages.options import RoomOptions
 
 
@@ -46,11 +46,20 @@ class Attached(Message):
 
 
 class Detached(Message):
-    """A seat's link was lost."""
+    """A seat's link was lost. `lapsed`: its process was silent for so long that it was given up."""
 
     type: Literal["detached"] = "detached"
     seat: Seat
     link: str
+    lapsed: bool = False
+
+
+class Paused(Message):
+    """In this time no server was there to hear anybody: every clock stood still."""
+
+    type: Literal["paused"] = "paused"
+    start_ms: TimeMs
+    end_ms: TimeMs
 
 
 class RoundOpened(Message):
@@ -125,6 +134,7 @@ Event = Annotated[
     | SeatFreed
     | Attached
     | Detached
+    | Paused
     | RoundOpened
     | PlayerReady
     | Revealed

@@ -15,7 +15,7 @@ from server.room.state import IDLE_SECONDS, PAUSE_SECONDS, Clocks, OpenRound, Ro
 def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
     """The state after this event, which the log stamped with this time."""
     if isinstance(event, events.RoomCreated):
-        clocks = Clocks(idle_until_ms=at_ms + IDLE_SECONDS * 1000)
+        clocks = Clocks(idle_until_ms=at_ms + IDLE_SECONDS * 1000, paused_until_ms=at_ms)
         return RoomState(event.options, event.options.chosen_rules(), clocks=clocks)
     assert state is not None, "the first event of every log is room_created"
     match event:
@@ -31,6 +31,8 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
             return replace(present, clocks=clocks)
         case events.Detached(seat=seat):
             return _detached(state, seat, at_ms)
+        case events.Paused():
+            return replace(state, clocks=_stand_still(state.clocks, event))
         case events.RoundOpened():
             return _opened(state, event, at_ms)
         case events.PlayerReady(seat=seat, entropy_hash=entropy_hash):
@@ -51,7 +53,8 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
         case events.MatchPublished():
             return replace(state, unpublished=False)
         case events.RoomClosed():
-            return replace(state, phase=next_phase(state.phase, Happening.ABANDONED), clocks=Clocks())
+            clocks = Clocks(paused_until_ms=state.clocks.paused_until_ms)
+            return replace(state, phase=next_phase(state.phase, Happening.ABANDONED), clocks=clocks)
 
 
 def _with_seat(state: RoomState, number: int, seat: SeatState | None) -> RoomState:
@@ -105,6 +108,23 @@ def _detached(state: RoomState, seat: int, at_ms: int) -> RoomState:
     if not any(each and each.link for each in gone.seats):
         clocks = replace(clocks, idle_until_ms=at_ms + IDLE_SECONDS * 1000)
     return replace(gone, clocks=clocks)
+
+
+def _stand_still(clocks: Clocks, pause: events.Paused) -> Clocks:
+    """All that had not happened when the pause began happens later by its length, the start of the race included."""
+    length = pause.end_ms - pause.start_ms
+
+    def later(at_ms: int | None) -> int | None:
+        return None if at_ms is None else at_ms + length
+
+    return replace(
+        clocks,
+        phase_until_ms=later(clocks.phase_until_ms),
+        away_until_ms=(later(clocks.away_until_ms[0]), later(clocks.away_until_ms[1])),
+        idle_until_ms=later(clocks.idle_until_ms),
+        started_at_ms=later(clocks.started_at_ms) if clocks.finished_at_ms is None else clocks.started_at_ms,
+        paused_until_ms=pause.end_ms,
+    )
 
 
 def _away_until(clocks: Clocks, seat: int, until_ms: int | None) -> Clocks:

@@ -74,6 +74,8 @@ class Clocks:
     idle_until_ms: int | None = None
     started_at_ms: int | None = None
     finished_at_ms: int | None = None
+    paused_until_ms: int = 0
+    """When the last pause ended that these clocks know of; before any, when the room was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,10 @@ class RoomState:
     def next_deadline(self) -> Deadline | None:
         """The earliest deadline, if there is any."""
         return min(self.deadlines(), key=lambda deadline: deadline.at_ms, default=None)
+
+    def misses(self, pause_end_ms: int) -> bool:
+        """Whether the clocks of this room do not know yet of a pause that ended then."""
+        return self.phase is not Phase.CLOSED and pause_end_ms > self.clocks.paused_until_ms
 
     def look_again_ms(self) -> int | None:
         """When some process has to look at this room even if nobody is connected to it, or None for never."""

@@ -187,6 +187,8 @@ def tell(step: Step) -> list[News]:
             until = after.clocks.away_until_ms[seat]
             assert until is not None, "a detached seat has a deadline"
             return _public(entries.Detached(seat=seat, until_ms=until))
+        case events.Paused(start_ms=start_ms, end_ms=end_ms):
+            return _public(entries.Paused(length_ms=end_ms - start_ms))
         case events.RoundOpened():
             return _tell_opened(after)
         case events.PlayerReady(seat=seat, entropy_hash=entropy_hash):

@@ -18,12 +18,20 @@ NAME_SECONDS: Final = 86_400
 RECORD_SECONDS: Final = 400 * 86_400
 """The record of a finished match."""
 PROCESS_SECONDS: Final = 3
-"""A server process counts as alive for this long after its last pulse."""
+"""A server process counts as alive for this long after its last beat."""
+PAUSE_MS: Final = 3_000
+"""Nobody's beat for this long means that Redis or all servers were away, and that clocks stood still."""
+PAUSES_KEPT: Final = 50
+"""Rooms take account of a pause when they are next looked at; older ones than these are of another year."""
 
 SIGNING_KEY: Final = "fairest:key"
 """String: the private key of this deployment, 32 bytes, made by the first process that starts. Lives for ever."""
-PROCESSES: Final = "fairest:processes"
-"""Sorted set of the server processes by their last pulse; members are dropped as they lapse."""
+PROCESSES: Final = "fairest:{processes}:alive"
+"""Sorted set of the server processes by their last beat; one that lapses is dropped when its rooms know."""
+LAST_BEAT: Final = "fairest:{processes}:beat"
+"""String: when any process last beat. Lives for ever."""
+PAUSES: Final = "fairest:{processes}:pauses"
+"""List: times without any beat, the last PAUSES_KEPT of them. Lives for ever."""
 
 
 def bucket(room: str) -> int:
@@ -44,6 +52,11 @@ def deadlines(number: int) -> str:
 def wake(room: str) -> str:
     """Channel: entries just appended to the room's log, for the other processes that follow it."""
     return f"fairest:{{{bucket(room)}}}:wake:{room}"
+
+
+def held_rooms(process_id: str) -> str:
+    """Set: rooms in which this process may speak for somebody. Dropped with the process."""
+    return f"fairest:{{processes}}:rooms:{process_id}"
 
 
 def player(player_id: str) -> str:

@@ -1,0 +1,64 @@
+"""Which server processes live, which rooms they hold seats of, and when nobody lived at all.
+
+A process that is killed leaves its name here and the rooms in which it spoke for somebody; whoever lives reads that and
+tells those rooms. A time without any beat is a *pause*: Redis or all servers were away, and clocks stood still.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, cast
+
+from redis.asyncio import Redis
+
+from server.room.commands import Pause
+from server.store import keys
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """What a process learns from one beat. `lapsed` are processes that were silent for too long."""
+
+    now_ms: int
+    alive: int
+    lapsed: tuple[str, ...]
+    pauses: tuple[Pause, ...]
+
+
+class Processes:
+    """The processes of a deployment, on one Redis. Every method raises RedisError when Redis is away."""
+
+    def __init__(self, redis: Redis, process_id: str) -> None:
+        self._redis = redis
+        self._process_id = process_id
+        self._beat = redis.register_script(files("server.store").joinpath("beat.lua").read_text())
+
+    async def beat(self) -> Beat:
+        """Show that this process lives, and learn of the others."""
+        arguments: list[str | int] = [self._process_id, keys.PAUSE_MS, keys.PROCESS_SECONDS * 1000, keys.PAUSES_KEPT]
+        found = await self._beat(keys=[keys.PROCESSES, keys.LAST_BEAT, keys.PAUSES], args=arguments)
+        now_ms, alive, lapsed, pauses = cast("tuple[bytes, int, list[bytes], list[bytes]]", found)
+        return Beat(int(now_ms), alive, tuple(each.decode() for each in lapsed), tuple(map(_pause, pauses)))
+
+    async def hold(self, room: str) -> None:
+        """Write down that this process may speak for somebody in this room, before it does."""
+        await cast("Any", self._redis.sadd(keys.held_rooms(self._process_id), room))
+
+    async def release(self, process_id: str, rooms: Iterable[str]) -> None:
+        """Nobody is spoken for by this process in these rooms any more."""
+        await cast("Any", self._redis.srem(keys.held_rooms(process_id), *rooms))
+
+    async def rooms_of(self, process_id: str) -> list[str]:
+        """The rooms in which a process may have spoken for somebody."""
+        found = cast("set[bytes]", await cast("Any", self._redis.smembers(keys.held_rooms(process_id))))
+        return sorted(room.decode() for room in found)
+
+    async def bury(self, process_id: str) -> None:
+        """Forget a process that has lapsed, or that ends, once nothing in any room depends on it."""
+        await self._redis.zrem(keys.PROCESSES, process_id)
+        await self._redis.delete(keys.held_rooms(process_id))
+
+
+def _pause(text: bytes) -> Pause:
+    start, _, end = text.decode().partition("-")
+    return Pause(int(start), int(end))
