@@ -8,10 +8,12 @@ from benchmarks.deal_uniformity import measure_deal_uniformity
 from benchmarks.engine_sanity import measure_engine_sanity
 from benchmarks.figure import Figure
 from benchmarks.redis_clients import measure_redis_clients
+from benchmarks.tick_gain import measure_tick_gain
 
 BENCHMARKS = {
     "engine_sanity": measure_engine_sanity,
     "deal_uniformity": measure_deal_uniformity,
+    "tick_gain": measure_tick_gain,
     "redis_clients": measure_redis_clients,
 }
 

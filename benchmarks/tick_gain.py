@@ -1,61 +1,82 @@
-"""How much does a player behind learn from the placed ticks, the one thing that is told ahead of the horizon?
+"""How much does a player behind learn from the placed ticks, the one thing told of the leader ahead of the horizon?
 
 Two bots race on classic deals, in simulated time, without sockets. Ours looks ahead and takes 1-3 s (uniform) for every
-move; the opponent is the greedy house bot and takes as long divided by its speed. Two settings: its speed is 1.0-1.6,
-drawn for each race, so that ours is mostly behind; or it is 1. Three versions of our bot run the same races: the same
-deals, the same thinking times, the same opponent. They differ in nothing but where the cards come from that they look
-ahead to. Each choice of a pile weighs `FUTURES` samples of the next `DEPTH` cards:
+move; the opponent is the greedy house bot and takes as long divided by its speed, which is drawn for each race from 1.0
+to the setting's `top_speed`: up to 1.6, so that ours is mostly behind, or 1.0. Three versions of our bot run the same
+races: same deals, same thinking times, same opponent. They differ in nothing but where the cards come from that they
+look ahead to. Where more than one pile is sensible for a card, a choice weighs `FUTURES` samples of the next cards:
 
 - `without`: drawn from the cards that it has not seen;
 - `with_ticks`: drawn from what the ticks leave of those. A particle filter lets the opponent play on from its board at
   our turn, over random orders of the unseen cards, and keeps what agrees with the next `TICKS_USED` ticks;
-- `sees_ahead`: what the opponent has turned is known, as if there were no horizon; only cards beyond that are drawn.
+- `sees_ahead`: the cards that the opponent has turned are known, as if there were no horizon; others are drawn.
 
-Generous to `with_ticks`: it knows the opponent's policy and speed, when the opponent came to our turn (nobody is told),
-and at each tick also whether the opponent has stopped (that is told, by another message). Left out: an opponent that
-thinks, and so is harder to foresee; a bot that plays bolder when the ticks say that it is losing; people; other
-variants; time limits. `with_ticks` learns about cards only, and only from the first ticks after the opponent left our
-turn.
+Generous to `with_ticks`: it knows the opponent's policy, its speed, and when it came to our turn, which nobody is told.
+Left out: an opponent that thinks, and so is harder to foresee; ticks further ahead; how often the ticks say who is
+winning, and a bot that plays bolder for it; the notice that the opponent has stopped; other variants; limits of time.
 """
 
 import random
-from dataclasses import dataclass, field
-from typing import NamedTuple
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import log2, sqrt
+from multiprocessing import Pool
+from statistics import fmean, stdev
+from typing import Final, NamedTuple
 
+from benchmarks.figure import Figure
+from client_cli.bots import choose_greedy
 from protocol.calculation.board import Board
 from protocol.calculation.cards import rank
 from protocol.calculation.deal import make_deal
+from protocol.calculation.moves import Kind, stock_to_pile
+from protocol.calculation.round import start_round
 from protocol.calculation.rules import choose_rules
 from protocol.messages.fields import TICK_SECONDS
 
-SETTINGS = {"": (2_000, 1.6), "_equal_speed": (1_000, 1.0)}
-"""Races, and the opponent's greatest speed, by what the names of the figures end in."""
 
-VERSIONS = ("without", "with_ticks", "sees_ahead")
-CHUNK = 25
-PROCESSES = 2
-FUTURES = 16
-DEPTH = 6
-PARTICLES = 96
-TICKS_USED = 5
+class Setting(NamedTuple):
+    """So many races, against opponents up to so many times as fast as our bot, which filters so many particles."""
 
-RULES = choose_rules("classic")
-FOUNDATIONS = make_deal(RULES, b"").foundations
-NEVER = 99
-ORDERS = [foundation.sequence() for foundation in FOUNDATIONS]
-NEEDED = [(*order, 0) for order in ORDERS]
+    races: int
+    top_speed: float = 1.6
+    particles: int = 320
+
+
+SETTINGS: Final = {"": Setting(2_000), "_equal": Setting(500, top_speed=1.0)}
+"""By what the names of the figures end in."""
+
+INFORMATION: Final = Setting(40, particles=2_000)
+"""What the ticks tell is measured with more particles than our bot can afford in so many races."""
+
+VERSIONS: Final = ("without", "with_ticks", "sees_ahead")
+CHUNK: Final = 10
+PROCESSES: Final = 2
+FUTURES: Final = 20
+DEPTH: Final = 10
+TICKS_USED: Final = 3
+DOUBT: Final = 0.05
+"""How much of the prior stays in a posterior, since no rank is impossible for being in no particle."""
+
+RULES: Final = choose_rules("classic")
+NEVER: Final = 99
+ORDERS: Final = [foundation.sequence() for foundation in make_deal(RULES, b"").foundations]
+NEEDED: Final = [(*order, 0) for order in ORDERS]
 """By foundation and cards on it, the rank that comes next, 0 for none."""
 
-DELAYS = [
-    [[order.index(each) - count if each in order[count:] else NEVER for each in range(14)] for count in range(14)]
-    for order in ORDERS
-]
-"""By foundation, cards on it and rank, how many cards come before that rank."""
+
+@cache
+def delays(*counts: int) -> list[int]:
+    """By rank, how many cards must be placed before it, on the foundation with these counts that needs it first."""
+    rows = [order[count:] for order, count in zip(ORDERS, counts, strict=True)]
+    return [min((row.index(number) for row in rows if number in row), default=NEVER) for number in range(14)]
 
 
 @dataclass(slots=True)
 class Table:
-    """A board on plain ranks that changes in place: the samples need it fast."""
+    """A board on plain ranks that changes in place: the samples need it fast. It plays to foundations like greedy."""
 
     counts: list[int]
     needed: list[int]
@@ -65,30 +86,32 @@ class Table:
         return Table(self.counts[:], self.needed[:], [pile[:] for pile in self.piles])
 
     def place(self, number: int) -> bool:
-        """To the least advanced foundation that needs this rank, if any does: like `choose_greedy`."""
-        best, least = -1, NEVER
-        for target, wanted in enumerate(self.needed):
-            if wanted == number and self.counts[target] < least:
-                best, least = target, self.counts[target]
-        if best >= 0:
-            self.counts[best] = least + 1
-            self.needed[best] = NEEDED[best][least + 1]
-        return best >= 0
+        """To the least advanced foundation that needs this rank, if any does."""
+        count, target = self._fit(number)
+        if count < NEVER:
+            self.counts[target] = count + 1
+            self.needed[target] = NEEDED[target][count + 1]
+        return count < NEVER
 
     def place_waste(self) -> bool:
-        """The card from a pile that fits the least advanced foundation, if any does: like `choose_greedy`."""
+        """The top of a pile to the least advanced foundation that needs one, if any does."""
         fitting = [pile for pile in self.piles if pile and pile[-1] in self.needed]
         if not fitting:
             return False
-        return self.place(min(fitting, key=self._count_below).pop() if len(fitting) > 1 else fitting[0].pop())
+        pile = fitting[0] if len(fitting) == 1 else min(fitting, key=lambda pile: self._fit(pile[-1])[0])
+        return self.place(pile.pop())
 
-    def _count_below(self, pile: list[int]) -> int:
-        return min(count for count, wanted in zip(self.counts, self.needed, strict=True) if wanted == pile[-1])
+    def _fit(self, number: int) -> tuple[int, int]:
+        count, target = NEVER, -1
+        for each, wanted in enumerate(self.needed):
+            if wanted == number and self.counts[each] < count:
+                count, target = self.counts[each], each
+        return count, target
 
     def scores(self, number: int) -> list[float]:
         """How well this rank lies on each pile: it should not cover what is needed sooner."""
-        one, two, three, four = (delays[count] for delays, count in zip(DELAYS, self.counts, strict=True))
-        delay = min(one[number], two[number], three[number], four[number])
+        sooner = delays(*self.counts)
+        delay = sooner[number]
         scores = []
         for pile in self.piles:
             if not pile:
@@ -96,9 +119,9 @@ class Table:
             elif pile[-1] == number:
                 scores.append(1.0)
             else:
-                *below, late = [delay - min(one[each], two[each], three[each], four[each]) for each in pile]
-                score = -0.6 * sum([each > 0 for each in below])
-                scores.append(score - 5.0 - late if late > 0 else score)
+                late = delay - sooner[pile[-1]]
+                score = -0.6 * sum([sooner[each] < delay for each in pile])
+                scores.append(score - 4.4 - late if late > 0 else score)
         return scores
 
     def play_on(self, future: list[int]) -> float:
@@ -116,28 +139,26 @@ class Table:
                 self.piles[scores.index(best)].append(number)
         return worth
 
-    def best_pile(self, number: int, futures: list[list[int]]) -> int:
-        """Where to put this rank, on the average over what may come."""
-        values = []
-        for source, score in enumerate(self.scores(number)):
-            value = score * len(futures)
-            for future in futures:
-                table = self.copy()
-                table.piles[source].append(number)
-                value += table.play_on(future)
-            values.append(value)
-        return values.index(max(values))
+    def sensible_piles(self, number: int) -> dict[int, float]:
+        """The piles that score not much less than the best for this rank, with their scores; one empty pile at most."""
+        scores, piles = self.scores(number), self.piles
+        fair = max(scores) - 6.0
+        return {to: score for to, score in enumerate(scores) if score >= fair and (piles[to] or [] not in piles[:to])}
+
+    def worth(self, number: int, pile: int, futures: list[list[int]]) -> float:
+        """What comes of this rank on this pile, on the average over what may come."""
+        total = 0.0
+        for future in futures:
+            table = self.copy()
+            table.piles[pile].append(number)
+            total += table.play_on(future)
+        return total / len(futures)
 
 
 def table_of(board: Board) -> Table:
     counts = [len(cards) for cards in board.foundations]
     needed = [NEEDED[target][count] for target, count in enumerate(counts)]
     return Table(counts, needed, [[rank(card) for card in pile] for pile in board.piles])
-
-
-class Tick(NamedTuple):
-    placed: int
-    has_stopped: bool
 
 
 @dataclass(slots=True)
@@ -147,33 +168,28 @@ class Particle:
     table: Table
     turned: int
     unseen: list[int]
+    drawn: list[int]
     next_at: float
-    has_stopped: bool = False
-    drawn: list[int] = field(default_factory=list)
 
     def copy(self) -> "Particle":
-        copies = self.table.copy(), self.turned, self.unseen[:], self.next_at, self.has_stopped, self.drawn[:]
-        return Particle(*copies)
+        return Particle(self.table.copy(), self.turned, self.unseen[:], self.drawn[:], self.next_at)
 
-    def tick(self, time: float, speed: float, chance: random.Random) -> Tick:
-        """Play on until then, and say what would be told."""
+    def placed(self, time: float, speed: float, chance: random.Random) -> int:
+        """Play on until then, and say what the tick would tell."""
         table = self.table
-        while self.next_at <= time and not self.has_stopped:
+        while self.next_at <= time:
             self.next_at += think(speed, chance)
-            if not table.place_waste():
+            if not table.place_waste() and self.turned:
                 if not table.place(self.turned):
                     table.piles[int(4 * chance.random())].append(self.turned)
                 self.turned = self.draw(chance) if self.unseen else 0
-            if not self.turned:
-                self.has_stopped = not any(pile and pile[-1] in table.needed for pile in table.piles)
-        return Tick(sum(table.counts), self.has_stopped)
+        return sum(table.counts)
 
     def draw(self, chance: random.Random) -> int:
         self.drawn.append(self.unseen.pop(int(len(self.unseen) * chance.random())))
         return self.drawn[-1]
 
     def future(self, chance: random.Random) -> list[int]:
-        """The next cards, as many as are looked ahead to or left."""
         while len(self.drawn) < DEPTH and self.unseen:
             self.draw(chance)
         return self.drawn[:DEPTH]
@@ -183,70 +199,155 @@ def think(speed: float, chance: random.Random) -> float:
     return (1 + 2 * chance.random()) / speed
 
 
-@dataclass(slots=True)
-class Lead:
-    """What there is to know of an opponent: its board when it came to each turn, and when; and its ticks."""
+class Belief(NamedTuple):
+    """What was believed of the true next rank at one choice, before the ticks and after them."""
 
-    speed: float
-    arrivals: list[tuple[float, Board]]
-    ticks: list[Tick] = field(default_factory=list)
-
-    def imagine(self, turn: int, unseen: list[int], chance: random.Random) -> list[Particle]:
-        """Ways in which the opponent played on from this turn that agree with the ticks from there on."""
-        came_at, board = self.arrivals[turn]
-        assert board.turned is not None
-        table, turned = table_of(board), rank(board.turned)
-        starts = [came_at + think(self.speed, chance) for _ in range(PARTICLES)]
-        particles = [Particle(table.copy(), turned, unseen[:], start) for start in starts]
-        first = int(came_at / TICK_SECONDS)
-        for number, told in enumerate(self.ticks[first : first + TICKS_USED], first + 1):
-            time = number * TICK_SECONDS
-            agreeing = [each for each in particles if each.tick(time, self.speed, chance) == told]
-            if not agreeing:
-                break
-            extra = PARTICLES - len(agreeing)
-            particles = agreeing + [agreeing[place % len(agreeing)].copy() for place in range(extra)]
-        chance.shuffle(particles)
-        return particles
+    prior: float
+    posterior: float
 
 
 class Run(NamedTuple):
-    """What one race brought our bot, and what its samples said of the true next rank while the opponent was ahead."""
+    """What came of a race, and the beliefs at those choices for which the ticks had told something."""
 
     placed: int
     wins_race: bool
     wins_game: bool
-    choices: int = 0
-    prior: float = 0.0
-    posterior: float = 0.0
-    bits: float = 0.0
+    beliefs: list[Belief]
 
 
-def run_race(version: str, name: str, seed: int, top_speed: float) -> Run:
-    deal_chance, times, opponent_chance, chance = (random.Random(f"{name} {seed} {use}") for use in range(4))
-    deal = make_deal(RULES, deal_chance.randbytes(32))
-    stock = [rank(card) for card in deal.orders[0]]
-    race = start_round(RULES, deal)
-    lead = Lead(deal_chance.uniform(1.0, top_speed), [(0.0, race.racers[1].board)])
-    speeds, clocks = (1.0, lead.speed), (times, opponent_chance)
-    due = [think(*each) for each in zip(speeds, clocks, strict=True)]
-    known: list[tuple[float, float]] = []
-    while not race.is_over:
-        seat = min((seat for seat in range(2) if not race.racers[seat].ending), key=due.__getitem__)
-        now, racer, opponent = due[seat], race.racers[seat], race.racers[1]
-        while TICK_SECONDS * (len(lead.ticks) + 1) <= now:
-            lead.ticks.append(Tick(opponent.board.placed, opponent.ending is not None))
-        move = choose_greedy(racer.board, opponent_chance if seat else chance)
-        if seat == 0 and move.kind is Kind.STOCK_TO_PILE and racer.board.stock:
-            turn = racer.turn.position
-            futures = look_ahead(version, turn, stock, lead, chance, known)
-            move = stock_to_pile(table_of(racer.board).best_pile(stock[turn], futures))
-        race = race.play(seat, move)
-        due[seat] += think(speeds[seat], clocks[seat])
-        if race.racers[1].turn.position == len(lead.arrivals) < len(stock):
-            lead.arrivals.append((now, race.racers[1].board))
-    outcome = race.outcome()
-    placed = outcome.scores[0].placed
-    beliefs = [statistics.fmean(column) for column in zip(*known)]
-"""
-"""
+class Contest:
+    """One race: seat 0 is our bot, seat 1 the opponent. `arrivals` are the times and boards with which it turned cards.
+
+    Chance has a stream of its own for every use, so that all versions of our bot meet the same race.
+    """
+
+    def __init__(self, version: str, seed: int, setting: Setting) -> None:
+        luck, *clocks, self.whim, self.chance = (random.Random(f"tick_gain {seed} {use}") for use in range(5))
+        deal = make_deal(RULES, luck.randbytes(32))
+        self.version, self.particles = version, setting.particles
+        self.speeds, self.clocks = (1.0, luck.uniform(1.0, setting.top_speed)), clocks
+        self.stock = [rank(card) for card in deal.orders[0]]
+        self.race = start_round(RULES, deal)
+        self.arrivals = [(0.0, self.race.racers[1].board)]
+        self.ticks: list[int] = []
+        self.beliefs: list[Belief] = []
+
+    def run(self) -> Run:
+        due = [think(speed, clock) for speed, clock in zip(self.speeds, self.clocks, strict=True)]
+        while not self.race.is_over:
+            racers = self.race.racers
+            seat = min((seat for seat in range(2) if not racers[seat].ending), key=due.__getitem__)
+            now = due[seat]
+            while TICK_SECONDS * (len(self.ticks) + 1) <= now:
+                self.ticks.append(racers[1].board.placed)
+            move = choose_greedy(racers[seat].board, self.whim if seat else self.chance)
+            if seat == 0 and move.kind is Kind.STOCK_TO_PILE:
+                move = stock_to_pile(self.choose_pile(racers[0].board, racers[0].turn.position))
+            self.race = self.race.play(seat, move)
+            due[seat] += think(self.speeds[seat], self.clocks[seat])
+            opponent = self.race.racers[1]
+            if opponent.turn.position == len(self.arrivals) < len(self.stock):
+                self.arrivals.append((now, opponent.board))
+        outcome = self.race.outcome()
+        placed = outcome.scores[0].placed
+        return Run(placed, outcome.winner == 0, placed == RULES.goal, self.beliefs)
+
+    def choose_pile(self, board: Board, turn: int) -> int:
+        table, number = table_of(board), self.stock[turn]
+        piles = table.sensible_piles(number)
+        if len(piles) == 1:
+            return next(iter(piles))
+        futures = self.futures(turn)
+        return max(piles, key=lambda pile: piles[pile] + table.worth(number, pile, futures))
+
+    def futures(self, turn: int) -> list[list[int]]:
+        """Samples of the next cards. The order of the stock is used as far as it is known, else only what is in it."""
+        known = self.stock[turn + 1 : len(self.arrivals)][:DEPTH] if self.version == "sees_ahead" else []
+        unseen = self.stock[turn + 1 + len(known) :]
+        if self.version == "with_ticks" and turn < len(self.arrivals) and len(set(unseen)) > 1:
+            first = int(self.arrivals[turn][0] / TICK_SECONDS)
+            told = self.ticks[first : first + TICKS_USED]
+            if told:
+                return self.posterior(turn, unseen, told)
+        drawn = min(DEPTH - len(known), len(unseen))
+        return [known + self.chance.sample(unseen, drawn) for _ in range(FUTURES)]
+
+    def posterior(self, turn: int, unseen: list[int], told: list[int]) -> list[list[int]]:
+        """Samples of the next cards from ways of the opponent that agree with the first ticks after it came here."""
+        speed, chance = self.speeds[1], self.chance
+        came_at, board = self.arrivals[turn]
+        start = Particle(table_of(board), self.stock[turn], unseen, [], came_at)
+        particles = [start.copy() for _ in range(self.particles)]
+        for particle in particles:
+            particle.next_at += think(speed, chance)
+        for number, placed in enumerate(told, int(came_at / TICK_SECONDS) + 1):
+            time = number * TICK_SECONDS
+            agreeing = [particle for particle in particles if particle.placed(time, speed, chance) == placed]
+            if not agreeing:
+                break
+            missing = range(self.particles - len(agreeing))
+            particles = agreeing + [agreeing[place % len(agreeing)].copy() for place in missing]
+        chance.shuffle(particles)
+        prior = unseen.count(unseen[0]) / len(unseen)
+        nexts = [particle.drawn[0] if particle.drawn else particle.draw(chance) for particle in particles]
+        share = nexts.count(unseen[0]) / len(nexts)
+        self.beliefs.append(Belief(prior, DOUBT * prior + (1 - DOUBT) * share))
+        return [particle.future(chance) for particle in particles[:FUTURES]]
+
+
+def measure_tick_gain() -> list[Figure]:
+    """Means, each with the half-width of its 95 % interval: what `without` has, what the others gain over it in the
+    same races, in cards placed and in percentage points of races won; and what the ticks tell of the next rank.
+    """
+    figures = []
+    for name, setting in SETTINGS.items():
+        runs = _run_all(VERSIONS, setting)
+        without = runs["without"]
+        figures += _mean(f"without_cards{name}", "cards", [run.placed for run in without])
+        figures += _mean(f"without_game_wins{name}", "%", [100 * run.wins_game for run in without])
+        figures += _mean(f"without_race_wins{name}", "%", [100 * run.wins_race for run in without])
+        for version, gain in (("with_ticks", "tick_gain"), ("sees_ahead", "see_next_gain")):
+            pairs = list(zip(runs[version], without, strict=True))
+            figures += _mean(f"{gain}_cards{name}", "cards", [run.placed - base.placed for run, base in pairs])
+            points = [100 * (run.wins_race - base.wins_race) for run, base in pairs]
+            figures += _mean(f"{gain}_race_wins_points{name}", "points", points)
+        figures += _tell_beliefs(name, runs["with_ticks"])
+    return figures + _tell_beliefs("_many_particles", _run_all(("with_ticks",), INFORMATION)["with_ticks"])
+
+
+def _run_all(versions: Sequence[str], setting: Setting) -> dict[str, list[Run]]:
+    jobs = [(versions, seed, setting) for seed in range(0, setting.races, CHUNK)]
+    runs: dict[str, list[Run]] = {version: [] for version in versions}
+    with Pool(PROCESSES) as pool:
+        for done, chunk in enumerate(pool.imap(_run_chunk, jobs), 1):
+            for version, more in chunk.items():
+                runs[version].extend(more)
+            if done % 10 == 0 or done == len(jobs):
+                print(f"  {setting}: {done * CHUNK} races", file=sys.stderr)
+    return runs
+
+
+def _run_chunk(job: tuple[Sequence[str], int, Setting]) -> dict[str, list[Run]]:
+    versions, first, setting = job
+    seeds = range(first, first + CHUNK)
+    return {version: [Contest(version, seed, setting).run() for seed in seeds] for version in versions}
+
+
+def _tell_beliefs(name: str, runs: list[Run]) -> list[Figure]:
+    """Means over races, of the means over each race's choices."""
+    told = [run.beliefs for run in runs if run.beliefs]
+    priors = [100 * fmean(each.prior for each in beliefs) for beliefs in told]
+    posteriors = [100 * fmean(each.posterior for each in beliefs) for beliefs in told]
+    bits = [fmean(log2(each.posterior / each.prior) for each in beliefs) for beliefs in told]
+    return [
+        *_mean(f"next_rank_prior{name}", "%", priors),
+        *_mean(f"next_rank_posterior{name}", "%", posteriors),
+        *_mean(f"next_rank_bits{name}", "bits", bits),
+    ]
+
+
+def _mean(figure: str, unit: str, values: Sequence[float]) -> list[Figure]:
+    """The mean of independent values, and the half-width of its 95 % interval."""
+    half = 1.96 * stdev(values) / sqrt(len(values))
+    goal = "(written down)"
+    return [Figure(figure, fmean(values), unit, goal, True), Figure(f"{figure}_+-", half, unit, goal, True)]

@@ -16,9 +16,9 @@ from client_cli.flags import BROKEN_SEAL, Code, Json, Name, Piles, Redeals, Rule
 from client_cli.house import NoServer
 from client_cli.identity import IdentityInUse
 from client_cli.model import DEFAULT_SERVER
+from client_cli.proof import Cheated
 from client_cli.receipts import receipts_folder
 from client_cli.sessions import let_bot_play, race, race_at_home, watch_room
-from client_cli.witness import Cheated
 from protocol.calculation.rules import BadRules
 from protocol.messages.from_client import Create, Join, Watch
 from protocol.messages.options import RoomOptions, Spectators

@@ -10,7 +10,7 @@ import random
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -21,7 +21,10 @@ from websockets.typing import Subprotocol
 
 from client_cli.identity import Identity
 from client_cli.model import Contradiction, Link, Model
+from client_cli.proof import Cheated
 from client_cli.receipts import Receipt
+from client_cli.verify import Wrong, prove_shown
+from client_cli.witness import Bond
 from protocol.calculation.moves import Move
 from protocol.calculation.seal import SECRET_BYTES, commit_entropy
 from protocol.messages.codec import BrokenMessage, decode_from_server, encode
@@ -40,7 +43,7 @@ from protocol.messages.from_client import (
     Reveal,
     Watch,
 )
-from protocol.messages.from_server import Error, FromServer, Refused, Snapshot, View, Welcome
+from protocol.messages.from_server import Error, FromServer, MatchRecord, Refused, Snapshot, View, Welcome
 from protocol.messages.refusals import Breach, CloseCode, Refusal
 
 MAX_FRAME_BYTES: Final = 1024 * 1024
@@ -84,7 +87,7 @@ class Connection:
 
         `receipts` is the folder for the player's receipt, if one is to be kept.
         """
-        self.model = Model(server_url=server_url)
+        self.model = Model(server_url=server_url).bound(identity.bond)
         self._url = server_url
         self._identity = identity
         self._errand = errand
@@ -93,6 +96,7 @@ class Connection:
         self.receipt = Receipt(receipts) if receipts else None
         self._socket: ClientConnection | None = None
         self._has_introduced_itself = False
+        self._is_welcome = False
         self._entered = asyncio.Event()
 
     async def updates(self) -> AsyncGenerator[Update]:
@@ -141,16 +145,18 @@ class Connection:
             await self._say(play)
 
     async def get_ready(self) -> None:
-        """Say that we are ready, bound to random bytes of our own."""
-        scene, seat = self.model.scene, self.model.seat
-        if scene is None or scene.round is None or seat is None:
+        """Say that we are ready, bound to random bytes of our own, if the server has bound itself."""
+        witness = self.model.witness
+        if witness.round_id is None or witness.seat is None or witness.is_opened:
             return
-        entropy = self._identity.entropy_for(scene.round)
-        if entropy is None:
+        bond = self._identity.bond
+        if bond is None or (bond.round_id, bond.commitment) != (witness.round_id, witness.commitment):
             entropy = os.urandom(SECRET_BYTES)
-            self._identity.keep_entropy(scene.round, entropy)
-        self.model = self.model.bound(scene.round, entropy)
-        await self._say(Ready(round=scene.round, entropy_hash=commit_entropy(scene.round, seat, entropy)))
+            entropy_hash = commit_entropy(witness.round_id, witness.seat, entropy)
+            bond = Bond(witness.round_id, witness.commitment, witness.seat, entropy, entropy_hash)
+            self._identity.keep_bond(bond)
+        self.model = self.model.bound(bond)
+        await self._say(Ready(round=bond.round_id, entropy_hash=bond.entropy_hash))
 
     async def ask_rematch(self) -> None:
         """Ask for another match."""
@@ -177,7 +183,7 @@ class Connection:
             close_timeout=1,
             proxy=None if is_local else True,
         ) as socket:
-            self._socket, self._has_introduced_itself = socket, False
+            self._socket, self._has_introduced_itself, self._is_welcome = socket, False, False
             try:
                 await self._say(Hello(token=self._identity.token, name=self._name, client="fairest"))
                 async for frame in socket:
@@ -197,12 +203,30 @@ class Connection:
         """Take a message; it stands in the receipt before it is judged."""
         if self.receipt is not None and isinstance(message, (Snapshot, View)):
             self.receipt.heard(message, self._url, self.model.witness.key, now_ms)
+        self._check_turn(message)
         self.model = self.model.heard(message, now_ms)
-        scene = self.model.scene
-        if isinstance(message, Snapshot) and scene is not None and scene.round is not None:
-            entropy = self._identity.entropy_for(scene.round)
-            if entropy is not None:
-                self.model = self.model.bound(scene.round, entropy)
+        if isinstance(message, MatchRecord):
+            self._prove(message)
+
+    def _check_turn(self, message: FromServer) -> None:
+        """A welcome comes once, and first; a snapshot only in answer to our coming in."""
+        is_welcome = isinstance(message, Welcome)
+        if is_welcome == self._is_welcome and isinstance(message, (Welcome, Snapshot, View)):
+            raise Contradiction("it welcomes us twice" if is_welcome else "it shows a room before it has welcomed us")
+        if isinstance(message, Snapshot):
+            if self._has_introduced_itself:
+                raise Contradiction("it sends a snapshot that nobody asked for")
+            wanted = self._errand.options if isinstance(self._errand, Create) and self.model.room is None else None
+            if wanted is not None and message.scene.options != wanted.settled():
+                raise Contradiction("it made another room than the one that was asked for")
+        self._is_welcome = self._is_welcome or is_welcome
+
+    def _prove(self, message: MatchRecord) -> None:
+        """A record has to be sound, and of what we were shown. Raises `Cheated`."""
+        try:
+            prove_shown(message.lines, self.model)
+        except Wrong as reason:
+            raise Cheated(f"The record of the match is wrong: {reason}") from reason
 
     def _compare_key(self, message: FromServer) -> str:
         """A warning if the server is not, or not any more, the one that we met under this address."""
@@ -261,12 +285,16 @@ class Connection:
             await self._socket.close()
 
     async def _reveal(self) -> None:
-        scene, own = self.model.scene, self.model.own
-        if scene is None or own is None or scene.round is None or scene.phase is not Phase.DEALING or own.entropy:
+        """Show our entropy, once everybody is bound, and remember to what the other one was."""
+        scene, own, witness = self.model.scene, self.model.own, self.model.witness
+        bond = witness.bond
+        if scene is None or own is None or scene.phase is not Phase.DEALING or own.entropy:
             return
-        entropy = self._identity.entropy_for(scene.round)
-        if entropy is not None:
-            await self._say(Reveal(round=scene.round, entropy=entropy))
+        if bond is not None and witness.may_reveal:
+            shown = replace(bond, other_hash=witness.hashes[1 - bond.seat])
+            self._identity.keep_bond(shown)
+            self.model = self.model.bound(shown)
+            await self._say(Reveal(round=bond.round_id, entropy=bond.entropy))
 
     async def _say(self, message: Message) -> None:
         if self._socket is None:

@@ -10,11 +10,14 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
+
+from client_cli.witness import Bond
 
 MAX_PROFILES: Final = 64
 
@@ -24,7 +27,7 @@ class IdentityInUse(Exception):
 
 
 class Identity:
-    """A player's token, the server's key, and the entropy of the round under way, which must outlive a killed client.
+    """A player's token, the server's key, and the bond of the round under way, which must outlive a killed client.
 
     Without a path nothing is stored: the player is gone with the client.
     """
@@ -33,12 +36,12 @@ class Identity:
         self._path = path
         self.token: str | None = None
         self.server_key: bytes | None = None
-        self._entropy: tuple[str, str] | None = None
+        self.bond: Bond | None = None
         if path is not None and path.exists():
             stored = json.loads(path.read_text())
             self.token = stored.get("token")
             self.server_key = bytes.fromhex(stored["server_key"]) if stored.get("server_key") else None
-            self._entropy = tuple(stored["entropy"]) if stored.get("entropy") else None
+            self.bond = _read_bond(stored.get("bond"))
 
     def keep_token(self, token: str | None) -> None:
         """Remember the token of a new player, or forget one that the server does not know."""
@@ -51,22 +54,17 @@ class Identity:
             self.server_key = key
             self._store()
 
-    def entropy_for(self, round_id: bytes) -> bytes | None:
-        """Our bytes for this round, if they were drawn already, by us or by a client that was killed."""
-        if self._entropy and self._entropy[0] == round_id.hex():
-            return bytes.fromhex(self._entropy[1])
-        return None
-
-    def keep_entropy(self, round_id: bytes, entropy: bytes) -> None:
-        """Remember our bytes for this round, before anybody sees their hash."""
-        self._entropy = (round_id.hex(), entropy.hex())
+    def keep_bond(self, bond: Bond) -> None:
+        """Remember what we are bound to, before anybody sees our hash, and before anybody sees our entropy."""
+        self.bond = bond
         self._store()
 
     def _store(self) -> None:
         if self._path is None:
             return
         server_key = self.server_key.hex() if self.server_key else None
-        text = json.dumps({"token": self.token, "server_key": server_key, "entropy": self._entropy})
+        bond = {name: _text(value) for name, value in asdict(self.bond).items()} if self.bond else None
+        text = json.dumps({"token": self.token, "server_key": server_key, "bond": bond})
         fresh = self._path.with_suffix(".new")
         with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             file.write(text)
@@ -91,6 +89,19 @@ def open_identity(server_url: str, name: str | None, folder: Path | None = None)
                 yield Identity(place / f"{candidate}.json")
             return
     raise IdentityInUse(f"{name or 'every profile'} is in use by another fairest on this machine")
+
+
+def _text(value: object) -> object:
+    return value.hex() if isinstance(value, bytes) else value
+
+
+def _read_bond(stored: dict[str, Any] | None) -> Bond | None:
+    if stored is None:
+        return None
+    read: dict[str, Any] = {
+        name: bytes.fromhex(value) if isinstance(value, str) else value for name, value in stored.items()
+    }
+    return Bond(**read)
 
 
 def _lock(path: Path) -> IO[str] | None:

@@ -4,9 +4,11 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final
 
-from client_cli.witness import Witness
+from client_cli.proof import Cheated
+from client_cli.witness import Bond, Witness
 from protocol.calculation.board import Board
 from protocol.calculation.moves import Move
+from protocol.messages.entries import Entry, Moved
 from protocol.messages.fields import Phase
 from protocol.messages.from_client import Play
 from protocol.messages.from_server import (
@@ -96,11 +98,9 @@ class Model:
         """The model after the connection changed."""
         return replace(self, link=link)
 
-    def bound(self, round_id: bytes, entropy: bytes) -> "Model":
-        """The model after our entropy for a round was drawn."""
-        if self.seat is None:
-            return self
-        return replace(self, witness=self.witness.bound(round_id, self.seat, entropy))
+    def bound(self, bond: Bond | None) -> "Model":
+        """The model of who is bound like this."""
+        return replace(self, witness=self.witness.bound(bond))
 
     def heard(self, message: FromServer, now_ms: int) -> "Model":
         """The model after a message. `now_ms` is our own clock.
@@ -109,9 +109,13 @@ class Model:
         """
         match message:
             case Welcome(name=name, key=key, now_ms=server_ms):
+                if self.witness.key not in (None, key):
+                    raise Cheated("The server signs with another key than a moment ago.")
                 witness = replace(self.witness, key=key)
                 return replace(self, name=name, witness=witness, clock_ahead_ms=now_ms - server_ms)
             case Snapshot():
+                if self.room == message.room and self.scene and self.scene.options != message.scene.options:
+                    raise Cheated("The server has changed the rules of the room.")
                 return self._settled(
                     replace(
                         self,
@@ -121,7 +125,7 @@ class Model:
                         position=message.position,
                         tag=message.tag,
                         placed=None,
-                        witness=self.witness.saw(message.scene),
+                        witness=self.witness.saw(message.scene, message.seat),
                         clock_ahead_ms=now_ms - message.now_ms,
                     )
                 )
@@ -147,6 +151,7 @@ class Model:
             raise Contradiction(f"entry {message.position} of the view follows entry {self.position}")
         scene, witness = self.scene, self.witness
         for entry in message.entries[self.position + 1 - message.position :]:
+            self._check_own(entry, witness)
             witness = witness.after(entry, scene.options)
             try:
                 scene = scene.after(entry)
@@ -156,6 +161,13 @@ class Model:
         if position < self.position:
             return self
         return self._settled(replace(self, scene=scene, witness=witness, position=position, tag=message.tag))
+
+    def _check_own(self, entry: Entry, witness: Witness) -> None:
+        """Nobody moves in our name. What a client of ours sent before it was killed, we cannot know."""
+        if not isinstance(entry, Moved) or entry.seat != self.seat or witness.logs is None:
+            return
+        if not any((play.number, play.move) == (entry.number, entry.move) for play in self.sent):
+            raise Cheated(f"The server made the move {entry.move} in our name.")
 
     def _settled(self, model: "Model") -> "Model":
         """Moves that the view shows as made, or that a new round makes meaningless, are sent no more."""

@@ -4,6 +4,7 @@ It is written as it happens, so it is there whatever happens next. `fairest veri
 """
 
 import json
+import os
 from pathlib import Path
 from typing import IO
 
@@ -34,7 +35,8 @@ class Receipt:
     def heard(self, message: Snapshot | View, server_url: str, key: bytes | None, at_ms: int) -> None:
         """Note what the server showed us. A spectator's view is nobody's race and is not kept."""
         if self.path is None and isinstance(message, Snapshot) and message.seat is not None:
-            self.path = self._folder / f"{message.room}-seat{message.seat + 1}.jsonl"
+            server = key.hex()[:8] if key else "unsigned"
+            self.path = self._folder / f"{message.room}-seat{message.seat + 1}-{server}.jsonl"
             self._write({"type": "receipt", "server": server_url, "key": key.hex() if key else None})
         if self.path is not None:
             self._write({"at_ms": at_ms, "heard": json.loads(encode(message))})
@@ -56,7 +58,8 @@ class Receipt:
         try:
             if self._file is None:
                 self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._file = self.path.open("a", encoding="utf-8")
+                descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+                self._file = os.fdopen(descriptor, "a", encoding="utf-8")
             self._file.write(json.dumps(line, separators=(",", ":")) + "\n")
             self._file.flush()
         except OSError as reason:

@@ -2,16 +2,20 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from client_cli.drawing import clean
 from client_cli.model import Contradiction, Model
+from client_cli.proof import Cheated
 from client_cli.verify import Wrong
-from client_cli.witness import Cheated, Witness
+from client_cli.witness import Bond, Witness
+from protocol.calculation.deal import Deal, make_deal
 from protocol.calculation.record import Record, RecordedMove, RecordedRound
 from protocol.messages import entries
-from protocol.messages.codec import BrokenMessage, decode_from_server
+from protocol.messages.codec import BrokenMessage, decode_from_client, decode_from_server
 from protocol.messages.entries import Entry
+from protocol.messages.from_client import Play, Ready, Reveal
 from protocol.messages.from_server import Snapshot, View
 
 
@@ -21,12 +25,20 @@ class BadReceipt(ValueError):
 
 @dataclass(slots=True)
 class _Account:
-    """What the receipt told so far: our rounds in the order in which they were shown, and how much of them."""
+    """What the receipt told so far.
+
+    `rounds` are all rounds in the order in which they were shown; `begins` is where the present match began among
+    them. `said` are the moves that we said in each round.
+    """
 
     rounds: list[bytes] = field(default_factory=list)
-    cards: set[tuple[bytes, int, int, int]] = field(default_factory=set)
-    moves: set[tuple[bytes, int, int]] = field(default_factory=set)
-    finished: set[bytes] = field(default_factory=set)
+    bound: set[bytes] = field(default_factory=set)
+    begins: dict[bytes, int] = field(default_factory=dict)
+    match_began: int = 0
+    said: dict[bytes, set[tuple[int, str]]] = field(default_factory=dict)
+    cards: int = 0
+    moves: int = 0
+    finished: int = 0
 
 
 def compare_receipt(record: Record, lines: Sequence[str]) -> Iterator[str]:
@@ -35,134 +47,170 @@ def compare_receipt(record: Record, lines: Sequence[str]) -> Iterator[str]:
     Raises `Wrong` at the first difference, also where the receipt shows that the server broke the seal, and
     `BadReceipt`.
     """
-    by_id = {played.round_id: played for played in record.rounds}
-    account, model = _Account(), Model()
+    witness = _Comparison(record)
     for number, line in enumerate(lines, 1):
         kind, fields = _read(number, line)
-        if kind == "receipt":
-            model = Model(witness=Witness(key=_key(record, number, fields)))
-        elif kind == "said":
-            _compare_said(by_id, account, model.seat, number, fields)
-        else:
-            message = _decode(number, fields)
-            try:
-                after = model.heard(message, 0)
-            except (Cheated, Contradiction) as reason:
-                raise Wrong(f"Line {number} of the receipt: {reason}") from reason
-            _compare_heard(record, by_id, account, after, message, f"Line {number} of the receipt")
-            model = after
-    yield from _conclude(record, account)
+        where = f"Line {number} of the receipt"
+        try:
+            if kind == "receipt":
+                witness.begin(fields.get("key"), where)
+            elif kind == "said":
+                witness.said(decode_from_client(json.dumps(fields)), where)
+            else:
+                witness.heard(decode_from_server(json.dumps(fields)), where)
+        except BrokenMessage as reason:
+            raise BadReceipt(f"line {number} holds no message ({reason})") from reason
+        except (Cheated, Contradiction) as reason:
+            raise Wrong(f"{where}: {reason}") from reason
+    yield from witness.conclude()
 
 
-def _read(number: int, line: str) -> tuple[str, Any]:
+def _read(number: int, line: str) -> tuple[str, dict[str, Any]]:
     try:
         fields = json.loads(line)
         if fields.get("type") == "receipt":
             return "receipt", fields
         kind = "heard" if "heard" in fields else "said"
-        return kind, fields[kind]
+        return kind, dict(fields[kind])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as reason:
         raise BadReceipt(f"line {number} is no line of a receipt ({type(reason).__name__})") from reason
 
 
-def _key(record: Record, number: int, fields: Any) -> bytes:
-    key = fields.get("key")
-    if key != record.key.hex():
-        raise Wrong(f"Line {number} of the receipt: the server had the key {key}, not that of the record.")
-    return record.key
+class _Comparison:
+    """A receipt being read beside a record."""
 
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._rounds = {played.round_id: played for played in record.rounds}
+        self._deals: dict[bytes, Deal] = {}
+        self._model = Model()
+        self._account = _Account()
 
-def _decode(number: int, fields: Any) -> Snapshot | View:
-    try:
-        message = decode_from_server(json.dumps(fields))
-    except BrokenMessage as reason:
-        raise BadReceipt(f"line {number} holds no message of a server ({reason})") from reason
-    if not isinstance(message, (Snapshot, View)):
-        raise BadReceipt(f"line {number} holds a message that a receipt does not keep ({message.type})")
-    return message
+    def begin(self, key: str | None, where: str) -> None:
+        """A session of the client, which remembers what it was bound to before."""
+        if key != self._record.key.hex():
+            raise Wrong(f"{where}: the server had the key {clean(str(key))[:64]}, not that of the record.")
+        self._model = Model(witness=Witness(key=self._record.key, bond=self._model.witness.bond))
 
+    def said(self, message: object, where: str) -> None:
+        """Our own words: we were bound after the server was, and the record has our bytes."""
+        witness, account = self._model.witness, self._account
+        match message:
+            case Ready(round=round_id, entropy_hash=entropy_hash):
+                if round_id not in account.rounds:
+                    raise Wrong(f"{where}: we were bound to a round before its commitment was shown.")
+                if witness.seat is not None and round_id == witness.round_id:
+                    self._model = self._model.bound(Bond(round_id, witness.commitment, witness.seat, b"", entropy_hash))
+                self._compare_own(round_id, "entropy hash", entropy_hash, where)
+            case Reveal(round=round_id, entropy=entropy):
+                if witness.bond is not None and round_id == witness.bond.round_id:
+                    other_hash = witness.hashes[1 - witness.bond.seat]
+                    self._model = self._model.bound(replace(witness.bond, other_hash=other_hash))
+                self._compare_own(round_id, "entropy", entropy, where)
+            case Play(number=number, move=move):
+                if witness.round_id is not None:
+                    account.said.setdefault(witness.round_id, set()).add((number, move.text))
+                self._model = self._model.playing(message)
+            case _:
+                raise BadReceipt(f"{where} holds what a receipt does not keep")
 
-def _compare_said(
-    by_id: dict[bytes, RecordedRound], account: _Account, seat: int | None, number: int, fields: Any
-) -> None:
-    """Our own words: we were bound after the server was, and the record has our bytes."""
-    where = f"Line {number} of the receipt"
-    try:
-        round_id = bytes.fromhex(fields.get("round", ""))
-        played = by_id.get(round_id)
+    def _compare_own(self, round_id: bytes, what: str, value: bytes, where: str) -> None:
+        """A word that came too late stands in no record; another word in its place is a lie."""
+        played, seat = self._rounds.get(round_id), self._model.seat
         if played is None or seat is None:
             return
-        if round_id not in account.rounds:
-            raise Wrong(f"{where}: we were bound to a round before its commitment was shown.")
-        if fields["type"] == "reveal" and bytes.fromhex(fields["entropy"]) != played.entropies[seat]:
-            raise Wrong(f"{where}: the record has another entropy for us than the one that we showed.")
-        if fields["type"] == "ready" and bytes.fromhex(fields["entropy_hash"]) != played.entropy_hashes[seat]:
-            raise Wrong(f"{where}: the record has another entropy hash for us than the one that we sent.")
-    except (ValueError, KeyError, TypeError, AttributeError) as reason:
-        raise BadReceipt(f"line {number} holds nothing that a client says ({type(reason).__name__})") from reason
+        recorded = (played.entropy_hashes if what == "entropy hash" else played.entropies)[seat]
+        if recorded is not None and recorded != value:
+            raise Wrong(f"{where}: the record has another {what} for us than the one that we sent.")
 
+    def heard(self, message: object, where: str) -> None:
+        """What the server showed, one entry after the other."""
+        if isinstance(message, Snapshot):
+            self._model = self._model.heard(message, 0)
+            self._note_round()
+            self._compare_seal(where)
+        elif isinstance(message, View):
+            for offset, entry in enumerate(message.entries):
+                before = self._model
+                single = View(position=message.position + offset, entries=(entry,), tag=message.tag)
+                self._model = before.heard(single, 0)
+                if self._model.position > before.position:
+                    self._note_round()
+                    self._compare_seal(where)
+                    self._compare_entry(entry, where)
+        else:
+            raise BadReceipt(f"{where} holds a message that a receipt does not keep")
 
-def _compare_heard(
-    record: Record,
-    by_id: dict[bytes, RecordedRound],
-    account: _Account,
-    model: Model,
-    message: Snapshot | View,
-    where: str,
-) -> None:
-    shown: Sequence[Entry] = message.entries if isinstance(message, View) else ()
-    for entry in shown:
-        if isinstance(entry, entries.RoundOpened) and entry.round not in account.rounds:
-            account.rounds.append(entry.round)
-    witness = model.witness
-    if witness.round_id is None:
-        return
-    if witness.round_id not in account.rounds:
-        account.rounds.append(witness.round_id)
-    played = by_id.get(witness.round_id)
-    if played is None:
-        return
-    _compare_seal(witness, played, where)
-    for entry in shown:
+    def _note_round(self) -> None:
+        witness, account = self._model.witness, self._account
+        if witness.round_id is None:
+            return
+        if witness.round_id not in account.rounds:
+            account.rounds.append(witness.round_id)
+        account.begins.setdefault(witness.round_id, account.match_began)
+        if witness.is_bound:
+            account.bound.add(witness.round_id)
+
+    def _compare_seal(self, where: str) -> None:
+        witness = self._model.witness
+        played = self._rounds.get(witness.round_id or b"")
+        if played is None:
+            return
+        pairs: tuple[tuple[str, object, object], ...] = (
+            ("commitment", witness.commitment, played.commitment),
+            ("entropy hash of seat 1", witness.hashes[0], played.entropy_hashes[0]),
+            ("entropy hash of seat 2", witness.hashes[1], played.entropy_hashes[1]),
+            ("entropy of seat 1", witness.entropies[0], played.entropies[0]),
+            ("entropy of seat 2", witness.entropies[1], played.entropies[1]),
+            ("set of envelopes", witness.envelopes or None, played.envelopes),
+        )
+        for what, shown, recorded in pairs:
+            if shown is not None and shown != recorded:
+                raise Wrong(f"{where}: the record has another {what} than the one that was shown.")
+
+    def _compare_entry(self, entry: Entry, where: str) -> None:
+        account, round_id = self._account, self._model.witness.round_id
+        played = self._rounds.get(round_id or b"")
+        if isinstance(entry, entries.RoundFinished) and entry.match_is_over:
+            account.match_began = len(account.rounds)
+        if played is None:
+            return
         match entry:
-            case entries.Turned(seat=seat):
-                account.cards.add((played.round_id, seat, entry.pass_number, entry.position))
-            case entries.Moved(seat=seat, number=number, move=move):
-                moves = [each for each in played.events if isinstance(each, RecordedMove) and each.seat == seat]
-                if number > len(moves) or moves[number - 1].move is not move:
-                    raise Wrong(f"{where}: move {number} of {record.names[seat]} was {move}; the record differs.")
-                account.moves.add((played.round_id, seat, number))
+            case entries.Turned():
+                if self._deal(played).orders[entry.pass_number][entry.position] != entry.card:
+                    raise Wrong(f"{where}: the deal of the record has another card than {entry.card} there.")
+                account.cards += 1
+            case entries.Moved():
+                self._compare_move(played, entry, where)
+                account.moves += 1
             case entries.RoundFinished(outcome=outcome):
                 if outcome != played.outcome:
                     raise Wrong(f"{where}: the result that was shown is not the one in the record.")
-                account.finished.add(played.round_id)
+                account.finished += 1
             case _:
                 pass
 
+    def _compare_move(self, played: RecordedRound, entry: entries.Moved, where: str) -> None:
+        moves = [each.move for each in played.events if isinstance(each, RecordedMove) and each.seat == entry.seat]
+        name = clean(self._record.names[entry.seat])
+        if entry.number > len(moves) or moves[entry.number - 1] is not entry.move:
+            raise Wrong(f"{where}: move {entry.number} of {name} was {entry.move}; the record has another one.")
 
-def _compare_seal(witness: Witness, played: RecordedRound, where: str) -> None:
-    """Cards need no comparing: they came from envelopes, and the record has the same envelopes."""
-    pairs = (
-        ("commitment", witness.commitment, played.commitment),
-        ("entropy hash of seat 1", witness.hashes[0], played.entropy_hashes[0]),
-        ("entropy hash of seat 2", witness.hashes[1], played.entropy_hashes[1]),
-        ("entropy of seat 1", witness.entropies[0], played.entropies[0]),
-        ("entropy of seat 2", witness.entropies[1], played.entropies[1]),
-        ("envelopes", witness.envelopes or None, played.envelopes),
-    )
-    for what, shown, recorded in pairs:
-        if shown is not None and shown != recorded:
-            raise Wrong(f"{where}: the record has another {what} than the one that was shown.")
+    def _deal(self, played: RecordedRound) -> Deal:
+        if played.round_id not in self._deals:
+            self._deals[played.round_id] = make_deal(self._record.rules, played.seed)
+        return self._deals[played.round_id]
 
-
-def _conclude(record: Record, account: _Account) -> Iterator[str]:
-    recorded = [played.round_id for played in record.rounds]
-    ours = [place for place, round_id in enumerate(account.rounds) if round_id in recorded]
-    if not ours:
-        raise Wrong("The receipt tells of none of the rounds in this record: it is of another match.")
-    for round_id in account.rounds[ours[0] : ours[-1]]:
-        if round_id not in recorded:
-            raise Wrong(f"The round {round_id.hex()} was opened during this match and is missing in the record.")
-    yield f"Receipt: {len(ours)} of {len(recorded)} rounds were shown to you, committed before you were bound to yours."
-    yield f"Receipt: {len(account.cards)} cards and {len(account.moves)} moves that you were shown are in the record."
-    yield f"Receipt: you were shown the result of {len(account.finished)}; it is the one in the record."
+    def conclude(self) -> Iterator[str]:
+        """What the receipt bears out, once all of it is read."""
+        account, recorded = self._account, list(self._rounds)
+        ours = [place for place, round_id in enumerate(account.rounds) if round_id in self._rounds]
+        if not ours:
+            raise Wrong("The receipt tells of none of the rounds in this record: it is of another match.")
+        first = account.begins[account.rounds[ours[0]]]
+        for round_id in account.rounds[first : ours[-1]]:
+            if round_id not in self._rounds and round_id in account.bound:
+                raise Wrong(f"The round {round_id.hex()} belongs to this match and is missing in the record.")
+        yield f"Receipt: {len(ours)} of {len(recorded)} rounds were shown to you, each before you were bound to it."
+        yield f"Receipt: {account.cards} cards and {account.moves} moves that you were shown are in the record."
+        yield f"Receipt: you were shown the result of {account.finished}; it is the one in the record."

@@ -4,13 +4,15 @@ Each check yields a sentence when it holds; the first one that does not raises `
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from client_cli.drawing import clean
+from client_cli.model import Model
 from client_cli.signature import is_signed
 from protocol.calculation.deal import seal_deal
 from protocol.calculation.record import BadRecord, Record, RecordedRound, check_race, parse_record
+from protocol.calculation.round import Ending, undealt_outcome
 from protocol.calculation.seal import (
     commit_entropy,
     commit_secret,
@@ -19,11 +21,14 @@ from protocol.calculation.seal import (
     state_commitment,
     state_record,
 )
+from protocol.messages.fields import Phase
 
 NOT_PROVED: Final = """\
 What a record alone cannot prove:
   that this match took place, and that nothing was left out of it: a server could
     invent a whole record. Your own receipt shows it: --receipt FILE.
+  who won the match, and whether clocks and limits were kept: times are the
+    server's own.
   that the key is your server's: compare it with GET /key, or pass it: --key HEX.
   that nobody told a player what was to come (docs/fairness.md)."""
 
@@ -49,6 +54,24 @@ def verify_record(text: str, key: bytes | None = None) -> tuple[Record, Iterator
     except BadRecord as reason:
         raise Wrong(_sentence(reason)) from reason
     return record, _check(record, len(lines), key)
+
+
+def prove_shown(lines: Sequence[str], model: Model) -> None:
+    """Prove a record that a server sends after a match, and that its last round ended as we were shown.
+
+    Raises `Wrong`.
+    """
+    record, checks = verify_record("".join(f"{line}\n" for line in lines), model.witness.key)
+    for _ in checks:
+        pass
+    if record.room != model.room:
+        raise Wrong(f"It is of the room {clean(record.room)}, and not of {model.room}.")
+    for number, played in enumerate(record.rounds):
+        if played.round_id == model.witness.round_id and played.is_dealt and model.scene:
+            *_, (_, race) = record.steps(number)
+            boards = [seat.board for seat in model.scene.seats if seat.board is not None]
+            if model.scene.phase is Phase.FINISHED and boards != [racer.board for racer in race.racers]:
+                raise Wrong("Its boards are not those that we were shown.")
 
 
 def _check(record: Record, lines: int, key: bytes | None) -> Iterator[str]:
@@ -79,11 +102,25 @@ def _check_round(record: Record, number: int, played: RecordedRound) -> Iterator
     if not played.is_dealt:
         if played.envelopes or played.events:
             raise Wrong(f"{where}: there are cards or moves, and no deal.")
+        _check_undealt(record, where, played)
         yield f"{where}: called off before its cards were dealt."
         return
     yield f"{where}: both players were bound to their entropy before they saw the other's."
     yield from _check_deal(record, where, played)
     yield from _check_race(record, number, played)
+
+
+def _check_undealt(record: Record, where: str, played: RecordedRound) -> None:
+    """Who was to deal and did not has lost it, or both have; nothing else can come of it."""
+    if played.outcome is None:
+        return
+    endings = [score.ending for score in played.outcome.scores]
+    silent = [ending in (Ending.NOT_REVEALED, Ending.RESIGNED) for ending in endings]
+    is_possible = any(silent) and all(
+        is_silent or end is Ending.ROUND_OVER for is_silent, end in zip(silent, endings, strict=True)
+    )
+    if None in played.entropy_hashes or not is_possible or played.outcome != undealt_outcome(record.rules, endings):
+        raise Wrong(f"{where}: it has a result that no round without a deal can have.")
 
 
 def _check_deal(record: Record, where: str, played: RecordedRound) -> Iterator[str]:
@@ -97,7 +134,9 @@ def _check_deal(record: Record, where: str, played: RecordedRound) -> Iterator[s
     count = sum(map(len, sealed.envelopes))
     yield f"{where}: secret and entropies make the deal; {count} of {count} envelopes hold its cards."
     entropies = [entropy for entropy in played.entropies if entropy]
-    words = make_check_words(played.round_id, played.commitment, entropies, root_envelopes(played.envelopes))
+    words = make_check_words(
+        played.round_id, played.commitment, entropies, root_envelopes(played.envelopes), record.rules.terms
+    )
     yield f"{where}: the check words were {' '.join(words)}."
 
 

@@ -1,17 +1,20 @@
 """What this client holds the server to: the sealed deal, checked as it opens, entry by entry. Pure.
 
 Every check happens at the first moment at which it can: signatures and hashes when they are shown, each envelope when
-its card is turned by either seat, the commitment and all envelopes together when the secret is shown.
+its card is turned by either seat, everything together when the secret is shown. Whether we get ready, and whether we
+show our entropy, hangs on what the witness has seen, never on what a scene says.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from client_cli.proof import Cheated, Shown, check_deal, check_race, name_place
 from client_cli.signature import is_signed
 from protocol.calculation.cards import Card
-from protocol.calculation.deal import SealedDeal, seal_deal, sealed_pass
-from protocol.calculation.round import Turn
-from protocol.calculation.rules import BadRules, Foundation
+from protocol.calculation.deal import make_deal, seal_deal, sealed_pass
+from protocol.calculation.moves import REDEAL
+from protocol.calculation.round import Outcome, Turn
+from protocol.calculation.rules import BadRules, Foundation, Redeal, Rules, Thrown
 from protocol.calculation.seal import (
     commit_entropy,
     commit_secret,
@@ -27,33 +30,51 @@ from protocol.messages.options import RoomOptions
 from protocol.messages.scene import Scene
 
 Pair = tuple[bytes | None, bytes | None]
+Logs = tuple[tuple[Shown, ...], tuple[Shown, ...]]
 
 
-class Cheated(Exception):
-    """The server broke the seal. The text says which of its promises it broke, and how that shows."""
+@dataclass(frozen=True, slots=True)
+class Bond:
+    """What we are bound to in a round: our entropy, for this commitment of the server and this seat.
+
+    `other_hash` is what the other player was bound to when we showed our entropy; None as long as we have not.
+    """
+
+    round_id: bytes
+    commitment: bytes
+    seat: int
+    entropy: bytes
+    entropy_hash: bytes
+    other_hash: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
     """What was shown of the sealed deal of one round.
 
-    `own` is our own entropy with the seat that we hold. `opened` has the card behind each envelope that was opened, by
-    sealed pass and position; `last` is the turn of each seat's last card. `proved` counts the envelopes that the
-    server's secret opened at the end.
+    `opened` has the card behind each envelope that was opened, by sealed pass and position; `last` is the turn of each
+    seat's last card, `redeals` how often it has redealt. `logs` is what each seat was shown to do, as long as nothing
+    was missed since the deal, else None. `past` are rounds that were opened before. `proved` counts the envelopes that
+    the server's secret opened at the end.
     """
 
     key: bytes | None = None
-    own: tuple[int, bytes] | None = None
+    seat: int | None = None
+    bond: Bond | None = None
+    past: frozenset[bytes] = frozenset()
     round_id: bytes | None = None
     commitment: bytes = b""
     is_opened: bool = False
     hashes: Pair = (None, None)
     entropies: Pair = (None, None)
-    layout: tuple[Foundation, ...] = ()
-    laid: tuple[Card, ...] = ()
+    terms: str = ""
+    layout: tuple[Foundation, ...] | None = None
+    laid: tuple[Card, ...] | None = None
     envelopes: tuple[tuple[bytes, ...], ...] = ()
     opened: Mapping[tuple[int, int], Card] = field(default_factory=dict)
     last: tuple[Turn | None, Turn | None] = (None, None)
+    redeals: tuple[int, int] = (0, 0)
+    logs: Logs | None = None
     proved: int | None = None
 
     @property
@@ -62,71 +83,127 @@ class Witness:
         first, second = self.entropies
         if self.round_id is None or not self.envelopes or first is None or second is None:
             return ()
-        return make_check_words(self.round_id, self.commitment, (first, second), root_envelopes(self.envelopes))
+        root = root_envelopes(self.envelopes)
+        return make_check_words(self.round_id, self.commitment, (first, second), root, self.terms)
 
-    def bound(self, round_id: bytes, seat: int, entropy: bytes) -> "Witness":
-        """The witness who knows the entropy that we are bound to in this round."""
-        return replace(self, own=(seat, entropy)) if round_id == self.round_id else self
+    @property
+    def is_bound(self) -> bool:
+        """Whether both players are bound, so that the deck is fixed, whoever knows it."""
+        return None not in self.hashes
+
+    @property
+    def may_reveal(self) -> bool:
+        """Whether showing our entropy can help nobody: the server and both players are bound, we to our bond."""
+        return self.is_bound and not self.is_opened and self.own_bond is not None
+
+    @property
+    def own_bond(self) -> Bond | None:
+        """Our bond, if it is of this round."""
+        return self.bond if self.bond and self.bond.round_id == self.round_id else None
+
+    def bound(self, bond: Bond | None) -> "Witness":
+        """The witness who knows what we are bound to."""
+        return replace(self, bond=bond)
 
     def after(self, entry: Entry, options: RoomOptions) -> "Witness":
         """The witness after one more entry of the view. Raises `Cheated`."""
         match entry:
             case entries.RoundOpened():
-                _check_opened(self, "opens another round")
-                opened = Witness(key=self.key, round_id=entry.round, commitment=entry.commitment)
-                _check_signature(opened, entry.signature)
-                return opened
+                return _opened(self, entry)
             case entries.RoundVoided(round=round_id, secret=secret):
                 if round_id != self.round_id:
                     raise Cheated("The server calls off a round that it has not opened.")
-                return _with_secret(self, secret, options)
+                if self.is_bound:
+                    raise Cheated("The server calls off a round to which both players are bound.")
+                return _with_secret(self, secret, options, None)
             case entries.PlayerReady(seat=seat, entropy_hash=entropy_hash):
                 return _with_hash(self, seat, entropy_hash)
             case entries.Revealed(seat=seat, entropy=entropy):
                 return _with_entropy(self, seat, entropy)
             case entries.Dealt():
-                return _dealt(self, entry)
-            case entries.Turned():
-                return _turned(self, entry)
-            case entries.RoundFinished(secret=secret):
-                return _with_secret(self, secret, options)
+                return _dealt(self, entry, options)
+            case entries.Turned(seat=seat):
+                return _logged(_turned(self, entry), seat, entry)
+            case entries.Moved(seat=seat, move=move):
+                moved = self
+                if move is REDEAL:
+                    count = self.redeals[seat] + 1
+                    moved = replace(self, redeals=(count, self.redeals[1]) if seat == 0 else (self.redeals[0], count))
+                return _logged(moved, seat, entry)
+            case entries.RoundFinished(secret=secret, outcome=outcome):
+                return _with_secret(self, secret, options, outcome)
             case entries.RoomClosed():
                 _check_opened(self, "closes the room")
                 return self
             case _:
                 return self
 
-    def saw(self, scene: Scene) -> "Witness":
+    def saw(self, scene: Scene, seat: int | None) -> "Witness":
         """The witness after a snapshot, which may not take back what was shown before. Raises `Cheated`."""
-        if scene.round is None or scene.commitment is None:
-            return Witness(key=self.key)
-        witness = self
+        is_dropped = self.round_id is not None and scene.round != self.round_id and self.is_bound and not self.is_opened
+        if is_dropped and seat is not None:
+            raise Cheated(
+                "The server has dropped a round to which both players were bound, and never opened its commitment. "
+                "Unless its Redis has lost it, it did not like the deck."
+            )
+        if scene.round is None:
+            return replace(_fresh(self), seat=seat)
+        if scene.commitment is None:
+            raise Cheated("The server has opened a round without committing itself.")
+        witness = replace(self, seat=seat, logs=None)
         if scene.round != self.round_id:
-            witness = Witness(key=self.key, round_id=scene.round, commitment=scene.commitment)
-            _check_signature(witness, scene.signature or b"")
+            signature = scene.signature or b""
+            witness = replace(_committed(self, scene.round, scene.commitment, signature), seat=seat, logs=None)
         elif scene.commitment != self.commitment:
             raise Cheated("The server shows another commitment than before for the same round.")
-        for seat, each in enumerate(scene.seats):
-            witness = witness if each.entropy_hash is None else _with_hash(witness, seat, each.entropy_hash)
-            witness = witness if each.entropy is None else _with_entropy(witness, seat, each.entropy)
+        for number, each in enumerate(scene.seats):
+            witness = witness if each.entropy_hash is None else _with_hash(witness, number, each.entropy_hash)
+            witness = witness if each.entropy is None else _with_entropy(witness, number, each.entropy)
         if scene.envelopes:
             if witness.envelopes and witness.envelopes != scene.envelopes:
                 raise Cheated("The server shows other envelopes than before for the same round.")
-            witness = replace(witness, envelopes=scene.envelopes, last=(scene.seats[0].turn, scene.seats[1].turn))
-        return witness if scene.secret is None else _with_secret(witness, scene.secret, scene.options)
+            redealt = [(scene.options.redeals or 0) - each.board.redeals if each.board else 0 for each in scene.seats]
+            witness = replace(
+                witness,
+                terms=scene.options.terms(),
+                envelopes=scene.envelopes,
+                last=(scene.seats[0].turn, scene.seats[1].turn),
+                redeals=(redealt[0], redealt[1]),
+            )
+        return witness if scene.secret is None else _with_secret(witness, scene.secret, scene.options, None)
 
 
 def describe_proof(witness: Witness) -> Sequence[str]:
     """What a round's end proved about its deal, in one sentence or none."""
-    if witness.proved is None:
+    if not witness.envelopes:
         return ()
+    if witness.proved is None:
+        return (
+            "NOT PROVED: this client does not know these rules; fairest verify of a newer one can prove the record.",
+        )
     return (f"Sealed deal: {witness.proved} of {witness.proved} envelopes right, and the commitment was kept.",)
 
 
-def _check_signature(witness: Witness, signature: bytes) -> None:
-    statement = state_commitment(_round_of(witness), witness.commitment)
-    if witness.key is not None and not is_signed(statement, signature, witness.key):
+def _fresh(witness: Witness) -> Witness:
+    """A witness of no round, who remembers whom it deals with and which rounds there were."""
+    seen = {witness.round_id} if witness.round_id is not None else set()
+    return Witness(key=witness.key, seat=witness.seat, bond=witness.bond, past=witness.past | seen)
+
+
+def _opened(witness: Witness, entry: entries.RoundOpened) -> Witness:
+    _check_opened(witness, "opens another round")
+    return _committed(witness, entry.round, entry.commitment, entry.signature)
+
+
+def _committed(witness: Witness, round_id: bytes, commitment: bytes, signature: bytes) -> Witness:
+    """A new round, never seen before, to which the server has signed its commitment."""
+    fresh = _fresh(witness)
+    bond = fresh.bond
+    if round_id in fresh.past or (bond and bond.round_id == round_id and bond.commitment != commitment):
+        raise Cheated("The server opens a round again that it had opened before.")
+    if fresh.key is None or not is_signed(state_commitment(round_id, commitment), signature, fresh.key):
         raise Cheated("The server did not sign its commitment with the key that it shows.")
+    return replace(fresh, round_id=round_id, commitment=commitment, logs=((), ()))
 
 
 def _check_opened(witness: Witness, deed: str) -> None:
@@ -135,12 +212,14 @@ def _check_opened(witness: Witness, deed: str) -> None:
 
 
 def _with_hash(witness: Witness, seat: int, entropy_hash: bytes) -> Witness:
-    known = witness.hashes[seat]
+    known, bond = witness.hashes[seat], witness.own_bond
+    _round_of(witness)  # or the server is ahead of itself
     if known is not None and known != entropy_hash:
         raise Cheated(f"The server changed the entropy hash of seat {seat + 1}.")
-    own = witness.own
-    if own is not None and own[0] == seat and entropy_hash != commit_entropy(_round_of(witness), seat, own[1]):
-        raise Cheated("The server shows another entropy hash than the one that we sent.")
+    if seat == witness.seat and (bond is None or entropy_hash != bond.entropy_hash):
+        raise Cheated("The server shows another entropy hash for us than the one that we sent.")
+    if seat != witness.seat and bond is not None and bond.other_hash not in (None, entropy_hash):
+        raise Cheated("The other player was bound anew after we had shown our entropy.")
     return replace(witness, hashes=_put(witness.hashes, seat, entropy_hash))
 
 
@@ -150,11 +229,39 @@ def _with_entropy(witness: Witness, seat: int, entropy: bytes) -> Witness:
     return replace(witness, entropies=_put(witness.entropies, seat, entropy))
 
 
-def _dealt(witness: Witness, entry: entries.Dealt) -> Witness:
+def _dealt(witness: Witness, entry: entries.Dealt, options: RoomOptions) -> Witness:
     if None in witness.entropies:
         raise Cheated("The server deals before both players have shown their entropy.")
+    if witness.envelopes:
+        raise Cheated("The server deals a second time.")
+    if (entry.piles, entry.redeals) != (options.piles, options.redeals):
+        raise Cheated("The server deals for other rules than those of the room.")
+    rules = _known_rules(options)
+    if rules is not None:
+        _check_layout(rules, entry)
     laid = (*entry.starters, *entry.markers)
-    return replace(witness, layout=entry.layout, laid=laid, envelopes=entry.envelopes)
+    told = {"terms": options.terms(), "layout": entry.layout, "laid": laid, "envelopes": entry.envelopes}
+    return replace(witness, **told, logs=((), ()))
+
+
+def _check_layout(rules: Rules, entry: entries.Dealt) -> None:
+    """What does not hang on the seed can be compared before a card is turned."""
+    passes = 1 + rules.redeals * (rules.redeal is Redeal.RESHUFFLED)
+    if [len(sealed) for sealed in entry.envelopes] != [rules.stock] * passes:
+        raise Cheated("The server showed more or fewer envelopes than its deal has.")
+    if isinstance(rules.foundations, Thrown):
+        return
+    usual = make_deal(rules, bytes(32))
+    if (entry.layout, entry.starters, entry.markers) != (usual.foundations, usual.starters, usual.markers):
+        raise Cheated("Starters, steps or markers are not those of the rules.")
+
+
+def _known_rules(options: RoomOptions) -> Rules | None:
+    """The rules of the room, if this client knows them."""
+    try:
+        return options.chosen_rules()
+    except BadRules:
+        return None
 
 
 def _turned(witness: Witness, entry: entries.Turned) -> Witness:
@@ -165,54 +272,46 @@ def _turned(witness: Witness, entry: entries.Turned) -> Witness:
     place, card = (number, entry.position), entry.card
     sealed = witness.envelopes[number] if witness.envelopes else ()
     if entry.position >= len(sealed):
-        raise Cheated(f"The server turns a card at {_place(turn)}, which it has not sealed.")
+        raise Cheated(f"The server turns a card at {name_place(turn)}, which it has not sealed.")
     if make_envelope(_round_of(witness), number, entry.position, card, entry.salt) != sealed[entry.position]:
-        raise Cheated(f"The card at {_place(turn)}, {card}, does not come from its envelope.")
-    if card in witness.laid or any(
+        raise Cheated(f"The card at {name_place(turn)}, {card}, does not come from its envelope.")
+    if card in (witness.laid or ()) or any(
         other == card and at != place and at[0] == number for at, other in witness.opened.items()
     ):
-        raise Cheated(f"The card at {_place(turn)}, {card}, lies somewhere else already.")
+        raise Cheated(f"The card at {name_place(turn)}, {card}, lies somewhere else already.")
     last = (turn, witness.last[1]) if entry.seat == 0 else (witness.last[0], turn)
     return replace(witness, opened={**witness.opened, place: card}, last=last)
 
 
 def _check_order(witness: Witness, seat: int, turn: Turn) -> None:
-    """Cards come in the order that was sealed; before the first redeal without a gap."""
+    """Cards come in the order that was sealed; before the first redeal without a gap, after one with its number."""
     last = witness.last[seat] or Turn(0, -1)
     is_next = turn.position == last.position + 1 if turn.pass_number == 0 else turn > last
-    if not is_next or turn.pass_number > last.pass_number + 1:
-        raise Cheated(f"Seat {seat + 1} turns the card at {_place(turn)} after the one at {_place(last)}.")
+    if not is_next or turn.pass_number != witness.redeals[seat]:
+        raise Cheated(f"Seat {seat + 1} turns the card at {name_place(turn)} after the one at {name_place(last)}.")
 
 
-def _with_secret(witness: Witness, secret: bytes, options: RoomOptions) -> Witness:
-    """The end: everything is opened."""
-    if witness.round_id is None:
+def _logged(witness: Witness, seat: int, entry: Shown) -> Witness:
+    if witness.logs is None:
         return witness
-    if commit_secret(witness.round_id, secret) != witness.commitment:
+    first, second = witness.logs
+    return replace(witness, logs=((*first, entry), second) if seat == 0 else (first, (*second, entry)))
+
+
+def _with_secret(witness: Witness, secret: bytes, options: RoomOptions, outcome: Outcome | None) -> Witness:
+    """The end: everything is opened."""
+    if commit_secret(_round_of(witness), secret) != witness.commitment:
         raise Cheated("The secret does not belong to the commitment: the server has changed it since.")
     first, second = witness.entropies
-    if not witness.envelopes or first is None or second is None:
+    rules = _known_rules(options)
+    if not witness.envelopes or first is None or second is None or rules is None:
         return replace(witness, is_opened=True)
-    try:
-        rules = options.chosen_rules()
-    except BadRules:
-        # A variant that this client does not know: played well, and left for a newer client to prove.
-        return replace(witness, is_opened=True)
-    sealed = seal_deal(rules, make_seed(secret, (first, second), witness.round_id), witness.round_id)
-    _check_deal(witness, sealed)
+    sealed = seal_deal(rules, make_seed(secret, (first, second), _round_of(witness)), _round_of(witness))
+    check_deal(sealed, witness.envelopes, witness.opened, witness.laid, witness.layout)
+    if outcome is not None and witness.logs is not None and witness.laid is not None:
+        ties = options.direct_breaks_ties
+        check_race(rules, sealed.deal, witness.logs, outcome, direct_breaks_ties=ties)
     return replace(witness, is_opened=True, proved=sum(map(len, sealed.envelopes)))
-
-
-def _check_deal(witness: Witness, sealed: SealedDeal) -> None:
-    for number, (shown, right) in enumerate(zip(witness.envelopes, sealed.envelopes, strict=False)):
-        for position, (envelope, wanted) in enumerate(zip(shown, right, strict=False)):
-            if envelope != wanted:
-                raise Cheated(f"The envelope at {_place(Turn(number, position))} holds another deal's card.")
-    if witness.envelopes != sealed.envelopes:
-        raise Cheated("The server showed more or fewer envelopes than its deal has.")
-    laid = (*sealed.deal.starters, *sealed.deal.markers)
-    if witness.laid and (witness.laid, witness.layout) != (laid, sealed.deal.foundations):
-        raise Cheated("Starters, steps or markers are not those of the deal.")
 
 
 def _round_of(witness: Witness) -> bytes:
@@ -223,8 +322,3 @@ def _round_of(witness: Witness) -> bytes:
 
 def _put(pair: Pair, seat: int, value: bytes) -> Pair:
     return (value, pair[1]) if seat == 0 else (pair[0], value)
-
-
-def _place(turn: Turn) -> str:
-    """A place in the deal, for people, who count from one."""
-    return f"position {turn.position + 1}" + (f" of redeal {turn.pass_number}" if turn.pass_number else "")

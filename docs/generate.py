@@ -242,7 +242,7 @@ def make_deal_vectors() -> str:
         **{f"salt of position {place}": make_salt(SEED, 0, place).hex() for place in (0, 1)},
         **{f"envelope of position {place}": sealed.envelopes[0][place].hex() for place in (0, 1)},
         "root of the envelopes": root.hex(),
-        "check words": " ".join(make_check_words(ROUND_ID, commitment, ENTROPIES, root)),
+        "check words": " ".join(make_check_words(ROUND_ID, commitment, ENTROPIES, root, classic.terms)),
         "private key": PRIVATE_KEY.hex(),
         "public key": KEY.public_key().public_bytes_raw().hex(),
         "signature of commitment": KEY.sign(state_commitment(ROUND_ID, commitment)).hex(),

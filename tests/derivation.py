@@ -138,14 +138,14 @@ def deal(variant: str, redeals: int, seed: bytes, round_id: bytes) -> Dealt:
 
 def root(envelopes: Sequence[Sequence[bytes]]) -> bytes:
     """Return the one hash that stands for all envelopes, those of every sealed pass in order."""
-    return digest("envelopes", *(envelope for row in envelopes for envelope in row))
+    return digest("envelopes", *(b"".join(row) for row in envelopes))
 
 
 def check_words(
-    round_id: bytes, commitment: bytes, entropies: tuple[bytes, bytes], root: bytes
+    round_id: bytes, commitment: bytes, entropies: tuple[bytes, bytes], root: bytes, terms: str
 ) -> tuple[str, str, str, str]:
-    """Return the four words that are the same for all who have the same sealed deal."""
-    words = digest("words", round_id, commitment, *entropies, root)
+    """Return the four words that are the same for all who have the same sealed deal under the same terms."""
+    words = digest("words", round_id, commitment, *entropies, root, terms.encode("ascii"))
     return proquint(words[0:2]), proquint(words[2:4]), proquint(words[4:6]), proquint(words[6:8])
 
 

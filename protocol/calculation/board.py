@@ -135,6 +135,16 @@ class Board:
             case _:
                 raise AssertionError(f"{move} moves no card")
 
+    def card_of(self, move: Move) -> Card | None:
+        """The card that a legal move takes somewhere, None for a move without one."""
+        match move.kind:
+            case Kind.STOCK_TO_FOUNDATION | Kind.STOCK_TO_PILE:
+                return self.turned
+            case Kind.PILE_TO_FOUNDATION:
+                return self.piles[move.source][-1]
+            case _:
+                return None
+
     def turn(self, card: Card) -> "Board":
         """The board with the next stock card face up."""
         return Board(self.layout, self.foundations, self.piles, card, self.stock - 1, self.redeals, self.direct)

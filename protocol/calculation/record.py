@@ -6,9 +6,10 @@ ends with its `chain`, a hash over the line and the chain of the line before; th
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from protocol.calculation.deal import make_deal
 from protocol.calculation.moves import MOVES, Move
@@ -17,6 +18,9 @@ from protocol.calculation.rules import BadRules, Rules, choose_rules
 from protocol.calculation.seal import chain_line, make_seed
 
 FORMAT: Final = 2
+BEST_OF: Final = (1, 3, 5, 7, 9)
+STOPS: Final = (Ending.OUT_OF_TIME, Ending.AWAY, Ending.RESIGNED, Ending.NOT_REVEALED)
+"""What the clock, absence and leaving do to a race; the other endings follow from moves."""
 
 
 class BadRecord(ValueError):
@@ -178,7 +182,7 @@ def parse_record(lines: Sequence[str]) -> Record:
     rounds: list[_OpenRound] = []
     for number, line in enumerate(lines[:-1], 1):
         try:
-            fields = json.loads(line)
+            fields = json.loads(line, parse_constant=_refuse)
             kind = fields["type"]
             if heading is None:
                 heading = _check_heading(fields)
@@ -214,19 +218,50 @@ class _OpenRound:
     def add(self, kind: str, fields: Mapping[str, Any]) -> None:
         match kind:
             case "move":
-                self.events.append(RecordedMove(int(fields["at_ms"]), int(fields["seat"]), MOVES[fields["move"]]))
+                self.events.append(RecordedMove(_int(fields["at_ms"]), _int(fields["seat"]), MOVES[fields["move"]]))
             case "stop":
-                seats = tuple(int(seat) for seat in fields["seats"])
-                self.events.append(RecordedStop(int(fields["at_ms"]), seats, Ending(fields["ending"])))
+                seats, ending = tuple(map(_int, fields["seats"])), Ending(fields["ending"])
+                if not seats or ending not in STOPS:
+                    raise ValueError(f"nobody is stopped like this: {fields['seats']}, {ending}")
+                self.events.append(RecordedStop(_int(fields["at_ms"]), seats, ending))
             case "result":
-                scores = tuple(Score(**{**score, "ending": Ending(score["ending"])}) for score in fields["scores"])
-                self.outcome = Outcome(fields["winner"], scores)
+                first, second = map(_score, fields["scores"])
+                winner = fields["winner"]
+                self.outcome = Outcome(None if winner is None else _int(winner), (first, second))
             case _:
                 raise ValueError(f"there is no line of type {kind!r}")
 
 
 def _line(kind: str, **fields: object) -> str:
     return json.dumps({"type": kind, **fields}, separators=(",", ":"))
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number")
+
+
+def _int(value: object) -> int:
+    """A whole number below 2 to the 53rd, as every program reads it; not a fraction, and not a truth value."""
+    if type(value) is not int or not -(2**53) < value < 2**53:
+        raise TypeError(f"{str(value)[:40]!r} is no whole number")
+    return value
+
+
+def _one_of(allowed: Sequence[int], value: object) -> int:
+    if _int(value) not in allowed:
+        raise ValueError(f"{value} is none of {allowed}")
+    return _int(value)
+
+
+def _matching(pattern: str, value: object) -> str:
+    if not isinstance(value, str) or not re.fullmatch(pattern, value):
+        raise ValueError(f"{str(value)[:40]!r} does not look like {pattern}")
+    return value
+
+
+def _score(fields: Mapping[str, Any]) -> Score:
+    counts = {name: _int(fields[name]) for name in ("placed", "goal", "direct", "turns")}
+    return Score(**counts, ending=Ending(fields["ending"]))
 
 
 def _hex(value: bytes | None) -> str | None:
@@ -254,7 +289,7 @@ def _assemble(heading: Mapping[str, Any] | None, rounds: Sequence[_OpenRound], l
     if heading is None:
         raise BadRecord("line 1 is all there is, and a record has at least two")
     try:
-        seal = json.loads(last)
+        seal = json.loads(last, parse_constant=_refuse)
         if seal["type"] != "seal":
             raise ValueError("a record ends with a line of type 'seal'")
         signature = bytes.fromhex(seal["signature"])
@@ -262,14 +297,17 @@ def _assemble(heading: Mapping[str, Any] | None, rounds: Sequence[_OpenRound], l
         raise BadRecord(f"the last line does not seal the record ({type(reason).__name__}: {reason})") from reason
     try:
         first, second = heading["names"]
+        chosen = heading["rules"]
+        if not rounds:
+            raise ValueError("a match has at least one round")
         return Record(
-            match_id=heading["match"],
-            room=heading["room"],
-            names=(str(first), str(second)),
-            rules=choose_rules(**heading["rules"]),
-            best_of=int(heading["best_of"]),
+            match_id=_matching(r"[0-9a-f]{32}", heading["match"]),
+            room=_matching(r"[a-z]+(-[a-z]+){1,5}", heading["room"]),
+            names=(_matching(r"[A-Za-z0-9_-]{2,20}", first), _matching(r"[A-Za-z0-9_-]{2,20}", second)),
+            rules=choose_rules(str(chosen["name"]), _int(chosen["piles"]), _int(chosen["redeals"])),
+            best_of=_one_of(BEST_OF, heading["best_of"]),
             direct_breaks_ties=bool(heading["direct_breaks_ties"]),
-            finished_at_ms=int(heading["finished_at_ms"]),
+            finished_at_ms=_int(heading["finished_at_ms"]),
             rounds=tuple(replace(read.opened, events=tuple(read.events), outcome=read.outcome) for read in rounds),
             key=bytes.fromhex(heading["key"]),
             signature=signature,

@@ -134,7 +134,7 @@ class Round:
     def outcome(self) -> Outcome:
         """Who won, once the round is over: a decision at once, else more cards, else the tie-break of the room."""
         scores = tuple(_score(racer) for racer in self.racers)
-        return Outcome(_winner(scores, self.direct_breaks_ties), scores)
+        return Outcome(judge(scores, direct_breaks_ties=self.direct_breaks_ties), scores)
 
     def is_last_turn(self, turn: Turn) -> bool:
         """Whether nothing is hidden at this turn any more: stock empty, no redeal left."""
@@ -168,7 +168,7 @@ def start_round(rules: Rules, deal: Deal, seats: int = 2, direct_breaks_ties: bo
 def undealt_outcome(rules: Rules, endings: Sequence[Ending]) -> Outcome:
     """The result of a round that ended before its cards were dealt: somebody left, or never revealed its entropy."""
     scores = tuple(Score(0, rules.goal, 0, 0, ending) for ending in endings)
-    return Outcome(_winner(scores, False), scores)
+    return Outcome(judge(scores, direct_breaks_ties=False), scores)
 
 
 def _score(racer: Racer) -> Score:
@@ -177,7 +177,8 @@ def _score(racer: Racer) -> Score:
     return Score(board.placed, board.goal, board.direct, racer.seen, racer.ending)
 
 
-def _winner(scores: tuple[Score, ...], direct_breaks_ties: bool) -> int | None:
+def judge(scores: Sequence[Score], *, direct_breaks_ties: bool) -> int | None:
+    """The seat that wins with these scores, or None for a draw."""
     for seat, score in enumerate(scores):
         if score.ending is Ending.WON:
             return seat

@@ -81,6 +81,11 @@ class Rules:
             raise BadRules(f"{self.name}: {problem}")
 
     @property
+    def terms(self) -> str:
+        """The rules in one word of text, as check words take them in: ``classic 4 0``."""
+        return f"{self.name} {self.piles} {self.redeals}"
+
+    @property
     def foundation_count(self) -> int:
         """How many foundations are built."""
         return self.foundations.count if isinstance(self.foundations, Thrown) else len(self.foundations)

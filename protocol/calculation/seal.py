@@ -65,16 +65,18 @@ def make_envelope(round_id: bytes, pass_number: int, position: int, card: Card, 
 
 
 def root_envelopes(envelopes: Iterable[Sequence[bytes]]) -> bytes:
-    """One hash over all envelopes of a deal, pass by pass and position by position."""
-    return _digest("envelopes", *(envelope for sealed in envelopes for envelope in sealed))
+    """One hash over all envelopes of a deal: each pass is one part, its envelopes one behind the other."""
+    return _digest("envelopes", *(b"".join(sealed) for sealed in envelopes))
 
 
-def make_check_words(round_id: bytes, commitment: bytes, entropies: Sequence[bytes], root: bytes) -> tuple[str, ...]:
-    """Four words for people to compare: whoever has the same ones has the same commitment, entropies and envelopes.
+def make_check_words(
+    round_id: bytes, commitment: bytes, entropies: Sequence[bytes], root: bytes, terms: str
+) -> tuple[str, ...]:
+    """Four words for people to compare: whoever has the same ones has the same seal and plays by the same terms.
 
     Each word is 16 bits as a proquint (D. Wilkerson, arXiv:0901.4016): consonant, vowel, consonant, vowel, consonant.
     """
-    digest = _digest("words", round_id, commitment, *entropies, root)
+    digest = _digest("words", round_id, commitment, *entropies, root, terms.encode())
     return tuple(_proquint(int.from_bytes(digest[at : at + 2], "big")) for at in range(0, 2 * CHECK_WORDS, 2))
 
 

@@ -114,8 +114,8 @@ class Turned(Message):
 
     type: Literal["turned"] = "turned"
     seat: Seat
-    pass_number: int
-    position: int
+    pass_number: Annotated[int, Field(ge=0)]
+    position: Annotated[int, Field(ge=0)]
     card: CardText
     salt: Hash
 
@@ -125,7 +125,7 @@ class Moved(Message):
 
     type: Literal["moved"] = "moved"
     seat: Seat
-    number: int
+    number: Annotated[int, Field(ge=1)]
     move: MoveText
     card: CardText | None
 

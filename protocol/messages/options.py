@@ -20,7 +20,7 @@ class Spectators(StrEnum):
 class RoomOptions(Message):
     """Rules with their parameters, length of the match, and the clocks of a round in seconds."""
 
-    rules: Annotated[str, Field(max_length=40)] = "classic"
+    rules: Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,40}$")] = "classic"
     piles: int | None = None
     redeals: int | None = None
     best_of: Literal[1, 3, 5, 7, 9] = 1
@@ -40,6 +40,10 @@ class RoomOptions(Message):
         """
         rules = self.chosen_rules()
         return self.model_copy(update={"rules": rules.name, "piles": rules.piles, "redeals": rules.redeals})
+
+    def terms(self) -> str:
+        """As `Rules.terms`, from settled options, also where the variant is not known here."""
+        return f"{self.rules} {self.piles} {self.redeals}"
 
     def chosen_rules(self) -> Rules:
         """The rules these options ask for. Raises `BadRules` for a combination that nobody plays."""

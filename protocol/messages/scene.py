@@ -12,6 +12,7 @@ from protocol.calculation.board import Board
 from protocol.calculation.cards import is_card
 from protocol.calculation.moves import Kind
 from protocol.calculation.round import Outcome, Turn
+from protocol.calculation.rules import MOST_PILES
 from protocol.messages import entries
 from protocol.messages.entries import Entry
 from protocol.messages.fields import CardText, Hash, Message, Name, Phase, RoundId, Secret, Signature, TimeMs
@@ -19,6 +20,8 @@ from protocol.messages.options import RoomOptions
 
 
 def _check_cards(board: Board) -> Board:
+    if len(board.layout) != len(board.foundations) or not 0 < len(board.piles) <= MOST_PILES or board.stock < 0:
+        raise ValueError("the board has not the shape of a board")
     for card in (board.turned or "AC", *(card for stack in (*board.foundations, *board.piles) for card in stack)):
         if not is_card(card):
             raise ValueError("the board holds something that is no card")
@@ -174,6 +177,8 @@ class Scene(Message):
         illegal = board.refusal(move)
         if illegal:
             raise ValueError(f"move {move} of seat {seat} is against the rules: {illegal}")
+        if entry.number != self.seats[seat].moves + 1 or entry.card != board.card_of(move):
+            raise ValueError(f"move {move} of seat {seat} moves another card, or comes out of turn")
         return _seat(self, seat, board=board.play(move), moves=entry.number)
 
     def _finished(self, entry: entries.RoundFinished) -> "Scene":

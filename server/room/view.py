@@ -13,9 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from protocol.calculation.cards import Card
 from protocol.calculation.deal import sealed_pass
-from protocol.calculation.moves import Kind
 from protocol.calculation.round import Round, Turn
 from protocol.calculation.seal import commit_secret
 from protocol.messages import entries
@@ -278,12 +276,7 @@ def _tell_move(event: events.Played, before: RoomState | None, after: RoomState)
     assert before is not None and before.race is not None and after.race is not None, "moves are made in a race"
     seat, move = event.seat, event.move
     was, now = before.race.racers[seat], after.race.racers[seat]
-    card: Card | None = None
-    if move.kind is Kind.STOCK_TO_FOUNDATION or move.kind is Kind.STOCK_TO_PILE:
-        card = was.board.turned
-    elif move.kind is Kind.PILE_TO_FOUNDATION:
-        card = was.board.piles[move.source][-1]
-    moved = entries.Moved(seat=seat, number=now.moves, move=move, card=card)
+    moved = entries.Moved(seat=seat, number=now.moves, move=move, card=was.board.card_of(move))
     news = [News(moved, seat, was.turn, is_decision=True)]
     if now.turn != was.turn and now.board.turned is not None:
         news.append(_tell_turned(after, seat))

@@ -48,8 +48,8 @@ def test_a_second_derivation_has_the_same_hashes_and_words() -> None:
         assert commit_entropy(round_id, 1, second) == derivation.entropy_hash(round_id, 1, second)
         assert make_seed(secret, (first, second), round_id) == derivation.seed(secret, (first, second), round_id)
         assert root == derivation.root(envelopes)
-        words = make_check_words(round_id, commitment, (first, second), root)
-        assert words == derivation.check_words(round_id, commitment, (first, second), root)
+        words = make_check_words(round_id, commitment, (first, second), root, "classic 4 0")
+        assert words == derivation.check_words(round_id, commitment, (first, second), root, "classic 4 0")
         assert state_commitment(round_id, commitment) == derivation.commitment_statement(round_id, commitment)
         assert state_record(root) == derivation.record_statement(root)
 

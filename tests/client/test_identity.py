@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from client_cli.identity import Identity, IdentityInUse, open_identity
+from client_cli.witness import Bond
 
 URL = "ws://127.0.0.1:8765"
 
@@ -42,12 +43,14 @@ def test_a_named_player_is_at_one_terminal_at_a_time(tmp_path: Path) -> None:
         pass
 
 
-def test_entropy_outlives_a_killed_client(tmp_path: Path) -> None:
+BOND = Bond(b"round", b"commitment", 1, b"entropy", b"hash", b"other")
+
+
+def test_what_we_are_bound_to_outlives_a_killed_client(tmp_path: Path) -> None:
     with open_identity(URL, None, tmp_path) as identity:
-        identity.keep_entropy(b"round", b"bytes")
+        identity.keep_bond(BOND)
     with open_identity(URL, None, tmp_path) as identity:
-        assert identity.entropy_for(b"round") == b"bytes"
-        assert identity.entropy_for(b"other") is None
+        assert identity.bond == BOND
 
 
 def test_a_player_without_a_file_is_gone_with_the_client(tmp_path: Path) -> None:

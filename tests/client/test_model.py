@@ -3,13 +3,16 @@
 import pytest
 
 from client_cli.model import Contradiction, Model
+from client_cli.proof import Cheated
+from client_cli.witness import Bond, Witness
 from protocol.calculation.moves import MOVES
+from protocol.calculation.seal import commit_secret
 from protocol.messages.fields import Seat
 from protocol.messages.from_client import Play
-from protocol.messages.from_server import Accepted, FromServer, Refused, Snapshot, View
+from protocol.messages.from_server import Accepted, FromServer, Refused, Snapshot, View, Welcome
 from protocol.messages.refusals import Refusal
 from server.room.view import scene, view
-from tests.races import Table
+from tests.races import KEY, Table
 
 
 def snapshot_of(table: Table, viewer: int | None) -> Snapshot:
@@ -26,9 +29,59 @@ def table() -> Table:
     return made
 
 
+def bond_of(table: Table, seat: int) -> Bond:
+    """What the player in this seat is bound to in the round under way."""
+    opened, holder = table.state.round, table.state.seat(seat)
+    assert opened is not None and holder.entropy is not None and holder.entropy_hash is not None
+    commitment = commit_secret(opened.round_id, opened.secret)
+    return Bond(opened.round_id, commitment, seat, holder.entropy, holder.entropy_hash)
+
+
 @pytest.fixture
 def model(table: Table) -> Model:
-    return Model().heard(snapshot_of(table, 0), now_ms=0)
+    witness = Witness(key=KEY.public, bond=bond_of(table, 0))
+    return Model(witness=witness).heard(snapshot_of(table, 0), now_ms=0)
+
+
+@pytest.fixture
+def present(table: Table) -> Model:
+    """The same player, who has been here since before the deal."""
+    made = Table(1)
+    made.seat_both()
+    witness = Witness(key=KEY.public, bond=bond_of(table, 0))
+    early = Model(witness=witness).heard(snapshot_of(made, 0), now_ms=0)
+    return early.heard(what_follows(table, early), now_ms=0)
+
+
+def test_nobody_moves_in_our_name(table: Table, present: Model) -> None:
+    table.play(0, "sa")
+    with pytest.raises(Cheated, match="made the move sa in our name"):
+        present.heard(what_follows(table, present), now_ms=0)
+
+
+def test_another_move_than_ours_is_noticed(table: Table, present: Model) -> None:
+    table.play(0, "sa")
+    with pytest.raises(Cheated, match="made the move sa in our name"):
+        present.playing(Play(number=1, move=MOVES["sb"])).heard(what_follows(table, present), now_ms=0)
+
+
+def test_our_own_moves_are_ours(table: Table, present: Model) -> None:
+    table.play(0, "sa")
+    sent = present.playing(Play(number=1, move=MOVES["sa"]))
+    assert sent.heard(what_follows(table, sent), now_ms=0).sent == ()
+
+
+def test_the_rules_of_a_room_stay_what_they_are(table: Table, model: Model) -> None:
+    again = snapshot_of(table, 0)
+    options = again.scene.options.model_copy(update={"limit_seconds": 10})
+    changed = again.model_copy(update={"scene": again.scene.model_copy(update={"options": options})})
+    with pytest.raises(Cheated, match="changed the rules of the room"):
+        model.heard(changed, now_ms=0)
+
+
+def test_another_key_in_mid_session_is_an_alarm(model: Model) -> None:
+    with pytest.raises(Cheated, match="another key"):
+        model.heard(Welcome(name="ann", token=None, key=bytes(32), now_ms=0), now_ms=0)
 
 
 def what_follows(table: Table, model: Model) -> View:
@@ -98,4 +151,5 @@ def test_a_client_only_moves_when_its_last_move_is_answered(model: Model) -> Non
 
 
 def test_a_spectator_has_no_seat_to_move_with(table: Table) -> None:
-    assert not Model().heard(snapshot_of(table, None), now_ms=0).may_move
+    watching = Model(witness=Witness(key=KEY.public))
+    assert not watching.heard(snapshot_of(table, None), now_ms=0).may_move

@@ -248,7 +248,7 @@ def test_a_record_of_another_race_on_our_deal_is_found_out(table: Table, record:
         (("entropies", (bytes(32), bytes(32))), "another entropy"),
         (("entropy_hashes", (bytes(32), bytes(32))), "another entropy hash"),
         (("commitment", bytes(32)), "another commitment"),
-        (("envelopes", ()), "another envelopes"),
+        (("envelopes", ()), "another set of envelopes"),
     ],
 )
 def test_a_record_that_differs_from_what_we_were_shown_is_found_out(

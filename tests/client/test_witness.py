@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from client_cli.witness import Cheated, Witness
+from client_cli.proof import Cheated
+from client_cli.witness import Bond, Witness
 from protocol.calculation.deal import SealedDeal
 from protocol.calculation.rules import VARIANTS
 from protocol.calculation.seal import make_envelope
@@ -107,7 +108,7 @@ def test_another_layout_than_the_deal_s_is_noticed_at_the_end(shown: list[Entry]
     assert isinstance(dealt, entries.Dealt)
     other = {"starters": dealt.starters[::-1], "markers": ("KS",), "layout": dealt.layout[::-1]}[what]
     cards = [entry for entry in changed(shown, place, **{what: other}) if not isinstance(entry, entries.Turned)]
-    with pytest.raises(Cheated, match="Starters, steps or markers are not those of the deal"):
+    with pytest.raises(Cheated, match="Starters, steps or markers are not those of the rules"):
         watch(cards)
 
 
@@ -129,7 +130,7 @@ def test_a_deck_with_a_card_twice_is_noticed_when_it_comes_again(twice: int | No
     table.let_time_pass()
     for _ in range(2):
         table.play(0, "sa")
-    witness = watch(view(table.steps, 0), options=RoomOptions())
+    witness = watch(view(table.steps, 0), options=table.state.options)
     table.play(0, "sa")
     turned = view(table.steps, 0)[-1]
     with pytest.raises(Cheated, match=r"The card at position 4, .., lies somewhere else already"):
@@ -140,9 +141,10 @@ def test_our_own_entropy_cannot_be_replaced(shown: list[Entry]) -> None:
     place = place_of(shown, entries.PlayerReady)
     opened = shown[place_of(shown, entries.RoundOpened)]
     assert isinstance(opened, entries.RoundOpened)
-    witness = watch(shown[:place]).bound(opened.round, 0, bytes(32))
+    bond = Bond(opened.round, opened.commitment, 0, bytes(32), bytes(32))
+    witness = watch(shown[:place], replace(START, seat=0)).bound(bond)
     ready = next(entry for entry in shown if isinstance(entry, entries.PlayerReady) and entry.seat == 0)
-    with pytest.raises(Cheated, match="another entropy hash than the one that we sent"):
+    with pytest.raises(Cheated, match="another entropy hash for us than the one that we sent"):
         witness.after(ready, OPTIONS)
 
 
@@ -178,7 +180,7 @@ def snapshots(table: Table, upto: int) -> Scene:
 def test_a_snapshot_may_stand_for_what_was_missed(table: Table, upto: int) -> None:
     """From a snapshot on, whatever it was taken of, the rest is checked and proved."""
     missed = len(view(table.steps[:upto], 0))
-    witness = START.saw(snapshots(table, upto))
+    witness = START.saw(snapshots(table, upto), None)
     assert watch(view(table.steps, 0)[missed:], witness).is_opened
 
 
@@ -195,16 +197,16 @@ def test_a_snapshot_cannot_take_back_what_was_shown(
 ) -> None:
     place = place_of(shown, entries.Turned, 5)
     witness, again = watch(shown[:place]), snapshots(table, 30)
-    assert witness.saw(again)
+    assert witness.saw(again, None)
     with pytest.raises(Cheated, match=sentence):
-        witness.saw(again.model_copy(update=change))
+        witness.saw(again.model_copy(update=change), None)
 
 
 def test_a_snapshot_of_a_round_that_is_not_signed_is_refused(table: Table) -> None:
     with pytest.raises(Cheated, match="did not sign"):
-        START.saw(snapshots(table, 30).model_copy(update={"signature": bytes(64)}))
+        START.saw(snapshots(table, 30).model_copy(update={"signature": bytes(64)}), None)
 
 
 def test_a_variant_that_we_do_not_know_is_played_and_not_proved(shown: list[Entry]) -> None:
-    watched = watch(shown, options=RoomOptions(rules="colorado"))
+    watched = watch(shown, options=OPTIONS.model_copy(update={"rules": "colorado"}))
     assert (watched.is_opened, watched.proved) == (True, None)

@@ -17,7 +17,7 @@ from client_cli.bot_player import play_match
 from client_cli.bots import choose_greedy
 from client_cli.connection import Connection as Client
 from client_cli.identity import Identity
-from client_cli.witness import Cheated
+from client_cli.proof import Cheated
 from protocol.calculation.deal import SealedDeal, seal_deal
 from protocol.calculation.seal import commit_secret, state_commitment
 from protocol.messages import entries
