@@ -240,8 +240,9 @@ def _dealt(witness: Witness, entry: entries.Dealt, options: RoomOptions) -> Witn
     if rules is not None:
         _check_layout(rules, entry)
     laid = (*entry.starters, *entry.markers)
-    told = {"terms": options.terms(), "layout": entry.layout, "laid": laid, "envelopes": entry.envelopes}
-    return replace(witness, **told, logs=((), ()))
+    return replace(
+        witness, terms=options.terms(), layout=entry.layout, laid=laid, envelopes=entry.envelopes, logs=((), ())
+    )
 
 
 def _check_layout(rules: Rules, entry: entries.Dealt) -> None:
