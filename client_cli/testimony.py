@@ -126,9 +126,9 @@ class _Comparison:
     def heard(self, message: object, where: str) -> None:
         """What the server showed, one entry after the other."""
         if isinstance(message, Snapshot):
-            before = self._model.witness.round_id
+            known = self._model.witness.round_id
             self._model = self._model.heard(message, 0)
-            if self._model.witness.round_id != before:
+            if self._model.witness.round_id != known:
                 # What was missed may have been the end of a match: only what follows surely belongs to the next.
                 self._account.match_began = len(self._account.rounds)
             self._note_round()

@@ -1,0 +1,337 @@
+"""Servers that are nothing but a script, free to say anything at any time, and what a real client lets them do.
+
+Each script is a way to choose the deck, or to hide that it was chosen, that an earlier client fell for.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+from websockets.typing import Subprotocol
+
+from client_cli.bot_player import play_match
+from client_cli.bots import choose_greedy
+from client_cli.connection import Connection, Rejected
+from client_cli.identity import Identity
+from client_cli.proof import Cheated
+from protocol.calculation.deal import SealedDeal, seal_deal
+from protocol.calculation.round import Ending, Outcome, Score
+from protocol.calculation.seal import commit_entropy, commit_secret, make_seed
+from protocol.messages import entries
+from protocol.messages.codec import decode_from_client, encode
+from protocol.messages.entries import Entry
+from protocol.messages.fields import Message, Phase
+from protocol.messages.from_client import Create, Hello, Join, Play, Ready, Resume, Reveal
+from protocol.messages.from_server import Snapshot, View, Welcome
+from protocol.messages.options import RoomOptions
+from protocol.messages.scene import Scene, SeatScene
+from tests.races import KEY
+from tests.talker import QUICK
+
+OPTIONS = QUICK.settled()
+ROUND, OTHER_ROUND = bytes(16), bytes([1]) * 16
+SECRET, OTHER_SECRET, THEIRS = bytes(32), bytes([2]) * 32, bytes([3]) * 32
+LATER = 1_900_000_000_000
+
+
+class Script:
+    """The server's end of one connection: seat 0 is the client, seat 1 a player who exists in the script only."""
+
+    def __init__(self, websocket: ServerConnection) -> None:
+        self.websocket = websocket
+        self.position = 0
+        self.heard: list[Message] = []
+
+    async def say(self, message: Message) -> None:
+        await self.websocket.send(encode(message).decode())
+
+    async def hear(self, *kinds: type[Message]) -> Any:
+        while True:
+            message = decode_from_client(await self.websocket.recv())
+            self.heard.append(message)
+            if isinstance(message, kinds):
+                return message
+
+    async def show(self, *shown: Entry) -> None:
+        self.position += len(shown)
+        await self.say(View(position=self.position - len(shown) + 1, entries=shown, tag="00000000"))
+
+    async def show_scene(self, **changes: Any) -> None:
+        seats = changes.pop("seats", (SeatScene(name="ann"), SeatScene(name="bob")))
+        scene = Scene(options=changes.pop("options", OPTIONS), seats=seats, **changes)
+        snapshot = Snapshot(
+            room="quiet-amber-otter", seat=0, position=self.position, tag="00000000", now_ms=LATER, scene=scene
+        )
+        await self.say(snapshot)
+
+    async def greet(self) -> None:
+        await self.hear(Hello)
+        await self.say(Welcome(name="ann", token="A" * 43, key=KEY.public, now_ms=LATER))
+        await self.hear(Create, Join, Resume)
+
+    async def enter(self) -> None:
+        await self.greet()
+        await self.show_scene()
+
+    async def open_round(self, secret: bytes = SECRET, round_id: bytes = ROUND) -> None:
+        await self.show(opened(secret, round_id))
+
+    async def bind(self) -> Ready:
+        """Both players are bound; returns the client's word."""
+        ready: Ready = await self.hear(Ready)
+        await self.show(entries.PlayerReady(seat=0, entropy_hash=ready.entropy_hash), bob_is_ready())
+        return ready
+
+    async def reveal(self) -> SealedDeal:
+        """Both show their entropy; returns the deal."""
+        revealed: Reveal = await self.hear(Reveal)
+        await self.show(entries.Revealed(seat=0, entropy=revealed.entropy), entries.Revealed(seat=1, entropy=THEIRS))
+        seed = make_seed(SECRET, (revealed.entropy, THEIRS), ROUND)
+        return seal_deal(OPTIONS.chosen_rules(), seed, ROUND)
+
+
+def opened(secret: bytes = SECRET, round_id: bytes = ROUND) -> entries.RoundOpened:
+    return entries.RoundOpened(
+        round=round_id,
+        number=1,
+        commitment=commit_secret(round_id, secret),
+        signature=KEY.commit(round_id, secret).signature,
+        ready_until_ms=LATER,
+    )
+
+
+def bob_is_ready() -> entries.PlayerReady:
+    return entries.PlayerReady(seat=1, entropy_hash=commit_entropy(ROUND, 1, THEIRS))
+
+
+def dealt(sealed: SealedDeal, **changes: Any) -> entries.Dealt:
+    deal = sealed.deal
+    told = entries.Dealt(
+        layout=deal.foundations,
+        starters=deal.starters,
+        markers=deal.markers,
+        piles=4,
+        redeals=0,
+        envelopes=sealed.envelopes,
+        starts_at_ms=LATER,
+    )
+    return told.model_copy(update=changes)
+
+
+def turned(sealed: SealedDeal, position: int, pass_number: int = 0) -> entries.Turned:
+    card, salt = sealed.deal.orders[0][position], sealed.salts[0][position]
+    return entries.Turned(seat=0, pass_number=pass_number, position=position, card=card, salt=salt)
+
+
+Scripted = Callable[[Script], Coroutine[Any, Any, None]]
+
+
+async def meet(script: Scripted) -> list[Script]:
+    """A real client meets the script, once or again and again; raises what ends the client."""
+    met: list[Script] = []
+
+    async def handle(websocket: ServerConnection) -> None:
+        met.append(Script(websocket))
+        try:
+            await script(met[-1])
+            await met[-1].hear()
+        except ConnectionClosed:
+            return
+
+    async with serve(handle, "127.0.0.1", 0, subprotocols=[Subprotocol("fairest.v1")]) as server:
+        url = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        client = Connection(url, Identity(), Create(options=QUICK), gives_up_after=1)
+        async with asyncio.timeout(10):
+            await play_match(client, choose_greedy, random.Random(1), 0)
+    return met
+
+
+async def gets_us_ready(script: Script) -> None:
+    await script.enter()
+    ours = entries.PlayerReady(seat=0, entropy_hash=commit_entropy(ROUND, 0, THEIRS))
+    await script.show(opened(), ours, bob_is_ready())
+
+
+async def shows_nothing_to_be_bound_to(script: Script) -> None:
+    await script.greet()
+    await script.show_scene(phase=Phase.READY, round=ROUND, round_number=1)
+
+
+async def shows_a_room_without_a_welcome(script: Script) -> None:
+    await script.hear(Hello)
+    await script.show_scene()
+
+
+async def welcomes_us_twice(script: Script) -> None:
+    await script.enter()
+    await script.say(Welcome(name="ann", token=None, key=bytes(32), now_ms=LATER))
+
+
+async def makes_another_room(script: Script) -> None:
+    await script.greet()
+    await script.show_scene(options=OPTIONS.model_copy(update={"limit_seconds": 10}))
+
+
+async def sends_a_snapshot_in_between(script: Script) -> None:
+    await script.enter()
+    await script.open_round()
+    await script.bind()
+    await script.show_scene()
+
+
+async def calls_a_round_off_that_it_does_not_like(script: Script) -> None:
+    await script.enter()
+    await script.open_round()
+    await script.bind()
+    await script.reveal()
+    await script.show(entries.RoundVoided(round=ROUND, secret=SECRET))
+
+
+async def opens_the_same_round_again(script: Script) -> None:
+    await script.enter()
+    await script.open_round()
+    await script.hear(Ready)
+    await script.show(entries.RoundVoided(round=ROUND, secret=SECRET))
+    await script.open_round(OTHER_SECRET)
+
+
+async def deals_for_fewer_piles(script: Script) -> None:
+    await script.enter()
+    await script.open_round()
+    await script.bind()
+    await script.show(dealt(await script.reveal(), piles=1))
+
+
+async def deals_twice(script: Script) -> None:
+    await script.enter()
+    await script.open_round()
+    await script.bind()
+    sealed = await script.reveal()
+    await script.show(dealt(sealed))
+    await script.show(dealt(sealed))
+
+
+async def counts_passes_up_to_choose_cards(script: Script) -> None:
+    await script.enter()
+    await script.open_round()
+    await script.bind()
+    sealed = await script.reveal()
+    await script.show(dealt(sealed), entries.Started(until_ms=LATER), turned(sealed, 0))
+    play: Play = await script.hear(Play)
+    moved = entries.Moved(seat=0, number=1, move=play.move, card=sealed.deal.orders[0][0])
+    await script.show(moved, turned(sealed, 7, pass_number=1))
+
+
+async def lies_about_the_result(script: Script) -> None:
+    await script.enter()
+    await script.open_round()
+    await script.bind()
+    sealed = await script.reveal()
+    await script.show(dealt(sealed), entries.Started(until_ms=LATER))
+    scores = (Score(4, 52, 0, 1, Ending.ROUND_OVER), Score(52, 52, 0, 48, Ending.WON))
+    finished = entries.RoundFinished(
+        outcome=Outcome(1, scores), wins=(0, 1), match_is_over=True, duration_ms=1, secret=SECRET
+    )
+    await script.show(finished)
+
+
+@pytest.mark.parametrize(
+    ("script", "sentence"),
+    [
+        (gets_us_ready, "another entropy hash for us than the one that we sent"),
+        (shows_nothing_to_be_bound_to, "opened a round without committing itself"),
+        (shows_a_room_without_a_welcome, "shows a room before it has welcomed us"),
+        (welcomes_us_twice, "it welcomes us twice"),
+        (makes_another_room, "made another room than the one that was asked for"),
+        (sends_a_snapshot_in_between, "a snapshot that nobody asked for"),
+        (calls_a_round_off_that_it_does_not_like, "calls off a round to which both players are bound"),
+        (opens_the_same_round_again, "opens a round again that it had opened before"),
+        (deals_for_fewer_piles, "deals for other rules than those of the room"),
+        (deals_twice, "deals a second time"),
+        (counts_passes_up_to_choose_cards, "turns the card at position 8 of redeal 1 after the one at position 1"),
+        (lies_about_the_result, "counts other cards for seat 2 than it has placed"),
+    ],
+    ids=lambda value: value.__name__ if callable(value) else "",
+)
+async def test_a_client_stops_at_what_no_honest_server_says(script: Scripted, sentence: str) -> None:
+    with pytest.raises((Cheated, Rejected), match=sentence):
+        await meet(script)
+
+
+async def test_a_client_does_not_show_its_entropy_before_the_other_is_bound() -> None:
+    """A scene says that it is time; the witness has not seen the other player's hash."""
+    scripts: list[Script] = []
+
+    async def script(one: Script) -> None:
+        scripts.append(one)
+        if len(scripts) == 1:
+            await one.enter()
+            await one.open_round()
+            ready = await one.hear(Ready)
+            await one.show(entries.PlayerReady(seat=0, entropy_hash=ready.entropy_hash))
+            await one.websocket.close()
+            return
+        await one.greet()
+        ours = next(word for word in scripts[0].heard if isinstance(word, Ready))
+        seats = SeatScene(name="ann", entropy_hash=ours.entropy_hash), SeatScene(name="bob")
+        round_ = opened()
+        await one.show_scene(
+            phase=Phase.DEALING,
+            round=ROUND,
+            round_number=1,
+            commitment=round_.commitment,
+            signature=round_.signature,
+            seats=seats,
+        )
+        await one.say(Welcome(name="ann", token=None, key=KEY.public, now_ms=LATER))
+
+    with pytest.raises(Rejected, match="welcomes us twice"):
+        await meet(script)
+    assert not [word for one in scripts for word in one.heard if isinstance(word, Reveal)]
+
+
+async def test_a_round_that_both_were_bound_to_cannot_be_dropped_by_a_lost_connection() -> None:
+    async def script(one: Script) -> None:
+        await one.greet()
+        if isinstance(one.heard[-1], Create):
+            await one.show_scene()
+            await one.open_round()
+            await one.bind()
+            await one.websocket.close()
+        else:
+            await one.show_scene()
+
+    with pytest.raises(Cheated, match="dropped a round to which both players were bound"):
+        await meet(script)
+
+
+async def test_a_hash_of_ours_cannot_be_swapped_by_a_lost_connection() -> None:
+    async def script(one: Script) -> None:
+        await one.greet()
+        if isinstance(one.heard[-1], Create):
+            await one.show_scene()
+            await one.open_round()
+            await one.hear(Ready)
+            await one.websocket.close()
+            return
+        round_ = opened()
+        forged = SeatScene(name="ann", entropy_hash=commit_entropy(ROUND, 0, THEIRS))
+        await one.show_scene(
+            phase=Phase.READY,
+            round=ROUND,
+            round_number=1,
+            commitment=round_.commitment,
+            signature=round_.signature,
+            seats=(forged, SeatScene(name="bob")),
+        )
+
+    with pytest.raises(Cheated, match="another entropy hash for us than the one that we sent"):
+        await meet(script)
+
+
+def test_the_scripts_use_the_options_of_a_real_room() -> None:
+    assert RoomOptions(countdown_seconds=0).settled() == OPTIONS
