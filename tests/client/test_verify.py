@@ -14,9 +14,10 @@ from client_cli.verify import Wrong, verify_record
 from protocol.calculation.record import Record, RecordedMove, read_record
 from protocol.calculation.rules import VARIANTS
 from protocol.messages.codec import encode
-from protocol.messages.from_client import Ready, Reveal
+from protocol.messages.from_client import Play, Ready, Reveal
 from protocol.messages.from_server import View
 from protocol.messages.options import RoomOptions
+from server.room.events import Played
 from server.room.recording import record_last_match
 from server.room.view import NOTHING_SEEN, introduce, tell, views_of
 from server.signing import SigningKey
@@ -201,6 +202,9 @@ def receipt_of(table: Table, seat: int) -> list[str]:
     note("heard", encode(introduce("a-b", table.steps[: start + 1], seat, NOTHING_SEEN, 0)))
     watcher = views_of(table.steps[0].after)[seat]
     for place, step in enumerate(table.steps):
+        if isinstance(step.event, Played) and step.event.seat == seat and step.after.race is not None:
+            number = step.after.race.racers[seat].moves
+            note("said", encode(Play(number=number, move=step.event.move)))
         shown = watcher.see(tell(step), step)
         if place > start and shown:
             note(
