@@ -12,7 +12,7 @@ from protocol.calculation.seal import commit_entropy
 from protocol.messages.fields import Phase
 from protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
 from protocol.messages.options import RoomOptions
-from server.room.commands import Command, CreateRoom, PassTime, Say, TakeSeat
+from server.room.commands import Command, CreateRoom, LoseLink, PassTime, Say, TakeSeat
 from server.room.decide import Verdict, decide
 from server.room.events import RoundOpened
 from server.room.evolve import evolve
@@ -81,6 +81,10 @@ class Table:
         """This seat shows its entropy for the open round."""
         assert self.state.round is not None
         return self.tell(self.say(seat, Reveal(round=self.state.round.round_id, entropy=entropy)))
+
+    def lose_link(self, seat: int) -> Verdict:
+        """This seat's connection is lost."""
+        return self.tell(LoseLink(self.state.seat(seat).link or ""))
 
     def let_time_pass(self) -> Verdict:
         """Judge the next deadline."""
