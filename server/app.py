@@ -28,8 +28,11 @@ from server.settings import Settings
 from server.signing import SigningKey
 from server.store.archive import load_private_key
 from server.store.client import connect
+from server.store.durability import Durability, read_durability
 from server.store.embedded import EmbeddedRedisError, embedded_redis
 from server.store.players import Players
+from server.workers import STOP_SECONDS as WORKERS_SECONDS
+from server.workers import WorkerError, Workers
 
 CLOSE_SECONDS: Final = 2.0
 """How long a client may take over the opening and the closing handshake."""
@@ -67,20 +70,24 @@ async def running(settings: Settings) -> AsyncIterator[str]:
         except (RedisError, OSError) as reason:
             raise StartError(f"no Redis answers at {url}: {reason}") from reason
         host, players = Host(redis, listening, key), Players(redis)
+        durability = await read_durability(redis)
         await stack.enter_async_context(host.serving())
         try:
-            server = await stack.enter_async_context(_listening(settings, host, players))
+            server = await stack.enter_async_context(_listening(settings, host, players, durability))
         except StartError as reason:
             # Raised only when the host has ended, whose tasks would wrap it in an exception group.
             failure = reason
         else:
+            _LOG.info("durability", promise=durability.promise)
+            for warning in durability.warnings:
+                _LOG.warning("durability", problem=warning)
             yield f"ws://{settings.host}:{server.sockets[0].getsockname()[1]}"
             return
     raise failure
 
 
 @asynccontextmanager
-async def _listening(settings: Settings, host: Host, players: Players) -> AsyncIterator[Server]:
+async def _listening(settings: Settings, host: Host, players: Players, durability: Durability) -> AsyncIterator[Server]:
     links = itertools.count(1)
 
     async def handle(websocket: ServerConnection) -> None:
@@ -92,9 +99,10 @@ async def _listening(settings: Settings, host: Host, players: Players) -> AsyncI
             handle,
             settings.host,
             settings.port,
+            reuse_port=settings.reuse_port or None,
             subprotocols=[Subprotocol(SUBPROTOCOL)],
             select_subprotocol=_choose_subprotocol,
-            process_request=make_responder(host.key.public),
+            process_request=make_responder({"/key": host.key.public.hex(), "/durability": durability.promise}),
             compression=None,
             max_size=settings.max_frame_bytes,
             max_queue=16,
@@ -142,12 +150,29 @@ async def _serve_until_told(settings: Settings) -> None:
     told = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, told.set)
-    async with running(settings) as url:
+    serving = running(settings) if settings.workers == 1 else _running_workers(settings)
+    async with serving as url:
         # The one line on standard output: whoever started us learns where we are.
         print(url, flush=True)
         await told.wait()
         _LOG.info("stopping")
-        asyncio.get_running_loop().call_later(STOP_SECONDS, _give_up_waiting)
+        patience = STOP_SECONDS if settings.workers == 1 else STOP_SECONDS + WORKERS_SECONDS
+        asyncio.get_running_loop().call_later(patience, _give_up_waiting)
+
+
+@asynccontextmanager
+async def _running_workers(settings: Settings) -> AsyncIterator[str]:
+    """Several processes on one port, and a Redis for them if there is none. Raises `StartError`."""
+    async with AsyncExitStack() as stack:
+        try:
+            url = settings.redis_url
+            if url is None:
+                url = await stack.enter_async_context(embedded_redis(settings.data_dir))
+            yield await stack.enter_async_context(Workers(settings, url).serving())
+        except (EmbeddedRedisError, WorkerError) as reason:
+            raise StartError(str(reason)) from reason
+        except OSError as reason:
+            raise StartError(f"cannot listen on {settings.host}:{settings.port}: {_why(reason)}") from reason
 
 
 def _give_up_waiting() -> None:

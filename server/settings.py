@@ -17,11 +17,16 @@ class Settings(BaseSettings):
         cli_kebab_case=True,
         cli_hide_none_type=True,
         cli_avoid_json=True,
+        cli_implicit_flags=True,
         extra="forbid",
     )
 
     host: Annotated[str, Field(description="Address to listen on.")] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535, description="Port to listen on; 0 takes any free one.")] = 8765
+    workers: Annotated[int, Field(ge=1, le=64, description="Server processes on this port.")] = 1
+    reuse_port: Annotated[
+        bool, Field(description="Share the port with other processes that do the same; --workers does it by itself.")
+    ] = False
     redis_url: Annotated[
         str | None,
         Field(description="redis://, rediss:// or unix:// of an external Redis; without it, an embedded one."),

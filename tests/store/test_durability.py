@@ -1,0 +1,31 @@
+"""What a Redis promises, by its own settings."""
+
+import pytest
+from redis.asyncio import Redis
+
+from server.store.durability import judge_durability, read_durability
+
+
+@pytest.mark.parametrize(
+    ("settings", "promise"),
+    [
+        ({"appendonly": "no"}, "none: accepted moves are in memory only"),
+        ({"appendonly": "yes", "appendfsync": "everysec"}, "a power cut may cost the last two seconds"),
+        ({"appendonly": "yes", "appendfsync": "always"}, "none is lost when Redis is killed or the power fails"),
+        ({"appendonly": "yes", "appendfsync": "no"}, "what the system has not written"),
+    ],
+)
+def test_the_promise_follows_from_the_settings(settings: dict[str, str], promise: str) -> None:
+    assert promise in judge_durability(settings).promise
+
+
+def test_a_redis_that_forgets_rooms_when_it_is_full_is_warned_of() -> None:
+    settings = {"appendonly": "yes", "appendfsync": "always", "maxmemory": "1000000", "maxmemory-policy": "allkeys-lru"}
+    assert judge_durability(settings).warnings == (
+        "maxmemory-policy is not noeviction: rooms vanish when memory is full",
+    )
+
+
+async def test_the_promise_is_read_from_the_redis_that_is_used(redis: Redis) -> None:
+    before = (await redis.config_get("appendonly"))["appendonly"]
+    assert ("memory only" in (await read_durability(redis)).promise) is (before in ("no", b"no"))
