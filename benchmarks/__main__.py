@@ -7,6 +7,7 @@ from pathlib import Path
 from benchmarks.deal_uniformity import measure_deal_uniformity
 from benchmarks.engine_sanity import measure_engine_sanity
 from benchmarks.figure import Figure
+from benchmarks.kill_recovery import measure_kill_recovery
 from benchmarks.redis_clients import measure_redis_clients
 from benchmarks.tick_gain import measure_tick_gain
 
@@ -14,6 +15,7 @@ BENCHMARKS = {
     "engine_sanity": measure_engine_sanity,
     "deal_uniformity": measure_deal_uniformity,
     "tick_gain": measure_tick_gain,
+    "kill_recovery": measure_kill_recovery,
     "redis_clients": measure_redis_clients,
 }
 

@@ -49,7 +49,7 @@ from protocol.messages.refusals import Breach, CloseCode, Refusal
 MAX_FRAME_BYTES: Final = 1024 * 1024
 FIRST_WAIT_SECONDS: Final = 0.1
 LONGEST_WAIT_SECONDS: Final = 5.0
-STEADY_SECONDS: Final = 5.0
+STEADY_SECONDS: Final = 1.0
 """A connection that held this long starts the waits anew."""
 PATIENCE_SECONDS: Final = 0.3
 """Before a move is sent again that the server could not store."""
@@ -98,6 +98,11 @@ class Connection:
         self._has_introduced_itself = False
         self._is_welcome = False
         self._entered = asyncio.Event()
+
+    @property
+    def local_port(self) -> int | None:
+        """The port at our end of the present socket, None while there is none."""
+        return int(self._socket.local_address[1]) if self._socket is not None else None
 
     async def updates(self) -> AsyncGenerator[Update]:
         """What changes, until the server has no more for us. Raises `Rejected` and `Cheated`; safe to cancel."""
