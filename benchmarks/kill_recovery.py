@@ -32,6 +32,8 @@ from protocol.messages.options import RoomOptions
 
 KILLS = 200
 WORKERS = 3
+BETWEEN_SECONDS = 1.5, 2.5
+"""Between two kills: the worker that replaces the last victim serves by then."""
 PACE_SECONDS = 0.05
 """Between two moves of a player."""
 OPTIONS = RoomOptions(rules="senior", redeals=2, countdown_seconds=0)
@@ -129,9 +131,9 @@ async def _race(url: str, keeper: int, tally: Tally, chance: random.Random) -> N
     second = Player(Connection(url, Identity(), joins), random.Random(chance.random()))
     playing = [hosting, asyncio.create_task(second.play())]
     while not any(task.done() for task in playing):
-        await asyncio.wait(playing, timeout=chance.uniform(0.3, 1.0), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(playing, timeout=chance.uniform(*BETWEEN_SECONDS), return_when=asyncio.FIRST_COMPLETED)
         if len(_workers(keeper)) == WORKERS and _both_race(first, second) and len(tally.seconds) < KILLS:
-            await _kill(keeper, (first, second), tally)
+            await _kill(keeper, (first, second), playing, tally)
     await asyncio.gather(*playing)
     tally.races += 1
     for player in (first, second):
@@ -150,7 +152,7 @@ def _both_race(*players: Player) -> bool:
     )
 
 
-async def _kill(keeper: int, players: tuple[Player, Player], tally: Tally) -> None:
+async def _kill(keeper: int, players: tuple[Player, Player], playing: list[asyncio.Task[None]], tally: Tally) -> None:
     """Kill every worker that serves one of them, and wait for both to move."""
     victims = {pid for player in players if (pid := _server_of(player, _workers(keeper)))}
     if not victims or len(victims) == WORKERS:
@@ -160,8 +162,12 @@ async def _kill(keeper: int, players: tuple[Player, Player], tally: Tally) -> No
     since = time.monotonic()
     for player in players:
         player.has_moved.clear()
-    async with asyncio.timeout(30):
-        await asyncio.gather(*(player.has_moved.wait() for player in players))
+    moving = asyncio.gather(*(player.has_moved.wait() for player in players))
+    done, _ = await asyncio.wait({moving, *playing}, timeout=30, return_when=asyncio.FIRST_COMPLETED)
+    if moving not in done:
+        for task in done:
+            task.result()
+        raise TimeoutError(f"no move after a kill: {[player.connection.model for player in players]}")
     tally.seconds.append(time.monotonic() - since)
 
 

@@ -51,6 +51,8 @@ FIRST_WAIT_SECONDS: Final = 0.1
 LONGEST_WAIT_SECONDS: Final = 5.0
 STEADY_SECONDS: Final = 1.0
 """A connection that held this long starts the waits anew."""
+WELCOME_SECONDS: Final = 5.0
+"""A server that was said hello to answers in this time, or another one may."""
 PATIENCE_SECONDS: Final = 0.3
 """Before a move is sent again that the server could not store."""
 
@@ -191,6 +193,7 @@ class Connection:
             self._socket, self._has_introduced_itself, self._is_welcome = socket, False, False
             try:
                 await self._say(Hello(token=self._identity.token, name=self._name, client="fairest"))
+                asyncio.get_running_loop().call_later(WELCOME_SECONDS, self._expect_welcome, socket)
                 async for frame in socket:
                     message = decode_from_server(frame)
                     self._hear(message, int(time.time() * 1000))
@@ -203,6 +206,11 @@ class Connection:
             finally:
                 self._socket = None
             self._judge_close(socket)
+
+    def _expect_welcome(self, socket: ClientConnection) -> None:
+        """A server that takes a connection and does not answer on it is as good as none."""
+        if socket is self._socket and not self._is_welcome:
+            socket.transport.abort()
 
     def _hear(self, message: FromServer, now_ms: int) -> None:
         """Take a message; it stands in the receipt before it is judged."""
