@@ -162,13 +162,18 @@ async def _kill(keeper: int, players: tuple[Player, Player], playing: list[async
     since = time.monotonic()
     for player in players:
         player.has_moved.clear()
-    moving = asyncio.gather(*(player.has_moved.wait() for player in players))
-    done, _ = await asyncio.wait({moving, *playing}, timeout=30, return_when=asyncio.FIRST_COMPLETED)
-    if moving not in done:
-        for task in done:
-            task.result()
+    moving = asyncio.create_task(_both_moved(players))
+    await asyncio.wait((moving, *playing), timeout=30, return_when=asyncio.FIRST_COMPLETED)
+    if not moving.done():
+        for task in playing:
+            if task.done():
+                task.result()
         raise TimeoutError(f"no move after a kill: {[player.connection.model for player in players]}")
     tally.seconds.append(time.monotonic() - since)
+
+
+async def _both_moved(players: tuple[Player, Player]) -> None:
+    await asyncio.gather(*(player.has_moved.wait() for player in players))
 
 
 def _compare(player: Player, tally: Tally) -> None:
