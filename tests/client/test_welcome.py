@@ -13,6 +13,12 @@ from client_cli.identity import Identity
 from protocol.messages.from_client import Create
 
 
+async def hear_all(client: Connection) -> None:
+    async with asyncio.timeout(10), aclosing(client.updates()) as updates:
+        async for _ in updates:
+            pass
+
+
 async def test_a_server_that_does_not_welcome_us_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "WELCOME_SECONDS", 0.05)
     met: list[ServerConnection] = []
@@ -25,7 +31,5 @@ async def test_a_server_that_does_not_welcome_us_is_left(monkeypatch: pytest.Mon
         url = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         client = Connection(url, Identity(), Create(), gives_up_after=2)
         with pytest.raises(Rejected):
-            async with asyncio.timeout(10), aclosing(client.updates()) as updates:
-                async for _ in updates:
-                    pass
+            await hear_all(client)
     assert len(met) == 2
