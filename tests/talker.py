@@ -18,7 +18,7 @@ from protocol.messages.from_server import FromServer, Refused, Snapshot, View, W
 from protocol.messages.options import RoomOptions
 from protocol.messages.scene import Scene
 
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 20.0
 QUICK = RoomOptions(countdown_seconds=0)
 
 M = TypeVar("M")
