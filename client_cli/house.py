@@ -19,11 +19,11 @@ class NoServer(Exception):
 async def own_server() -> AsyncIterator[str]:
     """Run a server with an embedded Redis that keeps nothing, and yield its URL. Raises `NoServer`."""
     with tempfile.TemporaryDirectory(prefix="fairest-") as folder:
-        arguments = ["-m", "server", "--host", "127.0.0.1", "--port", "0", "--data-dir", folder]
+        arguments = ["-m", "server", "--host", "127.0.0.1", "--port", "0", "--data-dir", folder, "--ends-with-input"]
         server = await asyncio.create_subprocess_exec(
             sys.executable,
             *arguments,
-            stdin=asyncio.subprocess.DEVNULL,
+            stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,

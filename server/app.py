@@ -150,6 +150,8 @@ async def _serve_until_told(settings: Settings) -> None:
     told = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, told.set)
+    if settings.ends_with_input:
+        asyncio.get_running_loop().add_reader(sys.stdin.fileno(), _hear_input, told)
     serving = running(settings) if settings.workers == 1 else _running_workers(settings)
     async with serving as url:
         # The one line on standard output: whoever started us learns where we are.
@@ -173,6 +175,13 @@ async def _running_workers(settings: Settings) -> AsyncIterator[str]:
             raise StartError(str(reason)) from reason
         except OSError as reason:
             raise StartError(f"cannot listen on {settings.host}:{settings.port}: {_why(reason)}") from reason
+
+
+def _hear_input(told: asyncio.Event) -> None:
+    """Whoever started us writes nothing; the end of its pipe is its own end."""
+    if not os.read(sys.stdin.fileno(), 1024):
+        asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+        told.set()
 
 
 def _give_up_waiting() -> None:

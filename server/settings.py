@@ -27,6 +27,9 @@ class Settings(BaseSettings):
     reuse_port: Annotated[
         bool, Field(description="Share the port with other processes that do the same; --workers does it by itself.")
     ] = False
+    ends_with_input: Annotated[
+        bool, Field(description="End when standard input does: a child that does not outlive whoever started it.")
+    ] = False
     redis_url: Annotated[
         str | None,
         Field(description="redis://, rediss:// or unix:// of an external Redis; without it, an embedded one."),
