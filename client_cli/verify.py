@@ -138,6 +138,8 @@ def _check_deal(record: Record, where: str, played: RecordedRound) -> Iterator[s
         played.round_id, played.commitment, entropies, root_envelopes(played.envelopes), record.rules.terms
     )
     yield f"{where}: the check words were {' '.join(words)}."
+    rules = f"--rules {record.rules.name} --redeals {record.rules.redeals}"
+    yield f"{where}: to see the deck: fairest deal {played.seed.hex()} {rules}"
 
 
 def _check_race(record: Record, number: int, played: RecordedRound) -> Iterator[str]:
