@@ -32,8 +32,8 @@ from protocol.messages.options import RoomOptions
 
 KILLS = 200
 WORKERS = 3
-BETWEEN_SECONDS = 1.5, 2.5
-"""Between two kills: the worker that replaces the last victim serves by then."""
+BETWEEN_SECONDS = 0.3, 1.0
+"""From the moment when all workers are there again to the next kill."""
 PACE_SECONDS = 0.05
 """Between two moves of a player."""
 OPTIONS = RoomOptions(rules="senior", redeals=2, countdown_seconds=0)

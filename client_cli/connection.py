@@ -49,8 +49,8 @@ from protocol.messages.refusals import Breach, CloseCode, Refusal
 MAX_FRAME_BYTES: Final = 1024 * 1024
 FIRST_WAIT_SECONDS: Final = 0.1
 LONGEST_WAIT_SECONDS: Final = 5.0
-STEADY_SECONDS: Final = 1.0
-"""A connection that held this long starts the waits anew."""
+STEADY_SECONDS: Final = 5.0
+"""A connection that held this long starts the waits anew, and so does one on which the room went on."""
 WELCOME_SECONDS: Final = 5.0
 """A server that was said hello to answers in this time, or another one may."""
 PATIENCE_SECONDS: Final = 0.3
@@ -99,6 +99,7 @@ class Connection:
         self._socket: ClientConnection | None = None
         self._has_introduced_itself = False
         self._is_welcome = False
+        self._was_served = False
         self._entered = asyncio.Event()
 
     @property
@@ -130,7 +131,8 @@ class Connection:
                 note = f"No server answers at {self._url} ({_why(reason)})."
             except InvalidURI as reason:
                 raise Rejected(f"{self._url} is no WebSocket address; it looks like ws://host:port") from reason
-            failures = 0 if time.monotonic() - since > STEADY_SECONDS else failures + 1
+            is_good = self._was_served or time.monotonic() - since > STEADY_SECONDS
+            failures = 0 if is_good else failures + 1
             if self.model.room is None and self._gives_up_after is not None and failures >= self._gives_up_after:
                 raise Rejected(f"{note} Is it running? Start one with: fairest-server")
             self.model = self.model.connected(Link.LOST)
@@ -190,7 +192,8 @@ class Connection:
             close_timeout=1,
             proxy=None if is_local else True,
         ) as socket:
-            self._socket, self._has_introduced_itself, self._is_welcome = socket, False, False
+            self._socket, self._has_introduced_itself = socket, False
+            self._is_welcome = self._was_served = False
             try:
                 await self._say(Hello(token=self._identity.token, name=self._name, client="fairest"))
                 asyncio.get_running_loop().call_later(WELCOME_SECONDS, self._expect_welcome, socket)
@@ -260,6 +263,7 @@ class Connection:
                 self.model = self.model.connected(Link.CONNECTED)
                 await self._say(self._entrance())
             case Snapshot() | View():
+                self._was_served = self._has_introduced_itself
                 if not self._has_introduced_itself:
                     self._has_introduced_itself = True
                     self._entered.set()
