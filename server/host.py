@@ -59,6 +59,7 @@ class Host:
         self._processes = Processes(redis, self.process_id)
         self._pulse = Pulse(self._processes, self._log, self, self._stopping)
         self._held: set[str] = set()
+        self._holding = asyncio.Lock()
         self.pauses: tuple[Pause, ...] = ()
         self._clock = RedisClock()
         self._timers = Timers(self._clock)
@@ -97,14 +98,19 @@ class Host:
 
     async def hold_room(self, code: str) -> HostedRoom | None:
         """The room with this code, in which somebody here is about to speak. Raises RedisError. As `open_room`."""
-        await self._hold(code)
-        return await self.open_room(code)
+        while True:
+            await self._hold(code)
+            room = await self.open_room(code)
+            if room is None or code in self._held:
+                return room
+            # Released while the log was read, since the room was not open yet.
 
     async def _hold(self, code: str) -> None:
         """Others must find the seats of this process should it be killed: so it is written down before they exist."""
-        if code not in self._held:
-            await self._processes.hold(code)
-            self._held.add(code)
+        async with self._holding:
+            if code not in self._held:
+                await self._processes.hold(code)
+                self._held.add(code)
 
     async def open_room(self, code: str) -> HostedRoom | None:
         """The room with this code, or None if there is none. Raises RedisError.
@@ -358,10 +364,12 @@ class Host:
 
     async def release_rooms(self) -> None:
         """Rooms that are not open here any more hold no seat of ours. Raises RedisError."""
-        gone = self._held - self._rooms.keys()
-        if gone:
+        async with self._holding:
+            gone = self._held - self._rooms.keys()
+            # Whoever comes in meanwhile finds its room not held, and waits to hold it behind this release.
             self._held -= gone
-            await self._processes.release(self.process_id, gone)
+            if gone:
+                await self._processes.release(self.process_id, gone)
 
     async def report_lapsed(self, process_id: str) -> bool:
         """Tell the rooms of a process that lapsed; whether all of them know. Raises RedisError."""

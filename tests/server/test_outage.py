@@ -18,6 +18,10 @@ from protocol.messages.fields import Phase
 from protocol.messages.from_client import Create, Join, Resume
 from protocol.messages.from_server import Snapshot, View
 from protocol.messages.refusals import CloseCode
+from server.app import running
+from server.host import Host
+from server.settings import Settings
+from server.signing import SigningKey
 from server.store import keys
 from server.store.embedded import find_redis_server
 from server.store.log import Log
@@ -208,3 +212,25 @@ async def test_nobody_joins_a_room_that_its_process_has_not_written_down(server_
         held = [key async for key in redis.scan_iter(match=keys.held_rooms("*"))]
         assert len(held) == 1
         assert await redis.sismember(held[0].decode(), room)
+
+
+async def test_a_room_stays_written_down_however_often_idle_rooms_are_released(
+    settings_for_tests: Settings, redis: Redis
+) -> None:
+    """Somebody comes into a room that is not open here, again and again, while the pulse releases idle rooms."""
+    host, is_done = Host(redis, redis, SigningKey(bytes(32))), asyncio.Event()
+
+    async def release_all_the_time() -> None:
+        while not is_done.is_set():
+            await host.release_rooms()
+            await asyncio.sleep(0)
+
+    async with running(settings_for_tests) as url, talking(url) as talker, asyncio.TaskGroup() as tasks:
+        room = (await talker.enter(Create(options=QUICK))).room
+        tasks.create_task(release_all_the_time())
+        for _ in range(100):
+            opened = await host.hold_room(room)
+            assert opened is not None
+            assert await redis.sismember(keys.held_rooms(host.process_id), room)
+            host.changed(opened)
+        is_done.set()
