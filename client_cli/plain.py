@@ -111,6 +111,8 @@ def _tell_snapshot(model: Model) -> Iterator[str]:
         yield f"  {model.invitation}"
     if scene.phase is Phase.READY:
         yield "Both players are here."
+    if model.witness.check_words and scene.phase in (Phase.COUNTDOWN, Phase.RACING):
+        yield f"Check words: {' '.join(model.witness.check_words)}"
     if model.seat is None and scene.options.spectators is Spectators.OPEN:
         yield "You watch, and see everything at once."
     elif model.seat is None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from protocol.calculation.cards import Card
 from protocol.calculation.deal import Deal, SealedDeal
-from protocol.calculation.round import Ending, Outcome, Racer, Score, Turn, judge, start_round
+from protocol.calculation.round import DECISIVE, Ending, Outcome, Racer, Score, Turn, judge, start_round
 from protocol.calculation.rules import Foundation, Rules
 from protocol.messages import entries
 
@@ -63,6 +63,9 @@ def check_race(
             raise Cheated(f"The result counts other cards for seat {seat + 1} than it has placed.")
         if not _may_end(racer, score):
             raise Cheated(f"Seat {seat + 1} is said to have ended as {score.ending}, which its race does not bear out.")
+    endings = {score.ending for score in outcome.scores}
+    if Ending.ROUND_OVER in endings and not endings & DECISIVE:
+        raise Cheated("The round is said to be over, and nothing has ended it.")
     if outcome.winner != judge(outcome.scores, direct_breaks_ties=direct_breaks_ties):
         raise Cheated("The result names another winner than the counts do.")
 
@@ -86,4 +89,4 @@ def _may_end(racer: Racer, score: Score) -> bool:
     """Whether a race that stands like this may be said to have ended like that."""
     if racer.ending:
         return score.ending is racer.ending
-    return score.ending in (Ending.STOPPED, Ending.OUT_OF_TIME, Ending.AWAY, Ending.RESIGNED, Ending.ROUND_OVER)
+    return score.ending in (Ending.OUT_OF_TIME, Ending.AWAY, Ending.RESIGNED, Ending.ROUND_OVER)

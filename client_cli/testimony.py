@@ -28,14 +28,13 @@ class _Account:
     """What the receipt told so far.
 
     `rounds` are all rounds in the order in which they were shown; `begins` is where the present match began among
-    them. `said` are the moves that we said in each round.
+    them.
     """
 
     rounds: list[bytes] = field(default_factory=list)
     bound: set[bytes] = field(default_factory=set)
     begins: dict[bytes, int] = field(default_factory=dict)
     match_began: int = 0
-    said: dict[bytes, set[tuple[int, str]]] = field(default_factory=dict)
     cards: int = 0
     moves: int = 0
     finished: int = 0
@@ -107,9 +106,7 @@ class _Comparison:
                     other_hash = witness.hashes[1 - witness.bond.seat]
                     self._model = self._model.bound(replace(witness.bond, other_hash=other_hash))
                 self._compare_own(round_id, "entropy", entropy, where)
-            case Play(number=number, move=move):
-                if witness.round_id is not None:
-                    account.said.setdefault(witness.round_id, set()).add((number, move.text))
+            case Play():
                 self._model = self._model.playing(message)
             case _:
                 raise BadReceipt(f"{where} holds what a receipt does not keep")

@@ -34,7 +34,6 @@ class Workers:
         self._settings = settings
         self._redis_url = redis_url
         self._processes: set[asyncio.subprocess.Process] = set()
-        self._is_stopping = False
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[str]:
@@ -48,7 +47,6 @@ class Workers:
                 try:
                     yield f"ws://{self._settings.host}:{port}"
                 finally:
-                    self._is_stopping = True
                     for task in keeping:
                         task.cancel()
                     await asyncio.gather(*keeping, return_exceptions=True)

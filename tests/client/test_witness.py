@@ -9,6 +9,7 @@ import pytest
 from client_cli.proof import Cheated
 from client_cli.witness import Bond, Witness
 from protocol.calculation.deal import SealedDeal
+from protocol.calculation.round import Ending
 from protocol.calculation.rules import VARIANTS
 from protocol.calculation.seal import make_envelope
 from protocol.messages import entries
@@ -210,3 +211,26 @@ def test_a_snapshot_of_a_round_that_is_not_signed_is_refused(table: Table) -> No
 def test_a_variant_that_we_do_not_know_is_played_and_not_proved(shown: list[Entry]) -> None:
     watched = watch(shown, options=OPTIONS.model_copy(update={"rules": "colorado"}))
     assert (watched.is_opened, watched.proved) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("claimed", "sentence"),
+    [
+        (Ending.ROUND_OVER, "The round is said to be over, and nothing has ended it"),
+        (Ending.STOPPED, "said to have ended as stopped, which its race does not bear out"),
+        (Ending.STUCK, "said to have ended as stuck, which its race does not bear out"),
+    ],
+)
+def test_an_ending_that_nothing_led_to_is_noticed(claimed: Ending, sentence: str) -> None:
+    """Both ran out of time; the server says otherwise of one of them."""
+    table = Table(1)
+    table.start()
+    table.let_time_pass()
+    shown = view(table.steps, 0)
+    place = place_of(shown, entries.RoundFinished)
+    finished = shown[place]
+    assert isinstance(finished, entries.RoundFinished)
+    first, second = finished.outcome.scores
+    lie = replace(finished.outcome, scores=(first, replace(second, ending=claimed)))
+    with pytest.raises(Cheated, match=sentence):
+        watch(changed(shown, place, outcome=lie), options=table.state.options)

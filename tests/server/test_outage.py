@@ -177,7 +177,8 @@ async def test_a_redis_that_is_silent_sends_clients_away_and_is_forgiven(
                 await again.say(Resume(room=first.room, position=first.position, tag=first.tag))
                 again.scene, again.position, again.seat = first.scene, first.position, first.seat
                 await again.play("sb")
-            assert second.socket.close_code in (None, CloseCode.RESTARTING)
+            await second.socket.wait_closed()
+            assert second.socket.close_code == CloseCode.RESTARTING
     finally:
         await fleet.kill(url)
 

@@ -27,7 +27,6 @@ from protocol.messages.entries import Entry
 from protocol.messages.fields import Message, Phase
 from protocol.messages.from_client import Create, Hello, Join, Play, Ready, Resume, Reveal
 from protocol.messages.from_server import Snapshot, View, Welcome
-from protocol.messages.options import RoomOptions
 from protocol.messages.scene import Scene, SeatScene
 from tests.races import KEY
 from tests.talker import QUICK
@@ -67,6 +66,18 @@ class Script:
             room="quiet-amber-otter", seat=0, position=self.position, tag="00000000", now_ms=LATER, scene=scene
         )
         await self.say(snapshot)
+
+    async def show_round(self, phase: Phase, ours: bytes) -> None:
+        """A scene in which we are bound by this hash, and the other player is not."""
+        round_ = opened()
+        await self.show_scene(
+            phase=phase,
+            round=ROUND,
+            round_number=1,
+            commitment=round_.commitment,
+            signature=round_.signature,
+            seats=(SeatScene(name="ann", entropy_hash=ours), SeatScene(name="bob")),
+        )
 
     async def greet(self) -> None:
         await self.hear(Hello)
@@ -277,16 +288,7 @@ async def test_a_client_does_not_show_its_entropy_before_the_other_is_bound() ->
             return
         await one.greet()
         ours = next(word for word in scripts[0].heard if isinstance(word, Ready))
-        seats = SeatScene(name="ann", entropy_hash=ours.entropy_hash), SeatScene(name="bob")
-        round_ = opened()
-        await one.show_scene(
-            phase=Phase.DEALING,
-            round=ROUND,
-            round_number=1,
-            commitment=round_.commitment,
-            signature=round_.signature,
-            seats=seats,
-        )
+        await one.show_round(Phase.DEALING, ours.entropy_hash)
         await one.say(Welcome(name="ann", token=None, key=KEY.public, now_ms=LATER))
 
     with pytest.raises(Rejected, match="welcomes us twice"):
@@ -318,20 +320,7 @@ async def test_a_hash_of_ours_cannot_be_swapped_by_a_lost_connection() -> None:
             await one.hear(Ready)
             await one.websocket.close()
             return
-        round_ = opened()
-        forged = SeatScene(name="ann", entropy_hash=commit_entropy(ROUND, 0, THEIRS))
-        await one.show_scene(
-            phase=Phase.READY,
-            round=ROUND,
-            round_number=1,
-            commitment=round_.commitment,
-            signature=round_.signature,
-            seats=(forged, SeatScene(name="bob")),
-        )
+        await one.show_round(Phase.READY, commit_entropy(ROUND, 0, THEIRS))
 
     with pytest.raises(Cheated, match="another entropy hash for us than the one that we sent"):
         await meet(script)
-
-
-def test_the_scripts_use_the_options_of_a_real_room() -> None:
-    assert RoomOptions(countdown_seconds=0).settled() == OPTIONS
