@@ -21,6 +21,7 @@ from protocol.messages.from_server import MatchRecord
 from protocol.messages.options import Spectators
 from protocol.messages.refusals import Refusal
 from server.audience import Follower
+from server.faults import contained
 from server.hosted_room import HostedRoom, Request
 from server.pulse import Pulse
 from server.room.commands import ConfirmPublished, LoseLink, LoseProcess, PassTime, Pause
@@ -230,10 +231,8 @@ class Host:
             work.close()
 
     async def _guard(self, work: Coroutine[Any, Any, None], code: str) -> None:
-        try:
+        with contained("a room", room=code):
             await work
-        except Exception:
-            _LOG.exception("fault in a room", room=code)
 
     async def _catch_up(self, room: HostedRoom, after: int) -> None:
         try:

@@ -8,6 +8,7 @@ from typing import Final, Protocol
 import structlog
 from redis.exceptions import RedisError
 
+from server.faults import contained
 from server.room.commands import Pause
 from server.store.log import Log
 from server.store.processes import Processes
@@ -100,12 +101,11 @@ class Pulse:
     async def _repeat(self, work: Callable[[], Awaitable[None]]) -> None:
         """Every second; whatever goes wrong once is logged and tried again."""
         while True:
-            try:
-                await work()
-            except (RedisError, OSError) as reason:
-                _LOG.warning("redis does not answer", reason=str(reason))
-            except Exception:
-                _LOG.exception("fault in the pulse")
+            with contained("the pulse"):
+                try:
+                    await work()
+                except (RedisError, OSError) as reason:
+                    _LOG.warning("redis does not answer", reason=str(reason))
             if await self._waits(BEAT_SECONDS):
                 return
 

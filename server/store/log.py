@@ -13,17 +13,16 @@ from enum import StrEnum
 from importlib.resources import files
 from typing import Any, Final, cast
 
-import structlog
 from pydantic import TypeAdapter
 from redis.asyncio import Redis
 from redis.exceptions import NoScriptError, RedisError
 
 from protocol.calculation.moves import MOVES
 from protocol.messages.codec import encode
+from server.faults import contained
 from server.room.events import Event, Played
 from server.store import keys
 
-_LOG = structlog.get_logger(__name__)
 _EVENT: Final = TypeAdapter[Event](Event)
 
 
@@ -110,10 +109,8 @@ class Log:
             batch, self._waiting = self._waiting, []
             answers = await self._send(batch) if batch else []
             for append, (answer, now_ms) in zip(batch, answers, strict=True):
-                try:
+                with contained("a room", room=append.room):
                     append.done(answer, now_ms)
-                except Exception:
-                    _LOG.exception("fault in a room", room=append.room)
 
     async def read(self, room: str, after: int = 0) -> list[Logged]:
         """The entries of a room's log behind this index; empty for a room that does not exist.

@@ -8,14 +8,13 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
-import structlog
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from server.faults import contained
 from server.store import keys
 from server.store.log import Logged, parse_wake
 
-_LOG = structlog.get_logger(__name__)
 _RETRY_SECONDS = 0.5
 
 
@@ -67,10 +66,8 @@ class Wakes:
             message = await self._retrying(partial(self._pubsub.get_message, timeout=None))
             if message:
                 room = message["channel"].decode().rpartition(":")[2]
-                try:
+                with contained("a room", room=room):
                     self._heard(room, parse_wake(message["data"]))
-                except Exception:
-                    _LOG.exception("fault in a room", room=room)
 
     async def _retrying(self, ask: Callable[..., Awaitable[Any]], *channels: str) -> Any:
         """What Redis answers, however long it is away; tails are compared meanwhile."""

@@ -1,0 +1,17 @@
+"""Faults of ours, contained: what serves all rooms goes on, and the traceback says where it happened."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import structlog
+
+_LOG = structlog.get_logger(__name__)
+
+
+@contextmanager
+def contained(what: str, **where: object) -> Iterator[None]:
+    """Whatever goes wrong inside is logged, with its traceback, and ends here. Cancelling passes through."""
+    try:
+        yield
+    except Exception:
+        _LOG.exception(f"fault in {what}", **where)
