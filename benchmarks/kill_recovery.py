@@ -14,21 +14,14 @@ import tempfile
 import time
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.figure import Figure
-from client_cli.bots import choose_greedy
-from client_cli.connection import Connection
-from client_cli.identity import Identity
-from client_cli.verify import verify_record
-from protocol.calculation.record import Record, RecordedMove
-from protocol.messages.entries import Moved
-from protocol.messages.fields import Phase
-from protocol.messages.from_client import Create, Join
-from protocol.messages.from_server import MatchRecord, View
+from protocol.calculation.record import RecordedMove
 from protocol.messages.options import RoomOptions
+from tests.bots import Bot, Match, start_match
 
 KILLS = 200
 WORKERS = 3
@@ -37,43 +30,6 @@ BETWEEN_SECONDS = 0.3, 1.0
 PACE_SECONDS = 0.05
 """Between two moves of a player."""
 OPTIONS = RoomOptions(rules="senior", redeals=2, countdown_seconds=0)
-
-
-@dataclass
-class Player:
-    """A bot in a seat, and what was acknowledged to it: when, and which moves of its own."""
-
-    connection: Connection
-    chance: random.Random
-    has_moved: asyncio.Event = field(default_factory=asyncio.Event)
-    acknowledged: list[str] = field(default_factory=list)
-    record: Record | None = None
-
-    async def play(self) -> None:
-        """Race once, through whatever happens."""
-        async with aclosing(self.connection.updates()) as updates:
-            async for update in updates:
-                self._note(update.message)
-                model = update.model
-                if isinstance(update.message, MatchRecord):
-                    self.record, checks = verify_record("".join(f"{line}\n" for line in update.message.lines))
-                    list(checks)
-                    return
-                if update.message is None or model.scene is None or model.own is None:
-                    continue
-                if model.phase is Phase.READY and not model.own.entropy_hash:
-                    await self.connection.get_ready()
-                elif model.phase is Phase.FINISHED:
-                    await self.connection.ask_record()
-                elif model.may_move and model.board is not None and any(model.board.legal_moves()):
-                    await asyncio.sleep(PACE_SECONDS * self.chance.uniform(0.5, 1.5))
-                    await self.connection.play(choose_greedy(model.board, self.chance))
-
-    def _note(self, message: object) -> None:
-        for entry in message.entries if isinstance(message, View) else ():
-            if isinstance(entry, Moved) and entry.seat == self.connection.model.seat:
-                self.has_moved.set()
-                self.acknowledged.append(entry.move.text)
 
 
 @dataclass
@@ -125,22 +81,18 @@ async def _serving() -> AsyncIterator[tuple[str, int]]:
 
 
 async def _race(url: str, keeper: int, tally: Tally, chance: random.Random) -> None:
-    first = Player(Connection(url, Identity(), Create(options=OPTIONS)), random.Random(chance.random()))
-    hosting = asyncio.create_task(first.play())
-    joins = Join(room=await first.connection.entered())
-    second = Player(Connection(url, Identity(), joins), random.Random(chance.random()))
-    playing = [hosting, asyncio.create_task(second.play())]
-    while not any(task.done() for task in playing):
-        await asyncio.wait(playing, timeout=chance.uniform(*BETWEEN_SECONDS), return_when=asyncio.FIRST_COMPLETED)
-        if len(_workers(keeper)) == WORKERS and _both_race(first, second) and len(tally.seconds) < KILLS:
-            await _kill(keeper, (first, second), playing, tally)
-    await asyncio.gather(*playing)
+    match = await start_match((url,), OPTIONS, chance.randrange(2**32), PACE_SECONDS, spectators=0)
+    while not match.playing.done():
+        await asyncio.wait([match.playing], timeout=chance.uniform(*BETWEEN_SECONDS))
+        if len(_workers(keeper)) == WORKERS and _both_race(*match.players) and len(tally.seconds) < KILLS:
+            await _kill(keeper, match, tally)
+    await match.end()
     tally.races += 1
-    for player in (first, second):
+    for player in match.players:
         _compare(player, tally)
 
 
-def _both_race(*players: Player) -> bool:
+def _both_race(*players: Bot) -> bool:
     """Whether both have moved and have moves left for long enough."""
     return all(
         player.acknowledged
@@ -152,31 +104,30 @@ def _both_race(*players: Player) -> bool:
     )
 
 
-async def _kill(keeper: int, players: tuple[Player, Player], playing: list[asyncio.Task[None]], tally: Tally) -> None:
+async def _kill(keeper: int, match: Match, tally: Tally) -> None:
     """Kill every worker that serves one of them, and wait for both to move."""
-    victims = {pid for player in players if (pid := _server_of(player, _workers(keeper)))}
+    victims = {pid for player in match.players if (pid := _server_of(player, _workers(keeper)))}
     if not victims or len(victims) == WORKERS:
         return
     for victim in victims:
         os.kill(victim, signal.SIGKILL)
     since = time.monotonic()
-    for player in players:
+    for player in match.players:
         player.has_moved.clear()
-    moving = asyncio.create_task(_both_moved(players))
-    await asyncio.wait((moving, *playing), timeout=30, return_when=asyncio.FIRST_COMPLETED)
+    moving = asyncio.create_task(_both_moved(match.players))
+    await asyncio.wait((moving, match.playing), timeout=30, return_when=asyncio.FIRST_COMPLETED)
     if not moving.done():
-        for task in playing:
-            if task.done():
-                task.result()
-        raise TimeoutError(f"no move after a kill: {[player.connection.model for player in players]}")
+        if match.playing.done():
+            match.playing.result()
+        raise TimeoutError(f"no move after a kill: {[player.connection.model for player in match.players]}")
     tally.seconds.append(time.monotonic() - since)
 
 
-async def _both_moved(players: tuple[Player, Player]) -> None:
+async def _both_moved(players: tuple[Bot, Bot]) -> None:
     await asyncio.gather(*(player.has_moved.wait() for player in players))
 
 
-def _compare(player: Player, tally: Tally) -> None:
+def _compare(player: Bot, tally: Tally) -> None:
     """What was acknowledged stands in the record, once and in this order."""
     assert player.record is not None
     seat = player.connection.model.seat
@@ -193,7 +144,7 @@ def _workers(keeper: int) -> list[int]:
     return [int(child) for child in children if "--reuse-port" in Path(f"/proc/{child}/cmdline").read_text()]
 
 
-def _server_of(player: Player, workers: list[int]) -> int | None:
+def _server_of(player: Bot, workers: list[int]) -> int | None:
     """The worker at the other end of a player's connection, by the kernel's tables."""
     ours = player.connection.local_port
     if ours is None:

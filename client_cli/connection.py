@@ -53,6 +53,8 @@ STEADY_SECONDS: Final = 5.0
 """A connection that held this long starts the waits anew, and so does one on which the room went on."""
 WELCOME_SECONDS: Final = 5.0
 """A server that was said hello to answers in this time, or another one may."""
+ANSWER_SECONDS: Final = 5.0
+"""A move that is not answered in this time goes again over a new connection: this one may be dead without a sign."""
 PATIENCE_SECONDS: Final = 0.3
 """Before a move is sent again that the server could not store."""
 
@@ -151,7 +153,7 @@ class Connection:
         play = self.model.next_play(move)
         self.model = self.model.playing(play)
         if self._has_introduced_itself:
-            await self._say(play)
+            await self._send(play)
 
     async def get_ready(self) -> None:
         """Say that we are ready, bound to random bytes of our own, if the server has bound itself."""
@@ -209,6 +211,10 @@ class Connection:
             finally:
                 self._socket = None
             self._judge_close(socket)
+
+    def _expect_answer(self, socket: ClientConnection, play: Play) -> None:
+        if socket is self._socket and play in self.model.sent:
+            socket.transport.abort()
 
     def _expect_welcome(self, socket: ClientConnection) -> None:
         """A server that takes a connection and does not answer on it is as good as none."""
@@ -268,7 +274,7 @@ class Connection:
                     self._has_introduced_itself = True
                     self._entered.set()
                     for play in self.model.sent:
-                        await self._say(play)
+                        await self._send(play)
                 await self._reveal()
             case Refused(to="hello" | "create" | "join" | "watch" | "resume", code=code, sentence=sentence):
                 if code is not Refusal.TRY_AGAIN:
@@ -279,7 +285,7 @@ class Connection:
                 if self.model.sent and number == self.model.sent[0].number:
                     await asyncio.sleep(PATIENCE_SECONDS)
                     for play in self.model.sent:
-                        await self._say(play)
+                        await self._send(play)
             case Refused(code=Refusal.TRY_AGAIN):
                 await self._come_again()
             case Error(code=Breach.BAD_TOKEN):
@@ -312,6 +318,11 @@ class Connection:
             self._identity.keep_bond(shown)
             self.model = self.model.bound(shown)
             await self._say(Reveal(round=bond.round_id, entropy=bond.entropy))
+
+    async def _send(self, play: Play) -> None:
+        await self._say(play)
+        if self._socket is not None:
+            asyncio.get_running_loop().call_later(ANSWER_SECONDS, self._expect_answer, self._socket, play)
 
     async def _say(self, message: Message) -> None:
         if self._socket is None:

@@ -15,8 +15,9 @@ from protocol.messages import entries
 from protocol.messages.codec import encode
 from protocol.messages.entries import Entry
 from protocol.messages.fields import Phase
-from protocol.messages.from_server import Placed, Refused, Snapshot, View, Welcome
+from protocol.messages.from_server import Error, Placed, Refused, Snapshot, View, Welcome
 from protocol.messages.options import RoomOptions, Spectators
+from protocol.messages.refusals import Breach
 
 HELP: Final = """\
 A move is where from, then where to:
@@ -68,12 +69,16 @@ def tell_news(before: Model, update: Update) -> Iterator[str]:
     match message:
         case Snapshot() if before.scene is None:
             yield from _tell_snapshot(model)
+        case Snapshot():
+            yield from _tell_setback(before, model)
         case View(entries=shown):
             for entry in shown:
                 yield from _tell_entry(before, model, entry)
         case Placed(placed=placed) if model.phase is Phase.RACING and placed != before.placed:
             yield "Placed now: " + ", ".join(f"{_name(model, seat)} {count}" for seat, count in enumerate(placed))
         case Refused(to=to, sentence=sentence) if to not in ENTRANCES:
+            yield clean(sentence)
+        case Error(code=Breach.RESTARTING, sentence=sentence):
             yield clean(sentence)
         case _:
             pass
@@ -99,6 +104,21 @@ def tell_time(model: Model, now_ms: int) -> str:
         return "Nothing is timed right now."
     left_ms = max(0, until_ms - (now_ms - model.clock_ahead_ms))
     return f"{format_time(left_ms / 1000)} left."
+
+
+def _tell_setback(before: Model, model: Model) -> Iterator[str]:
+    """What a server has lost that it had shown: its Redis was replaced by one that lagged behind."""
+    was, now = before.scene, model.scene
+    if was is None or now is None:
+        return
+    if was.round != now.round:
+        if before.seat is not None:
+            yield "This is another round than you were in: that one is lost."
+        return
+    lost = [max(0, was.seats[seat].moves - now.seats[seat].moves) for seat in (0, 1)]
+    if any(lost):
+        whose = " and ".join(f"{count} of {_name(model, seat)}" for seat, count in enumerate(lost) if count)
+        yield f"Moves that are lost: {whose}. Everybody in this room goes on from here:"
 
 
 def _tell_snapshot(model: Model) -> Iterator[str]:

@@ -24,6 +24,7 @@ from protocol.messages.refusals import CloseCode
 from server.connection import Connection
 from server.host import Host
 from server.http import make_responder
+from server.outbox import MAX_UNSENT_BYTES
 from server.settings import Settings
 from server.signing import SigningKey
 from server.store.archive import load_private_key
@@ -36,7 +37,7 @@ from server.workers import WorkerError, Workers
 
 CLOSE_SECONDS: Final = 2.0
 """How long a client may take over the opening and the closing handshake."""
-STOP_SECONDS: Final = 4.5
+STOP_SECONDS: Final = 4.0
 """A process that was told to stop is gone after this long, whoever does not answer: all it promised is in the log."""
 
 _LOG = structlog.get_logger(__name__)
@@ -94,6 +95,9 @@ async def _listening(settings: Settings, host: Host, players: Players, durabilit
         link = f"{host.process_id}-{next(links)}"
         await Connection(websocket, host, players, link, settings.hello_seconds).serve()
 
+    def tell_key() -> str:
+        return host.key.public.hex()
+
     try:
         server = await serve(
             handle,
@@ -102,13 +106,15 @@ async def _listening(settings: Settings, host: Host, players: Players, durabilit
             reuse_port=settings.reuse_port or None,
             subprotocols=[Subprotocol(SUBPROTOCOL)],
             select_subprotocol=_choose_subprotocol,
-            process_request=make_responder({"/key": host.key.public.hex(), "/durability": durability.promise}),
+            process_request=make_responder({"/key": tell_key, "/durability": lambda: durability.promise}),
             compression=None,
             max_size=settings.max_frame_bytes,
             max_queue=16,
             open_timeout=CLOSE_SECONDS,
-            ping_interval=10,
-            ping_timeout=10,
+            # Above what the outbox allows, so that pings never wait for a reader that has stalled.
+            write_limit=2 * MAX_UNSENT_BYTES,
+            ping_interval=settings.heartbeat_seconds,
+            ping_timeout=settings.heartbeat_seconds,
             close_timeout=CLOSE_SECONDS,
             server_header="fairest",
         )
@@ -158,8 +164,8 @@ async def _serve_until_told(settings: Settings) -> None:
         print(url, flush=True)
         await told.wait()
         _LOG.info("stopping")
-        patience = STOP_SECONDS if settings.workers == 1 else STOP_SECONDS + WORKERS_SECONDS
-        asyncio.get_running_loop().call_later(patience, _give_up_waiting)
+        patience_seconds = STOP_SECONDS if settings.workers == 1 else WORKERS_SECONDS + 0.5
+        asyncio.get_running_loop().call_later(patience_seconds, _give_up_waiting)
 
 
 @asynccontextmanager

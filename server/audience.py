@@ -46,6 +46,9 @@ class Follower(Protocol):
     def lost(self) -> None:
         """The room that was shown is not the one that the log holds: come again."""
 
+    def sent_away(self) -> None:
+        """The room cannot be served here right now: come again, here or elsewhere."""
+
 
 class Audience:
     """The followers of one room. `welcome` is called when the log has given an expected follower its seat."""
@@ -99,10 +102,16 @@ class Audience:
 
     def lose(self) -> list[str]:
         """The room is not the one that was shown: everybody has to come again. Returns the links that end with this."""
-        followers = [*self._seats.values(), *self._spectators, *self._expected.values()]
-        self._seats, self._spectators, self._expected = {}, set(), {}
+        followers = self._take_all()
         for follower in followers:
             follower.lost()
+        return [follower.link for follower in followers]
+
+    def send_away(self) -> list[str]:
+        """The room cannot be served here right now. Returns the links that end with this."""
+        followers = self._take_all()
+        for follower in followers:
+            follower.sent_away()
         return [follower.link for follower in followers]
 
     def show(self, steps: Sequence[Step]) -> None:
@@ -147,7 +156,7 @@ class Audience:
             holder = step.before.seats[event.seat] if step.before else None
             follower = self._take_away(event.seat, holder.link if holder else None)
             if follower is not None and isinstance(event, Detached) and event.lapsed:
-                follower.lost()
+                follower.sent_away()
             elif follower is not None:
                 follower.unseated()
         elif isinstance(event, Attached):
@@ -155,6 +164,11 @@ class Audience:
                 self._seats.pop(event.seat).replaced()
             if event.link in self._expected:
                 self._welcome(self._expected[event.link])
+
+    def _take_all(self) -> list[Follower]:
+        followers = [*self._seats.values(), *self._spectators, *self._expected.values()]
+        self._seats, self._spectators, self._expected = {}, set(), {}
+        return followers
 
     def _take_away(self, seat: int, link: str | None) -> Follower | None:
         """The follower that spoke for this seat over this link, shown the room already or not."""

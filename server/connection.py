@@ -44,7 +44,8 @@ _BAD_TOKEN: Final = BrokenMessage(
     Breach.BAD_TOKEN, "This server knows no player with this token; say hello without one."
 )
 _REPLACED: Final = BrokenMessage(Breach.REPLACED, "A newer connection of yours has taken this seat.")
-_LOST: Final = BrokenMessage(Breach.RESTARTING, "This room has to be read anew; connect again.")
+_LOST: Final = BrokenMessage(Breach.RESTARTING, "The server has lost its newest memory of this room; connect again.")
+_SENT_AWAY: Final = BrokenMessage(Breach.RESTARTING, "This server cannot reach its data; connect again.")
 _INTERNAL: Final = BrokenMessage(Breach.INTERNAL, "The server has a fault; it is not yours. Connect again.")
 
 
@@ -85,8 +86,12 @@ class Connection:
         self._end(_REPLACED)
 
     def lost(self) -> None:
-        """The room's log is not what this process has shown: the client comes back, here or elsewhere."""
+        """The room's log is not what this process has shown: the client comes back, and sees what is left."""
         self._end(_LOST)
+
+    def sent_away(self) -> None:
+        """The room cannot be served here right now: the client comes back, here or elsewhere."""
+        self._end(_SENT_AWAY)
 
     def unseated(self) -> None:
         """The seat was freed: this connection is in no room."""

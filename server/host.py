@@ -26,13 +26,12 @@ from server.hosted_room import HostedRoom, Request
 from server.pulse import Pulse
 from server.room.commands import ConfirmPublished, LoseLink, LoseProcess, PassTime, Pause
 from server.room.decide import refuse
-from server.room.evolve import evolve
+from server.room.events import RoundOpened
 from server.room.recording import record_last_match
-from server.room.state import RoomState
-from server.room.view import Step, introduce
+from server.room.view import introduce
 from server.signing import SigningKey
-from server.store.archive import Archive
-from server.store.log import Append, Log, Logged
+from server.store.archive import Archive, load_private_key
+from server.store.log import Append, Log, Tail, fold
 from server.store.processes import Processes
 from server.store.wakes import Wakes
 from server.timers import PRESENT_SECONDS, RETRY_SECONDS, RedisClock, Timers
@@ -40,6 +39,8 @@ from server.timers import PRESENT_SECONDS, RETRY_SECONDS, RedisClock, Timers
 WIND_UP_SECONDS: Final = 1.5
 """How long a process that ends goes on with what its rooms have under way."""
 WIND_UP_LOOKS: Final = 150
+ALONE_STRIDE: Final = 30
+"""A process that serves alone compares its rooms with their logs once in so many beats."""
 _LOG = structlog.get_logger(__name__)
 
 
@@ -48,8 +49,9 @@ class Host:
 
     def __init__(self, redis: Redis, listening: Redis, key: SigningKey) -> None:
         self.process_id: Final = secrets.token_hex(4)
-        self.key: Final = key
+        self.key = key
         self.is_shared = False
+        self._redis = redis
         self._log = Log(redis)
         self._archive = Archive(redis)
         self._wakes = Wakes(listening, self._heard)
@@ -60,6 +62,7 @@ class Host:
         self._processes = Processes(redis, self.process_id)
         self._pulse = Pulse(self._processes, self._log, self, self._stopping)
         self._held: set[str] = set()
+        self._compared = 0
         self._holding = asyncio.Lock()
         self.pauses: tuple[Pause, ...] = ()
         self._clock = RedisClock()
@@ -95,7 +98,7 @@ class Host:
         while "of" in code.split("-"):
             code = self._codes.generate_slug(3)
         await self._hold(code)
-        return self._add(HostedRoom(code, self, self.key.draw_round))
+        return self._add(HostedRoom(code, self, self._draw_round))
 
     async def hold_room(self, code: str) -> HostedRoom | None:
         """The room with this code, in which somebody here is about to speak. Raises RedisError. As `open_room`."""
@@ -125,8 +128,8 @@ class Host:
             return self._rooms[code]
         if not entries:
             return None
-        room = HostedRoom(code, self, self.key.draw_round)
-        room.hear(entries)
+        room = HostedRoom(code, self, self._draw_round)
+        room.hear(Tail("", entries))
         return self._add(room)
 
     async def watch(self, code: str, follower: Follower) -> HostedRoom | None:
@@ -145,7 +148,7 @@ class Host:
 
     async def send_record(self, code: str, follower: Follower) -> None:
         """Show the record of the last match that is over in this room. Raises RedisError."""
-        record = record_last_match(code, _fold(await self._log.read(code)))
+        record = record_last_match(code, fold(await self._log.read(code)))
         if record is None:
             follower.show(encode(refuse("get_record", Refusal.NO_RECORD)))
         else:
@@ -187,6 +190,8 @@ class Host:
         """Drop a room whose log was lost or is another one; its followers come again and are shown what is there."""
         _LOG.warning("the log is not what was shown; its followers are sent away", room=room.code)
         self._drop(room)
+        # Redis may have forgotten this as well.
+        self._held.discard(room.code)
         links = [*room.lost_links(), *room.audience.lose()]
         self._start(self._report_lost(room.code, links), room)
 
@@ -203,6 +208,9 @@ class Host:
             self._publishing.add(code)
             self._start(self._publish(room, state.matches), room)
 
+    def _draw_round(self) -> RoundOpened:
+        return self.key.draw_round()
+
     def _add(self, room: HostedRoom) -> HostedRoom:
         self._rooms[room.code] = room
         if self.is_shared:
@@ -215,10 +223,10 @@ class Host:
             self._wakes.unfollow(room.code)
             self._timers.drop(room)
 
-    def _heard(self, code: str, entries: list[Logged]) -> None:
+    def _heard(self, code: str, tail: Tail) -> None:
         room = self._rooms.get(code)
         if room is not None:
-            room.hear(entries)
+            room.hear(tail)
 
     def _start(self, work: Coroutine[Any, Any, None], room: HostedRoom) -> None:
         """Do this in a task; a fault of ours in one room is logged and leaves the others alone."""
@@ -282,10 +290,12 @@ class Host:
         except ValueError:
             _LOG.exception("a log that cannot be read", room=room.code)
             entries = []
+        if room.index and entries and entries[room.index - 1].tag != room.tag:
+            entries = []
         if not entries:
             self.give_up(room)
             return
-        room.hear(entries)
+        room.hear(Tail("", entries))
         if not room.audience.is_expected(follower):
             # It has left, or was introduced, while the log was read.
             return
@@ -297,7 +307,7 @@ class Host:
             room.unfollow(follower)
             follower.replaced()
             return
-        steps = _fold(entries[: room.index])
+        steps = fold(entries[: room.index])
         introduction = introduce(room.code, steps, viewer, follower.seen_upto, self.now_ms())
         room.audience.introduce(viewer, follower, introduction)
 
@@ -306,7 +316,7 @@ class Host:
         try:
             while not self._stopping.is_set():
                 try:
-                    record = record_last_match(room.code, _fold(await self._log.read(room.code)))
+                    record = record_last_match(room.code, fold(await self._log.read(room.code)))
                     if record is not None:
                         await self._archive.keep(self.key.sign(record))
                 except (RedisError, OSError):
@@ -330,13 +340,19 @@ class Host:
             self.changed(room)
 
     async def compare_tails(self) -> None:
-        """Let rooms catch up whose log is not where we believe it to be. Raises RedisError."""
-        codes = list(self._rooms)
-        if not (self.is_shared and codes):
+        """Let rooms catch up whose log is not where we believe it to be. Raises RedisError.
+
+        Who serves alone looks at every room all the same, now and then: Redis may have lost what it had taken.
+        """
+        self._compared += 1
+        stride = 1 if self.is_shared else ALONE_STRIDE
+        codes = list(self._rooms)[self._compared % stride :: stride]
+        if not codes:
             return
-        for code, index in zip(codes, await self._log.tail_indexes(codes), strict=True):
-            if code in self._rooms and self._rooms[code].index != index:
-                self._rooms[code].catch_up()
+        for code, mark in zip(codes, await self._log.last_marks(codes), strict=True):
+            room = self._rooms.get(code)
+            if room is not None and (room.index, room.tag) != mark:
+                room.catch_up()
 
     # What the pulse finds.
 
@@ -355,10 +371,19 @@ class Host:
                 self._wakes.follow(code)
         self.is_shared = is_shared
 
+    async def meet_new_redis(self) -> None:
+        """Redis has forgotten everything: it is given our key, so that rounds stay signed by one. Raises RedisError.
+
+        A process that has just started may have been faster: then its key is everybody's.
+        """
+        private = await load_private_key(self._redis, self.key.private)
+        _LOG.warning("redis has forgotten everything", key="kept" if private == self.key.private else "another one")
+        self.key = SigningKey(private)
+
     def send_away(self) -> None:
         """Every follower comes again, here or elsewhere; what their seats owe the log is reported when it answers."""
         for room in list(self._rooms.values()):
-            for link in room.audience.lose():
+            for link in room.audience.send_away():
                 room.submit(Request(LoseLink(link)))
 
     async def release_rooms(self) -> None:
@@ -383,14 +408,3 @@ class Host:
                     self.changed(room)
                 await self._processes.release(process_id, [code])
         return not rooms
-
-
-def _fold(entries: Sequence[Logged]) -> list[Step]:
-    """A whole log as steps."""
-    steps: list[Step] = []
-    before: RoomState | None = None
-    for logged in entries:
-        after = evolve(before, logged.event, logged.at_ms)
-        steps.append(Step(before, logged.event, logged.at_ms, after, logged.tag))
-        before = after
-    return steps

@@ -24,7 +24,7 @@ from server.room.evolve import evolve
 from server.room.state import RoomState
 from server.room.view import Step
 from server.store import keys
-from server.store.log import Answer, Append, Logged
+from server.store.log import Answer, Append, Logged, Tail
 
 JUDGE_MS: Final = 2_000
 """A deadline's judgement that Redis takes longer for is made anew. Less than a pause, so none is overlooked."""
@@ -106,10 +106,10 @@ class HostedRoom:
         self.code = code
         self.state: RoomState | None = None
         self.index = 0
+        self.tag = ""
         self.audience = Audience(lambda follower: around.welcome(self, follower))
         self.is_doubtful = False
         """Whether Redis left an append unanswered, so that the log has to be read before anything is decided."""
-        self._tag = ""
         self._around = around
         self._draw_round = draw_round
         self._waiting: list[Request] = []
@@ -145,7 +145,7 @@ class HostedRoom:
         """Read what other processes appended, unless something under way will find out anyway."""
         if self._under_way is None and not self._is_reading:
             self._is_reading = True
-            self._read_from = (self.index, self._tag)
+            self._read_from = (self.index, self.tag)
             self._around.catch_up(self, max(0, self.index - 1))
 
     def caught_up(self, entries: Sequence[Logged] | None) -> None:
@@ -162,30 +162,40 @@ class HostedRoom:
             self._around.give_up(self)
             return
         self.is_doubtful = False
-        self.hear(entries)
+        self.hear(Tail("", entries))
         self._settle(is_fresh=True)
 
-    def hear(self, entries: Sequence[Logged]) -> None:
-        """Take entries that the log has, from a wake-up or a read. A gap makes this room read the log.
+    def hear(self, tail: Tail) -> None:
+        """Take entries that the log has, from a wake-up or a read.
 
+        A gap makes this room read the log, and so does what does not follow our last entry: Redis may have lost it.
         While an append is under way nothing is taken: these may be its own entries, come back before its answer; and
         if they are another process's, the append meets a conflict and the log is read.
         """
         if self._under_way is not None:
             return
+        if not self._continues_with(tail):
+            self.catch_up()
+            return
         steps: list[Step] = []
         state, index = self.state, self.index
-        for logged in entries:
+        for logged in tail.entries:
             if logged.index <= index:
                 continue
-            if logged.index > index + 1:
-                self.catch_up()
-                break
             after = evolve(state, logged.event, logged.at_ms)
             steps.append(Step(state, logged.event, logged.at_ms, after, logged.tag))
-            state, index, self._tag = after, logged.index, logged.tag
+            state, index, self.tag = after, logged.index, logged.tag
         self._take(steps)
         self._around.changed(self)
+
+    def _continues_with(self, tail: Tail) -> bool:
+        """Whether these entries, as far as they are new, stand behind our last one in the log."""
+        if not tail.entries:
+            return True
+        ours = self.index - tail.entries[0].index
+        if ours < 0:
+            return ours == -1 and tail.after_tag == self.tag
+        return ours >= len(tail.entries) or tail.entries[ours].tag == self.tag
 
     def depart(self, follower: Follower) -> None:
         """A connection is gone. What it still wanted of a seat is withdrawn, and the log learns of it."""
@@ -287,7 +297,7 @@ class HostedRoom:
             Append(
                 room=self.code,
                 expected=self.index,
-                expected_tag=self._tag,
+                expected_tag=self.tag,
                 tag=proposal.tag,
                 events=[step.event for step in proposal.steps],
                 done=self._replied,
@@ -305,7 +315,7 @@ class HostedRoom:
         assert proposal is not None, "only an append under way is answered"
         match answer:
             case Answer.APPENDED:
-                self._tag = proposal.tag
+                self.tag = proposal.tag
                 self._take_and_answer(_restamp(proposal.steps, now_ms), proposal.answers)
                 self._settle(is_fresh=False)
             case Answer.CONFLICT:

@@ -6,14 +6,15 @@ from http import HTTPStatus
 from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
 
+Page = Callable[[], str]
 Respond = Callable[[ServerConnection, Request], Response | None]
 
 
-def make_responder(pages: Mapping[str, str]) -> Respond:
+def make_responder(pages: Mapping[str, Page]) -> Respond:
     """Answers `GET` of each of these paths with its line; leaves the rest to the WebSocket."""
 
     def respond(connection: ServerConnection, request: Request) -> Response | None:
-        line = pages.get(request.path.split("?")[0])
-        return None if line is None else connection.respond(HTTPStatus.OK, f"{line}\n")
+        page = pages.get(request.path.split("?")[0])
+        return None if page is None else connection.respond(HTTPStatus.OK, f"{page()}\n")
 
     return respond

@@ -32,6 +32,9 @@ class Rooms(Protocol):
     def answered(self, redis_ms: int, pauses: tuple[Pause, ...], *, is_shared: bool) -> None:
         """A beat was answered: Redis' clock shows this, there were these pauses, and others live or do not."""
 
+    async def meet_new_redis(self) -> None:
+        """Redis does not know that anybody ever served: it lost its data, or another one took its place."""
+
     def send_away(self) -> None:
         """Let every follower come again, here or elsewhere."""
 
@@ -57,12 +60,16 @@ class Pulse:
         self._rooms = rooms
         self._stopping = stopping
         self._lapsed: set[str] = set()
+        self._has_beaten = False
 
     async def beat_once(self) -> None:
         """Show that we live, see who else does. Raises RedisError."""
         beat = await self._processes.beat()
         self._lapsed.update(beat.lapsed)
         self._rooms.answered(beat.now_ms, beat.pauses, is_shared=beat.alive > 1)
+        if beat.is_first and self._has_beaten:
+            await self._rooms.meet_new_redis()
+        self._has_beaten = True
 
     async def beat(self) -> None:
         """Beat, and read what wake-ups missed."""

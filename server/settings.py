@@ -36,4 +36,8 @@ class Settings(BaseSettings):
     ] = None
     data_dir: Annotated[Path, Field(description="Folder of the embedded Redis.")] = user_data_path("fairest") / "redis"
     hello_seconds: Annotated[float, Field(gt=0, description="Time that a new connection has to say hello.")] = 10.0
+    heartbeat_seconds: Annotated[
+        float,
+        Field(gt=0, description="A client is asked this often whether it is there, and has this long to answer."),
+    ] = 10.0
     max_frame_bytes: Annotated[int, Field(ge=512, description="Largest frame accepted from a client.")] = 4096

@@ -21,6 +21,7 @@ class SigningKey:
 
     def __init__(self, private: bytes) -> None:
         self._key = Ed25519PrivateKey.from_private_bytes(private)
+        self.private = private
         self.public = self._key.public_key().public_bytes_raw()
 
     def draw_round(self) -> RoundOpened:

@@ -7,17 +7,18 @@ import asyncio
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterator
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
 from server.settings import Settings
 
 START_SECONDS: Final = 20.0
-STOP_SECONDS: Final = 6.0
-"""Longer than a worker allows itself; then it is killed."""
+STOP_SECONDS: Final = 4.25
+"""A little longer than a worker allows itself; then it is killed."""
 RESTART_SECONDS: Final = 0.5
 
 _LOG = structlog.get_logger(__name__)
@@ -33,7 +34,9 @@ class Workers:
     def __init__(self, settings: Settings, redis_url: str) -> None:
         self._settings = settings
         self._redis_url = redis_url
-        self._processes: set[asyncio.subprocess.Process] = set()
+        self._processes: set[Process] = set()
+        self._retired: set[Process] = set()
+        self._keeping: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[str]:
@@ -43,24 +46,34 @@ class Workers:
                 async with asyncio.TaskGroup() as tasks:
                     for number in range(self._settings.workers):
                         tasks.create_task(self._start(port), name=f"worker {number + 1}")
-                keeping = [asyncio.create_task(self._keep(process, port)) for process in self._processes]
+                for process in self._processes:
+                    self._spawn(self._keep(process, port))
+                asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: self._spawn(self._renew(port)))
                 try:
                     yield f"ws://{self._settings.host}:{port}"
                 finally:
-                    for task in keeping:
+                    for task in self._keeping:
                         task.cancel()
-                    await asyncio.gather(*keeping, return_exceptions=True)
+                    await asyncio.gather(*self._keeping, return_exceptions=True)
             except* WorkerError as reasons:
                 raise reasons.exceptions[0] from None
             finally:
                 await self._stop()
 
-    async def _start(self, port: int) -> asyncio.subprocess.Process:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._keeping.add(task)
+        task.add_done_callback(self._keeping.discard)
+
+    async def _start(self, port: int) -> Process:
         settings = self._settings
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "server", "--host", settings.host, "--port", str(port), "--reuse-port"),
             *("--redis-url", self._redis_url, "--hello-seconds", str(settings.hello_seconds)),
-            *("--max-frame-bytes", str(settings.max_frame_bytes)),
+            *("--heartbeat-seconds", str(settings.heartbeat_seconds)),
+            *("--max-frame-bytes", str(settings.max_frame_bytes), "--ends-with-input"),
+            # A pipe that ends when we do, also by kill -9: no worker stays behind alone.
+            stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
@@ -70,22 +83,44 @@ class Workers:
             async with asyncio.timeout(START_SECONDS):
                 line = await process.stdout.readline()
         except TimeoutError:
-            raise WorkerError(f"a worker did not start within {START_SECONDS:.0f} seconds") from None
-        if not line:
-            raise WorkerError("a worker did not start; its complaint stands above")
-        return process
+            line = b""
+        if line:
+            return process
+        self._processes.discard(process)
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+        raise WorkerError(f"a worker did not start within {START_SECONDS:.0f} seconds, or complained above")
 
-    async def _keep(self, process: asyncio.subprocess.Process, port: int) -> None:
+    async def _keep(self, process: Process, port: int) -> None:
         """Start a new worker for one that died, again and again."""
         while True:
             await process.wait()
             self._processes.discard(process)
+            if process in self._retired:
+                self._retired.discard(process)
+                return
             _LOG.warning("a worker died, another one is started", code=process.returncode)
             await asyncio.sleep(RESTART_SECONDS)
             try:
                 process = await self._start(port)
             except WorkerError as reason:
                 _LOG.warning("a worker does not start", reason=str(reason))
+
+    async def _renew(self, port: int) -> None:
+        """Put a new worker in the place of each, one after the other; what cannot be started leaves the old one."""
+        for old in list(self._processes - self._retired):
+            try:
+                new = await self._start(port)
+            except WorkerError as reason:
+                _LOG.warning("a worker does not start; the others are not renewed", reason=str(reason))
+                return
+            self._spawn(self._keep(new, port))
+            self._retired.add(old)
+            if old.returncode is None:
+                old.send_signal(signal.SIGTERM)
+                await old.wait()
+        _LOG.info("all workers are new")
 
     async def _stop(self) -> None:
         for process in self._processes:

@@ -30,6 +30,7 @@ class Talker:
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
         self.token = ""
+        self.key = b""
         self.room = ""
         self.seat: int | None = None
         self.scene: Scene | None = None
@@ -79,6 +80,14 @@ class Talker:
         """Say something and get the refusal it meets."""
         await self.say(message)
         return await self.hear_a(Refused)
+
+    async def refused_or_view(self, message: Message) -> Refused | View:
+        """Say something that is refused or done."""
+        await self.say(message)
+        while True:
+            heard = await self.hear()
+            if isinstance(heard, (Refused, View)):
+                return heard
 
     async def enter(self, errand: Create | Join | Watch) -> Snapshot:
         """Create, join or watch a room."""
@@ -137,6 +146,7 @@ async def talking(url: str, **hello: Any) -> AsyncIterator[Talker]:
         await talker.say(Hello(**hello))
         welcome = await talker.hear_a(Welcome)
         talker.token = welcome.token or hello.get("token") or ""
+        talker.key = welcome.key
         yield talker
 
 

@@ -74,12 +74,19 @@ def _note(match: _Match, step: Step) -> None:
         match.moves.append(RecordedMove(since_start, event.seat, event.move))
     elif isinstance(event, events.SeatsStopped) and after.race is not None:
         match.moves.append(RecordedStop(since_start, event.seats, event.ending))
+    elif isinstance(event, events.Paused) and before and before.clocks.started_at_ms:
+        _stand_still(match, event.start_ms - before.clocks.started_at_ms)
     if before and before.round and before.phase is Phase.READY and isinstance(event, events.SeatFreed):
         match.rounds.append(_recorded(before, before.round))
     if before and before.phase is not Phase.FINISHED and after.phase is Phase.FINISHED and after.round:
         moves = tuple(match.moves) if after.race else ()
         match.rounds.append(replace(_recorded(after, after.round), events=moves, outcome=after.round.outcome))
         match.moves = []
+
+
+def _stand_still(match: _Match, since_start_ms: int) -> None:
+    """The clock of the race stood still from here on; what Redis still took meanwhile happened at this moment."""
+    match.moves = [replace(moved, at_ms=min(moved.at_ms, max(0, since_start_ms))) for moved in match.moves]
 
 
 def _recorded(state: RoomState, opened: OpenRound) -> RecordedRound:

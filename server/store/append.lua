@@ -37,7 +37,7 @@ end
 local message = ''
 local stamp = string.format('%.0f', math.max(now, last_stamp))
 if channel ~= '' then
-  message = cjson.encode({index + 1, new_tag, stamp, {unpack(ARGV, first_event)}})
+  message = cjson.encode({index + 1, last_tag, new_tag, stamp, {unpack(ARGV, first_event)}})
 end
 for offset = 1, events do
   local id = string.format('%d-0', index + offset)

@@ -23,7 +23,7 @@ class Archive:
         await self._redis.set(keys.record(record.match_id), text, nx=True, ex=keys.RECORD_SECONDS)
 
 
-async def load_private_key(redis: Redis) -> bytes:
-    """The private key of this deployment, drawn by whichever process asks first. Raises RedisError."""
-    await redis.set(keys.SIGNING_KEY, secrets.token_bytes(PRIVATE_KEY_BYTES), nx=True)
+async def load_private_key(redis: Redis, own: bytes | None = None) -> bytes:
+    """The private key of this deployment: where there is none, `own` or a new one becomes it. Raises RedisError."""
+    await redis.set(keys.SIGNING_KEY, own or secrets.token_bytes(PRIVATE_KEY_BYTES), nx=True)
     return cast("bytes", await redis.get(keys.SIGNING_KEY))

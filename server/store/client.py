@@ -1,12 +1,48 @@
 """Connections to Redis, with the settings that were found to work (docs/decisions/0002-redis-client.md)."""
 
+from typing import Any
+from urllib.parse import urlsplit
+
 from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.connection import AbstractConnection, Connection, SSLConnection, UnixDomainSocketConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import ReadOnlyError, ResponseError
+
+
+class _Leaving(AbstractConnection):
+    """A connection that ends when its Redis has become a replica: a new one may reach the Redis that took its place."""
+
+    async def read_response(self, *arguments: Any, **options: Any) -> Any:
+        """As in redis-py, whose connections to a Sentinel's master do the same."""
+        try:
+            return await super().read_response(*arguments, **options)
+        except ResponseError as reason:
+            # Redis 6.2 wraps what a script met in an error of its own.
+            if "READONLY" not in str(reason) and not isinstance(reason, ReadOnlyError):
+                raise
+            await self.disconnect()
+            raise RedisConnectionError("this Redis is a replica now") from reason
+
+
+class _LeavingConnection(_Leaving, Connection):
+    pass
+
+
+class _LeavingSSLConnection(_Leaving, SSLConnection):
+    pass
+
+
+class _LeavingUnixConnection(_Leaving, UnixDomainSocketConnection):
+    pass
+
+
+_BY_SCHEME = {"redis": _LeavingConnection, "rediss": _LeavingSSLConnection, "unix": _LeavingUnixConnection}
 
 
 def connect(url: str, timeout_seconds: float | None = 2.0, connections: int = 16) -> Redis:
-    """A client for this `redis://`, `rediss://` or `unix://` URL; nothing is sent yet.
+    """A client for this `redis://`, `rediss://` or `unix://` URL; nothing is sent yet. Raises ValueError for another.
 
     Every write of ours may be repeated without harm, so lost answers are retried. RESP 2, because redis-py 8.1.0 does
     not replace pooled sockets that the server closed under RESP 3 (its issue 4252).
@@ -20,4 +56,6 @@ def connect(url: str, timeout_seconds: float | None = 2.0, connections: int = 16
         health_check_interval=0,
         max_connections=connections,
     )
+    # The URL decides on the class; one given beside it would be overruled.
+    pool.connection_class = _BY_SCHEME[urlsplit(url).scheme]
     return Redis.from_pool(pool)

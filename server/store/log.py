@@ -21,6 +21,9 @@ from protocol.calculation.moves import MOVES
 from protocol.messages.codec import encode
 from server.faults import contained
 from server.room.events import Event, Played
+from server.room.evolve import evolve
+from server.room.state import RoomState
+from server.room.view import Step
 from server.store import keys
 
 _EVENT: Final = TypeAdapter[Event](Event)
@@ -34,6 +37,14 @@ class Logged:
     tag: str
     at_ms: int
     event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """Entries that stand together in a log, and the tag of the entry before them: empty at the beginning."""
+
+    after_tag: str
+    entries: Sequence[Logged]
 
 
 class Answer(StrEnum):
@@ -120,13 +131,13 @@ class Log:
         found = await self._redis.xrange(keys.log(room), min=f"({after}-0")
         return [_parse(entry_id, fields) for entry_id, fields in cast("list[tuple[bytes, dict[bytes, bytes]]]", found)]
 
-    async def tail_indexes(self, rooms: Sequence[str]) -> list[int]:
-        """The last index of each of these rooms' logs, 0 where there is none. Raises RedisError."""
+    async def last_marks(self, rooms: Sequence[str]) -> list[tuple[int, str]]:
+        """Index and tag of the last entry of each of these rooms' logs, 0 where there is none. Raises RedisError."""
         pipeline = self._redis.pipeline(transaction=False)
         for room in rooms:
             pipeline.xrevrange(keys.log(room), count=1)
-        found = cast("list[list[tuple[bytes, Any]]]", await pipeline.execute())
-        return [_index(entries[0][0]) if entries else 0 for entries in found]
+        found = cast("list[list[tuple[bytes, dict[bytes, bytes]]]]", await pipeline.execute())
+        return [(_index(last[0][0]), last[0][1][b"g"].decode()) if last else (0, "") for last in found]
 
     async def due_rooms(self, overdue_ms: int) -> list[str]:
         """Rooms that somebody should have looked at this long ago. Raises RedisError."""
@@ -180,6 +191,17 @@ class Log:
         return await pipeline.execute(raise_on_error=False)
 
 
+def fold(entries: Sequence[Logged]) -> list[Step]:
+    """A whole log, from its first entry on, as steps."""
+    steps: list[Step] = []
+    before: RoomState | None = None
+    for logged in entries:
+        after = evolve(before, logged.event, logged.at_ms)
+        steps.append(Step(before, logged.event, logged.at_ms, after, logged.tag))
+        before = after
+    return steps
+
+
 def _answer(reply: object) -> tuple[Answer, int]:
     """An append's reply; an error in one script's run is no error of the others of its batch."""
     match reply:
@@ -208,9 +230,10 @@ def _parse(entry_id: bytes, fields: dict[bytes, bytes]) -> Logged:
     return Logged(_index(entry_id), fields[b"g"].decode(), int(fields[b"t"]), _parse_event(fields[b"e"]))
 
 
-def parse_wake(payload: bytes) -> list[Logged]:
-    """The entries that a wake-up carries: `append.lua` packed them."""
-    first, tag, at_ms, events = json.loads(payload)
-    return [
+def parse_wake(payload: bytes) -> Tail:
+    """What a wake-up carries: `append.lua` packed it."""
+    first, after_tag, tag, at_ms, events = json.loads(payload)
+    entries = [
         Logged(int(first) + offset, tag, int(at_ms), _parse_event(text.encode())) for offset, text in enumerate(events)
     ]
+    return Tail(after_tag, entries)

@@ -17,12 +17,16 @@ from server.store import keys
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """What a process learns from one beat. `lapsed` are processes that were silent for too long."""
+    """What a process learns from one beat.
+
+    `lapsed` are processes that were silent for too long; `is_first` says that this Redis has never seen a beat.
+    """
 
     now_ms: int
     alive: int
     lapsed: tuple[str, ...]
     pauses: tuple[Pause, ...]
+    is_first: bool
 
 
 class Processes:
@@ -35,10 +39,12 @@ class Processes:
 
     async def beat(self) -> Beat:
         """Show that this process lives, and learn of the others."""
-        arguments: list[str | int] = [self._process_id, keys.PAUSE_MS, keys.PROCESS_SECONDS * 1000, keys.PAUSES_KEPT]
+        lapse_ms = keys.PROCESS_SECONDS * 1000
+        arguments: list[str | int] = [self._process_id, keys.PAUSE_MS, lapse_ms, keys.PAUSES_KEPT, keys.BEATS]
         found = await self._beat(keys=[keys.PROCESSES, keys.LAST_BEAT, keys.PAUSES], args=arguments)
-        now_ms, alive, lapsed, pauses = cast("tuple[bytes, int, list[bytes], list[bytes]]", found)
-        return Beat(int(now_ms), alive, tuple(each.decode() for each in lapsed), tuple(map(_pause, pauses)))
+        now_ms, alive, lapsed, pauses, is_first = cast("tuple[bytes, int, list[bytes], list[bytes], int]", found)
+        names = tuple(each.decode() for each in lapsed)
+        return Beat(int(now_ms), alive, names, tuple(map(_pause, pauses)), is_first=bool(is_first))
 
     async def hold(self, room: str) -> None:
         """Write down that this process may speak for somebody in this room, before it does."""

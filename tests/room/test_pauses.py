@@ -81,6 +81,21 @@ def test_the_time_of_a_race_is_the_time_that_was_raced(table: Table) -> None:
     assert times[-1] < 60_000
 
 
+def test_a_move_taken_while_the_clock_stood_still_is_recorded_at_that_moment(table: Table) -> None:
+    """Redis froze after the last beat and took a move when it thawed, before anybody beat again."""
+    began = table.now_ms
+    table.now_ms += 60_000
+    table.play(0, "sa")
+    table.tell(StandStill((Pause(began, table.now_ms + 1),)))
+    table.play(0, "sb")
+    table.play(0, "resign")
+    record = record_last_match("a-b", table.steps)
+    assert record is not None
+    times = [event.at_ms for event in record.rounds[0].events]
+    assert times == sorted(times)
+    assert times[-1] < 60_000
+
+
 def test_a_closed_room_has_no_clocks_left() -> None:
     table = Table(1)
     table.lose_link(0)

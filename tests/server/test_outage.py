@@ -1,14 +1,7 @@
 """Killed processes, a Redis that is away, all servers down: clocks stand still, and whoever comes back goes on."""
 
 import asyncio
-import os
-import signal
-import subprocess
-import sys
-import tempfile
-from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 
 import pytest
 from redis.asyncio import Redis
@@ -23,59 +16,24 @@ from server.host import Host
 from server.settings import Settings
 from server.signing import SigningKey
 from server.store import keys
-from server.store.embedded import find_redis_server
 from server.store.log import Log
+from tests.processes import Fleet, RedisProcess, redis_process, serving_fleet
 from tests.talker import QUICK, Talker, talking, two_racing, until
 
 SHORT_GRACE = QUICK.model_copy(update={"grace_seconds": 1})
 
 
-class Fleet:
-    """Server processes on one Redis, started and killed at will."""
-
-    def __init__(self, redis_url: str) -> None:
-        self.redis_url = redis_url
-        self.processes: dict[str, asyncio.subprocess.Process] = {}
-
-    async def start(self) -> str:
-        """Start a process; returns its URL."""
-        command = [sys.executable, "-m", "server", "--port", "0", "--redis-url", self.redis_url]
-        process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
-        assert process.stdout is not None
-        async with asyncio.timeout(20):
-            url = (await process.stdout.readline()).decode().strip()
-        self.processes[url] = process
-        return url
-
-    async def kill(self, url: str) -> None:
-        """kill -9."""
-        process = self.processes.pop(url)
-        process.kill()
-        await process.wait()
-
-
 @pytest.fixture
 async def fleet(redis_url: str) -> AsyncIterator[Fleet]:
-    started = Fleet(redis_url)
-    yield started
-    for url in list(started.processes):
-        await started.kill(url)
+    async with serving_fleet(redis_url) as started:
+        yield started
 
 
 @pytest.fixture
-def mortal_redis() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+def mortal_redis() -> Iterator[RedisProcess]:
     """A Redis of one's own, which may be stopped."""
-    program = find_redis_server()
-    assert program
-    with tempfile.TemporaryDirectory(prefix="fairest-test-") as folder:
-        socket = Path(folder) / "redis.sock"
-        command = [program, "--port", "0", "--unixsocket", str(socket), "--dir", folder, "--save", ""]
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-            while not socket.exists():
-                assert process.poll() is None
-            yield f"unix://{socket}", process
-            process.send_signal(signal.SIGCONT)
-            process.terminate()
+    with redis_process() as process:
+        yield process
 
 
 async def redis_ms(redis: Redis) -> int:
@@ -159,28 +117,22 @@ async def test_all_servers_down_for_longer_than_the_grace_period_cost_nobody_a_r
         await asyncio.gather(first.play("sb"), second.play("sb"))
 
 
-async def test_a_redis_that_is_silent_sends_clients_away_and_is_forgiven(
-    mortal_redis: tuple[str, subprocess.Popen[bytes]],
-) -> None:
-    redis_url, process = mortal_redis
-    fleet = Fleet(redis_url)
-    url = await fleet.start()
-    try:
+async def test_a_redis_that_is_silent_sends_clients_away_and_is_forgiven(mortal_redis: RedisProcess) -> None:
+    async with serving_fleet(mortal_redis.url) as fleet:
+        url = await fleet.start()
         async with two_racing(url) as (first, second):
             await first.play("sa")
-            os.kill(process.pid, signal.SIGSTOP)
+            mortal_redis.freeze()
             async with asyncio.timeout(10):
                 await first.socket.wait_closed()
             assert first.socket.close_code == CloseCode.RESTARTING
-            os.kill(process.pid, signal.SIGCONT)
+            mortal_redis.thaw()
             async with talking(url, token=first.token) as again:
                 await again.say(Resume(room=first.room, position=first.position, tag=first.tag))
                 again.scene, again.position, again.seat = first.scene, first.position, first.seat
                 await again.play("sb")
             await second.socket.wait_closed()
             assert second.socket.close_code == CloseCode.RESTARTING
-    finally:
-        await fleet.kill(url)
 
 
 async def test_a_log_that_lost_its_tail_is_not_resumed_in_the_middle(server_url: str, redis: Redis) -> None:

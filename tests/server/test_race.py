@@ -22,12 +22,10 @@ from protocol.messages.options import RoomOptions
 from protocol.messages.scene import Scene
 from server.app import running
 from server.room.events import Played
-from server.room.evolve import evolve
-from server.room.state import RoomState
 from server.settings import Settings
 from server.store import keys
 from server.store.client import connect
-from server.store.log import Log
+from tests.history import read_room, read_steps
 from tests.talker import QUICK, Talker, talking, two_racing, until
 
 
@@ -51,18 +49,6 @@ async def see_the_end(spectator: Talker) -> Scene:
     return await spectator.hear_until(lambda scene: scene.phase is Phase.FINISHED)
 
 
-async def fold(redis_url: str, room: str) -> tuple[RoomState, int]:
-    """The room as its stream tells it, and how many moves stand there."""
-    redis = connect(redis_url)
-    entries = await Log(redis).read(room)
-    await redis.aclose()
-    state: RoomState | None = None
-    for logged in entries:
-        state = evolve(state, logged.event, logged.at_ms)
-    assert state is not None
-    return state, sum(isinstance(logged.event, Played) for logged in entries)
-
-
 @pytest.fixture
 async def two_urls(settings_for_tests: Settings) -> AsyncIterator[tuple[str, str]]:
     """Two servers over one Redis."""
@@ -80,7 +66,8 @@ async def race_and_compare(urls: tuple[str, str], watch_url: str, redis_url: str
         )
         await second.say(GetRecord())
         record = read_record((await second.hear_a(MatchRecord)).lines)
-        state, moves = await fold(redis_url, first.room)
+        steps = await read_steps(redis_url, first.room)
+        state, moves = steps[-1].after, sum(isinstance(step.event, Played) for step in steps)
     assert state.race is not None
     assert record.rounds[-1].outcome == state.race.outcome()
     boards = [racer.board for racer in state.race.racers]
@@ -248,7 +235,7 @@ async def test_a_room_that_its_server_forgot_is_taken_up_by_another(two_urls: tu
         room = first.room
 
     async def is_waiting() -> bool:
-        return (await fold(redis_url, room))[0].phase is Phase.WAITING
+        return (await read_room(redis_url, room)).phase is Phase.WAITING
 
     await until(is_waiting)
 

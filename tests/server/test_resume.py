@@ -23,12 +23,10 @@ from protocol.messages.from_server import Accepted, Error, FromServer, Left, Sna
 from protocol.messages.options import RoomOptions
 from protocol.messages.refusals import Breach, CloseCode
 from server.app import running
-from server.room.evolve import evolve
-from server.room.state import RoomState
 from server.settings import Settings
 from server.store import keys
 from server.store.client import connect
-from server.store.log import Log
+from tests.history import read_room
 from tests.talker import QUICK, Talker, talking, two_racing, until
 
 
@@ -278,12 +276,8 @@ async def test_joining_again_is_coming_back(server_url: str) -> None:
 
 async def holds_no_link(redis_url: str, room: str) -> bool:
     """Whether the log says that nobody is connected to the room."""
-    redis = connect(redis_url)
-    state: RoomState | None = None
-    for logged in await Log(redis).read(room):
-        state = evolve(state, logged.event, logged.at_ms)
-    await redis.aclose()
-    return state is not None and not any(seat and seat.link for seat in state.seats)
+    state = await read_room(redis_url, room)
+    return not any(seat and seat.link for seat in state.seats)
 
 
 async def test_who_drops_right_behind_its_join_does_not_stay_attached(server_url: str, redis_url: str) -> None:

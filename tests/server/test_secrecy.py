@@ -19,10 +19,8 @@ from protocol.messages.fields import Phase
 from protocol.messages.from_client import Create, GetRecord, Hello, Play, Resume
 from protocol.messages.from_server import Error, Refused
 from server.app import configure_logs
-from server.room.evolve import evolve
 from server.room.state import OpenRound, RoomState
-from server.store.client import connect
-from server.store.log import Log
+from tests.history import read_room
 from tests.talker import QUICK, Talker, raw, talking, two_racing
 
 
@@ -50,16 +48,6 @@ async def serving(redis_url: str) -> AsyncIterator[Serving]:
     if process.returncode is None:
         process.kill()
         await process.communicate()
-
-
-async def room_state(redis_url: str, room: str) -> RoomState:
-    redis = connect(redis_url)
-    state: RoomState | None = None
-    for logged in await Log(redis).read(room):
-        state = evolve(state, logged.event, logged.at_ms)
-    await redis.aclose()
-    assert state is not None
-    return state
 
 
 def sealed_words(state: RoomState, upto: int) -> Iterator[str]:
@@ -98,7 +86,7 @@ async def test_frames_and_refusals_hold_nothing_sealed(serving: Serving, redis_u
         async with talking(serving.url, token=second.token) as again:
             await again.say(Resume(room=first.room, position=0))
             await again.hear_until(lambda scene: scene.phase is Phase.RACING)
-        state = await room_state(redis_url, first.room)
+        state = await read_room(redis_url, first.room)
         for talker, upto in ((first, 12), (second, 1), (again, 1)):
             told = "".join(frame for frame in talker.frames if '"welcome"' not in frame)
             assert race_of(state).racers[talker.seat or 0].turn.position == upto
@@ -124,7 +112,7 @@ async def test_the_log_of_a_server_holds_nothing_sealed_not_even_afterwards(serv
         await first.play("sa")
         await say_what_is_wrong(second)
         await first.play("resign")
-        state = await room_state(redis_url, first.room)
+        state = await read_room(redis_url, first.room)
         tokens = [first.token, second.token]
     log = await serving.log()
     assert "stopping" in log
@@ -165,7 +153,7 @@ async def test_json_shows_the_secret_with_the_result_and_no_token_ever(
         await first.play("stop")
         async with asyncio.timeout(20):
             told, notes = await playing
-        state = await room_state(redis_url, room)
+        state = await read_room(redis_url, room)
     lines = told.decode().splitlines()
     end = next(place for place, line in enumerate(lines) if '"round_finished"' in line)
     before = "".join(line for line in lines[:end])

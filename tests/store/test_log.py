@@ -10,7 +10,7 @@ from protocol.calculation.moves import MOVES
 from server.room.events import Event, Played, PlayerReady, RematchAsked, Started
 from server.store import keys
 from server.store.client import connect
-from server.store.log import Answer, Append, Log, parse_wake
+from server.store.log import Answer, Append, Log, Tail, parse_wake
 
 ROOM = "quiet-amber-otter"
 MOVE = Played(seat=1, move=MOVES["b4"])
@@ -132,7 +132,7 @@ async def test_a_shared_append_wakes_the_others_with_its_entries(writer: Writer,
     async with asyncio.timeout(5):
         while (message := await pubsub.get_message(timeout=None)) is None:
             continue
-    assert parse_wake(message["data"]) == await writer.log.read(ROOM)
+    assert parse_wake(message["data"]) == Tail("", await writer.log.read(ROOM))
     await pubsub.aclose()  # type: ignore[no-untyped-call]
 
 

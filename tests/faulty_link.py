@@ -1,0 +1,147 @@
+"""A wire that fails as wires do: slow, stalled, cut, or dead without a sign. It stands between two real sockets."""
+
+import asyncio
+import socket
+import struct
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+Target = Path | tuple[str, int]
+"""Where the other end listens: a Unix socket, or host and port."""
+
+
+@dataclass(eq=False)
+class _Strand:
+    """One connection through the link."""
+
+    near: asyncio.StreamWriter
+    far: asyncio.StreamWriter
+    is_dead: bool = False
+    is_gone: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def reset(self) -> None:
+        self.is_gone.set()
+        for writer in (self.near, self.far):
+            _reset(writer)
+
+
+@dataclass
+class FaultyLink:
+    """Passes bytes on, both ways, as its faults let it. Faults are set at any time and hold for all strands."""
+
+    target: Target
+    port: int = 0
+    latency_seconds: float = 0.0
+    is_closed: bool = False
+    """Whether whoever connects is turned away."""
+    strands: set[_Strand] = field(default_factory=set)
+    _flowing: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def url(self) -> str:
+        """This end of the link, as the URL of a Redis."""
+        return f"redis://127.0.0.1:{self.port}"
+
+    def stall(self) -> None:
+        """Nothing gets through until `flow`; then all of it does."""
+        self._flowing.clear()
+
+    def flow(self) -> None:
+        """Let everything through again."""
+        self._flowing.set()
+
+    def reset(self) -> None:
+        """End all strands the hard way, with a TCP reset and whatever was on its way lost."""
+        for strand in list(self.strands):
+            strand.reset()
+
+    def half_open(self) -> None:
+        """All strands of now are dead and neither end is told; what is sent into them vanishes. New ones work."""
+        for strand in self.strands:
+            strand.is_dead = True
+
+    def redirect(self, target: Target) -> None:
+        """New strands lead elsewhere; those of now are reset."""
+        self.target = target
+        self.reset()
+
+    async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one that connects to our end."""
+        if self.is_closed:
+            _reset(writer)
+            return
+        try:
+            if isinstance(self.target, Path):
+                far_reader, far_writer = await asyncio.open_unix_connection(self.target)
+            else:
+                far_reader, far_writer = await asyncio.open_connection(*self.target)
+        except OSError:
+            _reset(writer)
+            return
+        strand = _Strand(writer, far_writer)
+        self.strands.add(strand)
+        try:
+            await asyncio.gather(self._pass(strand, reader, far_writer), self._pass(strand, far_reader, writer))
+        except OSError:
+            strand.reset()
+        finally:
+            self.strands.discard(strand)
+            for each in (writer, far_writer):
+                each.close()
+
+    async def _pass(self, strand: _Strand, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """What is read goes on when it is due, in order; reading does not wait for that. None stands for a reset."""
+        due: asyncio.Queue[tuple[float, bytes | None]] = asyncio.Queue()
+        loop = asyncio.get_running_loop()
+
+        async def read() -> None:
+            chunk: bytes | None = b"-"
+            while chunk:
+                try:
+                    chunk = await reader.read(65536)
+                except OSError:
+                    chunk = None
+                due.put_nowait((loop.time() + self.latency_seconds, chunk))
+
+        reading = asyncio.create_task(read())
+        try:
+            while True:
+                at, chunk = await due.get()
+                await asyncio.sleep(at - loop.time())
+                await self._flowing.wait()
+                if strand.is_dead:
+                    await strand.is_gone.wait()
+                if chunk is None or strand.is_gone.is_set():
+                    raise ConnectionResetError
+                if not chunk:
+                    writer.write_eof()
+                    return
+                writer.write(chunk)
+                await writer.drain()
+        finally:
+            reading.cancel()
+
+
+def _reset(writer: asyncio.StreamWriter) -> None:
+    connected = writer.get_extra_info("socket")
+    if not writer.transport.is_closing() and connected.family != socket.AF_UNIX:
+        connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+@asynccontextmanager
+async def faulty_link(target: Target) -> AsyncIterator[FaultyLink]:
+    """A link to this target, on a loopback port of its own, without faults at first."""
+    link = FaultyLink(target)
+    link.flow()
+    server = await asyncio.start_server(link.carry, "127.0.0.1", 0)
+    link.port = server.sockets[0].getsockname()[1]
+    try:
+        yield link
+    finally:
+        server.close()
+        link.flow()
+        link.reset()
+        await server.wait_closed()

@@ -1,0 +1,210 @@
+"""A Redis killed, frozen, replaced, full or emptied: what was acknowledged stays, and races go on by themselves."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from client_cli.plain import tell_news
+from protocol.calculation.moves import MOVES
+from protocol.messages.fields import Phase
+from protocol.messages.from_client import Create, Join, Play
+from protocol.messages.from_server import Refused, Snapshot
+from protocol.messages.refusals import Refusal
+from server.app import running
+from server.room.events import Paused
+from server.settings import Settings
+from server.store.client import connect
+from server.store.log import Log, Logged
+from tests.bots import Bot, Match, start_match
+from tests.faulty_link import FaultyLink, faulty_link
+from tests.history import check_history
+from tests.processes import RedisProcess, redis_process
+from tests.talker import QUICK, talking, two_racing, until
+
+ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")
+PACE_SECONDS = 0.03
+
+
+@asynccontextmanager
+async def three_servers(redis_url: str) -> AsyncIterator[tuple[str, str, str]]:
+    """Three servers over one Redis: one for each player, one for the spectator."""
+    settings = Settings(port=0, redis_url=redis_url)
+    async with running(settings) as one, running(settings) as two, running(settings) as three:
+        yield one, two, three
+
+
+async def log_of(redis_url: str, room: str) -> list[Logged]:
+    redis = connect(redis_url)
+    entries = await Log(redis).read(room)
+    await redis.aclose()
+    return entries
+
+
+async def problems(redis_url: str, match: Match) -> list[str]:
+    """Wait for the end of a match; what its history has to complain about."""
+    await match.end()
+    return check_history(match.room, await log_of(redis_url, match.room), match.sights)
+
+
+async def test_a_redis_killed_under_always_loses_nothing_acknowledged() -> None:
+    with redis_process(*ALWAYS) as redis:
+        async with three_servers(redis.url) as urls:
+            match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
+            for count in (5, 15, 25):
+                await match.moved(count)
+                redis.kill()
+                redis.start()
+            assert await problems(redis.url, match) == []
+
+
+async def test_a_redis_frozen_for_three_seconds_loses_nothing_and_stops_the_clocks() -> None:
+    with redis_process(*ALWAYS) as redis:
+        async with three_servers(redis.url) as urls:
+            match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
+            await match.moved(10)
+            redis.freeze()
+            await asyncio.sleep(3.1)
+            redis.thaw()
+            assert await problems(redis.url, match) == []
+            assert any(isinstance(entry.event, Paused) for entry in await log_of(redis.url, match.room))
+
+
+@asynccontextmanager
+async def replicated() -> AsyncIterator[tuple[RedisProcess, RedisProcess, FaultyLink, FaultyLink]]:
+    """A Redis and its replica in step, the link between them, and the link by which servers reach the first."""
+    with redis_process() as first, redis_process() as second:
+        async with faulty_link(first.socket) as replication, faulty_link(first.socket) as service:
+            second.call("REPLICAOF", "127.0.0.1", replication.port)
+
+            async def is_in_step() -> bool:
+                return b"master_link_status:up" in await asyncio.to_thread(second.info, "replication")
+
+            await until(is_in_step)
+            yield first, second, replication, service
+
+
+def told(each: Bot) -> str:
+    """All that the plain client printed about what happened."""
+    before = each.updates[0].model
+    lines: list[str] = []
+    for update in each.updates:
+        lines.extend(tell_news(before, update))
+        before = update.model
+    return "\n".join(lines)
+
+
+async def test_after_a_fail_over_with_a_lost_tail_everybody_goes_on_from_one_log_and_is_told() -> None:
+    async with replicated() as (first, second, replication, service), three_servers(service.url) as urls:
+        match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
+        await match.moved(8)
+        replication.stall()
+        await match.moved(16)
+        first.kill()
+        second.call("REPLICAOF", "NO", "ONE")
+        service.redirect(second.socket)
+        await match.end()
+        final = match.sights
+        for sight in final:
+            begins = max(place for place, message in enumerate(sight.heard) if isinstance(message, Snapshot))
+            sight.heard = sight.heard[begins:]
+        assert check_history(match.room, await log_of(second.url, match.room), final) == []
+        for each in (*match.players, *match.spectators):
+            assert "The server has lost its newest memory" in told(each)
+
+
+async def have_the_same(first: RedisProcess, second: RedisProcess) -> bool:
+    """Whether the replica has all that its master was told."""
+    offsets = [
+        re.search(rb"master_repl_offset:(\d+)", await asyncio.to_thread(each.info, "replication"))
+        for each in (first, second)
+    ]
+    return None not in offsets and len({found[1] for found in offsets if found}) == 1
+
+
+async def test_a_redis_that_became_a_replica_is_left_for_the_one_that_took_its_place() -> None:
+    async with replicated() as (first, second, _, service), three_servers(service.url) as urls:
+        match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
+        await match.moved(8)
+        first.call("CLIENT", "PAUSE", 2000, "WRITE")
+        await until(lambda: have_the_same(first, second))
+        second.call("REPLICAOF", "NO", "ONE")
+        async with faulty_link(second.socket) as back:
+            service.target = second.socket
+            first.call("REPLICAOF", "127.0.0.1", back.port)
+            first.call("CLIENT", "UNPAUSE")
+            assert await problems(second.url, match) == []
+
+
+async def test_a_full_redis_refuses_moves_until_there_is_room_again() -> None:
+    with redis_process() as redis:
+        async with three_servers(redis.url) as urls, two_racing(urls[0], urls[1]) as (first, _):
+            await first.play("sa")
+            redis.call("CONFIG", "SET", "maxmemory", 1)
+            refused = await first.refused(Play(number=2, move=MOVES["sb"]))
+            assert refused.code is Refusal.TRY_AGAIN
+            redis.call("CONFIG", "SET", "maxmemory", 0)
+            while isinstance(await first.refused_or_view(Play(number=2, move=MOVES["sb"])), Refused):
+                continue
+            assert first.scene is not None
+            assert first.scene.seats[0].moves == 2
+
+
+async def test_a_race_goes_through_a_redis_that_was_full_for_seconds() -> None:
+    with redis_process() as redis:
+        async with three_servers(redis.url) as urls:
+            match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
+            await match.moved(10)
+            redis.call("CONFIG", "SET", "maxmemory", 1)
+            await asyncio.sleep(3.5)
+            redis.call("CONFIG", "SET", "maxmemory", 0)
+            assert await problems(redis.url, match) == []
+
+
+async def test_scripts_that_redis_forgot_are_loaded_again() -> None:
+    with redis_process() as redis:
+        async with three_servers(redis.url) as urls:
+            match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
+            for count in (5, 10, 15):
+                await match.moved(count)
+                redis.call("SCRIPT", "FLUSH")
+            assert await problems(redis.url, match) == []
+
+
+async def test_a_redis_that_lost_everything_gets_the_key_back_and_serves_new_rooms() -> None:
+    with redis_process() as redis:
+        async with three_servers(redis.url) as urls:
+            async with talking(urls[0]) as before:
+                pass
+            redis.call("FLUSHALL")
+
+            async def is_kept() -> bool:
+                return await asyncio.to_thread(redis.call, "EXISTS", "fairest:key") == 1
+
+            await until(is_kept)
+            async with three_servers(redis.url) as (url, _, _), talking(url) as after:
+                assert after.key == before.key
+
+
+async def test_a_player_of_a_room_that_redis_lost_is_told_that_there_is_none() -> None:
+    with redis_process() as redis:
+        async with three_servers(redis.url) as urls, talking(urls[0]) as first, talking(urls[1]) as second:
+            room = (await first.enter(Create(options=QUICK))).room
+            redis.call("FLUSHALL")
+            refused = await second.refused(Join(room=room))
+            assert refused.code is Refusal.NO_SUCH_ROOM
+
+
+@pytest.mark.parametrize("level", ["players", "both"])
+async def test_a_redis_restarted_from_its_file_goes_on_where_it_was(level: str) -> None:
+    """SHUTDOWN and a start, as in an upgrade of Redis, before the race and in the middle of it."""
+    with redis_process(*ALWAYS) as redis:
+        async with three_servers(redis.url) as urls:
+            match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
+            await match.moved(0 if level == "players" else 10)
+            redis.end()
+            redis.start()
+            assert await problems(redis.url, match) == []
+            assert all(each.connection.model.phase is Phase.FINISHED for each in match.players)
