@@ -53,6 +53,8 @@ STEADY_SECONDS: Final = 5.0
 """A connection that held this long starts the waits anew, and so does one on which the room went on."""
 WELCOME_SECONDS: Final = 5.0
 """A server that was said hello to answers in this time, or another one may."""
+HEARTBEAT_SECONDS: Final = 5.0
+"""The server is asked this often whether it is there, and has this long to answer."""
 ANSWER_SECONDS: Final = 5.0
 """A move that is not answered in this time goes again over a new connection: this one may be dead without a sign."""
 PATIENCE_SECONDS: Final = 0.3
@@ -189,8 +191,8 @@ class Connection:
             compression=None,
             max_size=MAX_FRAME_BYTES,
             open_timeout=5,
-            ping_interval=10,
-            ping_timeout=10,
+            ping_interval=HEARTBEAT_SECONDS,
+            ping_timeout=HEARTBEAT_SECONDS,
             close_timeout=1,
             proxy=None if is_local else True,
         ) as socket:
