@@ -5,6 +5,7 @@ import itertools
 import logging
 import os
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -120,10 +121,23 @@ async def _listening(settings: Settings, host: Host, players: Players, durabilit
         )
     except OSError as reason:
         raise StartError(f"cannot listen on {settings.host}:{settings.port}: {_why(reason)}") from reason
+    _limit_silence(server, 2 * settings.heartbeat_seconds)
     try:
         yield server
     finally:
         await _close(server)
+
+
+def _limit_silence(server: Server, seconds: float) -> None:
+    """Let the system end connections, ours or closed ones, on which what was sent is not taken for so long.
+
+    Accepted sockets inherit the option. Without it, what a stalled reader left unread stays in the system's memory for
+    minutes after we have cut it off. Linux only.
+    """
+    option = getattr(socket, "TCP_USER_TIMEOUT", None)
+    if option is not None:
+        for listening in server.sockets:
+            listening.setsockopt(socket.IPPROTO_TCP, option, int(seconds * 1000))
 
 
 async def _close(server: Server) -> None:

@@ -27,16 +27,17 @@ class Fleet:
         self.redis_url = redis_url
         self.processes: dict[str, asyncio.subprocess.Process] = {}
 
-    async def start(self, *options: str) -> str:
+    async def start(self, *options: str, port: int = 0) -> str:
         """Start a process; returns its URL, with a `#` and a number if others share its port."""
-        command = [sys.executable, "-m", "server", "--port", "0", "--redis-url", self.redis_url, *options]
+        command = [sys.executable, "-m", "server", "--port", str(port), "--redis-url", self.redis_url, *options]
         process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
         assert process.stdout is not None
         async with asyncio.timeout(START_SECONDS):
             url = (await process.stdout.readline()).decode().strip()
         assert url, f"{command} did not start"
-        self.processes[url if url not in self.processes else f"{url}#{process.pid}"] = process
-        return url
+        name = url if url not in self.processes else f"{url}#{process.pid}"
+        self.processes[name] = process
+        return name
 
     async def kill(self, url: str) -> None:
         """kill -9."""
