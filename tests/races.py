@@ -27,11 +27,14 @@ Choose = Callable[[Board, random.Random], Move]
 class Table:
     """A room under test: commands go in, the log grows, a second passes with each event."""
 
-    def __init__(self, seed: int = 0, options: RoomOptions | None = None) -> None:
+    def __init__(
+        self, seed: int = 0, options: RoomOptions | None = None, players: tuple[str, str] = ("player-0", "player-1")
+    ) -> None:
+        self.players = players
         self.chance = random.Random(seed)
         self.steps: list[Step] = []
         self.now_ms = 1_000_000
-        self.tell(CreateRoom(options or RoomOptions(), "player-0", "ann", "link-0"))
+        self.tell(CreateRoom(options or RoomOptions(), players[0], "ann", "link-0"))
 
     @property
     def state(self) -> RoomState:
@@ -61,7 +64,7 @@ class Table:
 
     def seat_both(self) -> None:
         """The second player sits down, which opens a round."""
-        self.tell(TakeSeat("player-1", "bob", "link-1"))
+        self.tell(TakeSeat(self.players[1], "bob", "link-1"))
 
     def get_ready(self, *seats: int) -> dict[int, bytes]:
         """These seats get ready; returns the entropy that each is bound to."""

@@ -1,0 +1,109 @@
+"""Races in which both players are one move from the end, on processes of their own, and make it at once."""
+
+import asyncio
+import hashlib
+import random
+import time
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from redis.asyncio import Redis
+
+from client_cli.bots import choose_greedy
+from protocol.calculation.moves import Move
+from protocol.messages.entries import RoundFinished
+from protocol.messages.fields import Phase
+from protocol.messages.from_client import Play, Watch
+from protocol.messages.from_server import View
+from protocol.messages.options import RoomOptions
+from server.room import view as seen
+from server.store.log import Answer, Append, Log
+from tests.history import Sight, check_history, read_steps
+from tests.races import Table
+from tests.talker import Talker, talking
+
+OPTIONS = RoomOptions(rules="betsy-ross", redeals=2, countdown_seconds=0)
+
+
+@dataclass(frozen=True)
+class Finish:
+    """What became of one photo finish. `apart_ms` lies between the two frames' leaving; `problems` should be none."""
+
+    winner: int | None
+    apart_ms: float
+    problems: list[str]
+
+
+def room_code(number: int) -> str:
+    """A code for each race."""
+    letters = "".join(chr(ord("a") + number // 26**place % 26) for place in (2, 1, 0))
+    return f"photo-finish-{letters}"
+
+
+def find_won_race() -> tuple[int, list[Move]]:
+    """A table's seed, and the moves by which greedy play places every card of its deal."""
+    for seed in range(1_000):
+        table = Table(seed, OPTIONS)
+        table.start()
+        moves: list[Move] = []
+        chance = random.Random(seed)
+        while table.state.race is not None and not table.state.race.racers[0].ending:
+            moves.append(choose_greedy(table.state.race.racers[0].board, chance))
+            table.play(0, moves[-1])
+        board = table.state.race.racers[0].board if table.state.race else None
+        if board is not None and board.placed == board.goal:
+            return seed, moves
+    raise AssertionError("greedy play wins about one in three of these deals")
+
+
+async def write_race(redis: Redis, room: str, seed: int, moves: list[Move], players: tuple[str, str]) -> None:
+    """Put a room into Redis in which both players have made these moves."""
+    table = Table(seed, OPTIONS, players)
+    table.start()
+    for move in moves:
+        for seat in (0, 1):
+            assert isinstance(table.play(seat, move), tuple)
+    answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+    log = Log(redis)
+    events = [step.event for step in table.steps]
+    async with log.sending():
+        log.append(Append(room, 0, "", "0ddba115", events, lambda answer, _: answered.set_result(answer)))
+    assert await answered is Answer.APPENDED
+
+
+async def race_to_the_line(urls: tuple[str, str, str], redis: Redis, room: str, seed: int, moves: list[Move]) -> Finish:
+    """Both players send the last move at once, each to a server of its own; a spectator sits at the third."""
+    async with AsyncExitStack() as stack:
+        everybody = [await stack.enter_async_context(talking(url)) for url in urls]
+        *players, spectator = everybody
+        ids = [hashlib.sha256(player.token.encode()).hexdigest() for player in players]
+        await write_race(redis, room, seed, moves[:-1], (ids[0], ids[1]))
+        await spectator.enter(Watch(room=room))
+        for player in players:
+            await player.enter_again(room)
+        last = Play(number=len(moves), move=moves[-1])
+        sent: list[float] = []
+        for player in random.sample(players, 2):
+            await player.say(last)
+            sent.append(time.monotonic())
+        scenes = [await each.hear_until(lambda scene: scene.phase is Phase.FINISHED) for each in everybody]
+        problems = await _compare(redis, room, everybody)
+        if len({scene.outcome for scene in scenes}) != 1:
+            problems.append(f"not everybody saw the same result: {[scene.outcome for scene in scenes]}")
+        outcome = scenes[0].outcome
+        assert outcome is not None
+        return Finish(outcome.winner, (sent[1] - sent[0]) * 1000, problems)
+
+
+async def _compare(redis: Redis, room: str, everybody: list[Talker]) -> list[str]:
+    sights = [Sight(each.seat, each.heard) for each in everybody]
+    problems = check_history(room, await Log(redis).read(room), sights)
+    told = {"the log": [news.entry for step in await read_steps(redis, room) for news in seen.tell(step)]}
+    for each in everybody:
+        views = [message for message in each.heard if isinstance(message, View)]
+        told[f"viewer {each.seat}"] = [entry for view in views for entry in view.entries]
+    for what, entries in told.items():
+        results = sum(isinstance(entry, RoundFinished) for entry in entries)
+        if results != 1:
+            problems.append(f"{what} has {results} results")
+    return problems

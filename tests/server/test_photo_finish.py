@@ -1,0 +1,17 @@
+"""Two players on processes of their own, both at the line at once: one winner, the same for everybody."""
+
+from redis.asyncio import Redis
+
+from tests.photo_finish import find_won_race, race_to_the_line, room_code
+from tests.processes import serving_fleet
+
+RACES = 25
+
+
+async def test_of_two_players_who_finish_at_once_on_two_processes_one_wins(redis_url: str, redis: Redis) -> None:
+    seed, moves = find_won_race()
+    async with serving_fleet(redis_url) as fleet:
+        urls = await fleet.start(), await fleet.start(), await fleet.start()
+        finishes = [await race_to_the_line(urls, redis, room_code(n), seed, moves) for n in range(RACES)]
+    assert [problem for finish in finishes for problem in finish.problems] == []
+    assert all(finish.winner in (0, 1) for finish in finishes)
