@@ -6,9 +6,12 @@ from pathlib import Path
 
 from benchmarks.deal_uniformity import measure_deal_uniformity
 from benchmarks.engine_sanity import measure_engine_sanity
+from benchmarks.fault_storm import measure_fault_storm
 from benchmarks.figure import Figure
 from benchmarks.kill_recovery import measure_kill_recovery
+from benchmarks.photo_finish import measure_photo_finish
 from benchmarks.redis_clients import measure_redis_clients
+from benchmarks.stalled_readers import measure_stalled_readers
 from benchmarks.tick_gain import measure_tick_gain
 
 BENCHMARKS = {
@@ -16,6 +19,9 @@ BENCHMARKS = {
     "deal_uniformity": measure_deal_uniformity,
     "tick_gain": measure_tick_gain,
     "kill_recovery": measure_kill_recovery,
+    "fault_storm": measure_fault_storm,
+    "photo_finish": measure_photo_finish,
+    "stalled_readers": measure_stalled_readers,
     "redis_clients": measure_redis_clients,
 }
 

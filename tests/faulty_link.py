@@ -37,6 +37,7 @@ class FaultyLink:
     is_closed: bool = False
     """Whether whoever connects is turned away."""
     strands: set[_Strand] = field(default_factory=set)
+    _carrying: set[asyncio.Task[None] | None] = field(default_factory=set)
     _flowing: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -69,6 +70,20 @@ class FaultyLink:
 
     async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one that connects to our end."""
+        task = asyncio.current_task()
+        self._carrying.add(task)
+        try:
+            await self._carry(reader, writer)
+        finally:
+            self._carrying.discard(task)
+
+    async def end(self) -> None:
+        """Let go of everything."""
+        self.flow()
+        self.reset()
+        await asyncio.gather(*(task for task in self._carrying if task), return_exceptions=True)
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self.is_closed:
             _reset(writer)
             return
@@ -142,6 +157,5 @@ async def faulty_link(target: Target) -> AsyncIterator[FaultyLink]:
         yield link
     finally:
         server.close()
-        link.flow()
-        link.reset()
+        await link.end()
         await server.wait_closed()

@@ -79,7 +79,8 @@ async def race_to_the_line(urls: tuple[str, str, str], redis: Redis, room: str, 
         ids = [hashlib.sha256(player.token.encode()).hexdigest() for player in players]
         await write_race(redis, room, seed, moves[:-1], (ids[0], ids[1]))
         await spectator.enter(Watch(room=room))
-        for player in players:
+        # Whose process slept last answers first: neither seat has that for itself.
+        for player in random.sample(players, 2):
             await player.enter_again(room)
         last = Play(number=len(moves), move=moves[-1])
         sent: list[float] = []

@@ -1,0 +1,92 @@
+"""The history checker finds what it is there to find."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from protocol.messages.from_server import Accepted, FromServer, Snapshot, View
+from server.room import view as seen
+from server.room.events import Played
+from server.room.view import Step
+from server.store.log import Logged
+from tests.history import Sight, check_history
+from tests.races import raced
+
+ROOM = "one-two-three"
+
+
+def logged(steps: list[Step]) -> list[Logged]:
+    return [Logged(index, step.tag, step.at_ms, step.event) for index, step in enumerate(steps, 1)]
+
+
+def sight(steps: list[Step], seat: int | None) -> Sight:
+    """What an honest server shows: a snapshot, then view after view."""
+    view = seen.views_of(steps[0].after)[seat]
+    for step in steps[:4]:
+        view.see(seen.tell(step), step)
+    heard: list[FromServer] = [seen.introduce(ROOM, steps[:4], seat, seen.NOTHING_SEEN, 0)]
+    for step in steps[4:]:
+        before = view.mark.position
+        entries = view.see(seen.tell(step), step)
+        if entries:
+            heard.append(View(position=before + 1, entries=tuple(entries), tag=view.mark.tag))
+    return Sight(seat, heard)
+
+
+STEPS = raced(3).steps
+SIGHTS = [sight(STEPS, seat) for seat in (0, 1, None)]
+
+
+def test_an_honest_history_has_no_problems() -> None:
+    assert check_history(ROOM, logged(STEPS), SIGHTS) == []
+
+
+def test_what_was_seen_of_a_race_that_goes_on_is_no_problem() -> None:
+    cut = [Sight(each.seat, each.heard[: len(each.heard) // 2]) for each in SIGHTS]
+    assert check_history(ROOM, logged(STEPS), cut) == []
+
+
+def test_an_acknowledged_move_that_the_log_lost_is_found() -> None:
+    assert check_history(ROOM, logged(STEPS[: len(STEPS) // 2]), SIGHTS)
+
+
+def test_a_move_that_stands_twice_is_found() -> None:
+    place = next(place for place, step in enumerate(STEPS) if isinstance(step.event, Played))
+    doubled = [*STEPS[: place + 1], STEPS[place], *STEPS[place + 1 :]]
+    assert check_history(ROOM, logged(doubled), SIGHTS)
+
+
+def test_an_answer_for_a_move_that_is_not_there_is_found() -> None:
+    told = Sight(0, [*SIGHTS[0].heard, Accepted(number=999)])
+    assert check_history(ROOM, logged(STEPS), [told])
+
+
+def test_time_that_goes_back_is_found() -> None:
+    late = [*STEPS[:-1], replace(STEPS[-1], at_ms=STEPS[0].at_ms - 1)]
+    assert check_history(ROOM, logged(late), [])
+
+
+def drop(views: list[FromServer]) -> list[FromServer]:
+    return [*views[:5], *views[6:]]
+
+
+def swap(views: list[FromServer]) -> list[FromServer]:
+    return [*views[:5], views[6], views[5], *views[7:]]
+
+
+def leak(_: list[FromServer]) -> list[FromServer]:
+    """What the other seat was shown."""
+    return SIGHTS[1].heard
+
+
+@pytest.mark.parametrize("spoil", [drop, swap, leak])
+def test_a_view_that_is_not_this_viewer_s_is_found(spoil: Callable[[list[FromServer]], list[FromServer]]) -> None:
+    assert check_history(ROOM, logged(STEPS), [Sight(0, spoil(SIGHTS[0].heard))])
+
+
+def test_a_snapshot_of_another_moment_is_found() -> None:
+    first = SIGHTS[0].heard[0]
+    assert isinstance(first, Snapshot)
+    wrong = first.model_copy(update={"scene": seen.scene(STEPS[0].after, seen.view(STEPS[:3], 0))})
+    assert check_history(ROOM, logged(STEPS), [Sight(0, [wrong])])
