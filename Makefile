@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: play test check format docs bench clean
+.PHONY: play test test-redis check format docs bench clean
 .DEFAULT_GOAL := play
 
 $(INSTALLED): pyproject.toml
@@ -18,7 +18,10 @@ play: $(INSTALLED)  ## race a bot on this machine
 	@$(BIN)/fairest play
 
 test: $(INSTALLED)  ## the whole suite, on a real Redis that it starts itself
-	@$(BIN)/pytest
+	@$(BIN)/pytest -n 4
+
+test-redis: $(INSTALLED)  ## what touches Redis, on another one: make test-redis REDIS=/usr/bin/redis-server
+	@$(BIN)/pytest -n 4 --redis=$(REDIS) tests/server tests/store
 
 check: $(INSTALLED)  ## format, lint, types, import contracts, docs in step with the code
 	@$(BIN)/ruff format --check .

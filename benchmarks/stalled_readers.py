@@ -1,7 +1,7 @@
 """Spectators and a player who never read: does anybody else's move take longer, and what does it cost in memory?
 
 Rooms race on one server process, with and without stalled readers in turn. The stalled player asks, without reading an
-answer, for refusals; it is cut off when it misses a heartbeat, here of a second, and comes back at once.
+answer, for refusals; it is cut off when it misses a heartbeat, here of 0.2 seconds, and comes back at once.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ async def _measure() -> tuple[list[float], list[float], int, int]:
     cuts = 0
     with redis_process() as redis:
         async with serving_fleet(redis.url) as fleet:
-            url = await fleet.start("--heartbeat-seconds", "1")
+            url = await fleet.start("--heartbeat-seconds", "0.2")
             status = Path(f"/proc/{fleet.processes[url].pid}/status")
             await _race_tables(url, [])
             before_kib = _resident_kib(status)

@@ -1,5 +1,7 @@
 """A real Redis for the whole run, a real server for each test that wants one."""
 
+import os
+import shutil
 import subprocess
 import tempfile
 import time
@@ -15,6 +17,29 @@ from server.app import running
 from server.settings import Settings
 from server.store.client import connect
 from server.store.embedded import find_redis_server
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--redis", help="the redis-server to test with; else the one that Fairest itself would start")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Put the wanted redis-server in front of the PATH, where everything that starts one finds it."""
+    wanted = config.getoption("--redis")
+    if wanted:
+        folder = tempfile.mkdtemp(prefix="fairest-redis-")
+        config.add_cleanup(lambda: shutil.rmtree(folder))
+        (Path(folder) / "redis-server").symlink_to(Path(wanted).resolve(strict=True))
+        os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which Redis it was."""
+    program = find_redis_server()
+    if program:
+        told = subprocess.run([program, "--version"], check=True, capture_output=True, text=True)
+        terminalreporter.write_line(f"{program}: {told.stdout.strip()}")
+
 
 settings.register_profile("suite", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
