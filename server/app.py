@@ -1,13 +1,11 @@
 """The wiring page: what a server process is made of, and in which order it lives and ends."""
 
 import asyncio
-import itertools
 import logging
 import os
 import signal
-import socket
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
@@ -16,28 +14,20 @@ import uvloop
 from pydantic import ValidationError
 from pydantic_settings import CliApp
 from redis.exceptions import RedisError
-from websockets.asyncio.server import Server, ServerConnection, serve
-from websockets.exceptions import NegotiationError
-from websockets.typing import Subprotocol
 
-from protocol.messages.fields import SUBPROTOCOL
-from protocol.messages.refusals import CloseCode
-from server.connection import Connection
+from server import metrics
 from server.host import Host
-from server.http import make_responder
-from server.outbox import MAX_UNSENT_BYTES
+from server.ports import CannotListen, admin_port, public_port, say
 from server.settings import Settings
 from server.signing import SigningKey
 from server.store.archive import load_private_key
 from server.store.client import connect
-from server.store.durability import Durability, read_durability
+from server.store.durability import read_durability
 from server.store.embedded import EmbeddedRedisError, embedded_redis
 from server.store.players import Players
 from server.workers import STOP_SECONDS as WORKERS_SECONDS
 from server.workers import WorkerError, Workers
 
-CLOSE_SECONDS: Final = 2.0
-"""How long a client may take over the opening and the closing handshake."""
 STOP_SECONDS: Final = 4.0
 """A process that was told to stop is gone after this long, whoever does not answer: all it promised is in the log."""
 
@@ -75,95 +65,20 @@ async def running(settings: Settings) -> AsyncIterator[str]:
         durability = await read_durability(redis)
         await stack.enter_async_context(host.serving())
         try:
-            server = await stack.enter_async_context(_listening(settings, host, players, durability))
-        except StartError as reason:
+            admin = await stack.enter_async_context(admin_port(settings, host))
+            url = await stack.enter_async_context(public_port(settings, host, players, durability))
+        except CannotListen as reason:
             # Raised only when the host has ended, whose tasks would wrap it in an exception group.
-            failure = reason
+            failure = StartError(str(reason))
         else:
+            metrics.DURABILITY.labels(durability.promise).set(1)
             _LOG.info("durability", promise=durability.promise)
             for warning in durability.warnings:
                 _LOG.warning("durability", problem=warning)
-            yield f"ws://{settings.host}:{server.sockets[0].getsockname()[1]}"
+            _LOG.info("serving", url=url, admin=admin, process=host.process_id)
+            yield url
             return
     raise failure
-
-
-@asynccontextmanager
-async def _listening(settings: Settings, host: Host, players: Players, durability: Durability) -> AsyncIterator[Server]:
-    links = itertools.count(1)
-
-    async def handle(websocket: ServerConnection) -> None:
-        link = f"{host.process_id}-{next(links)}"
-        await Connection(websocket, host, players, link, settings.hello_seconds).serve()
-
-    def tell_key() -> str:
-        return host.key.public.hex()
-
-    try:
-        server = await serve(
-            handle,
-            settings.host,
-            settings.port,
-            reuse_port=settings.reuse_port or None,
-            subprotocols=[Subprotocol(SUBPROTOCOL)],
-            select_subprotocol=_choose_subprotocol,
-            process_request=make_responder({"/key": tell_key, "/durability": lambda: durability.promise}),
-            compression=None,
-            max_size=settings.max_frame_bytes,
-            max_queue=16,
-            open_timeout=CLOSE_SECONDS,
-            # Above what the outbox allows, so that pings never wait for a reader that has stalled.
-            write_limit=2 * MAX_UNSENT_BYTES,
-            ping_interval=settings.heartbeat_seconds,
-            ping_timeout=settings.heartbeat_seconds,
-            close_timeout=CLOSE_SECONDS,
-            server_header="fairest",
-        )
-    except OSError as reason:
-        raise StartError(f"cannot listen on {settings.host}:{settings.port}: {_why(reason)}") from reason
-    _limit_silence(server, 2 * settings.heartbeat_seconds)
-    try:
-        yield server
-    finally:
-        await _close(server)
-
-
-def _limit_silence(server: Server, seconds: float) -> None:
-    """Let the system end connections, ours or closed ones, on which what was sent is not taken for so long.
-
-    Accepted sockets inherit the option. Without it, what a stalled reader left unread stays in the system's memory for
-    minutes after we have cut it off. Linux only.
-    """
-    option = getattr(socket, "TCP_USER_TIMEOUT", None)
-    if option is not None:
-        for listening in server.sockets:
-            listening.setsockopt(socket.IPPROTO_TCP, option, int(seconds * 1000))
-
-
-async def _close(server: Server) -> None:
-    """Send everybody elsewhere; who does not read is cut off, since closing would wait for them for ever."""
-    server.close(code=CloseCode.RESTARTING, reason="restarting")
-    try:
-        async with asyncio.timeout(CLOSE_SECONDS):
-            await server.wait_closed()
-    except TimeoutError:
-        for websocket in server.connections:
-            websocket.transport.abort()
-        await server.wait_closed()
-
-
-def _why(reason: OSError) -> str:
-    """What the system says, without what asyncio adds to it."""
-    return os.strerror(reason.errno) if reason.errno and reason.errno > 0 else str(reason)
-
-
-def _choose_subprotocol(_: ServerConnection, offered: Sequence[Subprotocol]) -> Subprotocol | None:
-    """Speak `fairest.v1` with who offers it or offers nothing; who offers only others cannot mean us."""
-    if not offered:
-        return None
-    if SUBPROTOCOL not in offered:
-        raise NegotiationError(f"this server speaks {SUBPROTOCOL}")
-    return Subprotocol(SUBPROTOCOL)
 
 
 async def _serve_until_told(settings: Settings) -> None:
@@ -194,7 +109,7 @@ async def _running_workers(settings: Settings) -> AsyncIterator[str]:
         except (EmbeddedRedisError, WorkerError) as reason:
             raise StartError(str(reason)) from reason
         except OSError as reason:
-            raise StartError(f"cannot listen on {settings.host}:{settings.port}: {_why(reason)}") from reason
+            raise StartError(f"cannot listen on {settings.host}:{settings.port}: {say(reason)}") from reason
 
 
 def _hear_input(told: asyncio.Event) -> None:
@@ -211,13 +126,16 @@ def _give_up_waiting() -> None:
 
 
 def configure_logs() -> None:
-    """Logs go to standard error. Tracebacks come without the values of variables: among them are decks and secrets."""
+    """Logs go to standard error: for people on a terminal, as JSON lines elsewhere.
+
+    Tracebacks come without the values of variables: among them are decks and secrets.
+    """
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso"),
             structlog.processors.format_exc_info,
-            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
+            structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer(),
         ],
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
@@ -233,7 +151,8 @@ def main() -> None:
         uvloop.run(_serve_until_told(settings))
     except ValidationError as reason:
         for error in reason.errors():
-            print(f"fairest-server: --{'.'.join(map(str, error['loc']))}: {error['msg']}", file=sys.stderr)
+            option = f"--{str(error['loc'][0]).replace('_', '-')}: " if error["loc"] else ""
+            print(f"fairest-server: {option}{error['msg'].removeprefix('Value error, ')}", file=sys.stderr)
         raise SystemExit(2) from None
     except StartError as reason:
         print(f"fairest-server: {reason}", file=sys.stderr)

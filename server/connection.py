@@ -1,6 +1,8 @@
 """One socket: frames become messages here and go to the room; what the room shows goes to the outbox."""
 
 import asyncio
+import time
+from collections.abc import Callable
 from typing import Final
 
 import structlog
@@ -24,14 +26,17 @@ from protocol.messages.from_client import (
     Reveal,
     Watch,
 )
-from protocol.messages.from_server import Error, Left, Welcome
+from protocol.messages.from_server import Error, Left, Refused, Welcome
 from protocol.messages.refusals import CLOSE_CODES, Breach, Refusal
+from server import metrics
 from server.host import Host
 from server.hosted_room import HostedRoom, Request
+from server.limits import TokenBucket
 from server.outbox import Outbox
 from server.room.commands import CreateRoom, Say, TakeSeat
 from server.room.decide import refuse
 from server.room.view import NOTHING_SEEN, Mark
+from server.settings import Settings
 from server.store.players import NameTaken, Player, Players, UnknownToken
 
 _LOG = structlog.get_logger(__name__)
@@ -46,6 +51,7 @@ _BAD_TOKEN: Final = BrokenMessage(
 _REPLACED: Final = BrokenMessage(Breach.REPLACED, "A newer connection of yours has taken this seat.")
 _LOST: Final = BrokenMessage(Breach.RESTARTING, "The server has lost its newest memory of this room; connect again.")
 _SENT_AWAY: Final = BrokenMessage(Breach.RESTARTING, "This server cannot reach its data; connect again.")
+_TOO_FAST: Final = BrokenMessage(Breach.TOO_FAST, "You sent more than this server reads, for too long.")
 _INTERNAL: Final = BrokenMessage(Breach.INTERNAL, "The server has a fault; it is not yours. Connect again.")
 
 
@@ -53,16 +59,25 @@ class Connection:
     """One client. `serve` runs as long as its socket is open; as a follower it is shown the room that it is in."""
 
     def __init__(
-        self, websocket: ServerConnection, host: Host, players: Players, link: str, hello_seconds: float
+        self,
+        websocket: ServerConnection,
+        host: Host,
+        players: Players,
+        link: str,
+        settings: Settings,
+        may_enroll: Callable[[], bool],
     ) -> None:
+        """`may_enroll` counts a new player that wants to come from this address, and says whether it may."""
         self.link = link
         self.seen_upto = NOTHING_SEEN
         self.errand = ""
         self._websocket = websocket
-        self._outbox = Outbox(websocket)
+        self._outbox = Outbox(websocket, settings.max_unsent_bytes)
         self._host = host
         self._players = players
-        self._hello_seconds = hello_seconds
+        self._settings = settings
+        self._may_enroll = may_enroll
+        self._bucket = TokenBucket(settings.messages_per_second, settings.messages_burst, time.monotonic())
         self._breach: asyncio.Future[BrokenMessage] = asyncio.get_running_loop().create_future()
         self._player: Player | None = None
         self._room: HostedRoom | None = None
@@ -107,14 +122,28 @@ class Connection:
             await self._greet()
             async for frame in self._websocket:
                 await self._hear(self._decode(frame))
+                await self._slow_down()
         except BrokenMessage as breach:
             await self._break_off(breach)
         except ConnectionClosed:
             # The client went away, or a frame was oversize and the library closed with 1009.
             return
         except Exception:
-            _LOG.exception("fault in a connection", room=self._room.code if self._room else None)
+            metrics.FAULTS.labels("a connection").inc()
+            room = self._room
+            _LOG.exception("fault in a connection", room=room and room.code, seat=room and room.seat_of(self))
             await self._break_off(_INTERNAL)
+
+    async def _slow_down(self) -> None:
+        """Read no faster than is allowed: what a client sends meanwhile waits, in the end at its own side."""
+        now = time.monotonic()
+        wait_seconds = self._bucket.take(now)
+        if wait_seconds:
+            metrics.THROTTLED.inc()
+            since = self._bucket.empty_since
+            if since is not None and now - since > self._settings.flood_seconds:
+                raise _TOO_FAST
+            await asyncio.sleep(wait_seconds)
 
     def _end(self, breach: BrokenMessage) -> None:
         self._room = None
@@ -127,24 +156,29 @@ class Connection:
     async def _greet(self) -> None:
         """Wait for a `hello` that this server accepts."""
         try:
-            async with asyncio.timeout(self._hello_seconds):
+            async with asyncio.timeout(self._settings.hello_seconds):
                 while self._player is None:
                     message = self._decode(await self._websocket.recv())
                     if not isinstance(message, Hello):
                         raise _HELLO_FIRST
                     await self._hello(message)
+                    await self._slow_down()
         except TimeoutError:
             raise _HELLO_LATE from None
 
     def _decode(self, frame: str | bytes) -> FromClient:
         if isinstance(frame, bytes):
             raise _BINARY
-        return decode_from_client(frame)
+        message = decode_from_client(frame)
+        metrics.MESSAGES.labels(message.type).inc()
+        return message
 
     async def _hello(self, hello: Hello) -> None:
         token = None
         try:
-            if hello.token is None:
+            if hello.token is None and not self._may_enroll():
+                self._say(refuse("hello", Refusal.TOO_MANY_PLAYERS))
+            elif hello.token is None:
                 self._player, token = await self._players.enroll(hello.name)
             else:
                 self._player = await self._players.recognise(hello.token, hello.name)
@@ -154,7 +188,7 @@ class Connection:
             self._say(refuse("hello", Refusal.NAME_TAKEN))
         except (RedisError, OSError):
             self._say(refuse("hello", Refusal.TRY_AGAIN))
-        else:
+        if self._player is not None:
             self._say(
                 Welcome(name=self._player.name, token=token, key=self._host.key.public, now_ms=self._host.now_ms())
             )
@@ -192,6 +226,10 @@ class Connection:
         self.errand = message.type
         try:
             match message:
+                case Create() if not await self._players.may_open_room(
+                    player.player_id, self._settings.rooms_per_player
+                ):
+                    self._say(refuse("create", Refusal.TOO_MANY_ROOMS))
                 case Create(options=options):
                     self._room = await self._host.new_room()
                     self._room.submit(Request(CreateRoom(options, player.player_id, player.name, self.link), self))
@@ -220,9 +258,12 @@ class Connection:
             self._say(refuse("get_record", Refusal.TRY_AGAIN))
 
     def _say(self, message: Message) -> None:
+        if isinstance(message, Refused):
+            metrics.REFUSALS.labels(message.code).inc()
         self._outbox.send(encode(message))
 
     async def _break_off(self, breach: BrokenMessage) -> None:
+        metrics.BREACHES.labels(breach.breach).inc()
         self._say(Error(code=breach.breach, sentence=breach.sentence))
         await self._websocket.close(CLOSE_CODES[breach.breach], breach.breach)
 

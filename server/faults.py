@@ -5,6 +5,8 @@ from contextlib import contextmanager
 
 import structlog
 
+from server import metrics
+
 _LOG = structlog.get_logger(__name__)
 
 
@@ -14,4 +16,5 @@ def contained(what: str, **where: object) -> Iterator[None]:
     try:
         yield
     except Exception:
+        metrics.FAULTS.labels(what).inc()
         _LOG.exception(f"fault in {what}", **where)

@@ -20,6 +20,7 @@ from protocol.messages.codec import encode
 from protocol.messages.from_server import MatchRecord
 from protocol.messages.options import Spectators
 from protocol.messages.refusals import Refusal
+from server import metrics
 from server.audience import Follower
 from server.faults import contained
 from server.hosted_room import HostedRoom, Request
@@ -188,6 +189,7 @@ class Host:
 
     def give_up(self, room: HostedRoom) -> None:
         """Drop a room whose log was lost or is another one; its followers come again and are shown what is there."""
+        metrics.LOST_LOGS.inc()
         _LOG.warning("the log is not what was shown; its followers are sent away", room=room.code)
         self._drop(room)
         # Redis may have forgotten this as well.
@@ -213,6 +215,7 @@ class Host:
 
     def _add(self, room: HostedRoom) -> HostedRoom:
         self._rooms[room.code] = room
+        metrics.ROOMS.inc()
         if self.is_shared:
             self._wakes.follow(room.code)
         return room
@@ -220,6 +223,7 @@ class Host:
     def _drop(self, room: HostedRoom) -> None:
         if self._rooms.get(room.code) is room:
             del self._rooms[room.code]
+            metrics.ROOMS.dec()
             self._wakes.unfollow(room.code)
             self._timers.drop(room)
 
@@ -319,6 +323,7 @@ class Host:
                     record = record_last_match(room.code, fold(await self._log.read(room.code)))
                     if record is not None:
                         await self._archive.keep(self.key.sign(record))
+                        metrics.RECORDS.inc()
                 except (RedisError, OSError):
                     await asyncio.sleep(RETRY_SECONDS)
                 else:

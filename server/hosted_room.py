@@ -17,6 +17,7 @@ from protocol.messages.fields import Phase
 from protocol.messages.from_client import Play
 from protocol.messages.from_server import Accepted, Refused
 from protocol.messages.refusals import Refusal
+from server import metrics
 from server.audience import Audience, Follower
 from server.room.commands import Command, CreateRoom, LoseLink, PassTime, Pause, Say, StandStill, TakeSeat
 from server.room.decide import DrawRound, decide, refuse
@@ -349,6 +350,8 @@ class HostedRoom:
         self._take(steps[taken:])
 
     def _answer(self, follower: Follower, answer: Refused | Accepted) -> None:
+        if isinstance(answer, Refused):
+            metrics.REFUSALS.labels(answer.code).inc()
         if isinstance(answer, Refused) and answer.to in ("create", "join", "resume"):
             self.audience.turn_away(follower)
         follower.show(encode(answer))

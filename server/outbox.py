@@ -1,11 +1,8 @@
 """The way out: frames to one connection, at once and without waiting, or the end of a connection that does not read."""
 
-from typing import Final
-
 from websockets.asyncio.server import ServerConnection, broadcast
 
-MAX_UNSENT_BYTES: Final = 256 * 1024
-"""What may lie unsent for one connection: many times a player's whole round, so only a stalled reader gets here."""
+from server import metrics
 
 
 class Outbox:
@@ -13,13 +10,15 @@ class Outbox:
     and is cut off: players resume where they were, spectators come back to a snapshot.
     """
 
-    def __init__(self, websocket: ServerConnection) -> None:
+    def __init__(self, websocket: ServerConnection, max_unsent_bytes: int) -> None:
         self._websocket = websocket
+        self._max_unsent_bytes = max_unsent_bytes
 
     def send(self, data: bytes) -> None:
         """Send one text frame; nothing happens on a connection that is closing."""
         broadcast((self._websocket,), data, text=True)
         transport = self._websocket.transport
-        if transport.get_write_buffer_size() > MAX_UNSENT_BYTES:
+        if transport.get_write_buffer_size() > self._max_unsent_bytes:
             # `close` would wait for the very reader that does not read.
+            metrics.STALLED.inc()
             transport.abort()

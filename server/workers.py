@@ -35,6 +35,7 @@ class Workers:
         self._settings = settings
         self._redis_url = redis_url
         self._processes: set[Process] = set()
+        self._places: dict[int, Process | None] = {}
         self._retired: set[Process] = set()
         self._keeping: set[asyncio.Task[None]] = set()
 
@@ -66,18 +67,16 @@ class Workers:
         task.add_done_callback(self._keeping.discard)
 
     async def _start(self, port: int) -> Process:
-        settings = self._settings
+        place = self._free_place()
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "server", "--host", settings.host, "--port", str(port), "--reuse-port"),
-            *("--redis-url", self._redis_url, "--hello-seconds", str(settings.hello_seconds)),
-            *("--heartbeat-seconds", str(settings.heartbeat_seconds)),
-            *("--max-frame-bytes", str(settings.max_frame_bytes), "--ends-with-input"),
+            *(sys.executable, "-m", "server", *self._options(port, place)),
             # A pipe that ends when we do, also by kill -9: no worker stays behind alone.
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
         self._processes.add(process)
+        self._places[place] = process
         assert process.stdout is not None
         try:
             async with asyncio.timeout(START_SECONDS):
@@ -91,6 +90,26 @@ class Workers:
             process.kill()
             await process.wait()
         raise WorkerError(f"a worker did not start within {START_SECONDS:.0f} seconds, or complained above")
+
+    def _free_place(self) -> int:
+        """The first place that no living worker has, taken with this: it decides on the admin port."""
+        place = 0
+        while place in self._places and ((holder := self._places[place]) is None or holder.returncode is None):
+            place += 1
+        self._places[place] = None
+        return place
+
+    def _options(self, port: int, place: int) -> list[str]:
+        """The settings of a worker: ours, on one port and one Redis."""
+        chosen = self._settings.model_dump(exclude={"workers", "data_dir"}, exclude_none=True)
+        chosen |= {"port": port, "redis_url": self._redis_url, "reuse_port": True, "ends_with_input": True}
+        if self._settings.admin_port:
+            chosen["admin_port"] = self._settings.admin_port + place
+        options: list[str] = []
+        for name, value in chosen.items():
+            flag = f"--{name.replace('_', '-')}"
+            options += [flag if value else f"--no-{flag[2:]}"] if isinstance(value, bool) else [flag, str(value)]
+        return options
 
     async def _keep(self, process: Process, port: int) -> None:
         """Start a new worker for one that died, again and again."""

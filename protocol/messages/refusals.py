@@ -17,6 +17,8 @@ class Refusal(StrEnum):
     NOT_SEATED = "not_seated"
     NO_SPECTATORS = "no_spectators"
     NAME_TAKEN = "name_taken"
+    TOO_MANY_PLAYERS = "too_many_players"
+    TOO_MANY_ROOMS = "too_many_rooms"
     BAD_RULES = "bad_rules"
     WRONG_PHASE = "wrong_phase"
     WRONG_ROUND = "wrong_round"
@@ -51,6 +53,8 @@ SENTENCES: Final[dict[Refusal, str]] = {
     Refusal.NOT_SEATED: "You have no seat in this room; join it first.",
     Refusal.NO_SPECTATORS: "The players of this room do not want to be watched.",
     Refusal.NAME_TAKEN: "Somebody else uses this name now; choose another one.",
+    Refusal.TOO_MANY_PLAYERS: "Too many new players come from your address; try again in some minutes.",
+    Refusal.TOO_MANY_ROOMS: "You have opened many rooms lately; use one of them, or wait ten minutes.",
     Refusal.BAD_RULES: "Nobody plays these rules.",
     Refusal.WRONG_PHASE: "This is not the time for that.",
     Refusal.WRONG_ROUND: "This round is not open any more; the newest one is.",
@@ -89,6 +93,7 @@ class Breach(StrEnum):
     HELLO_TWICE = "hello_twice"
     HELLO_LATE = "hello_late"
     BAD_TOKEN = "bad_token"
+    TOO_FAST = "too_fast"
     REPLACED = "replaced"
     RESTARTING = "restarting"
     INTERNAL = "internal"
@@ -110,6 +115,7 @@ class CloseCode(IntEnum):
     HELLO_TWICE = 4405
     HELLO_LATE = 4406
     BAD_TOKEN = 4407
+    TOO_FAST = 4408
     REPLACED = 4409
 
 

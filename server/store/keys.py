@@ -13,6 +13,10 @@ CLOSED_ROOM_SECONDS: Final = 3_600
 """A closed room's log stays this long, for its record and for who asks late."""
 PLAYER_SECONDS: Final = 400 * 86_400
 """A player's name and token hash, counted from the last hello."""
+NEW_PLAYER_SECONDS: Final = 7 * 86_400
+"""The same before its second hello: most who come once never come again."""
+OPENED_SECONDS: Final = 600
+"""How long it is remembered how many rooms a player has opened."""
 NAME_SECONDS: Final = 86_400
 """A name is in use for this long after its player's last hello."""
 RECORD_SECONDS: Final = 400 * 86_400
@@ -64,6 +68,11 @@ def held_rooms(process_id: str) -> str:
 def player(player_id: str) -> str:
     """Hash: a player's name, under the hash of its token. PLAYER_SECONDS."""
     return f"fairest:player:{player_id}"
+
+
+def opened(player_id: str) -> str:
+    """String: how many rooms this player has opened lately. OPENED_SECONDS from the first."""
+    return f"fairest:opened:{player_id}"
 
 
 def name(text: str) -> str:

@@ -6,6 +6,7 @@ hands out the answers: a round trip, and an fsync, is paid by the batch. There i
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from redis.exceptions import NoScriptError, RedisError
 
 from protocol.calculation.moves import MOVES
 from protocol.messages.codec import encode
+from server import metrics
 from server.faults import contained
 from server.room.events import Event, Played
 from server.room.evolve import evolve
@@ -118,8 +120,12 @@ class Log:
             await self._wanted.wait()
             self._wanted.clear()
             batch, self._waiting = self._waiting, []
+            since = time.perf_counter()
             answers = await self._send(batch) if batch else []
+            metrics.APPEND_SECONDS.observe(time.perf_counter() - since)
+            metrics.BATCHES.observe(len(batch))
             for append, (answer, now_ms) in zip(batch, answers, strict=True):
+                metrics.APPENDS.labels(answer).inc()
                 with contained("a room", room=append.room):
                     append.done(answer, now_ms)
 

@@ -42,7 +42,7 @@ class Players:
         player_id = _hash(token)
         name = name or f"guest-{secrets.token_hex(3)}"
         await self._claim(name, player_id)
-        await self._store(player_id, name)
+        await self._store(player_id, name, keys.NEW_PLAYER_SECONDS)
         return Player(player_id, name), token
 
     async def recognise(self, token: str, name: str | None) -> Player:
@@ -58,8 +58,16 @@ class Players:
         await self._claim(name or known, player_id)
         if name and name.lower() != known.lower():
             await self._redis.delete(keys.name(known))
-        await self._store(player_id, name or known)
+        await self._store(player_id, name or known, keys.PLAYER_SECONDS)
         return Player(player_id, name or known)
+
+    async def may_open_room(self, player_id: str, most: int) -> bool:
+        """Count a room that this player wants to open; whether it may, with so many in OPENED_SECONDS at most."""
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.set(keys.opened(player_id), 0, nx=True, ex=keys.OPENED_SECONDS)
+        pipeline.incr(keys.opened(player_id))
+        _, count = await pipeline.execute()
+        return cast("int", count) <= most
 
     async def _claim(self, name: str, player_id: str) -> None:
         key = keys.name(name)
@@ -70,9 +78,11 @@ class Players:
             raise NameTaken(name)
         await self._redis.set(key, player_id, ex=keys.NAME_SECONDS)
 
-    async def _store(self, player_id: str, name: str) -> None:
-        await self._redis.hset(keys.player(player_id), mapping={"name": name})
-        await self._redis.expire(keys.player(player_id), keys.PLAYER_SECONDS)
+    async def _store(self, player_id: str, name: str, seconds: int) -> None:
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.hset(keys.player(player_id), mapping={"name": name})
+        pipeline.expire(keys.player(player_id), seconds)
+        await pipeline.execute()
 
 
 def _hash(token: str) -> str:

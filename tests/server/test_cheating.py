@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-import server.app
+import server.ports
 from client_cli.bot_player import play_match
 from client_cli.bots import choose_greedy
 from client_cli.connection import Connection as Client
@@ -154,7 +154,7 @@ CheatingServer = Callable[[type[Cheat]], Any]
 def cheating(settings_for_tests: Settings, monkeypatch: pytest.MonkeyPatch) -> CheatingServer:
     @asynccontextmanager
     async def serve(cheat: type[Cheat]) -> AsyncIterator[str]:
-        monkeypatch.setattr(server.app, "Connection", cheat)
+        monkeypatch.setattr(server.ports, "Connection", cheat)
         async with running(settings_for_tests) as url:
             yield url
 

@@ -12,7 +12,7 @@ import pytest
 
 from protocol.calculation.moves import MOVES
 from protocol.messages.from_client import Create, Join, Play, Resume, Watch
-from server.outbox import MAX_UNSENT_BYTES
+from server.settings import Settings
 from tests.processes import Fleet, serving_fleet
 from tests.stalled import Stalled, stalled
 from tests.talker import QUICK, talking, two_racing, until
@@ -62,14 +62,14 @@ async def test_a_player_that_never_reads_is_cut_off_and_away(fleet: Fleet) -> No
 
 
 async def test_a_flood_of_answers_that_nobody_reads_takes_a_bounded_amount_of_memory(fleet: Fleet) -> None:
-    url = await fleet.start()
+    url = await fleet.start("--messages-per-second", "1000000")
     async with two_racing(url) as (first, second):
         before = resident_kib(fleet, url)
         async with stalled(url, first.token) as silent:
             await silent.say(Resume(room=first.room, position=0))
             async with asyncio.timeout(40):
                 asked = await flood(silent)
-        assert asked * 100 > MAX_UNSENT_BYTES
+        assert asked * 100 > Settings().max_unsent_bytes
         assert resident_kib(fleet, url) - before < MAX_GROWTH_KIB
         await second.play("sa")
 

@@ -1,0 +1,112 @@
+"""Who may come in: looked at before the WebSocket opens, so that who may not costs next to nothing."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from urllib.parse import urlsplit
+
+from websockets.asyncio.server import ServerConnection
+from websockets.http11 import Request
+
+from server import metrics
+from server.limits import TokenBucket
+from server.settings import Settings
+
+_SECONDS_OF_NEW_PLAYERS = 3_600
+_BUCKETS_LOOKED_AT = 1_000
+
+
+class TurnedAway(Exception):
+    """A request that may not become a connection; the text says why, to its sender."""
+
+    def __init__(self, status: HTTPStatus, reason: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+        metrics.TURNED_AWAY.labels(reason).inc()
+
+
+class Door:
+    """The limits of one process on who is connected. Addresses of IPv6 count by their network of 64 bits."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._open: Counter[str] = Counter()
+        self._new_players: dict[str, TokenBucket] = {}
+
+    def check(self, connection: ServerConnection, request: Request) -> None:
+        """Raise `TurnedAway` if this request may not become a connection."""
+        origin = request.headers.get("Origin")
+        if origin is not None and not self._is_ours(origin, request.headers.get("Host", "")):
+            raise TurnedAway(
+                HTTPStatus.FORBIDDEN, "origin", f"Pages of {origin[:100]} may not connect here (--origins)."
+            )
+        if self._open.total() >= self._settings.max_connections:
+            raise TurnedAway(HTTPStatus.SERVICE_UNAVAILABLE, "full", "This server is full; try again later.")
+        if self._open[self._address(connection, request)] >= self._settings.connections_per_address:
+            raise TurnedAway(
+                HTTPStatus.TOO_MANY_REQUESTS, "address", "Too many connections from your address; close one of them."
+            )
+
+    @contextmanager
+    def entered(self, connection: ServerConnection) -> Iterator[str]:
+        """Count a connection for as long as the context lasts; yields the address that it comes from."""
+        assert connection.request is not None, "the handshake is over"
+        address = self._address(connection, connection.request)
+        self._open[address] += 1
+        metrics.CONNECTIONS.inc()
+        try:
+            yield address
+        finally:
+            metrics.CONNECTIONS.dec()
+            self._open[address] -= 1
+            if not self._open[address]:
+                del self._open[address]
+
+    def may_enroll(self, address: str) -> bool:
+        """Whether one more new player may come from this address; counted if so."""
+        now = time.monotonic()
+        if address not in self._new_players:
+            self._forget_old(now)
+            burst = self._settings.players_per_address
+            self._new_players[address] = TokenBucket(burst / _SECONDS_OF_NEW_PLAYERS, burst, now)
+        return self._new_players[address].try_take(now)
+
+    def _forget_old(self, now: float) -> None:
+        """Who came from here long ago does not stay in memory."""
+        if len(self._new_players) % _BUCKETS_LOOKED_AT == 0:
+            self._new_players = {
+                address: bucket for address, bucket in self._new_players.items() if not bucket.is_full(now)
+            }
+
+    def _is_ours(self, origin: str, host: str) -> bool:
+        """Pages of this server itself, and of those that the operator named."""
+        return urlsplit(origin).netloc.lower() == host.lower() or origin in self._settings.origin_list
+
+    def _address(self, connection: ServerConnection, request: Request) -> str:
+        """Where this comes from: behind proxies that we trust, what the first of them saw."""
+        address = str(connection.remote_address[0])
+        forwarded = ",".join(request.headers.get_all("X-Forwarded-For")).split(",")
+        while forwarded and self._is_trusted(address):
+            address = forwarded.pop().strip() or address
+        return _network(address)
+
+    def _is_trusted(self, address: str) -> bool:
+        parsed = _parse(address)
+        return parsed is not None and any(parsed in network for network in self._settings.proxy_networks)
+
+
+def _parse(address: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(address)
+    except ValueError:
+        return None
+
+
+def _network(address: str) -> str:
+    parsed = _parse(address)
+    if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is None:
+        return str(IPv6Network((parsed, 64), strict=False))
+    return str(parsed.ipv4_mapped) if isinstance(parsed, IPv6Address) else address[:64]

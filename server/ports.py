@@ -1,0 +1,182 @@
+"""The ports of a process: the public one, of WebSockets and a few pages, and the operator's own, of pages only."""
+
+import asyncio
+import itertools
+import os
+import socket
+import ssl
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from http import HTTPStatus
+from typing import Final
+
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.exceptions import NegotiationError
+from websockets.typing import Subprotocol
+
+from protocol.messages.fields import SUBPROTOCOL
+from protocol.messages.refusals import CloseCode
+from server import metrics
+from server.connection import Connection
+from server.door import Door
+from server.host import Host
+from server.http import Ask, Page, Pages, line, make_responder
+from server.settings import Settings
+from server.store.durability import Durability
+from server.store.players import Players
+
+CLOSE_SECONDS: Final = 2.0
+"""How long a client may take over the opening and the closing handshake."""
+
+
+class CannotListen(Exception):
+    """A port or a certificate is not to be had; the text says which, and why."""
+
+
+@asynccontextmanager
+async def public_port(settings: Settings, host: Host, players: Players, durability: Durability) -> AsyncIterator[str]:
+    """Serve players and spectators for as long as the context lasts; yields the URL. Raises `CannotListen`."""
+    door, links = Door(settings), itertools.count(1)
+
+    async def handle(websocket: ServerConnection) -> None:
+        link = f"{host.process_id}-{next(links)}"
+        with door.entered(websocket) as address:
+            await Connection(websocket, host, players, link, settings, lambda: door.may_enroll(address)).serve()
+
+    async def tell_key(_: Ask) -> Page:
+        return line(host.key.public.hex())
+
+    async def tell_durability(_: Ask) -> Page:
+        return line(durability.promise)
+
+    pages: Pages = {**_health(host), "/key": tell_key, "/durability": tell_durability}
+    tls = _load_tls(settings)
+    with _complaining(settings.host, settings.port):
+        server = await serve(
+            handle,
+            settings.host,
+            settings.port,
+            ssl=tls,
+            reuse_port=settings.reuse_port or None,
+            subprotocols=[Subprotocol(SUBPROTOCOL)],
+            select_subprotocol=_choose_subprotocol,
+            process_request=make_responder(pages, door.check),
+            compression=None,
+            max_size=settings.max_frame_bytes,
+            max_queue=16,
+            open_timeout=CLOSE_SECONDS,
+            # Above what the outbox allows, so that pings never wait for a reader that has stalled.
+            write_limit=2 * settings.max_unsent_bytes,
+            ping_interval=settings.heartbeat_seconds,
+            ping_timeout=settings.heartbeat_seconds,
+            close_timeout=CLOSE_SECONDS,
+            server_header="fairest",
+        )
+    _limit_silence(server, 2 * settings.heartbeat_seconds)
+    try:
+        yield f"{'wss' if tls else 'ws'}://{settings.host}:{_port(server)}"
+    finally:
+        await _close(server)
+
+
+@asynccontextmanager
+async def admin_port(settings: Settings, host: Host) -> AsyncIterator[str | None]:
+    """Serve the operator's pages for as long as the context lasts; yields their URL. Raises `CannotListen`."""
+    if settings.admin_port is None:
+        yield None
+        return
+
+    async def tell_metrics(_: Ask) -> Page:
+        metrics.REDIS_SILENT.set(host.silent_seconds)
+        return Page(metrics.expose(), metrics.CONTENT_TYPE)
+
+    pages: Pages = {**_health(host), "/metrics": tell_metrics}
+    with _complaining(settings.admin_host, settings.admin_port):
+        server = await serve(
+            _serve_nobody, settings.admin_host, settings.admin_port, process_request=make_responder(pages, None)
+        )
+    try:
+        yield f"http://{settings.admin_host}:{_port(server)}"
+    finally:
+        await _close(server)
+
+
+def _health(host: Host) -> Pages:
+    """Whether this process lives, and whether it should be sent players."""
+
+    async def tell_alive(_: Ask) -> Page:
+        return line("alive")
+
+    async def tell_ready(_: Ask) -> Page:
+        if host.is_present:
+            return line("ready")
+        return line(f"redis has been silent for {host.silent_seconds:.1f} s", HTTPStatus.SERVICE_UNAVAILABLE)
+
+    return {"/livez": tell_alive, "/readyz": tell_ready}
+
+
+async def _serve_nobody(websocket: ServerConnection) -> None:
+    await websocket.close()
+
+
+def _load_tls(settings: Settings) -> ssl.SSLContext | None:
+    if settings.tls_cert is None or settings.tls_key is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(settings.tls_cert, settings.tls_key)
+    except (OSError, ssl.SSLError) as reason:
+        # ssl.SSLError is an OSError; its number is none of the system's.
+        why = reason.reason if isinstance(reason, ssl.SSLError) else reason.strerror
+        raise CannotListen(f"cannot serve TLS with {settings.tls_cert} and {settings.tls_key}: {why}") from reason
+    return context
+
+
+def _limit_silence(server: Server, seconds: float) -> None:
+    """Let the system end connections, ours or closed ones, on which what was sent is not taken for so long.
+
+    Accepted sockets inherit the option. Without it, what a stalled reader left unread stays in the system's memory for
+    minutes after we have cut it off. Linux only.
+    """
+    option = getattr(socket, "TCP_USER_TIMEOUT", None)
+    if option is not None:
+        for listening in server.sockets:
+            listening.setsockopt(socket.IPPROTO_TCP, option, int(seconds * 1000))
+
+
+async def _close(server: Server) -> None:
+    """Send everybody elsewhere; who does not read is cut off, since closing would wait for them for ever."""
+    server.close(code=CloseCode.RESTARTING, reason="restarting")
+    try:
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await server.wait_closed()
+    except TimeoutError:
+        for websocket in server.connections:
+            websocket.transport.abort()
+        await server.wait_closed()
+
+
+def _port(server: Server) -> int:
+    return int(server.sockets[0].getsockname()[1])
+
+
+@contextmanager
+def _complaining(host: str, port: int) -> Iterator[None]:
+    try:
+        yield
+    except OSError as reason:
+        raise CannotListen(f"cannot listen on {host}:{port}: {say(reason)}") from reason
+
+
+def say(reason: OSError) -> str:
+    """What the system says, without what asyncio adds to it."""
+    return os.strerror(reason.errno) if reason.errno and reason.errno > 0 else str(reason)
+
+
+def _choose_subprotocol(_: ServerConnection, offered: Sequence[Subprotocol]) -> Subprotocol | None:
+    """Speak `fairest.v1` with who offers it or offers nothing; who offers only others cannot mean us."""
+    if not offered:
+        return None
+    if SUBPROTOCOL not in offered:
+        raise NegotiationError(f"this server speaks {SUBPROTOCOL}")
+    return Subprotocol(SUBPROTOCOL)
