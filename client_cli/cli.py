@@ -15,11 +15,13 @@ from client_cli.connection import Rejected
 from client_cli.flags import BROKEN_SEAL, Code, Json, Name, Piles, Redeals, RulesName, Server, fail
 from client_cli.house import NoServer
 from client_cli.identity import IdentityInUse
+from client_cli.lobby import NoLobby, fetch_lobby, tell_lobby
 from client_cli.model import DEFAULT_SERVER
 from client_cli.proof import Cheated
 from client_cli.receipts import receipts_folder
 from client_cli.sessions import let_bot_play, race, race_at_home, watch_room
 from protocol.calculation.rules import BadRules
+from protocol.messages.codec import encode
 from protocol.messages.from_client import Create, Join, Watch
 from protocol.messages.options import RoomOptions, Spectators
 
@@ -73,6 +75,7 @@ def create(
     direct_breaks_ties: Annotated[
         bool, typer.Option("--direct-breaks-ties", help="Equal counts go to more cards played straight from the stock.")
     ] = False,
+    listed: Annotated[bool, typer.Option("--listed", help="Show the room in the lobby, for anybody to join.")] = False,
     spectators: Annotated[
         Spectators, typer.Option(help="horizon: they see what both have passed; open: everything; closed: nobody.")
     ] = Spectators.HORIZON,
@@ -90,6 +93,7 @@ def create(
         countdown_seconds=countdown,
         direct_breaks_ties=direct_breaks_ties,
         spectators=spectators,
+        listed=listed,
     )
     _run(race(server, name, Create(options=options), as_json))
 
@@ -115,6 +119,22 @@ def bot(
 ) -> None:
     """Let a bot take the free seat of a room."""
     _run(let_bot_play(server, _errand(Join, code), POLICIES[level], pace))
+
+
+@app.command()
+def lobby(
+    server: Server = DEFAULT_SERVER,
+    page: Annotated[int, typer.Option(min=0, help="Which page, from 0.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Show the rooms of a server that everybody may join or watch."""
+    try:
+        found = fetch_lobby(server, page)
+    except NoLobby as reason:
+        fail(str(reason))
+    option = "" if server == DEFAULT_SERVER else f" --server {server}"
+    for line in [encode(found).decode()] if as_json else tell_lobby(found, option):
+        print(line)
 
 
 def _room_options(**given: object) -> RoomOptions:

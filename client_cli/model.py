@@ -16,6 +16,7 @@ from protocol.messages.from_server import (
     Error,
     FromServer,
     Left,
+    LobbyPage,
     MatchRecord,
     Placed,
     Refused,
@@ -143,7 +144,7 @@ class Model:
                 return replace(self, sent=tuple(play for play in self.sent if play.number != number))
             case Left():
                 return replace(self, room=None, seat=None, scene=None, position=0, tag=None, sent=())
-            case Refused() | Error() | MatchRecord():
+            case Refused() | Error() | MatchRecord() | LobbyPage():
                 return self
 
     def _viewed(self, message: View) -> "Model":

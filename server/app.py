@@ -24,6 +24,7 @@ from server.store.archive import load_private_key
 from server.store.client import connect
 from server.store.durability import read_durability
 from server.store.embedded import EmbeddedRedisError, embedded_redis
+from server.store.lobby import Lobby
 from server.store.players import Players
 from server.workers import STOP_SECONDS as WORKERS_SECONDS
 from server.workers import WorkerError, Workers
@@ -66,7 +67,7 @@ async def running(settings: Settings) -> AsyncIterator[str]:
         await stack.enter_async_context(host.serving())
         try:
             admin = await stack.enter_async_context(admin_port(settings, host))
-            url = await stack.enter_async_context(public_port(settings, host, players, durability))
+            url = await stack.enter_async_context(public_port(settings, host, players, Lobby(redis), durability))
         except CannotListen as reason:
             # Raised only when the host has ended, whose tasks would wrap it in an exception group.
             failure = StartError(str(reason))

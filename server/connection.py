@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 import structlog
@@ -15,6 +16,7 @@ from protocol.messages.fields import Message
 from protocol.messages.from_client import (
     Create,
     FromClient,
+    GetLobby,
     GetRecord,
     Hello,
     Join,
@@ -37,6 +39,7 @@ from server.room.commands import CreateRoom, Say, TakeSeat
 from server.room.decide import refuse
 from server.room.view import NOTHING_SEEN, Mark
 from server.settings import Settings
+from server.store.lobby import Lobby
 from server.store.players import NameTaken, Player, Players, UnknownToken
 
 _LOG = structlog.get_logger(__name__)
@@ -63,6 +66,7 @@ class Connection:
         websocket: ServerConnection,
         host: Host,
         players: Players,
+        lobby: Lobby,
         link: str,
         settings: Settings,
         may_enroll: Callable[[], bool],
@@ -75,6 +79,7 @@ class Connection:
         self._outbox = Outbox(websocket, settings.max_unsent_bytes)
         self._host = host
         self._players = players
+        self._lobby = lobby
         self._settings = settings
         self._may_enroll = may_enroll
         self._bucket = TokenBucket(settings.messages_per_second, settings.messages_burst, time.monotonic())
@@ -143,7 +148,9 @@ class Connection:
             since = self._bucket.empty_since
             if since is not None and now - since > self._settings.flood_seconds:
                 raise _TOO_FAST
-            await asyncio.sleep(wait_seconds)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait_seconds):
+                    await self._websocket.wait_closed()
 
     def _end(self, breach: BrokenMessage) -> None:
         self._room = None
@@ -201,6 +208,8 @@ class Connection:
                 await self._enter(message)
             case GetRecord():
                 await self._get_record()
+            case GetLobby(page=page):
+                await self._get_lobby(page)
             case Hello():
                 raise _HELLO_TWICE
 
@@ -256,6 +265,12 @@ class Connection:
             await self._host.send_record(self._room.code, self)
         except (RedisError, OSError):
             self._say(refuse("get_record", Refusal.TRY_AGAIN))
+
+    async def _get_lobby(self, page: int) -> None:
+        try:
+            self._say(await self._lobby.page(page))
+        except (RedisError, OSError):
+            self._say(refuse("get_lobby", Refusal.TRY_AGAIN))
 
     def _say(self, message: Message) -> None:
         if isinstance(message, Refused):

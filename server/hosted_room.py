@@ -22,6 +22,7 @@ from server.audience import Audience, Follower
 from server.room.commands import Command, CreateRoom, LoseLink, PassTime, Pause, Say, StandStill, TakeSeat
 from server.room.decide import DrawRound, decide, refuse
 from server.room.evolve import evolve
+from server.room.listing import changes_listing, list_room
 from server.room.state import RoomState
 from server.room.view import Step
 from server.store import keys
@@ -307,8 +308,16 @@ class HostedRoom:
                 look_again_ms=None if is_same else look_again_ms or 0,
                 expire_seconds=keys.CLOSED_ROOM_SECONDS if after.phase is Phase.CLOSED else 0,
                 is_shared=self._around.is_shared,
+                listing=self._listing(after),
             )
         )
+
+    def _listing(self, after: RoomState) -> bytes | None:
+        """The new line in the lobby, if this changes it; empty to leave it."""
+        if not changes_listing(self.state, after):
+            return None
+        listed = list_room(self.code, after, self._around.now_ms())
+        return encode(listed) if listed else b""
 
     def _replied(self, answer: Answer, now_ms: int) -> None:
         """What became of the append under way."""

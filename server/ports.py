@@ -7,22 +7,26 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from http import HTTPStatus
 from typing import Final
 
+from redis.exceptions import RedisError
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import NegotiationError
 from websockets.typing import Subprotocol
 
+from protocol.messages.codec import encode
 from protocol.messages.fields import SUBPROTOCOL
 from protocol.messages.refusals import CloseCode
 from server import metrics
 from server.connection import Connection
 from server.door import Door
 from server.host import Host
-from server.http import Ask, Page, Pages, line, make_responder
+from server.http import JSON, Ask, Page, Pages, line, make_responder
 from server.settings import Settings
 from server.store.durability import Durability
+from server.store.lobby import Lobby
 from server.store.players import Players
 
 CLOSE_SECONDS: Final = 2.0
@@ -34,14 +38,17 @@ class CannotListen(Exception):
 
 
 @asynccontextmanager
-async def public_port(settings: Settings, host: Host, players: Players, durability: Durability) -> AsyncIterator[str]:
+async def public_port(
+    settings: Settings, host: Host, players: Players, lobby: Lobby, durability: Durability
+) -> AsyncIterator[str]:
     """Serve players and spectators for as long as the context lasts; yields the URL. Raises `CannotListen`."""
     door, links = Door(settings), itertools.count(1)
 
     async def handle(websocket: ServerConnection) -> None:
         link = f"{host.process_id}-{next(links)}"
         with door.entered(websocket) as address:
-            await Connection(websocket, host, players, link, settings, lambda: door.may_enroll(address)).serve()
+            may_enroll = partial(door.may_enroll, address)
+            await Connection(websocket, host, players, lobby, link, settings, may_enroll).serve()
 
     async def tell_key(_: Ask) -> Page:
         return line(host.key.public.hex())
@@ -49,7 +56,16 @@ async def public_port(settings: Settings, host: Host, players: Players, durabili
     async def tell_durability(_: Ask) -> Page:
         return line(durability.promise)
 
-    pages: Pages = {**_health(host), "/key": tell_key, "/durability": tell_durability}
+    async def tell_lobby(ask: Ask) -> Page:
+        number = ask.get("page", "0")
+        if not number.isdecimal() or len(number) > 6:
+            return line(f"page is a number from 0, not {number[:40]!r}", HTTPStatus.BAD_REQUEST)
+        try:
+            return Page(encode(await lobby.page(int(number))), JSON)
+        except (RedisError, OSError):
+            return line("The lobby cannot be read right now; try again.", HTTPStatus.SERVICE_UNAVAILABLE)
+
+    pages: Pages = {**_health(host), "/key": tell_key, "/durability": tell_durability, "/lobby": tell_lobby}
     tls = _load_tls(settings)
     with _complaining(settings.host, settings.port):
         server = await serve(

@@ -92,7 +92,14 @@ class GetRecord(Message):
     type: Literal["get_record"] = "get_record"
 
 
+class GetLobby(Message):
+    """Ask for a page of the lobby, from 0."""
+
+    type: Literal["get_lobby"] = "get_lobby"
+    page: Annotated[int, Field(ge=0, le=100_000)] = 0
+
+
 FromClient = Annotated[
-    Hello | Create | Join | Watch | Resume | Ready | Reveal | Play | Rematch | Leave | GetRecord,
+    Hello | GetLobby | Create | Join | Watch | Resume | Ready | Reveal | Play | Rematch | Leave | GetRecord,
     Field(discriminator="type"),
 ]

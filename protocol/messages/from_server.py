@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from protocol.messages.entries import Entry
-from protocol.messages.fields import LogTag, Message, Name, PublicKey, RoomCode, Seat, TimeMs, Token
+from protocol.messages.fields import LogTag, Message, Name, Phase, PublicKey, RoomCode, Seat, TimeMs, Token
+from protocol.messages.options import Spectators
 from protocol.messages.refusals import Breach, Refusal
 from protocol.messages.scene import Scene
 
@@ -93,7 +94,32 @@ class MatchRecord(Message):
     lines: tuple[str, ...]
 
 
+class ListedRoom(Message):
+    """A room as the lobby knows it: nothing of a round but whether there is one. `since_ms`: when that began."""
+
+    room: RoomCode
+    phase: Annotated[Phase, Field(strict=False)]
+    names: tuple[Name | None, Name | None]
+    wins: tuple[int, int]
+    rules: str
+    piles: int
+    redeals: int
+    best_of: int
+    spectators: Annotated[Spectators, Field(strict=False)]
+    since_ms: TimeMs
+
+
+class LobbyPage(Message):
+    """A page of the listed rooms: those with a free seat first, then the newest. `total` counts all of them."""
+
+    type: Literal["lobby"] = "lobby"
+    page: int
+    pages: int
+    total: int
+    rooms: tuple[ListedRoom, ...]
+
+
 FromServer = Annotated[
-    Welcome | Snapshot | View | Placed | Accepted | Refused | Error | Left | MatchRecord,
+    Welcome | LobbyPage | Snapshot | View | Placed | Accepted | Refused | Error | Left | MatchRecord,
     Field(discriminator="type"),
 ]

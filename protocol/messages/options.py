@@ -18,7 +18,10 @@ class Spectators(StrEnum):
 
 
 class RoomOptions(Message):
-    """Rules with their parameters, length of the match, and the clocks of a round in seconds."""
+    """Rules with their parameters, length of the match, and the clocks of a round in seconds.
+
+    A `listed` room stands in the lobby: strangers may join it, and watch it.
+    """
 
     rules: Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,40}$")] = "classic"
     piles: int | None = None
@@ -32,6 +35,7 @@ class RoomOptions(Message):
     countdown_seconds: Annotated[int, Field(ge=0, le=10)] = 3
     spectators: Spectators = Field(default=Spectators.HORIZON, strict=False)
     direct_breaks_ties: bool = False
+    listed: bool = False
 
     def settled(self) -> "RoomOptions":
         """These options with the variant's own name and parameters filled in, so that nobody needs to know them.

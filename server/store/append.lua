@@ -1,14 +1,15 @@
 -- The only write to a room: append these events if the log is where the sender believes it to be.
 -- Checks come first, writes after: a script that fails half-way is not rolled back.
 --
--- KEYS  log, deadlines of the bucket
+-- KEYS  log, deadlines of the bucket; lobby of the bucket if this changes what it says of the room
 -- ARGV  room, expected last index, expected tag, new tag, not before (ms), not after (ms, 0 for any time),
---       look again (ms, 0 for never), log expires (s, 0 for never), wake channel ('' for nobody), events ...
+--       look again (ms, 0 for never), log expires (s, 0 for never), wake channel ('' for nobody),
+--       line in the lobby ('' for none), events ...
 -- Returns a word and Redis' clock in ms: appended (the events' stamp), conflict, early, late.
 local room, expected, tag, new_tag = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local not_before, not_after = tonumber(ARGV[5]), tonumber(ARGV[6])
 local look_again, expires, channel = ARGV[7], ARGV[8], ARGV[9]
-local first_event, events = 10, #ARGV - 9
+local first_event, events = 11, #ARGV - 10
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -50,6 +51,11 @@ elseif look_again ~= '' then
 end
 if expires ~= '0' then
   redis.call('EXPIRE', KEYS[1], expires)
+end
+if KEYS[3] and ARGV[10] ~= '' then
+  redis.call('HSET', KEYS[3], room, ARGV[10])
+elseif KEYS[3] then
+  redis.call('HDEL', KEYS[3], room)
 end
 if channel ~= '' then
   redis.call('PUBLISH', channel, message)

@@ -55,6 +55,11 @@ def deadlines(number: int) -> str:
     return f"fairest:{{{number}}}:deadlines"
 
 
+def lobby(number: int) -> str:
+    """Hash of a bucket: listed rooms, each with its line in the lobby. A room that closes leaves it."""
+    return f"fairest:{{{number}}}:lobby"
+
+
 def wake(room: str) -> str:
     """Channel: entries just appended to the room's log, for the other processes that follow it."""
     return f"fairest:{{{bucket(room)}}}:wake:{room}"

@@ -67,7 +67,8 @@ class Append:
     """Events for one room's log, on the condition that its last index and tag are the expected ones.
 
     Times are milliseconds on Redis' clock. `look_again_ms` is when the sweep has to look at the room: None leaves that
-    as it is, 0 means never. `done` is called with the answer and Redis' clock (for `APPENDED` the events' time stamp);
+    as it is, 0 means never. `listing` is the room's new line in the lobby, empty to leave it.
+    `done` is called with the answer and Redis' clock (for `APPENDED` the events' time stamp);
     it must not raise.
     """
 
@@ -82,6 +83,7 @@ class Append:
     look_again_ms: int | None = None
     expire_seconds: int = 0
     is_shared: bool = False
+    listing: bytes | None = None
 
 
 class Log:
@@ -190,10 +192,13 @@ class Log:
                 look_again,
                 append.expire_seconds,
                 keys.wake(room) if append.is_shared else "",
+                append.listing or "",
                 *map(_format, append.events),
             )
-            names = (keys.log(room), keys.deadlines(keys.bucket(room)))
-            pipeline.evalsha(self._sha, 2, *names, *arguments)
+            names = [keys.log(room), keys.deadlines(keys.bucket(room))]
+            if append.listing is not None:
+                names.append(keys.lobby(keys.bucket(room)))
+            pipeline.evalsha(self._sha, len(names), *names, *arguments)
         return await pipeline.execute(raise_on_error=False)
 
 

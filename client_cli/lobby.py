@@ -1,0 +1,75 @@
+"""The lobby of a server, over plain HTTP: to look around takes no connection and makes nobody a player."""
+
+import http.client
+import ssl
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from client_cli.drawing import clean
+from protocol.messages.fields import Phase
+from protocol.messages.from_server import ListedRoom, LobbyPage
+from protocol.messages.options import Spectators
+
+WAIT_SECONDS = 5.0
+
+
+class NoLobby(Exception):
+    """The lobby is not to be had; the text says why."""
+
+
+def fetch_lobby(server_url: str, page: int) -> LobbyPage:
+    """A page of the lobby, from 0. Raises `NoLobby`; waits for the network."""
+    address = urlsplit(server_url)
+    host, port = address.hostname or "", address.port
+    connection = (
+        http.client.HTTPSConnection(host, port, timeout=WAIT_SECONDS, context=ssl.create_default_context())
+        if address.scheme == "wss"
+        else http.client.HTTPConnection(host, port, timeout=WAIT_SECONDS)
+    )
+    try:
+        connection.request("GET", f"{address.path.rstrip('/')}/lobby?page={page}")
+        answer = connection.getresponse()
+        text = answer.read()
+    except (OSError, http.client.HTTPException) as reason:
+        raise NoLobby(f"no server answers at {server_url}: {reason}") from reason
+    finally:
+        connection.close()
+    if answer.status != http.HTTPStatus.OK:
+        raise NoLobby(clean(text.decode(errors="replace").strip()) or f"{server_url} has no lobby ({answer.status})")
+    try:
+        return LobbyPage.model_validate_json(text)
+    except ValidationError as reason:
+        raise NoLobby(f"{server_url} answers, but not with a lobby; is it a Fairest server?") from reason
+
+
+def tell_lobby(lobby: LobbyPage, server_option: str) -> Iterator[str]:
+    """The page for people, with what to type to join or watch. Names were checked when the page was read."""
+    if not lobby.total:
+        yield f"Nobody waits here. Open a room that everybody sees: fairest create --listed{server_option}"
+        return
+    if not lobby.rooms:
+        yield f"There are {lobby.pages} pages, from 0."
+        return
+    for listed in lobby.rooms:
+        yield f"{_who(listed):<42}  {_what(listed)}"
+        if listed.phase is Phase.WAITING:
+            yield f"    fairest join {listed.room}{server_option}"
+        elif listed.spectators is not Spectators.CLOSED:
+            yield f"    fairest watch {listed.room}{server_option}"
+    if lobby.page + 1 < lobby.pages:
+        yield f"{lobby.total} rooms; more with --page {lobby.page + 1}"
+
+
+def _who(listed: ListedRoom) -> str:
+    first, second = listed.names
+    if listed.phase is Phase.WAITING:
+        return f"{first or second} waits"
+    return f"{first} {listed.wins[0]} : {listed.wins[1]} {second}"
+
+
+def _what(listed: ListedRoom) -> str:
+    match = "" if listed.best_of == 1 else f", best of {listed.best_of}"
+    redeals = "" if not listed.redeals else f", {listed.redeals} redeal{'s' * (listed.redeals > 1)}"
+    return f"{clean(listed.rules)}{redeals}{match}"
