@@ -1,0 +1,213 @@
+"""Every limit, tried from outside by a real client: refused, and nothing has changed."""
+
+import asyncio
+import datetime
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from pydantic import ValidationError
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from protocol.calculation.moves import MOVES
+from protocol.messages.from_client import Create, Hello, Leave, Play
+from protocol.messages.from_server import Error, Left, Refused, Snapshot, Welcome
+from protocol.messages.refusals import Breach, CloseCode, Refusal
+from server.app import StartError, running
+from server.settings import Settings
+from tests.talker import raw, talking, two_racing
+
+Limited = Callable[..., AbstractAsyncContextManager[str]]
+
+
+@pytest.fixture
+def limited(redis_url: str) -> Limited:
+    """A server with these settings."""
+
+    @asynccontextmanager
+    async def serve(**settings: object) -> AsyncIterator[str]:
+        async with running(Settings.model_validate({"port": 0, "redis_url": redis_url, **settings})) as url:
+            yield url
+
+    return serve
+
+
+async def status_of(url: str, **headers: str) -> int:
+    """What the handshake is answered with; 101 for a connection."""
+    try:
+        async with connect(url, additional_headers=headers, proxy=None):
+            return 101
+    except InvalidStatus as reason:
+        return reason.response.status_code
+
+
+async def test_a_page_from_elsewhere_may_not_connect(limited: Limited) -> None:
+    async with limited() as url:
+        assert await status_of(url, Origin="https://evil.example") == 403
+
+
+async def test_a_page_whose_address_only_looks_like_ours_may_not_connect(limited: Limited) -> None:
+    async with limited() as url:
+        host = url.removeprefix("ws://")
+        for origin in (f"http://{host}.evil.example", f"http://evil.example/{host}", f"http://x@{host}", "null", ""):
+            assert await status_of(url, Origin=origin) == 403
+
+
+async def test_our_own_pages_named_pages_and_programs_may_connect(limited: Limited) -> None:
+    async with limited(origins="https://friend.example, https://other.example") as url:
+        assert await status_of(url, Origin=url.replace("ws", "http")) == 101
+        assert await status_of(url, Origin="https://friend.example") == 101
+        assert await status_of(url) == 101
+
+
+async def test_a_full_server_says_so_and_has_room_again_when_somebody_goes(limited: Limited) -> None:
+    async with limited(max_connections=2) as url:
+        async with talking(url), talking(url):
+            assert await status_of(url) == 503
+        async with asyncio.timeout(10):
+            while await status_of(url) != 101:
+                continue
+
+
+async def test_one_address_may_not_have_all_connections(limited: Limited) -> None:
+    async with limited(connections_per_address=2) as url, talking(url), talking(url):
+        assert await status_of(url) == 429
+
+
+async def test_a_forwarded_address_is_believed_from_a_trusted_proxy_only(limited: Limited) -> None:
+    async with limited(connections_per_address=2) as url, talking(url), talking(url):
+        assert await status_of(url, **{"X-Forwarded-For": "203.0.113.7"}) == 429
+    async with limited(connections_per_address=1, trusted_proxies="127.0.0.0/8") as url, AsyncExitStack() as stack:
+        for address in ("203.0.113.7", "203.0.113.8", "2001:db8:0:1::1", "6.6.6.6, 203.0.113.9"):
+            headers = {"X-Forwarded-For": address}
+            await stack.enter_async_context(connect(url, additional_headers=headers, proxy=None))
+        assert await status_of(url, **{"X-Forwarded-For": "203.0.113.7"}) == 429
+        assert await status_of(url, **{"X-Forwarded-For": "7.7.7.7, 203.0.113.9"}) == 429
+        assert await status_of(url, **{"X-Forwarded-For": "2001:db8:0:1::2"}) == 429
+        assert await status_of(url, **{"X-Forwarded-For": "6.6.6.6"}) == 101
+
+
+async def test_an_address_that_makes_too_many_players_makes_no_more_but_those_it_has_may_come(limited: Limited) -> None:
+    async with limited(players_per_address=2) as url:
+        async with talking(url) as first, talking(url):
+            pass
+        async with raw(url) as third:
+            refused = await third.refused(Hello())
+            assert refused.code is Refusal.TOO_MANY_PLAYERS
+            await third.say(Hello(token=first.token))
+            await third.hear_a(Welcome)
+
+
+async def test_a_player_may_not_open_rooms_without_end(limited: Limited) -> None:
+    async with limited(rooms_per_player=2) as url, talking(url) as greedy, talking(url) as other:
+        for _ in range(2):
+            await greedy.enter(Create())
+            await greedy.say(Leave())
+            await greedy.hear_a(Left)
+        assert (await greedy.refused(Create())).code is Refusal.TOO_MANY_ROOMS
+        await other.enter(Create())
+
+
+async def test_who_sends_faster_than_is_read_is_slowed_down_and_loses_nothing(limited: Limited) -> None:
+    async with limited(messages_per_second=100, messages_burst=10) as url, talking(url) as hasty:
+        loop = asyncio.get_running_loop()
+        since = loop.time()
+        for number in range(1, 61):
+            await hasty.say(Play(number=number, move=MOVES["sa"]))
+        for number in range(1, 61):
+            assert (await hasty.hear_a(Refused)).number == number
+        assert loop.time() - since >= 0.45
+
+
+async def test_who_does_not_stop_flooding_is_cut_off_and_the_other_player_is_not_harmed(limited: Limited) -> None:
+    async with (
+        limited(messages_per_second=50, messages_burst=100, flood_seconds=0.3) as url,
+        two_racing(url) as (first, second),
+    ):
+
+        async def flood() -> None:
+            while True:
+                await first.say(Play(number=9_999, move=MOVES["sa"]))
+                # The server runs in this loop too.
+                await asyncio.sleep(0)
+
+        flooding = asyncio.create_task(flood())
+        async with asyncio.timeout(20):
+            while not isinstance(message := await first.hear(), Error):
+                continue
+        assert message.code is Breach.TOO_FAST
+        await asyncio.gather(flooding, return_exceptions=True)
+        await first.socket.wait_closed()
+        assert first.socket.close_code == CloseCode.TOO_FAST
+        await second.play("sa")
+        async with talking(url, token=first.token) as again:
+            assert (await again.enter_again(first.room)).scene.seats[0].moves == 0
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """A certificate of our own for localhost, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.datetime.now(datetime.UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now)
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    (folder / "cert.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    (folder / "key.pem").write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    return folder / "cert.pem", folder / "key.pem"
+
+
+async def test_a_server_with_a_certificate_speaks_tls_only(limited: Limited, tmp_path: Path) -> None:
+    cert, key = certificate(tmp_path)
+    async with limited(tls_cert=cert, tls_key=key) as url:
+        assert url.startswith("wss://")
+        named = url.replace("127.0.0.1", "localhost")
+        async with connect(named, ssl=ssl.create_default_context(cafile=cert), proxy=None) as socket:
+            await socket.send('{"type":"hello"}')
+            assert '"welcome"' in str(await socket.recv())
+        with pytest.raises(ssl.SSLCertVerificationError):
+            await connect(named, proxy=None)
+
+
+async def test_a_certificate_that_is_not_there_is_named(limited: Limited, tmp_path: Path) -> None:
+    with pytest.raises(StartError, match=r"cannot serve TLS with .*none\.pem"):
+        async with limited(tls_cert=tmp_path / "none.pem", tls_key=tmp_path / "none.key"):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"tls_cert": "cert.pem"}, "go together"),
+        ({"origins": "example.org"}, "an origin looks like https://example.org, not 'example.org'"),
+        ({"trusted_proxies": "10.0.0.0/99"}, "10.0.0.0/99"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_with_what_to_write(settings: dict[str, str], complaint: str) -> None:
+    with pytest.raises(ValidationError, match=complaint):
+        Settings.model_validate(settings)
+
+
+async def test_a_room_that_somebody_leaves_and_enters_again_counts_once(limited: Limited) -> None:
+    """Coming back is not opening."""
+    async with limited(rooms_per_player=1) as url, talking(url) as player:
+        room = (await player.enter(Create())).room
+        async with talking(url, token=player.token) as again:
+            assert isinstance(await again.enter_again(room), Snapshot)

@@ -1,0 +1,151 @@
+"""The lobby: listed rooms and live matches, the same from every process, over WebSocket and over HTTP."""
+
+import asyncio
+import json
+import sys
+from asyncio.subprocess import PIPE
+
+import pytest
+from redis.asyncio import Redis
+
+from protocol.messages.fields import Phase
+from protocol.messages.from_client import Create, GetLobby, Join, Leave
+from protocol.messages.from_server import Left, ListedRoom, LobbyPage
+from protocol.messages.options import RoomOptions, Spectators
+from server.app import running
+from server.settings import Settings
+from server.store.lobby import Lobby, make_page
+from tests.server.test_pages import get
+from tests.talker import QUICK, Talker, talking, until
+
+LISTED = QUICK.model_copy(update={"listed": True})
+
+
+async def lobby(redis: Redis) -> dict[str, ListedRoom]:
+    """The lobby as a process that has not read it yet sees it."""
+    return {listed.room: listed for listed in (await Lobby(redis).page(0)).rooms}
+
+
+async def test_a_listed_room_stands_in_the_lobby_until_nobody_is_there(server_url: str, redis: Redis) -> None:
+    async with talking(server_url, name="ann") as first:
+        room = (await first.enter(Create(options=LISTED))).room
+        listed = (await lobby(redis))[room]
+        assert (listed.phase, listed.names, listed.rules) == (Phase.WAITING, ("ann", None), "classic")
+        await first.say(Leave())
+        await first.hear_a(Left)
+        assert await lobby(redis) == {}
+
+
+async def test_a_private_room_does_not(server_url: str, redis: Redis) -> None:
+    async with talking(server_url) as first:
+        await first.enter(Create(options=QUICK))
+        assert await lobby(redis) == {}
+
+
+async def test_a_live_match_is_listed_with_both_names_and_the_score(server_url: str, redis: Redis) -> None:
+    async with talking(server_url, name="ann") as first, talking(server_url, name="bob") as second:
+        room = (await first.enter(Create(options=LISTED))).room
+        await second.enter(Join(room=room))
+        await asyncio.gather(first.take_part_in_deal(), second.take_part_in_deal())
+        assert (await lobby(redis))[room].phase is Phase.RACING
+        await first.play("resign")
+        listed = (await lobby(redis))[room]
+        assert (listed.phase, listed.names, listed.wins) == (Phase.FINISHED, ("ann", "bob"), (0, 1))
+
+
+async def test_moves_do_not_touch_the_lobby(server_url: str, redis: Redis) -> None:
+    """What it says is the same before and after a move, to the byte: nothing of a race shows."""
+    async with talking(server_url) as first, talking(server_url) as second:
+        room = (await first.enter(Create(options=LISTED))).room
+        await second.enter(Join(room=room))
+        await asyncio.gather(first.take_part_in_deal(), second.take_part_in_deal())
+        before = await lobby(redis)
+        await asyncio.gather(first.play("sa"), second.play("sb"))
+        assert await lobby(redis) == before
+
+
+async def test_a_room_that_was_abandoned_leaves_the_lobby(server_url: str, redis: Redis) -> None:
+    options = RoomOptions(listed=True, grace_seconds=1)
+    async with talking(server_url) as first:
+        await first.enter(Create(options=options))
+
+    async def is_empty() -> bool:
+        return not await lobby(redis)
+
+    await until(is_empty)
+
+
+async def test_clients_get_the_lobby_on_their_connection_from_any_process(settings_for_tests: Settings) -> None:
+    async with running(settings_for_tests) as here, running(settings_for_tests) as there, talking(here) as first:
+        room = (await first.enter(Create(options=LISTED))).room
+        async with talking(there) as other:
+            page = await ask(other, 0)
+            assert [listed.room for listed in page.rooms] == [room]
+            assert (await ask(other, 7)).rooms == ()
+
+
+async def ask(talker: Talker, page: int) -> LobbyPage:
+    await talker.say(GetLobby(page=page))
+    return await talker.hear_a(LobbyPage)
+
+
+async def test_the_lobby_is_json_over_http(server_url: str) -> None:
+    async with talking(server_url) as first:
+        room = (await first.enter(Create(options=LISTED))).room
+        status, text = await asyncio.to_thread(get, server_url, "/lobby?page=0")
+        assert status == 200
+        assert [listed["room"] for listed in json.loads(text)["rooms"]] == [room]
+
+
+@pytest.mark.parametrize("page", ["-1", "x", "1e3", "99999999", "%00"])
+async def test_a_page_that_is_no_number_is_refused(server_url: str, page: str) -> None:
+    status, text = await asyncio.to_thread(get, server_url, f"/lobby?page={page}")
+    assert status == 400
+    assert "page is a number" in text
+
+
+def listed(number: int, phase: Phase) -> ListedRoom:
+    letters = chr(ord("a") + number // 26) + chr(ord("a") + number % 26)
+    return ListedRoom(
+        room=f"room-{letters}",
+        phase=phase,
+        names=("ann", None if phase is Phase.WAITING else "bob"),
+        wins=(0, 0),
+        rules="classic",
+        piles=4,
+        redeals=0,
+        best_of=1,
+        spectators=Spectators.HORIZON,
+        since_ms=number,
+    )
+
+
+def test_pages_show_every_room_once_those_with_a_free_seat_first() -> None:
+    rooms = [listed(number, Phase.RACING if number % 2 else Phase.WAITING) for number in range(120)]
+    pages = [make_page(rooms, number) for number in range(3)]
+    shown = [room for page in pages for room in page.rooms]
+    assert [len(page.rooms) for page in pages] == [50, 50, 20]
+    assert {(page.pages, page.total) for page in pages} == {(3, 120)}
+    assert len({room.room for room in shown}) == 120
+    assert [room.phase for room in shown] == [Phase.WAITING] * 60 + [Phase.RACING] * 60
+
+
+async def fairest(*words: str) -> tuple[int, str, str]:
+    process = await asyncio.create_subprocess_exec(sys.executable, "-m", "client_cli", *words, stdout=PIPE, stderr=PIPE)
+    out, errors = await process.communicate()
+    return process.returncode or 0, out.decode(), errors.decode()
+
+
+async def test_the_command_says_what_to_type_to_join(server_url: str) -> None:
+    async with talking(server_url, name="ann") as first:
+        room = (await first.enter(Create(options=LISTED))).room
+        code, told, _ = await fairest("lobby", "--server", server_url)
+        assert code == 0
+        assert "ann waits" in told
+        assert f"fairest join {room} --server {server_url}" in told
+
+
+async def test_the_command_without_a_server_says_so() -> None:
+    code, _, errors = await fairest("lobby", "--server", "ws://127.0.0.1:9")
+    assert code == 1
+    assert "no server answers at ws://127.0.0.1:9" in errors
