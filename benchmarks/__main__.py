@@ -8,9 +8,11 @@ from benchmarks.deal_uniformity import measure_deal_uniformity
 from benchmarks.engine_sanity import measure_engine_sanity
 from benchmarks.fault_storm import measure_fault_storm
 from benchmarks.figure import Figure
+from benchmarks.fuzz import measure_fuzz
 from benchmarks.kill_recovery import measure_kill_recovery
 from benchmarks.photo_finish import measure_photo_finish
 from benchmarks.redis_clients import measure_redis_clients
+from benchmarks.soak import measure_soak
 from benchmarks.stalled_readers import measure_stalled_readers
 from benchmarks.tick_gain import measure_tick_gain
 
@@ -20,6 +22,8 @@ BENCHMARKS = {
     "tick_gain": measure_tick_gain,
     "kill_recovery": measure_kill_recovery,
     "fault_storm": measure_fault_storm,
+    "fuzz": measure_fuzz,
+    "soak": measure_soak,
     "photo_finish": measure_photo_finish,
     "stalled_readers": measure_stalled_readers,
     "redis_clients": measure_redis_clients,

@@ -111,6 +111,11 @@ class Connection:
         """The port at our end of the present socket, None while there is none."""
         return int(self._socket.local_address[1]) if self._socket is not None else None
 
+    def cut(self) -> None:
+        """End the present socket without a word, as a network does that goes away."""
+        if self._socket is not None:
+            self._socket.transport.abort()
+
     async def updates(self) -> AsyncGenerator[Update]:
         """What changes, until the server has no more for us. Raises `Rejected` and `Cheated`; safe to cancel."""
         try:

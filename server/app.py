@@ -62,7 +62,7 @@ async def running(settings: Settings) -> AsyncIterator[str]:
             key = SigningKey(await load_private_key(redis))
         except (RedisError, OSError) as reason:
             raise StartError(f"no Redis answers at {url}: {reason}") from reason
-        host, players = Host(redis, listening, key), Players(redis)
+        host, players = Host(redis, listening, key, settings.closed_room_seconds), Players(redis)
         durability = await read_durability(redis)
         await stack.enter_async_context(host.serving())
         try:

@@ -48,9 +48,10 @@ _LOG = structlog.get_logger(__name__)
 class Host:
     """All rooms of this process, on one Redis, within `serving`."""
 
-    def __init__(self, redis: Redis, listening: Redis, key: SigningKey) -> None:
+    def __init__(self, redis: Redis, listening: Redis, key: SigningKey, closed_room_seconds: int) -> None:
         self.process_id: Final = secrets.token_hex(4)
         self.key = key
+        self.closed_room_seconds: Final = closed_room_seconds
         self.is_shared = False
         self._redis = redis
         self._log = Log(redis)

@@ -25,7 +25,6 @@ from server.room.evolve import evolve
 from server.room.listing import changes_listing, list_room
 from server.room.state import RoomState
 from server.room.view import Step
-from server.store import keys
 from server.store.log import Answer, Append, Logged, Tail
 
 JUDGE_MS: Final = 2_000
@@ -56,6 +55,10 @@ class Surroundings(Protocol):
     @property
     def pauses(self) -> tuple[Pause, ...]:
         """The times in which nobody served; rooms take them out of their clocks."""
+
+    @property
+    def closed_room_seconds(self) -> int:
+        """How long a closed room's log stays."""
 
     def now_ms(self) -> int:
         """Redis' clock as far as it is known here; the log's own stamp is what counts."""
@@ -306,7 +309,7 @@ class HostedRoom:
                 not_before_ms=not_before_ms,
                 not_after_ms=not_after_ms,
                 look_again_ms=None if is_same else look_again_ms or 0,
-                expire_seconds=keys.CLOSED_ROOM_SECONDS if after.phase is Phase.CLOSED else 0,
+                expire_seconds=self._around.closed_room_seconds if after.phase is Phase.CLOSED else 0,
                 is_shared=self._around.is_shared,
                 listing=self._listing(after),
             )

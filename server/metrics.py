@@ -16,6 +16,7 @@ BREACHES: Final = Counter("fairest_breaches", "Connections ended with an error."
 THROTTLED: Final = Counter("fairest_throttled", "Messages that waited for the token bucket of their connection.")
 STALLED: Final = Counter("fairest_stalled", "Connections cut off because too much lay unread.")
 ROOMS: Final = Gauge("fairest_rooms", "Rooms that this process has open.")
+TASKS: Final = Gauge("fairest_tasks", "Tasks of the event loop.")
 REFUSALS: Final = Counter("fairest_refusals", "Requests that were refused.", ["code"])
 APPENDS: Final = Counter("fairest_appends", "Appends to rooms' logs, by what became of them.", ["answer"])
 BATCHES: Final = Histogram(

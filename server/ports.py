@@ -104,6 +104,7 @@ async def admin_port(settings: Settings, host: Host) -> AsyncIterator[str | None
 
     async def tell_metrics(_: Ask) -> Page:
         metrics.REDIS_SILENT.set(host.silent_seconds)
+        metrics.TASKS.set(len(asyncio.all_tasks()))
         return Page(metrics.expose(), metrics.CONTENT_TYPE)
 
     pages: Pages = {**_health(host), "/metrics": tell_metrics}

@@ -65,6 +65,9 @@ class Settings(BaseSettings):
         int, Field(ge=1, description="New players from one address, an hour and process.")
     ] = 1_000
     rooms_per_player: Annotated[int, Field(ge=1, description="Rooms that a player may open in ten minutes.")] = 30
+    closed_room_seconds: Annotated[
+        int, Field(ge=1, description="How long a closed room's log stays, for who asks late for its record.")
+    ] = 3_600
     messages_per_second: Annotated[
         float, Field(gt=0, description="Messages of a connection that are read in the long run; more have to wait.")
     ] = 20.0

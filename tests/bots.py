@@ -73,7 +73,7 @@ def bot(url: str, errand: Errand, seed: int = 0, pace_seconds: float = 0.0) -> B
     return Bot(Connection(url, Identity(), errand), random.Random(seed), pace_seconds)
 
 
-@dataclass
+@dataclass(eq=False)
 class Match:
     """Two bots and some spectators in one room. `playing` ends when the players have proved their records."""
 

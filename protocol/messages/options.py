@@ -32,6 +32,7 @@ class RoomOptions(Message):
     grace_seconds: Annotated[int, Field(ge=1, le=3600)] = 60
     ready_seconds: Annotated[int, Field(ge=5, le=3600)] = 300
     reveal_seconds: Annotated[int, Field(ge=1, le=60)] = 10
+    idle_seconds: Annotated[int, Field(ge=5, le=3600)] = 600
     countdown_seconds: Annotated[int, Field(ge=0, le=10)] = 3
     spectators: Spectators = Field(default=Spectators.HORIZON, strict=False)
     direct_breaks_ties: bool = False

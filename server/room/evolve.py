@@ -9,13 +9,13 @@ from protocol.messages.fields import Phase
 from server.room import events
 from server.room.events import Event
 from server.room.phases import Happening, next_phase
-from server.room.state import IDLE_SECONDS, PAUSE_SECONDS, Clocks, OpenRound, RoomState, SeatState
+from server.room.state import PAUSE_SECONDS, Clocks, OpenRound, RoomState, SeatState
 
 
 def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
     """The state after this event, which the log stamped with this time."""
     if isinstance(event, events.RoomCreated):
-        clocks = Clocks(idle_until_ms=at_ms + IDLE_SECONDS * 1000, paused_until_ms=at_ms)
+        clocks = Clocks(idle_until_ms=at_ms + event.options.idle_seconds * 1000, paused_until_ms=at_ms)
         return RoomState(event.options, event.options.chosen_rules(), clocks=clocks)
     assert state is not None, "the first event of every log is room_created"
     match event:
@@ -106,7 +106,7 @@ def _detached(state: RoomState, seat: int, at_ms: int) -> RoomState:
     gone = _with_seat(state, seat, replace(state.seat(seat), link=None))
     clocks = _away_until(state.clocks, seat, at_ms + state.options.grace_seconds * 1000)
     if not any(each and each.link for each in gone.seats):
-        clocks = replace(clocks, idle_until_ms=at_ms + IDLE_SECONDS * 1000)
+        clocks = replace(clocks, idle_until_ms=at_ms + state.options.idle_seconds * 1000)
     return replace(gone, clocks=clocks)
 
 
@@ -148,7 +148,7 @@ def _freed(state: RoomState, seat: int, at_ms: int) -> RoomState:
     broken_off = raced and not state.match_is_over
     clocks = _away_until(freed.clocks, seat, None)
     if not (stays and stays.link):
-        clocks = replace(clocks, idle_until_ms=at_ms + IDLE_SECONDS * 1000)
+        clocks = replace(clocks, idle_until_ms=at_ms + state.options.idle_seconds * 1000)
     return replace(freed, round=None, clocks=clocks, match_is_over=True, unpublished=state.unpublished or broken_off)
 
 

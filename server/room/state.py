@@ -12,8 +12,6 @@ from protocol.calculation.rules import Rules
 from protocol.messages.fields import Phase
 from protocol.messages.options import RoomOptions
 
-IDLE_SECONDS: Final = 600
-"""How long a room waits for anybody to come back before it is closed."""
 PAUSE_SECONDS: Final = 5
 """Between the rounds of a match."""
 

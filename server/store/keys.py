@@ -9,8 +9,6 @@ from typing import Final
 BUCKETS: Final = 16
 """Rooms are spread over this many hash tags. Changing it orphans the rooms of a running deployment."""
 
-CLOSED_ROOM_SECONDS: Final = 3_600
-"""A closed room's log stays this long, for its record and for who asks late."""
 PLAYER_SECONDS: Final = 400 * 86_400
 """A player's name and token hash, counted from the last hello."""
 NEW_PLAYER_SECONDS: Final = 7 * 86_400
@@ -46,7 +44,7 @@ def bucket(room: str) -> int:
 
 
 def log(room: str) -> str:
-    """Stream: the room's log. Lives until the room is closed, then CLOSED_ROOM_SECONDS."""
+    """Stream: the room's log. Lives until the room is closed, then for the setting `closed_room_seconds`."""
     return f"fairest:{{{bucket(room)}}}:log:{room}"
 
 

@@ -12,7 +12,6 @@ from protocol.messages.refusals import Refusal
 from server.room import events
 from server.room.commands import ConfirmPublished, LoseLink, PassTime, TakeSeat
 from server.room.recording import record_last_match
-from server.room.state import IDLE_SECONDS
 from tests.races import Table, choose_any, raced
 
 SEATS = (0, 1)
@@ -242,7 +241,7 @@ def test_a_room_that_everybody_left_is_closed(table: Table) -> None:
     table.let_time_pass()
     assert table.state.phase is Phase.CLOSED
     assert table.state.next_deadline() is None
-    assert table.now_ms >= 1_000_000 + IDLE_SECONDS * 1000
+    assert table.now_ms >= 1_000_000 + table.state.options.idle_seconds * 1000
 
 
 def test_a_closed_room_takes_nobody(table: Table) -> None:

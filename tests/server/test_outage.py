@@ -171,7 +171,7 @@ async def test_a_room_stays_written_down_however_often_idle_rooms_are_released(
     settings_for_tests: Settings, redis: Redis
 ) -> None:
     """Somebody comes into a room that is not open here, again and again, while the pulse releases idle rooms."""
-    host, is_done = Host(redis, redis, SigningKey(bytes(32))), asyncio.Event()
+    host, is_done = Host(redis, redis, SigningKey(bytes(32)), closed_room_seconds=60), asyncio.Event()
 
     async def release_all_the_time() -> None:
         while not is_done.is_set():

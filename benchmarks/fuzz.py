@@ -1,0 +1,119 @@
+"""A million hostile frames for the codec, and 20,000 for a server on which others race: does anything break?
+
+The server's log may hold no traceback, its memory and its file descriptors may not grow, and the race beside it has to
+end with a history that holds.
+"""
+
+import asyncio
+import contextlib
+import random
+import sys
+import time
+from asyncio.subprocess import PIPE
+from pathlib import Path
+
+from redis.asyncio import Redis
+from websockets.asyncio.client import connect
+from websockets.exceptions import WebSocketException
+
+from benchmarks.figure import Figure
+from protocol.messages.codec import BrokenMessage, decode_from_client, encode
+from protocol.messages.from_client import Hello
+from server.store.log import Log
+from tests.bots import start_match
+from tests.history import check_history
+from tests.hostile import make_frame
+from tests.processes import redis_process
+from tests.talker import QUICK
+
+CODEC_FRAMES = 1_000_000
+SERVER_FRAMES = 20_000
+AT_ONCE = 20
+PACE_SECONDS = 0.3
+
+
+def measure_fuzz() -> list[Figure]:
+    """Frames that did anything but be understood or refused; what they cost the server."""
+    wrong, understood, seconds = _fuzz_codec()
+    figures = [
+        Figure("fuzz_codec_frames", CODEC_FRAMES, "frames", f"{CODEC_FRAMES}", holds=True),
+        Figure("fuzz_codec_wrong", wrong, "frames", "0", holds=wrong == 0),
+        Figure("fuzz_codec_understood", understood, "frames", "(written down)", holds=True),
+        Figure("fuzz_codec_us", seconds * 1e6 / CODEC_FRAMES, "us", "(a frame, made and read)", holds=True),
+    ]
+    return figures + asyncio.run(_fuzz_server())
+
+
+def _fuzz_codec() -> tuple[int, int, float]:
+    chance, wrong, understood, since = random.Random(1), 0, 0, time.monotonic()
+    for _ in range(CODEC_FRAMES):
+        frame = make_frame(chance)
+        try:
+            decode_from_client(frame)
+            understood += 1
+        except BrokenMessage:
+            pass
+        except Exception as reason:
+            wrong += 1
+            print(f"  {frame!r}: {reason!r}", file=sys.stderr)
+    return wrong, understood, time.monotonic() - since
+
+
+async def _fuzz_server() -> list[Figure]:
+    with redis_process() as redis:
+        command = [sys.executable, "-m", "server", "--port", "0", "--admin-port", "0", "--redis-url", redis.url]
+        limits = ["--connections-per-address", "1000", "--players-per-address", "1000000"]
+        process = await asyncio.create_subprocess_exec(*command, *limits, stdout=PIPE, stderr=PIPE)
+        assert process.stdout is not None and process.stderr is not None
+        url = (await process.stdout.readline()).decode().strip()
+        log: list[bytes] = []
+        reading = asyncio.create_task(_keep(process.stderr, log))
+        chance = random.Random(2)
+        await asyncio.gather(*(_attack(url, chance, 10) for _ in range(AT_ONCE)))
+        before = _weigh(process.pid)
+        match = await start_match((url,), QUICK, 1, PACE_SECONDS, spectators=2)
+        await asyncio.gather(*(_attack(url, chance, SERVER_FRAMES // AT_ONCE) for _ in range(AT_ONCE)))
+        growth = [after - old for after, old in zip(_weigh(process.pid), before, strict=True)]
+        await match.end()
+        async with Redis.from_url(redis.url, protocol=2) as client:
+            problems = check_history(match.room, await Log(client).read(match.room), match.sights)
+        process.terminate()
+        await process.wait()
+        await reading
+    tracebacks = sum(b"Traceback" in line or b"fault" in line for line in log)
+    return [
+        Figure("fuzz_server_frames", SERVER_FRAMES, "frames", f"{SERVER_FRAMES}", holds=True),
+        Figure("fuzz_server_faults", tracebacks, "lines", "0", holds=tracebacks == 0),
+        Figure("fuzz_server_exit_code", process.returncode or 0, "", "0", holds=process.returncode == 0),
+        Figure("fuzz_server_race_problems", len(problems), "problems", "0", holds=not problems),
+        Figure("fuzz_server_growth_kib", growth[0], "KiB", "<= 16384", holds=growth[0] <= 16_384),
+        Figure("fuzz_server_descriptors", growth[1], "more", "<= 10", holds=growth[1] <= 10),
+    ]
+
+
+async def _keep(stream: asyncio.StreamReader, lines: list[bytes]) -> None:
+    lines.extend([line async for line in stream])
+
+
+def _weigh(pid: int) -> tuple[int, int]:
+    """Resident memory in KiB, and open file descriptors."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0]), len(list(Path(f"/proc/{pid}/fd").iterdir()))
+
+
+async def _attack(url: str, chance: random.Random, frames: int) -> None:
+    """Send frames, most of them after a proper hello, until the server has had enough; then come again."""
+    sent = 0
+    while sent < frames:
+        with contextlib.suppress(WebSocketException, OSError):
+            async with connect(url, proxy=None, compression=None, close_timeout=1) as socket:
+                if chance.random() < 0.8:
+                    await socket.send(encode(Hello()).decode())
+                    await socket.recv()
+                while sent < frames:
+                    sent += 1
+                    frame = make_frame(chance)
+                    await socket.send(frame, text=chance.random() < 0.95)
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(0.05):
+                            await socket.recv()

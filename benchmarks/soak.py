@@ -1,0 +1,171 @@
+"""A quarter of an hour of rooms coming and going, drops and kills among them: does everything return to where it was?
+
+Bots race in rooms that live for a few seconds. A worker is killed now and then, connections are cut all the time. When
+nobody is left, memory, tasks, file descriptors and keys of Redis are compared with those after the first minute.
+"""
+
+import asyncio
+import contextlib
+import os
+import random
+import re
+import signal
+import socket
+import sys
+import tempfile
+import time
+import urllib.request
+from asyncio.subprocess import DEVNULL, PIPE
+from collections import Counter
+from pathlib import Path
+
+from redis.asyncio import Redis
+
+from benchmarks.figure import Figure
+from protocol.messages.options import RoomOptions
+from tests.bots import Match, start_match
+from tests.processes import redis_process
+
+SECONDS = float(os.environ.get("FAIREST_SOAK_SECONDS", "900"))
+WORKERS = 2
+TABLES = 8
+PACE_SECONDS = 0.02
+BETWEEN_CUTS_SECONDS = 0.5
+BETWEEN_KILLS_SECONDS = 60.0
+CLOSED_ROOM_SECONDS = 5
+QUIET_SECONDS = 45.0
+"""Longer than the grace period, the time that an empty room waits, and that a closed room's log stays, together."""
+OPTIONS = RoomOptions(countdown_seconds=0, grace_seconds=5, idle_seconds=5, listed=True)
+LASTING = re.compile(r"fairest:(record|player|name|opened):.*|fairest:key|fairest:\{processes\}:(alive|beat|pauses)")
+"""What may be in Redis when nobody is there."""
+
+
+class Soak:
+    """What is measured, from first to last."""
+
+    def __init__(self, keeper: int, redis_url: str, admin_port: int) -> None:
+        self.keeper = keeper
+        self.redis_url = redis_url
+        self.admin_port = admin_port
+        self.races = 0
+        self.cuts = 0
+        self.kills = 0
+        self.live: set[Match] = set()
+
+    def workers(self) -> list[int]:
+        children = Path(f"/proc/{self.keeper}/task/{self.keeper}/children").read_text()
+        return [int(child) for child in children.split()]
+
+    async def weigh(self) -> Counter[str]:
+        """Memory in KiB, descriptors, tasks and rooms of all workers; keys that should not be there."""
+        weight: Counter[str] = Counter()
+        for worker in self.workers():
+            weight["kib"] += int(Path(f"/proc/{worker}/status").read_text().split("VmRSS:")[1].split()[0])
+            weight["descriptors"] += len(list(Path(f"/proc/{worker}/fd").iterdir()))
+        for place in range(WORKERS + 1):
+            with contextlib.suppress(OSError):
+                url = f"http://127.0.0.1:{self.admin_port + place}/metrics"
+                text = (await asyncio.to_thread(urllib.request.urlopen, url)).read().decode()
+                for name in ("rooms", "connections", "tasks"):
+                    weight[name] += int(float(re.search(rf"^fairest_{name} (\S+)", text, re.MULTILINE)[1]))  # type: ignore[index]
+                weight["faults"] += sum(
+                    int(float(n)) for n in re.findall(r"^fairest_faults_total\S* (\S+)", text, re.MULTILINE)
+                )
+        async with Redis.from_url(self.redis_url, protocol=2) as redis:
+            async for key in redis.scan_iter(count=1000):
+                if not LASTING.fullmatch(key.decode()):
+                    weight["keys"] += 1
+                    print(f"  left: {key.decode()}", file=sys.stderr) if not self.live else None
+        return weight
+
+
+def measure_soak() -> list[Figure]:
+    """Everything at the end beside where it was after the first minute, both times with nobody there."""
+    soak, before, after = asyncio.run(_measure())
+    growth = (after["kib"] - before["kib"]) / max(1, WORKERS)
+    return [
+        Figure("soak_races", soak.races, "races", "(written down)", holds=True),
+        Figure("soak_cuts", soak.cuts, "cuts", "(written down)", holds=True),
+        Figure("soak_kills", soak.kills, "kills", "(written down)", holds=True),
+        Figure("soak_kib_before", before["kib"] / WORKERS, "KiB", "(a worker)", holds=True),
+        Figure("soak_growth_kib", growth, "KiB", "<= 8192 (a worker)", holds=growth <= 8_192),
+        Figure("soak_rooms_left", after["rooms"], "rooms", "0", holds=after["rooms"] == 0),
+        Figure("soak_connections_left", after["connections"], "", "0", holds=after["connections"] == 0),
+        Figure(
+            "soak_tasks_more", after["tasks"] - before["tasks"], "", "<= 0", holds=after["tasks"] <= before["tasks"]
+        ),
+        Figure(
+            "soak_descriptors_more",
+            after["descriptors"] - before["descriptors"],
+            "",
+            "<= 4",
+            holds=after["descriptors"] <= before["descriptors"] + 4,
+        ),
+        Figure("soak_keys_left", after["keys"], "keys", "0", holds=after["keys"] == 0),
+        Figure("soak_faults", after["faults"], "", "0", holds=after["faults"] == 0),
+    ]
+
+
+async def _measure() -> tuple[Soak, Counter[str], Counter[str]]:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        admin_port = int(held.getsockname()[1])
+    with redis_process("--appendonly", "yes") as redis, tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "server", "--port", "0", "--workers", str(WORKERS), "--redis-url", redis.url]
+        command += ["--admin-port", str(admin_port), "--closed-room-seconds", str(CLOSED_ROOM_SECONDS)]
+        command += ["--players-per-address", "1000000", "--data-dir", folder]
+        keeper = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
+        assert keeper.stdout is not None
+        url = (await keeper.stdout.readline()).decode().strip()
+        soak = Soak(keeper.pid, redis.url, admin_port)
+        await _storm(soak, url, min(60.0, SECONDS / 4))
+        await asyncio.sleep(QUIET_SECONDS)
+        before = await soak.weigh()
+        print(f"  before: {dict(before)}", file=sys.stderr)
+        await _storm(soak, url, SECONDS)
+        await asyncio.sleep(QUIET_SECONDS)
+        after = await soak.weigh()
+        print(f"  after: {dict(after)}", file=sys.stderr)
+        keeper.terminate()
+        await keeper.wait()
+    return soak, before, after
+
+
+async def _storm(soak: Soak, url: str, seconds: float) -> None:
+    until = time.monotonic() + seconds
+    async with asyncio.TaskGroup() as tasks:
+        faults = [tasks.create_task(_cut(soak)), tasks.create_task(_kill(soak))]
+        tables = [tasks.create_task(_play(soak, url, number, until)) for number in range(TABLES)]
+        await asyncio.wait(tables)
+        for fault in faults:
+            fault.cancel()
+
+
+async def _play(soak: Soak, url: str, seed: int, until: float) -> None:
+    while time.monotonic() < until:
+        seed += TABLES
+        match = await start_match((url,), OPTIONS, seed, PACE_SECONDS, spectators=1)
+        soak.live.add(match)
+        await match.end()
+        soak.live.discard(match)
+        soak.races += 1
+        if soak.races % 100 == 0:
+            print(f"  {soak.races} races, {soak.cuts} cuts, {soak.kills} kills ...", file=sys.stderr)
+
+
+async def _cut(soak: Soak) -> None:
+    chance = random.Random(1)
+    while True:
+        await asyncio.sleep(BETWEEN_CUTS_SECONDS)
+        if soak.live:
+            match = chance.choice(list(soak.live))
+            chance.choice([*match.players, *match.spectators]).connection.cut()
+            soak.cuts += 1
+
+
+async def _kill(soak: Soak) -> None:
+    """Kill the youngest, so that the oldest one's memory is measured over the whole time."""
+    while True:
+        await asyncio.sleep(BETWEEN_KILLS_SECONDS)
+        os.kill(max(soak.workers()), signal.SIGKILL)
+        soak.kills += 1
