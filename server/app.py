@@ -53,21 +53,23 @@ async def running(settings: Settings) -> AsyncIterator[str]:
         except EmbeddedRedisError as reason:
             raise StartError(str(reason)) from reason
         try:
-            redis, listening = connect(url), connect(url, timeout_seconds=None)
+            # Three pools: many hellos at once delay no beat and no move.
+            redis, greeting, listening = connect(url), connect(url), connect(url, timeout_seconds=None)
         except ValueError as reason:
             raise StartError(f"a Redis URL looks like redis://host:6379/0, not {url!r}") from reason
         stack.push_async_callback(redis.aclose)
+        stack.push_async_callback(greeting.aclose)
         stack.push_async_callback(listening.aclose)
         try:
             key = SigningKey(await load_private_key(redis))
         except (RedisError, OSError) as reason:
             raise StartError(f"no Redis answers at {url}: {reason}") from reason
-        host, players = Host(redis, listening, key, settings.closed_room_seconds), Players(redis)
+        host, players = Host(redis, listening, key, settings.closed_room_seconds), Players(greeting)
         durability = await read_durability(redis)
         await stack.enter_async_context(host.serving())
         try:
             admin = await stack.enter_async_context(admin_port(settings, host))
-            url = await stack.enter_async_context(public_port(settings, host, players, Lobby(redis), durability))
+            url = await stack.enter_async_context(public_port(settings, host, players, Lobby(greeting), durability))
         except CannotListen as reason:
             # Raised only when the host has ended, whose tasks would wrap it in an exception group.
             failure = StartError(str(reason))

@@ -10,6 +10,7 @@ import structlog
 from redis.exceptions import RedisError
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
+from websockets.protocol import State
 
 from protocol.messages.codec import BrokenMessage, decode_from_client, encode
 from protocol.messages.fields import Message
@@ -251,6 +252,9 @@ class Connection:
                     room = await self._host.hold_room(code)
                     if room is None:
                         self._say(refuse(message.type, Refusal.NO_SUCH_ROOM))
+                        return
+                    if self._websocket.state is not State.OPEN:
+                        # Gone meanwhile, and perhaps back over another connection: that one has the seat.
                         return
                     self._room = room
                     room.submit(Request(TakeSeat(player.player_id, player.name, self.link, message.type), self))

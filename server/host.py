@@ -23,14 +23,15 @@ from protocol.messages.refusals import Refusal
 from server import metrics
 from server.audience import Follower
 from server.faults import contained
-from server.hosted_room import HostedRoom, Request
+from server.hosted_room import JUDGE_MS, HostedRoom, Request
 from server.pulse import Pulse
 from server.room.commands import ConfirmPublished, LoseLink, LoseProcess, PassTime, Pause
 from server.room.decide import refuse
 from server.room.events import RoundOpened
-from server.room.recording import record_last_match
+from server.room.recording import record_last_match, record_matches
 from server.room.view import introduce
 from server.signing import SigningKey
+from server.store import keys
 from server.store.archive import Archive, load_private_key
 from server.store.log import Append, Log, Tail, fold
 from server.store.processes import Processes
@@ -115,7 +116,7 @@ class Host:
         """Others must find the seats of this process should it be killed: so it is written down before they exist."""
         async with self._holding:
             if code not in self._held:
-                await self._processes.hold(code)
+                await self._processes.hold([code])
                 self._held.add(code)
 
     async def open_room(self, code: str) -> HostedRoom | None:
@@ -168,6 +169,10 @@ class Host:
         """Whether Redis was heard so lately that no pause can have gone unnoticed."""
         return self._clock.silent_seconds < PRESENT_SECONDS
 
+    def not_after_ms(self) -> int:
+        """On Redis' clock, how long what is decided now may take to reach the log."""
+        return min(self._clock.now_ms() + JUDGE_MS, self._clock.beat_ms + keys.PAUSE_MS)
+
     def set_clock(self, redis_ms: int) -> None:
         """Redis' clock shows this."""
         self._clock.set(redis_ms)
@@ -192,9 +197,10 @@ class Host:
         """Drop a room whose log was lost or is another one; its followers come again and are shown what is there."""
         metrics.LOST_LOGS.inc()
         _LOG.warning("the log is not what was shown; its followers are sent away", room=room.code)
+        if self._rooms.get(room.code) is room:
+            # Redis may have forgotten this as well.
+            self._held.discard(room.code)
         self._drop(room)
-        # Redis may have forgotten this as well.
-        self._held.discard(room.code)
         links = [*room.lost_links(), *room.audience.lose()]
         self._start(self._report_lost(room.code, links), room)
 
@@ -203,13 +209,14 @@ class Host:
         code, state = room.code, room.state
         if self._rooms.get(code) is not room:
             return
-        if state is None or (room.is_idle and not state.unpublished):
+        if (state is None and not room.is_busy) or (state and room.is_idle and not state.unpublished):
             self._drop(room)
+        if state is None or self._rooms.get(code) is not room:
             return
         self._timers.set(room, state)
         if state.unpublished and code not in self._publishing:
             self._publishing.add(code)
-            self._start(self._publish(room, state.matches), room)
+            self._start(self._publish(room), room)
 
     def _draw_round(self) -> RoundOpened:
         return self.key.draw_round()
@@ -316,19 +323,20 @@ class Host:
         introduction = introduce(room.code, steps, viewer, follower.seen_upto, self.now_ms())
         room.audience.introduce(viewer, follower, introduction)
 
-    async def _publish(self, room: HostedRoom, match: int) -> None:
-        """Store the match that is over, until it is stored or this process ends and leaves that to another."""
+    async def _publish(self, room: HostedRoom) -> None:
+        """Store the matches that are over, until they are stored or this process ends and leaves that to another."""
         try:
             while not self._stopping.is_set():
                 try:
-                    record = record_last_match(room.code, fold(await self._log.read(room.code)))
-                    if record is not None:
+                    steps = fold(await self._log.read(room.code))
+                    for record in record_matches(room.code, steps):
                         await self._archive.keep(self.key.sign(record))
                         metrics.RECORDS.inc()
                 except (RedisError, OSError):
                     await asyncio.sleep(RETRY_SECONDS)
                 else:
-                    room.submit(Request(ConfirmPublished(match)))
+                    # Of what was read, that is: another match may be over by now.
+                    room.submit(Request(ConfirmPublished(steps[-1].after.unpublished if steps else 0)))
                     return
         finally:
             self._publishing.discard(room.code)
@@ -369,22 +377,28 @@ class Host:
 
     def answered(self, redis_ms: int, pauses: tuple[Pause, ...], *, is_shared: bool) -> None:
         """Redis' clock and the pauses; while others serve this deployment, we follow what they append to our rooms."""
-        self._clock.set(redis_ms)
-        self._clock.beat()
+        self._clock.beat(redis_ms)
         self.pauses = pauses
         if is_shared and not self.is_shared:
             for code in self._rooms:
                 self._wakes.follow(code)
         self.is_shared = is_shared
 
-    async def meet_new_redis(self) -> None:
-        """Redis has forgotten everything: it is given our key, so that rounds stay signed by one. Raises RedisError.
+    async def hold_again(self) -> None:
+        """Write down anew in which rooms this process speaks. Raises RedisError."""
+        async with self._holding:
+            if self._held:
+                await self._processes.hold(self._held)
 
-        A process that has just started may have been faster: then its key is everybody's.
+    async def keep_key(self) -> None:
+        """Give Redis our key where it has none: it may have lost its data. Raises RedisError.
+
+        If another process was faster with one of its own, that is everybody's from now on.
         """
         private = await load_private_key(self._redis, self.key.private)
-        _LOG.warning("redis has forgotten everything", key="kept" if private == self.key.private else "another one")
-        self.key = SigningKey(private)
+        if private != self.key.private:
+            self.key = SigningKey(private)
+            _LOG.warning("redis holds another key: commitments are signed with that now", key=self.key.public.hex())
 
     def send_away(self) -> None:
         """Every follower comes again, here or elsewhere; what their seats owe the log is reported when it answers."""

@@ -28,7 +28,7 @@ from server.room.view import Step
 from server.store.log import Answer, Append, Logged, Tail
 
 JUDGE_MS: Final = 2_000
-"""A deadline's judgement that Redis takes longer for is made anew. Less than a pause, so none is overlooked."""
+"""What Redis takes longer for is decided anew. It may have been a pause; or whoever asked was told that it failed."""
 MAX_WAITING: Final = 256
 """Requests that may wait for one append. Two players and their drops need a handful; more is somebody flooding."""
 
@@ -62,6 +62,9 @@ class Surroundings(Protocol):
 
     def now_ms(self) -> int:
         """Redis' clock as far as it is known here; the log's own stamp is what counts."""
+
+    def not_after_ms(self) -> int:
+        """On Redis' clock, how long what is decided now may take to reach the log: JUDGE_MS, less before a pause."""
 
     def set_clock(self, redis_ms: int) -> None:
         """Redis' clock shows this."""
@@ -289,13 +292,12 @@ class HostedRoom:
         before, after = self.state, proposal.steps[-1].after
         command = proposal.requests[0].command
         deadline = before.next_deadline() if before else None
-        if isinstance(command, StandStill):
-            not_before_ms = not_after_ms = 0
-        elif isinstance(command, PassTime):
-            # Judged now or, if Redis takes its time, anew: it may have been a pause.
-            not_before_ms, not_after_ms = command.now_ms, self._around.now_ms() + JUDGE_MS
-        else:
-            not_before_ms, not_after_ms = 0, deadline.at_ms if deadline else 0
+        # Judged now or, if Redis takes its time, anew: it may have been a pause, or somebody may have gone.
+        not_before_ms, not_after_ms = 0, self._around.not_after_ms()
+        if isinstance(command, PassTime):
+            not_before_ms = command.now_ms
+        elif deadline and not isinstance(command, StandStill):
+            not_after_ms = min(not_after_ms, deadline.at_ms)
         look_again_ms = after.look_again_ms()
         is_same = before is not None and before.look_again_ms() == look_again_ms
         self._around.append(
@@ -335,6 +337,7 @@ class HostedRoom:
                 self._waiting = [*proposal.requests, *self._waiting]
                 self.catch_up()
             case Answer.LATE:
+                self._around.set_clock(now_ms)
                 self._waiting = [Request(PassTime(now_ms)), *proposal.requests, *self._waiting]
                 self._settle(is_fresh=False)
             case Answer.EARLY:

@@ -32,8 +32,11 @@ class Rooms(Protocol):
     def answered(self, redis_ms: int, pauses: tuple[Pause, ...], *, is_shared: bool) -> None:
         """A beat was answered: Redis' clock shows this, there were these pauses, and others live or do not."""
 
-    async def meet_new_redis(self) -> None:
-        """Redis does not know that anybody ever served: it lost its data, or another one took its place."""
+    async def hold_again(self) -> None:
+        """Write down anew in which rooms this process speaks: it was taken for dead, or Redis has forgotten it."""
+
+    async def keep_key(self) -> None:
+        """See to it that Redis holds the key with which this process signs, or sign with the one that it holds."""
 
     def send_away(self) -> None:
         """Let every follower come again, here or elsewhere."""
@@ -60,16 +63,16 @@ class Pulse:
         self._rooms = rooms
         self._stopping = stopping
         self._lapsed: set[str] = set()
-        self._has_beaten = False
 
     async def beat_once(self) -> None:
         """Show that we live, see who else does. Raises RedisError."""
         beat = await self._processes.beat()
-        self._lapsed.update(beat.lapsed)
+        self._lapsed = set(beat.lapsed)
+        if beat.is_new:
+            # Before anything is decided on the strength of this beat.
+            await self._rooms.hold_again()
+        await self._rooms.keep_key()
         self._rooms.answered(beat.now_ms, beat.pauses, is_shared=beat.alive > 1)
-        if beat.is_first and self._has_beaten:
-            await self._rooms.meet_new_redis()
-        self._has_beaten = True
 
     async def beat(self) -> None:
         """Beat, and read what wake-ups missed."""
@@ -95,9 +98,7 @@ class Pulse:
 
     async def _sweep(self) -> None:
         for process_id in sorted(self._lapsed):
-            if await self._rooms.report_lapsed(process_id):
-                await self._processes.bury(process_id)
-                self._lapsed.discard(process_id)
+            if await self._rooms.report_lapsed(process_id) and await self._processes.bury(process_id):
                 _LOG.info("a process has lapsed, its rooms know", process=process_id)
         for code in await self._log.due_rooms(OVERDUE_MS):
             try:

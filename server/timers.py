@@ -27,6 +27,8 @@ class RedisClock:
     def __init__(self) -> None:
         self._ahead_ms = 0.0
         self._heard_at = 0.0
+        self.beat_ms = 0
+        """What Redis' clock showed when it last answered a beat of ours."""
 
     @property
     def silent_seconds(self) -> float:
@@ -41,8 +43,10 @@ class RedisClock:
         """Redis' clock shows this."""
         self._ahead_ms = time.time() * 1000 - redis_ms
 
-    def beat(self) -> None:
-        """A beat of ours was answered."""
+    def beat(self, redis_ms: int) -> None:
+        """A beat of ours was answered, when Redis' clock showed this."""
+        self.set(redis_ms)
+        self.beat_ms = redis_ms
         self._heard_at = time.monotonic()
 
 
@@ -51,58 +55,58 @@ class Timers:
 
     def __init__(self, clock: RedisClock) -> None:
         self._clock = clock
-        self._deadlines: dict[str, tuple[int, asyncio.TimerHandle]] = {}
-        self._ticks: dict[str, asyncio.TimerHandle] = {}
-        self._retries: dict[str, asyncio.TimerHandle] = {}
+        self._deadlines: dict[HostedRoom, tuple[int, asyncio.TimerHandle]] = {}
+        self._ticks: dict[HostedRoom, asyncio.TimerHandle] = {}
+        self._retries: dict[HostedRoom, asyncio.TimerHandle] = {}
 
     def set(self, room: HostedRoom, state: RoomState) -> None:
         """Set the room's timers by its state."""
         self._set_deadline(room, state.next_deadline())
-        if state.phase is Phase.RACING and room.code not in self._ticks:
+        if state.phase is Phase.RACING and room not in self._ticks:
             self._set_tick(room, state)
 
     def retry(self, room: HostedRoom) -> None:
         """Let the room read its log in a while, when Redis may be back."""
-        if room.code not in self._retries:
+        if room not in self._retries:
             loop = asyncio.get_running_loop()
-            self._retries[room.code] = loop.call_later(RETRY_SECONDS, self._try_again, room)
+            self._retries[room] = loop.call_later(RETRY_SECONDS, self._try_again, room)
 
     def drop(self, room: HostedRoom) -> None:
         """Forget the room's timers."""
         self._set_deadline(room, None)
         for timers in (self._ticks, self._retries):
-            if room.code in timers:
-                timers.pop(room.code).cancel()
+            if room in timers:
+                timers.pop(room).cancel()
 
     def _set_deadline(self, room: HostedRoom, deadline: Deadline | None) -> None:
-        at_ms, timer = self._deadlines.get(room.code, (None, None))
+        at_ms, timer = self._deadlines.get(room, (None, None))
         wanted_ms = deadline.at_ms if deadline else None
         if at_ms == wanted_ms:
             return
         if timer is not None:
             timer.cancel()
-            del self._deadlines[room.code]
+            del self._deadlines[room]
         if deadline is not None:
             delay = max(0.0, (deadline.at_ms - self._clock.now_ms()) / 1000, RETRY_SECONDS * room.is_doubtful)
             timer = asyncio.get_running_loop().call_later(delay, self._expire, room, deadline)
-            self._deadlines[room.code] = (deadline.at_ms, timer)
+            self._deadlines[room] = (deadline.at_ms, timer)
 
     def _expire(self, room: HostedRoom, deadline: Deadline) -> None:
-        del self._deadlines[room.code]
+        del self._deadlines[room]
         room.submit(Request(PassTime(deadline.at_ms)))
 
     def _set_tick(self, room: HostedRoom, state: RoomState) -> None:
         """Ticks are counted from the start of the race on Redis' clock, so they are the same in every process."""
         since_start_ms = self._clock.now_ms() - (state.clocks.started_at_ms or 0)
         delay = TICK_SECONDS - (since_start_ms / 1000) % TICK_SECONDS
-        self._ticks[room.code] = asyncio.get_running_loop().call_later(delay, self._tick, room)
+        self._ticks[room] = asyncio.get_running_loop().call_later(delay, self._tick, room)
 
     def _tick(self, room: HostedRoom) -> None:
-        del self._ticks[room.code]
+        del self._ticks[room]
         room.audience.tell_placed(room.state)
         if room.state and room.state.phase is Phase.RACING:
             self._set_tick(room, room.state)
 
     def _try_again(self, room: HostedRoom) -> None:
-        del self._retries[room.code]
+        del self._retries[room]
         room.catch_up()

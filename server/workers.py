@@ -37,6 +37,7 @@ class Workers:
         self._processes: set[Process] = set()
         self._places: dict[int, Process | None] = {}
         self._retired: set[Process] = set()
+        self._renewing = asyncio.Lock()
         self._keeping: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
@@ -128,17 +129,21 @@ class Workers:
 
     async def _renew(self, port: int) -> None:
         """Put a new worker in the place of each, one after the other; what cannot be started leaves the old one."""
-        for old in list(self._processes - self._retired):
-            try:
-                new = await self._start(port)
-            except WorkerError as reason:
-                _LOG.warning("a worker does not start; the others are not renewed", reason=str(reason))
-                return
-            self._spawn(self._keep(new, port))
-            self._retired.add(old)
-            if old.returncode is None:
-                old.send_signal(signal.SIGTERM)
-                await old.wait()
+        async with self._renewing:
+            for old in list(self._processes):
+                try:
+                    new = await self._start(port)
+                except WorkerError as reason:
+                    _LOG.warning("a worker does not start; the others are not renewed", reason=str(reason))
+                    return
+                if old in self._processes:
+                    self._spawn(self._keep(new, port))
+                    self._retired.add(old)
+                    await _end(old)
+                else:
+                    # It died meanwhile, and has been replaced for that.
+                    self._processes.discard(new)
+                    await _end(new)
         _LOG.info("all workers are new")
 
     async def _stop(self) -> None:
@@ -152,6 +157,13 @@ class Workers:
             if process.returncode is None:
                 process.kill()
                 await process.wait()
+
+
+async def _end(process: Process) -> None:
+    """Tell a worker to end, and wait until it has."""
+    if process.returncode is None:
+        process.send_signal(signal.SIGTERM)
+    await process.wait()
 
 
 @contextmanager

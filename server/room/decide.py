@@ -73,7 +73,7 @@ def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> 
             deadline = state.next_deadline()
             return _expire(state, deadline, draw_round) if deadline and deadline.at_ms <= now_ms else ()
         case ConfirmPublished(match=number):
-            return (MatchPublished(),) if state.unpublished and state.matches == number else ()
+            return (MatchPublished(),) if number and state.unpublished == number else ()
         case Say(link=link, word=word):
             return _hear(state, link, word, draw_round)
 

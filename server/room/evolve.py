@@ -32,7 +32,7 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
         case events.Detached(seat=seat):
             return _detached(state, seat, at_ms)
         case events.Paused():
-            return replace(state, clocks=_stand_still(state.clocks, event))
+            return replace(state, clocks=_stand_still(state, event))
         case events.RoundOpened():
             return _opened(state, event, at_ms)
         case events.PlayerReady(seat=seat, entropy_hash=entropy_hash):
@@ -51,7 +51,7 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
         case events.RematchAsked(seat=seat):
             return _with_seat(state, seat, replace(state.seat(seat), wants_rematch=True))
         case events.MatchPublished():
-            return replace(state, unpublished=False)
+            return replace(state, unpublished=0)
         case events.RoomClosed():
             clocks = Clocks(paused_until_ms=state.clocks.paused_until_ms)
             return replace(state, phase=next_phase(state.phase, Happening.ABANDONED), clocks=clocks)
@@ -110,9 +110,9 @@ def _detached(state: RoomState, seat: int, at_ms: int) -> RoomState:
     return replace(gone, clocks=clocks)
 
 
-def _stand_still(clocks: Clocks, pause: events.Paused) -> Clocks:
+def _stand_still(state: RoomState, pause: events.Paused) -> Clocks:
     """All that had not happened when the pause began happens later by its length, the start of the race included."""
-    length = pause.end_ms - pause.start_ms
+    clocks, length = state.clocks, pause.end_ms - pause.start_ms
 
     def later(at_ms: int | None) -> int | None:
         return None if at_ms is None else at_ms + length
@@ -122,7 +122,7 @@ def _stand_still(clocks: Clocks, pause: events.Paused) -> Clocks:
         phase_until_ms=later(clocks.phase_until_ms),
         away_until_ms=(later(clocks.away_until_ms[0]), later(clocks.away_until_ms[1])),
         idle_until_ms=later(clocks.idle_until_ms),
-        started_at_ms=later(clocks.started_at_ms) if clocks.finished_at_ms is None else clocks.started_at_ms,
+        started_at_ms=clocks.started_at_ms if state.phase is Phase.FINISHED else later(clocks.started_at_ms),
         paused_until_ms=pause.end_ms,
     )
 
@@ -149,7 +149,13 @@ def _freed(state: RoomState, seat: int, at_ms: int) -> RoomState:
     clocks = _away_until(freed.clocks, seat, None)
     if not (stays and stays.link):
         clocks = replace(clocks, idle_until_ms=at_ms + state.options.idle_seconds * 1000)
-    return replace(freed, round=None, clocks=clocks, match_is_over=True, unpublished=state.unpublished or broken_off)
+    return replace(
+        freed,
+        round=None,
+        clocks=clocks,
+        match_is_over=True,
+        unpublished=state.matches if broken_off else state.unpublished,
+    )
 
 
 def _opened(state: RoomState, event: events.RoundOpened, at_ms: int) -> RoomState:
@@ -201,5 +207,5 @@ def _finished(state: RoomState, outcome: Outcome, at_ms: int) -> RoomState:
         round=replace(state.round, outcome=outcome),
         clocks=replace(finished.clocks, finished_at_ms=at_ms),
         match_is_over=match_is_over,
-        unpublished=match_is_over,
+        unpublished=state.matches if match_is_over else state.unpublished,
     )

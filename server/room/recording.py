@@ -11,7 +11,7 @@ from server.room.state import OpenRound, RoomState
 from server.room.view import Step
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Match:
     """A match while its log is being read."""
 
@@ -29,8 +29,13 @@ class _Match:
 
 def record_last_match(room: str, steps: Iterable[Step]) -> Record | None:
     """The record of the last match that is over, or None when none is."""
+    return next(reversed(record_matches(room, steps)), None)
+
+
+def record_matches(room: str, steps: Iterable[Step]) -> list[Record]:
+    """The records of all matches that are over."""
     match: _Match | None = None
-    over: _Match | None = None
+    over: list[_Match] = []
     options = rules = None
     for step in steps:
         options, rules = step.after.options, step.after.rules
@@ -39,21 +44,24 @@ def record_last_match(room: str, steps: Iterable[Step]) -> Record | None:
         if match is None:
             continue
         _note(match, step)
-        if step.after.match_is_over and match.is_raced and match is not over:
+        if step.after.match_is_over and match.is_raced and match not in over:
             match.finished_at_ms = step.at_ms
-            over = match
-    if over is None or options is None or rules is None:
-        return None
-    return Record(
-        match_id=over.match_id,
-        room=room,
-        names=over.names,
-        rules=rules,
-        best_of=options.best_of,
-        direct_breaks_ties=options.direct_breaks_ties,
-        finished_at_ms=over.finished_at_ms or 0,
-        rounds=tuple(over.rounds),
-    )
+            over.append(match)
+    if options is None or rules is None:
+        return []
+    return [
+        Record(
+            match_id=each.match_id,
+            room=room,
+            names=each.names,
+            rules=rules,
+            best_of=options.best_of,
+            direct_breaks_ties=options.direct_breaks_ties,
+            finished_at_ms=each.finished_at_ms or 0,
+            rounds=tuple(each.rounds),
+        )
+        for each in over
+    ]
 
 
 def _open(match: _Match | None, step: Step) -> _Match:

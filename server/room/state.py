@@ -78,7 +78,7 @@ class Clocks:
 
 @dataclass(frozen=True, slots=True)
 class RoomState:
-    """A room. `matches` counts the matches begun here; `unpublished` says that the last one waits to be stored."""
+    """A room. `matches` counts the matches begun here; `unpublished` is the newest that waits to be stored, or 0."""
 
     options: RoomOptions
     rules: Rules
@@ -88,7 +88,7 @@ class RoomState:
     clocks: Clocks = Clocks()
     matches: int = 0
     match_is_over: bool = False
-    unpublished: bool = False
+    unpublished: int = 0
 
     @property
     def race(self) -> Round | None:

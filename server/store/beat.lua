@@ -4,7 +4,7 @@
 -- ARGV  process id, gap that counts as a pause (ms), silence after which a process has lapsed (ms), pauses kept,
 --       channel on which the beat is told
 -- Returns Redis' clock in ms, how many processes are alive, the ids of those that have lapsed, the pauses, and 1 if
--- this Redis has never seen a beat.
+-- this process was not known, or not any more.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local last = tonumber(redis.call('GET', KEYS[2]) or '0')
@@ -14,7 +14,7 @@ if last > 0 and now - last > tonumber(ARGV[2]) then
 end
 local stamp = string.format('%.0f', now)
 redis.call('SET', KEYS[2], stamp)
-redis.call('ZADD', KEYS[1], stamp, ARGV[1])
+local added = redis.call('ZADD', KEYS[1], stamp, ARGV[1])
 local lapsed = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now - tonumber(ARGV[3])))
 redis.call('PUBLISH', ARGV[5], ARGV[1])
-return {stamp, redis.call('ZCARD', KEYS[1]) - #lapsed, lapsed, redis.call('LRANGE', KEYS[3], 0, -1), last == 0 and 1 or 0}
+return {stamp, redis.call('ZCARD', KEYS[1]) - #lapsed, lapsed, redis.call('LRANGE', KEYS[3], 0, -1), added}

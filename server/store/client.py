@@ -1,6 +1,6 @@
 """Connections to Redis, with the settings that were found to work (docs/decisions/0002-redis-client.md)."""
 
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from redis.asyncio import BlockingConnectionPool, Redis
@@ -10,14 +10,32 @@ from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ReadOnlyError, ResponseError
 
+CONNECT_SECONDS: Final = 2.0
+
 
 class _Leaving(AbstractConnection):
-    """A connection that ends when its Redis has become a replica: a new one may reach the Redis that took its place."""
+    """A connection that ends where redis-py's would stay.
+
+    When its Redis has become a replica, a new one may reach the Redis that took its place; redis-py does so for
+    Sentinels. When uvloop finds the socket closed it says RuntimeError, which redis-py does not take for an error of
+    the connection: it would neither try again nor tell us so.
+    """
+
+    async def send_packed_command(self, *arguments: Any, **options: Any) -> None:
+        """As redis-py's. Raises `ConnectionError` for a socket that is closed."""
+        try:
+            await super().send_packed_command(*arguments, **options)
+        except RuntimeError as reason:
+            await self.disconnect(nowait=True)
+            raise RedisConnectionError(str(reason)) from reason
 
     async def read_response(self, *arguments: Any, **options: Any) -> Any:
-        """As in redis-py, whose connections to a Sentinel's master do the same."""
+        """As redis-py's. Raises `ConnectionError` for a socket that is closed, and for a Redis that is a replica."""
         try:
             return await super().read_response(*arguments, **options)
+        except RuntimeError as reason:
+            await self.disconnect(nowait=True)
+            raise RedisConnectionError(str(reason)) from reason
         except ResponseError as reason:
             # Redis 6.2 wraps what a script met in an error of its own.
             if "READONLY" not in str(reason) and not isinstance(reason, ReadOnlyError):
@@ -51,7 +69,7 @@ def connect(url: str, timeout_seconds: float | None = 2.0, connections: int = 16
         url,
         protocol=2,
         socket_timeout=timeout_seconds,
-        socket_connect_timeout=timeout_seconds,
+        socket_connect_timeout=CONNECT_SECONDS,
         retry=Retry(ExponentialBackoff(cap=0.2, base=0.02), retries=2),
         health_check_interval=0,
         max_connections=connections,

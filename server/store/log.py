@@ -123,7 +123,7 @@ class Log:
             self._wanted.clear()
             batch, self._waiting = self._waiting, []
             since = time.perf_counter()
-            answers = await self._send(batch) if batch else []
+            answers = await self._deliver(batch) if batch else []
             metrics.APPEND_SECONDS.observe(time.perf_counter() - since)
             metrics.BATCHES.observe(len(batch))
             for append, (answer, now_ms) in zip(batch, answers, strict=True):
@@ -164,6 +164,12 @@ class Log:
         """Redis' clock. Raises RedisError."""
         seconds, microseconds = await self._redis.time()
         return seconds * 1000 + microseconds // 1000
+
+    async def _deliver(self, batch: Sequence[Append]) -> list[tuple[Answer, int]]:
+        """The answers to a batch. Whatever goes wrong, the sender goes on: without it no room of ours would move."""
+        with contained("the log"):
+            return await self._send(batch)
+        return [(Answer.UNKNOWN, 0)] * len(batch)
 
     async def _send(self, batch: Sequence[Append]) -> list[tuple[Answer, int]]:
         try:

@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import cast
 
 from redis.asyncio import Redis
@@ -35,6 +36,7 @@ class Players:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
+        self._disown = redis.register_script(files("server.store").joinpath("disown.lua").read_text())
 
     async def enroll(self, name: str | None) -> tuple[Player, str]:
         """A new player and its token, which is told once and not kept. Raises `NameTaken`."""
@@ -57,7 +59,7 @@ class Players:
         known = stored.decode()
         await self._claim(name or known, player_id)
         if name and name.lower() != known.lower():
-            await self._redis.delete(keys.name(known))
+            await self._disown(keys=[keys.name(known)], args=[player_id])
         await self._store(player_id, name or known, keys.PLAYER_SECONDS)
         return Player(player_id, name or known)
 
@@ -71,12 +73,13 @@ class Players:
 
     async def _claim(self, name: str, player_id: str) -> None:
         key = keys.name(name)
-        if await self._redis.set(key, player_id, nx=True, ex=keys.NAME_SECONDS):
-            return
-        holder = cast("bytes | None", await self._redis.get(key))
-        if holder is not None and holder.decode() != player_id:
-            raise NameTaken(name)
-        await self._redis.set(key, player_id, ex=keys.NAME_SECONDS)
+        while not await self._redis.set(key, player_id, nx=True, ex=keys.NAME_SECONDS):
+            holder = cast("bytes | None", await self._redis.get(key))
+            if holder is not None and holder.decode() != player_id:
+                raise NameTaken(name)
+            # Ours to keep; unless it has just run out, which makes it anybody's to take.
+            if holder is not None and await self._redis.expire(key, keys.NAME_SECONDS):
+                return
 
     async def _store(self, player_id: str, name: str, seconds: int) -> None:
         pipeline = self._redis.pipeline(transaction=False)

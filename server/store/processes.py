@@ -19,14 +19,14 @@ from server.store import keys
 class Beat:
     """What a process learns from one beat.
 
-    `lapsed` are processes that were silent for too long; `is_first` says that this Redis has never seen a beat.
+    `lapsed` are processes that were silent for too long; `is_new` says that this one was not known, or not any more.
     """
 
     now_ms: int
     alive: int
     lapsed: tuple[str, ...]
     pauses: tuple[Pause, ...]
-    is_first: bool
+    is_new: bool
 
 
 class Processes:
@@ -36,19 +36,20 @@ class Processes:
         self._redis = redis
         self._process_id = process_id
         self._beat = redis.register_script(files("server.store").joinpath("beat.lua").read_text())
+        self._bury = redis.register_script(files("server.store").joinpath("bury.lua").read_text())
 
     async def beat(self) -> Beat:
         """Show that this process lives, and learn of the others."""
         lapse_ms = keys.PROCESS_SECONDS * 1000
         arguments: list[str | int] = [self._process_id, keys.PAUSE_MS, lapse_ms, keys.PAUSES_KEPT, keys.BEATS]
         found = await self._beat(keys=[keys.PROCESSES, keys.LAST_BEAT, keys.PAUSES], args=arguments)
-        now_ms, alive, lapsed, pauses, is_first = cast("tuple[bytes, int, list[bytes], list[bytes], int]", found)
+        now_ms, alive, lapsed, pauses, is_new = cast("tuple[bytes, int, list[bytes], list[bytes], int]", found)
         names = tuple(each.decode() for each in lapsed)
-        return Beat(int(now_ms), alive, names, tuple(map(_pause, pauses)), is_first=bool(is_first))
+        return Beat(int(now_ms), alive, names, tuple(map(_pause, pauses)), is_new=bool(is_new))
 
-    async def hold(self, room: str) -> None:
-        """Write down that this process may speak for somebody in this room, before it does."""
-        await cast("Any", self._redis.sadd(keys.held_rooms(self._process_id), room))
+    async def hold(self, rooms: Iterable[str]) -> None:
+        """Write down that this process may speak for somebody in these rooms, before it does."""
+        await cast("Any", self._redis.sadd(keys.held_rooms(self._process_id), *rooms))
 
     async def release(self, process_id: str, rooms: Iterable[str]) -> None:
         """Nobody is spoken for by this process in these rooms any more."""
@@ -59,10 +60,10 @@ class Processes:
         found = cast("set[bytes]", await cast("Any", self._redis.smembers(keys.held_rooms(process_id))))
         return sorted(room.decode() for room in found)
 
-    async def bury(self, process_id: str) -> None:
-        """Forget a process that has lapsed, or that ends, once nothing in any room depends on it."""
-        await self._redis.zrem(keys.PROCESSES, process_id)
-        await self._redis.delete(keys.held_rooms(process_id))
+    async def bury(self, process_id: str) -> bool:
+        """Forget a process that has lapsed, once nothing in any room depends on it; False if it beats again."""
+        names = [keys.PROCESSES, keys.held_rooms(process_id)]
+        return bool(await self._bury(keys=names, args=[process_id, keys.PROCESS_SECONDS * 1000]))
 
 
 def _pause(text: bytes) -> Pause:

@@ -6,17 +6,19 @@ A connection that went deaf is noticed by the beats of the processes, which are 
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from functools import partial
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
+import structlog
 from redis.asyncio import Redis
+from redis.asyncio.client import PubSub
 from redis.exceptions import RedisError
 
 from server.faults import contained
 from server.store import keys
 from server.store.log import Tail, parse_wake
 
+_LOG = structlog.get_logger(__name__)
 _RETRY_SECONDS: Final = 0.5
 _DEAF_SECONDS: Final = 3.0
 """No beat for so long, not even our own: the connection is dead, or Redis is away; a new one finds out which."""
@@ -30,7 +32,7 @@ class Wakes:
     """
 
     def __init__(self, redis: Redis, heard: Callable[[str, Tail], None]) -> None:
-        self._pubsub = redis.pubsub(ignore_subscribe_messages=True)
+        self._redis = redis
         self._heard = heard
         self._rooms: set[str] = set()
         self._changed = asyncio.Event()
@@ -47,29 +49,48 @@ class Wakes:
         self._changed.set()
 
     async def run(self) -> None:
-        """Subscribe and listen until cancelled."""
-        # A first subscription opens the connection that the listener reads from.
-        await self._retrying(self._pubsub.subscribe, keys.BEATS)
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._subscribe())
-            tasks.create_task(self._listen())
-            tasks.create_task(self._replace_deaf())
+        """Subscribe and listen until cancelled. Tails are compared while Redis is away."""
+        while True:
+            with contained("wake-ups"):
+                await self._live()
+            await asyncio.sleep(_RETRY_SECONDS)
 
-    async def _subscribe(self) -> None:
+    async def _live(self) -> None:
+        """One subscription, from its connection to its end.
+
+        Nothing of it is used again: redis-py would have two tasks at work on one connection that is being replaced.
+        """
+        pubsub = self._redis.pubsub(ignore_subscribe_messages=True)
+        try:
+            # A first subscription opens the connection that the listener reads from.
+            await pubsub.subscribe(keys.BEATS)
+            self._heard_at = time.monotonic()
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._subscribe(pubsub))
+                tasks.create_task(self._listen(pubsub))
+                tasks.create_task(self._watch())
+        except* (RedisError, OSError) as reasons:
+            _LOG.info("the subscription ended, another one follows", reason=str(reasons.exceptions[0]))
+        finally:
+            if pubsub.connection is not None:
+                await pubsub.connection.disconnect(nowait=True)
+            await pubsub.aclose()  # type: ignore[no-untyped-call]
+
+    async def _subscribe(self, pubsub: PubSub) -> None:
         subscribed: set[str] = set()
         while True:
-            await self._changed.wait()
             self._changed.clear()
             wanted = set(self._rooms)
             if wanted - subscribed:
-                await self._retrying(self._pubsub.subscribe, *map(keys.wake, wanted - subscribed))
+                await pubsub.subscribe(*map(keys.wake, wanted - subscribed))
             if subscribed - wanted:
-                await self._retrying(self._pubsub.unsubscribe, *map(keys.wake, subscribed - wanted))
+                await pubsub.unsubscribe(*map(keys.wake, subscribed - wanted))
             subscribed = wanted
+            await self._changed.wait()
 
-    async def _listen(self) -> None:
+    async def _listen(self, pubsub: PubSub) -> None:
         while True:
-            message = await self._retrying(partial(self._pubsub.get_message, timeout=None))
+            message = await pubsub.get_message(timeout=None)
             if message:
                 self._heard_at = time.monotonic()
             if message and message["channel"] != keys.BEATS.encode():
@@ -77,20 +98,9 @@ class Wakes:
                 with contained("a room", room=room):
                     self._heard(room, parse_wake(message["data"]))
 
-    async def _replace_deaf(self) -> None:
-        """Let the listener connect and subscribe anew when it has heard nothing for too long."""
-        self._heard_at = time.monotonic()
+    async def _watch(self) -> None:
+        """Raises OSError when nothing was heard for too long."""
         while True:
             await asyncio.sleep(_DEAF_SECONDS / 3)
-            connection = self._pubsub.connection
-            if connection is not None and time.monotonic() - self._heard_at > _DEAF_SECONDS:
-                self._heard_at = time.monotonic()
-                await connection.disconnect(nowait=True)
-
-    async def _retrying(self, ask: Callable[..., Awaitable[Any]], *channels: str) -> Any:
-        """What Redis answers, however long it is away; tails are compared meanwhile."""
-        while True:
-            try:
-                return await ask(*channels)
-            except (RedisError, OSError):
-                await asyncio.sleep(_RETRY_SECONDS)
+            if time.monotonic() - self._heard_at > _DEAF_SECONDS:
+                raise TimeoutError("no beat was heard")

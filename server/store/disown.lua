@@ -1,0 +1,8 @@
+-- Give a name back, unless it is somebody else's by now.
+--
+-- KEYS  name
+-- ARGV  player id
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+  return redis.call('DEL', KEYS[1])
+end
+return 0
