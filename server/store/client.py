@@ -1,6 +1,7 @@
 """Connections to Redis, with the settings that were found to work (docs/decisions/0002-redis-client.md)."""
 
-from typing import Any, Final
+import asyncio
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from redis.asyncio import BlockingConnectionPool, Redis
@@ -18,8 +19,18 @@ class _Leaving(AbstractConnection):
 
     When its Redis has become a replica, a new one may reach the Redis that took its place; redis-py does so for
     Sentinels. When uvloop finds the socket closed it says RuntimeError, which redis-py does not take for an error of
-    the connection: it would neither try again nor tell us so.
+    the connection: it would neither try again nor tell us so. And of two tasks that find a subscription's socket
+    closed, each would open a new one, of which one is nobody's.
     """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._connecting = asyncio.Lock()
+
+    async def _connect(self) -> None:
+        async with self._connecting:
+            if not self.is_connected:
+                await cast("Any", super())._connect()
 
     async def send_packed_command(self, *arguments: Any, **options: Any) -> None:
         """As redis-py's. Raises `ConnectionError` for a socket that is closed."""
@@ -56,7 +67,11 @@ class _LeavingUnixConnection(_Leaving, UnixDomainSocketConnection):
     pass
 
 
-_BY_SCHEME = {"redis": _LeavingConnection, "rediss": _LeavingSSLConnection, "unix": _LeavingUnixConnection}
+_BY_SCHEME: Final[dict[str, type[Connection | UnixDomainSocketConnection]]] = {
+    "redis": _LeavingConnection,
+    "rediss": _LeavingSSLConnection,
+    "unix": _LeavingUnixConnection,
+}
 
 
 def connect(url: str, timeout_seconds: float | None = 2.0, connections: int = 16) -> Redis:

@@ -3,6 +3,7 @@
 import pytest
 from redis.asyncio import Redis
 
+from server.store import keys
 from server.store.players import NameTaken, Players, UnknownToken
 
 
@@ -48,3 +49,13 @@ async def test_no_token_is_stored(players: Players, redis: Redis) -> None:
 async def test_every_key_of_a_player_expires(players: Players, redis: Redis) -> None:
     await players.enroll("ann")
     assert [key async for key in redis.scan_iter() if await redis.ttl(key) < 0] == []
+
+
+async def test_a_name_that_somebody_else_has_taken_meanwhile_is_not_freed(players: Players, redis: Redis) -> None:
+    """A day has passed, the name was free and another player took it; then the first one comes under another name."""
+    _, token = await players.enroll("bob")
+    await redis.delete(keys.name("bob"))
+    await players.enroll("bob")
+    await players.recognise(token, "rob")
+    with pytest.raises(NameTaken):
+        await players.enroll("bob")

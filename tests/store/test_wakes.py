@@ -58,3 +58,28 @@ async def test_a_subscription_that_went_deaf_is_replaced() -> None:
             await redis.aclose()
             await listening.aclose()
     assert {room for room, _ in heard} == {ROOM}
+
+
+async def test_a_subscription_that_is_cut_while_rooms_come_and_go_is_replaced() -> None:
+    heard: list[str] = []
+    with redis_process() as process:
+        redis, listening = connect(process.url), connect(process.url, timeout_seconds=None)
+        writer, wakes = Writer(redis), Wakes(listening, lambda room, _: heard.append(room))
+        listener = asyncio.create_task(wakes.run())
+        for number in range(300):
+            wakes.follow(f"room-{number}")
+            await redis.client_kill_filter(_type="pubsub")
+            wakes.unfollow(f"room-{number - 1}")
+        wakes.follow(ROOM)
+
+        async def is_heard() -> bool:
+            assert not listener.done()
+            await writer.append()
+            return ROOM in heard
+
+        async with writer.log.sending():
+            await until(is_heard)
+        listener.cancel()
+        await asyncio.gather(listener, return_exceptions=True)
+        await redis.aclose()
+        await listening.aclose()
