@@ -1,7 +1,7 @@
 """Connections to Redis, with the settings that were found to work (docs/decisions/0002-redis-client.md)."""
 
 import asyncio
-from typing import Any, Final, cast
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from redis.asyncio import BlockingConnectionPool, Redis
@@ -30,7 +30,7 @@ class _Leaving(AbstractConnection):
     async def _connect(self) -> None:
         async with self._connecting:
             if not self.is_connected:
-                await cast("Any", super())._connect()
+                await super()._connect()  # type: ignore[safe-super, no-untyped-call]
 
     async def send_packed_command(self, *arguments: Any, **options: Any) -> None:
         """As redis-py's. Raises `ConnectionError` for a socket that is closed."""
