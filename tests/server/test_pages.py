@@ -6,6 +6,7 @@ import json
 import socket
 import sys
 from asyncio.subprocess import PIPE
+from contextlib import suppress
 from pathlib import Path
 
 from server.app import running
@@ -23,9 +24,14 @@ def get(url: str, path: str) -> tuple[int, str]:
 
 
 def free_port() -> int:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return int(held.getsockname()[1])
+    """A port that nobody has, and neither the one after it, which a second worker takes."""
+    while True:
+        with socket.socket() as first, socket.socket() as second:
+            first.bind(("127.0.0.1", 0))
+            port = int(first.getsockname()[1])
+            with suppress(OSError, OverflowError):
+                second.bind(("127.0.0.1", port + 1))
+                return port
 
 
 async def test_a_process_is_alive_and_ready(server_url: str) -> None:
