@@ -24,7 +24,7 @@ from server.connection import Connection
 from server.door import Door
 from server.host import Host
 from server.http import JSON, Ask, Page, Pages, line, make_responder
-from server.settings import Settings
+from server.settings import Settings, public_url
 from server.store.durability import Durability
 from server.store.lobby import Lobby
 from server.store.players import Players
@@ -90,7 +90,7 @@ async def public_port(
         )
     _limit_silence(server, 2 * settings.heartbeat_seconds)
     try:
-        yield f"{'wss' if tls else 'ws'}://{settings.host}:{_port(server)}"
+        yield public_url(settings, _port(server))
     finally:
         await _close(server)
 
