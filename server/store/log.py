@@ -14,7 +14,7 @@ from enum import StrEnum
 from importlib.resources import files
 from typing import Any, Final, cast
 
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 from redis.asyncio import Redis
 from redis.exceptions import NoScriptError, RedisError
 
@@ -28,7 +28,8 @@ from server.room.state import RoomState
 from server.room.view import Step
 from server.store import keys
 
-_EVENT: Final = TypeAdapter[Event](Event)
+_EVENT: Final = TypeAdapter[Event](Event, config=ConfigDict(hide_input_in_errors=True))
+"""What cannot be read is logged: without what stood there, which may be a secret."""
 
 
 @dataclass(frozen=True, slots=True)
