@@ -330,8 +330,8 @@ class Host:
                 try:
                     steps = fold(await self._log.read(room.code))
                     for record in record_matches(room.code, steps):
-                        await self._archive.keep(self.key.sign(record))
-                        metrics.RECORDS.inc()
+                        if await self._archive.keep(self.key.sign(record)):
+                            metrics.RECORDS.inc()
                 except (RedisError, OSError):
                     await asyncio.sleep(RETRY_SECONDS)
                 else:
