@@ -158,8 +158,11 @@ class Log:
         return [room.decode() for bucket in found for room in bucket]
 
     async def forget(self, room: str) -> None:
-        """Drop a room without a log from the deadlines. Raises RedisError."""
-        await self._redis.zrem(keys.deadlines(keys.bucket(room)), room)
+        """Drop a room without a log from the deadlines and the lobby. Raises RedisError."""
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.zrem(keys.deadlines(keys.bucket(room)), room)
+        pipeline.hdel(keys.lobby(keys.bucket(room)), room)
+        await pipeline.execute()
 
     async def now_ms(self) -> int:
         """Redis' clock. Raises RedisError."""

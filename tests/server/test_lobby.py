@@ -15,8 +15,8 @@ from protocol.messages.from_server import Left, ListedRoom, LobbyPage
 from protocol.messages.options import RoomOptions, Spectators
 from server.app import running
 from server.settings import Settings
+from server.store import keys
 from server.store.client import connect
-from server.store.keys import BUCKETS
 from server.store.lobby import Lobby, make_page
 from tests.processes import redis_process
 from tests.server.test_pages import get
@@ -79,6 +79,18 @@ async def test_a_room_that_was_abandoned_leaves_the_lobby(server_url: str, redis
     await until(is_empty)
 
 
+async def test_a_room_whose_log_was_deleted_by_hand_leaves_the_lobby(server_url: str, redis: Redis) -> None:
+    async with talking(server_url) as first:
+        room = (await first.enter(Create(options=LISTED.model_copy(update={"grace_seconds": 1})))).room
+    await redis.delete(keys.log(room))
+    await redis.zadd(keys.deadlines(keys.bucket(room)), {room: 1})
+
+    async def is_empty() -> bool:
+        return not await lobby(redis)
+
+    await until(is_empty)
+
+
 async def test_clients_get_the_lobby_on_their_connection_from_any_process(settings_for_tests: Settings) -> None:
     async with running(settings_for_tests) as here, running(settings_for_tests) as there, talking(here) as first:
         room = (await first.enter(Create(options=LISTED))).room
@@ -103,7 +115,7 @@ async def test_however_many_ask_at_once_the_lobby_is_read_once(redis: Redis) -> 
     before = await reads()
     await asyncio.sleep(1.05)
     await asyncio.gather(*(lobby.page(0) for _ in range(20)))
-    assert await reads() - before == BUCKETS
+    assert await reads() - before == keys.BUCKETS
 
 
 async def test_a_lobby_that_cannot_be_read_is_nobodys_for_ever() -> None:
