@@ -73,6 +73,8 @@ async def public_port(
             settings.host,
             settings.port,
             ssl=tls,
+            # asyncio's own patience is a minute, for connections that nobody counts yet.
+            ssl_handshake_timeout=settings.hello_seconds if tls else None,
             reuse_port=settings.reuse_port or None,
             subprotocols=[Subprotocol(SUBPROTOCOL)],
             select_subprotocol=_choose_subprotocol,

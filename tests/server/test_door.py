@@ -189,6 +189,14 @@ async def test_a_server_with_a_certificate_speaks_tls_only(limited: Limited, tmp
             await connect(named, proxy=None)
 
 
+async def test_who_connects_and_begins_no_tls_is_not_waited_for(limited: Limited, tmp_path: Path) -> None:
+    cert, key = certificate(tmp_path)
+    async with limited(tls_cert=cert, tls_key=key, hello_seconds=0.3) as url, asyncio.timeout(5):
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rsplit(":", 1)[1]))
+        assert await reader.read() == b""
+        writer.close()
+
+
 async def test_a_certificate_that_is_not_there_is_named(limited: Limited, tmp_path: Path) -> None:
     with pytest.raises(StartError, match=r"cannot serve TLS with .*none\.pem"):
         async with limited(tls_cert=tmp_path / "none.pem", tls_key=tmp_path / "none.key"):
