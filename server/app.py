@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -56,14 +57,14 @@ async def running(settings: Settings) -> AsyncIterator[str]:
             # Three pools: many hellos at once delay no beat and no move.
             redis, greeting, listening = connect(url), connect(url), connect(url, timeout_seconds=None)
         except ValueError as reason:
-            raise StartError(f"a Redis URL looks like redis://host:6379/0, not {url!r}") from reason
+            raise StartError(f"a Redis URL looks like redis://host:6379/0, not {_without_secrets(url)!r}") from reason
         stack.push_async_callback(redis.aclose)
         stack.push_async_callback(greeting.aclose)
         stack.push_async_callback(listening.aclose)
         try:
             key = SigningKey(await load_private_key(redis))
         except (RedisError, OSError) as reason:
-            raise StartError(f"no Redis answers at {url}: {reason}") from reason
+            raise StartError(f"no Redis answers at {_without_secrets(url)}: {reason}") from reason
         host, players = Host(redis, listening, key, settings.closed_room_seconds), Players(greeting)
         durability = await read_durability(redis)
         await stack.enter_async_context(host.serving())
@@ -113,6 +114,11 @@ async def _running_workers(settings: Settings) -> AsyncIterator[str]:
             raise StartError(str(reason)) from reason
         except OSError as reason:
             raise StartError(f"cannot listen on {settings.host}:{settings.port}: {say(reason)}") from reason
+
+
+def _without_secrets(url: str) -> str:
+    """The URL without user, password and parameters, to be shown."""
+    return re.sub(r"(?<=://).*@|\?.*", "", url)
 
 
 def _hear_input(told: asyncio.Event) -> None:

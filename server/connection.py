@@ -10,6 +10,7 @@ import structlog
 from redis.exceptions import RedisError
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
+from websockets.frames import CloseCode as WireCode
 from websockets.protocol import State
 
 from protocol.messages.codec import BrokenMessage, decode_from_client, encode
@@ -57,6 +58,13 @@ _LOST: Final = BrokenMessage(Breach.RESTARTING, "The server has lost its newest 
 _SENT_AWAY: Final = BrokenMessage(Breach.RESTARTING, "This server cannot reach its data; connect again.")
 _TOO_FAST: Final = BrokenMessage(Breach.TOO_FAST, "You sent more than this server reads, for too long.")
 _INTERNAL: Final = BrokenMessage(Breach.INTERNAL, "The server has a fault; it is not yours. Connect again.")
+_CUT_OFF: Final = {
+    WireCode.PROTOCOL_ERROR: "bad_frame",
+    WireCode.INVALID_DATA: "bad_frame",
+    WireCode.MESSAGE_TOO_BIG: "too_big",
+    WireCode.INTERNAL_ERROR: "silent",
+}
+"""Why the library itself closes a connection, by its close code: `silent` means a ping that nobody answered."""
 
 
 class Connection:
@@ -131,9 +139,9 @@ class Connection:
                 await self._slow_down()
         except BrokenMessage as breach:
             await self._break_off(breach)
-        except ConnectionClosed:
-            # The client went away, or a frame was oversize and the library closed with 1009.
-            return
+        except ConnectionClosed as ended:
+            if ended.sent is not None and not ended.rcvd_then_sent and ended.sent.code in _CUT_OFF:
+                metrics.CUT_OFF.labels(_CUT_OFF[WireCode(ended.sent.code)]).inc()
         except Exception:
             metrics.FAULTS.labels("a connection").inc()
             room = self._room

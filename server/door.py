@@ -99,14 +99,16 @@ class Door:
 
 
 def _parse(address: str) -> IPv4Address | IPv6Address | None:
+    """An address; of IPv4 also where it is written as one of IPv6."""
     try:
-        return ip_address(address)
+        parsed = ip_address(address)
     except ValueError:
         return None
+    return parsed.ipv4_mapped or parsed if isinstance(parsed, IPv6Address) else parsed
 
 
 def _network(address: str) -> str:
     parsed = _parse(address)
-    if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is None:
+    if isinstance(parsed, IPv6Address):
         return str(IPv6Network((parsed, 64), strict=False))
-    return str(parsed.ipv4_mapped) if isinstance(parsed, IPv6Address) else address[:64]
+    return str(parsed or address[:64])

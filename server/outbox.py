@@ -20,5 +20,5 @@ class Outbox:
         transport = self._websocket.transport
         if transport.get_write_buffer_size() > self._max_unsent_bytes:
             # `close` would wait for the very reader that does not read.
-            metrics.STALLED.inc()
+            metrics.CUT_OFF.labels("unread").inc()
             transport.abort()

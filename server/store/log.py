@@ -14,7 +14,7 @@ from enum import StrEnum
 from importlib.resources import files
 from typing import Any, Final, cast
 
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 from redis.asyncio import Redis
 from redis.exceptions import NoScriptError, RedisError
 
@@ -28,7 +28,8 @@ from server.room.state import RoomState
 from server.room.view import Step
 from server.store import keys
 
-_EVENT: Final = TypeAdapter[Event](Event)
+_EVENT: Final = TypeAdapter[Event](Event, config=ConfigDict(hide_input_in_errors=True))
+"""What cannot be read is logged: without what stood there, which may be a secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +158,11 @@ class Log:
         return [room.decode() for bucket in found for room in bucket]
 
     async def forget(self, room: str) -> None:
-        """Drop a room without a log from the deadlines. Raises RedisError."""
-        await self._redis.zrem(keys.deadlines(keys.bucket(room)), room)
+        """Drop a room without a log from the deadlines and the lobby. Raises RedisError."""
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.zrem(keys.deadlines(keys.bucket(room)), room)
+        pipeline.hdel(keys.lobby(keys.bucket(room)), room)
+        await pipeline.execute()
 
     async def now_ms(self) -> int:
         """Redis' clock. Raises RedisError."""

@@ -12,17 +12,19 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from prometheus_client import REGISTRY
 from pydantic import ValidationError
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from protocol.calculation.moves import MOVES
-from protocol.messages.from_client import Create, Hello, Leave, Play
+from protocol.messages.fields import Message
+from protocol.messages.from_client import Create, GetRecord, Hello, Join, Leave, Play, Watch
 from protocol.messages.from_server import Error, Left, Refused, Snapshot, Welcome
 from protocol.messages.refusals import Breach, CloseCode, Refusal
 from server.app import StartError, running
 from server.settings import Settings
-from tests.talker import raw, talking, two_racing
+from tests.talker import raw, talking, two_racing, until
 
 Limited = Callable[..., AbstractAsyncContextManager[str]]
 
@@ -90,6 +92,7 @@ async def test_a_forwarded_address_is_believed_from_a_trusted_proxy_only(limited
             await stack.enter_async_context(connect(url, additional_headers=headers, proxy=None))
         assert await status_of(url, **{"X-Forwarded-For": "203.0.113.7"}) == 429
         assert await status_of(url, **{"X-Forwarded-For": "7.7.7.7, 203.0.113.9"}) == 429
+        assert await status_of(url, **{"X-Forwarded-For": "203.0.113.9, ::ffff:127.0.0.1"}) == 429
         assert await status_of(url, **{"X-Forwarded-For": "2001:db8:0:1::2"}) == 429
         assert await status_of(url, **{"X-Forwarded-For": "6.6.6.6"}) == 101
 
@@ -186,6 +189,14 @@ async def test_a_server_with_a_certificate_speaks_tls_only(limited: Limited, tmp
             await connect(named, proxy=None)
 
 
+async def test_who_connects_and_begins_no_tls_is_not_waited_for(limited: Limited, tmp_path: Path) -> None:
+    cert, key = certificate(tmp_path)
+    async with limited(tls_cert=cert, tls_key=key, hello_seconds=0.3) as url, asyncio.timeout(5):
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rsplit(":", 1)[1]))
+        assert await reader.read() == b""
+        writer.close()
+
+
 async def test_a_certificate_that_is_not_there_is_named(limited: Limited, tmp_path: Path) -> None:
     with pytest.raises(StartError, match=r"cannot serve TLS with .*none\.pem"):
         async with limited(tls_cert=tmp_path / "none.pem", tls_key=tmp_path / "none.key"):
@@ -211,3 +222,48 @@ async def test_a_room_that_somebody_leaves_and_enters_again_counts_once(limited:
         room = (await player.enter(Create())).room
         async with talking(url, token=player.token) as again:
             assert isinstance(await again.enter_again(room), Snapshot)
+
+
+def cut_off(reason: str) -> float:
+    return REGISTRY.get_sample_value("fairest_cut_off_total", {"reason": reason}) or 0
+
+
+async def until_cut_off(reason: str, count: float) -> None:
+    """A server counts when the connection is gone, its client may know before."""
+
+    async def is_counted() -> bool:
+        await asyncio.sleep(0.02)
+        return cut_off(reason) == count
+
+    await until(is_counted)
+
+
+async def test_frames_that_are_too_big_are_counted(limited: Limited) -> None:
+    before = cut_off("too_big")
+    async with limited(max_frame_bytes=1_000) as url, talking(url) as player:
+        await player.say("x" * 1_001)
+        await player.socket.wait_closed()
+        assert player.socket.close_code == CloseCode.TOO_BIG
+        await until_cut_off("too_big", before + 1)
+
+
+async def test_clients_that_answer_no_ping_are_counted(limited: Limited) -> None:
+    before = cut_off("silent")
+    async with limited(heartbeat_seconds=0.2) as url, talking(url) as player:
+        player.socket.transport.pause_reading()
+        await until_cut_off("silent", before + 1)
+        player.socket.transport.resume_reading()
+
+
+@pytest.mark.parametrize("asked", [Watch(room="no-such-room"), Join(room="no-such-room"), GetRecord(), Leave()])
+async def test_refusals_are_counted_wherever_they_are_decided(limited: Limited, asked: Message) -> None:
+    def counted() -> dict[str, float]:
+        samples = [sample for metric in REGISTRY.collect() for sample in metric.samples]
+        return {each.labels["code"]: each.value for each in samples if each.name == "fairest_refusals_total"}
+
+    async with limited() as url, talking(url) as player:
+        if isinstance(asked, GetRecord):
+            await player.enter(Create())
+        before = counted()
+        code = (await player.refused(asked)).code
+        assert counted()[code] == before.get(code, 0) + 1
