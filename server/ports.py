@@ -66,13 +66,12 @@ async def public_port(
             return line("The lobby cannot be read right now; try again.", HTTPStatus.SERVICE_UNAVAILABLE)
 
     pages: Pages = {**_health(host), "/key": tell_key, "/durability": tell_durability, "/lobby": tell_lobby}
-    tls = _load_tls(settings)
     with _complaining(settings.host, settings.port):
         server = await serve(
             handle,
             settings.host,
             settings.port,
-            ssl=tls,
+            ssl=_load_tls(settings),
             reuse_port=settings.reuse_port or None,
             subprotocols=[Subprotocol(SUBPROTOCOL)],
             select_subprotocol=_choose_subprotocol,
@@ -90,7 +89,7 @@ async def public_port(
         )
     _limit_silence(server, 2 * settings.heartbeat_seconds)
     try:
-        yield f"{'wss' if tls else 'ws'}://{settings.host}:{_port(server)}"
+        yield f"{settings.scheme}://{settings.host}:{_port(server)}"
     finally:
         await _close(server)
 

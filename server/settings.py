@@ -86,6 +86,11 @@ class Settings(BaseSettings):
     max_frame_bytes: Annotated[int, Field(ge=512, description="Largest frame accepted from a client.")] = 4096
 
     @property
+    def scheme(self) -> str:
+        """What the address of this server begins with."""
+        return "ws" if self.tls_cert is None else "wss"
+
+    @property
     def origin_list(self) -> frozenset[str]:
         """The named origins."""
         return frozenset(_split(self.origins))

@@ -52,7 +52,7 @@ class Workers:
                     self._spawn(self._keep(process, port))
                 asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: self._spawn(self._renew(port)))
                 try:
-                    yield f"ws://{self._settings.host}:{port}"
+                    yield f"{self._settings.scheme}://{self._settings.host}:{port}"
                 finally:
                     for task in self._keeping:
                         task.cancel()

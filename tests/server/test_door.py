@@ -1,17 +1,12 @@
 """Every limit, tried from outside by a real client: refused, and nothing has changed."""
 
 import asyncio
-import datetime
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from pydantic import ValidationError
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
@@ -22,6 +17,7 @@ from protocol.messages.from_server import Error, Left, Refused, Snapshot, Welcom
 from protocol.messages.refusals import Breach, CloseCode, Refusal
 from server.app import StartError, running
 from server.settings import Settings
+from tests.certificates import make_certificate
 from tests.talker import raw, talking, two_racing
 
 Limited = Callable[..., AbstractAsyncContextManager[str]]
@@ -151,31 +147,8 @@ async def test_who_does_not_stop_flooding_is_cut_off_and_the_other_player_is_not
             assert (await again.enter_again(first.room)).scene.seats[0].moves == 0
 
 
-def certificate(folder: Path) -> tuple[Path, Path]:
-    """A certificate of our own for localhost, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.datetime.now(datetime.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now)
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    (folder / "cert.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    (folder / "key.pem").write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    return folder / "cert.pem", folder / "key.pem"
-
-
 async def test_a_server_with_a_certificate_speaks_tls_only(limited: Limited, tmp_path: Path) -> None:
-    cert, key = certificate(tmp_path)
+    cert, key = make_certificate(tmp_path)
     async with limited(tls_cert=cert, tls_key=key) as url:
         assert url.startswith("wss://")
         named = url.replace("127.0.0.1", "localhost")

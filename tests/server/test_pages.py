@@ -3,13 +3,13 @@
 import asyncio
 import http.client
 import json
-import socket
 import sys
 from asyncio.subprocess import PIPE
 from pathlib import Path
 
 from server.app import running
 from server.settings import Settings
+from tests.ports import free_port
 from tests.processes import redis_process, serving_fleet
 from tests.talker import talking, two_racing, until
 
@@ -20,12 +20,6 @@ def get(url: str, path: str) -> tuple[int, str]:
     connection.request("GET", path)
     answer = connection.getresponse()
     return answer.status, answer.read().decode()
-
-
-def free_port() -> int:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return int(held.getsockname()[1])
 
 
 async def test_a_process_is_alive_and_ready(server_url: str) -> None:

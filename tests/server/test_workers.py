@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.certificates import make_certificate
+from tests.processes import serving_fleet
 from tests.talker import QUICK, talking, two_racing, until
 
 WORKERS = 3
@@ -70,6 +72,18 @@ async def test_all_workers_end_when_they_are_told_to(served: Served) -> None:
         async with asyncio.timeout(10):
             assert await served.keeper.wait() == 0
     assert not [worker for worker in workers if Path(f"/proc/{worker}").exists()]
+
+
+async def test_workers_with_a_certificate_speak_tls_and_say_so(
+    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cert, key = make_certificate(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(cert))
+    async with serving_fleet(redis_url) as fleet:
+        url = await fleet.start("--workers", "2", "--tls-cert", str(cert), "--tls-key", str(key))
+        assert url.startswith("wss://127.0.0.1:")
+        async with two_racing(url.replace("127.0.0.1", "localhost")) as (first, _):
+            await first.play("sa")
 
 
 async def test_a_port_that_somebody_else_has_is_named(served: Served, redis_url: str) -> None:
