@@ -139,10 +139,10 @@ class Host:
         """Show a spectator the room, from a snapshot on; None, and a refusal, if that may not be."""
         room = await self.open_room(code)
         if room is None or room.state is None:
-            follower.show(encode(refuse("watch", Refusal.NO_SUCH_ROOM)))
+            follower.turned_away(refuse("watch", Refusal.NO_SUCH_ROOM))
             return None
         if room.state.options.spectators is Spectators.CLOSED:
-            follower.show(encode(refuse("watch", Refusal.NO_SPECTATORS)))
+            follower.turned_away(refuse("watch", Refusal.NO_SPECTATORS))
             self.changed(room)
             return None
         room.audience.expect(follower)
@@ -296,8 +296,7 @@ class Host:
                 entries = [*entries, *more] if more else []
         except (RedisError, OSError):
             room.depart(follower)
-            follower.turned_away()
-            follower.show(encode(refuse(follower.errand, Refusal.TRY_AGAIN)))
+            follower.turned_away(refuse(follower.errand, Refusal.TRY_AGAIN))
             return
         except ValueError:
             _LOG.exception("a log that cannot be read", room=room.code)

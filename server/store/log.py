@@ -14,7 +14,7 @@ from enum import StrEnum
 from importlib.resources import files
 from typing import Any, Final, cast
 
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 from redis.asyncio import Redis
 from redis.exceptions import NoScriptError, RedisError
 
@@ -28,7 +28,8 @@ from server.room.state import RoomState
 from server.room.view import Step
 from server.store import keys
 
-_EVENT: Final = TypeAdapter[Event](Event)
+# What cannot be read is told to our log: where it is wrong, and never what stands there.
+_EVENT: Final = TypeAdapter[Event](Event, config=ConfigDict(hide_input_in_errors=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ class Log:
     async def read(self, room: str, after: int = 0) -> list[Logged]:
         """The entries of a room's log behind this index; empty for a room that does not exist.
 
-        Raises RedisError. Safe to cancel.
+        Raises RedisError, and ValueError for a log that is none. Safe to cancel.
         """
         found = await self._redis.xrange(keys.log(room), min=f"({after}-0")
         return [_parse(entry_id, fields) for entry_id, fields in cast("list[tuple[bytes, dict[bytes, bytes]]]", found)]
@@ -236,7 +237,10 @@ def _format(event: Event) -> bytes:
 def _parse_event(text: bytes) -> Event:
     if text.startswith(b"{"):
         return _EVENT.validate_json(text)
-    return Played(seat=1 if text[:1] == b"1" else 0, move=MOVES[text[1:].decode()])
+    move = MOVES.get(text[1:].decode())
+    if move is None:
+        raise ValueError("an event that is no JSON is a move")
+    return Played(seat=1 if text[:1] == b"1" else 0, move=move)
 
 
 def _index(entry_id: bytes) -> int:
@@ -244,6 +248,8 @@ def _index(entry_id: bytes) -> int:
 
 
 def _parse(entry_id: bytes, fields: dict[bytes, bytes]) -> Logged:
+    if not fields.keys() >= {b"g", b"t", b"e"}:
+        raise ValueError("an entry has a tag, a time and an event")
     return Logged(_index(entry_id), fields[b"g"].decode(), int(fields[b"t"]), _parse_event(fields[b"e"]))
 
 

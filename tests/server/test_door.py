@@ -56,6 +56,11 @@ async def test_a_page_whose_address_only_looks_like_ours_may_not_connect(limited
             assert await status_of(url, Origin=origin) == 403
 
 
+async def test_what_is_no_origin_at_all_may_not_connect(limited: Limited) -> None:
+    async with limited() as url:
+        assert await status_of(url, Origin="http://[") == 403
+
+
 async def test_our_own_pages_named_pages_and_programs_may_connect(limited: Limited) -> None:
     async with limited(origins="https://friend.example, https://other.example") as url:
         assert await status_of(url, Origin=url.replace("ws", "http")) == 101
@@ -99,6 +104,21 @@ async def test_an_address_that_makes_too_many_players_makes_no_more_but_those_it
             assert refused.code is Refusal.TOO_MANY_PLAYERS
             await third.say(Hello(token=first.token))
             await third.hear_a(Welcome)
+
+
+async def test_words_of_a_trusted_proxy_that_are_no_address_count_as_one(limited: Limited) -> None:
+    async with limited(connections_per_address=1, trusted_proxies="127.0.0.1") as url:
+        headers = {"X-Forwarded-For": "unknown"}
+        async with connect(url, additional_headers=headers, proxy=None):
+            assert await status_of(url, **headers) == 429
+
+
+async def test_an_address_of_ipv4_is_the_same_in_the_form_of_ipv6(limited: Limited) -> None:
+    async with (
+        limited(connections_per_address=1, trusted_proxies="127.0.0.1") as url,
+        connect(url, additional_headers={"X-Forwarded-For": "203.0.113.7"}, proxy=None),
+    ):
+        assert await status_of(url, **{"X-Forwarded-For": "::ffff:203.0.113.7"}) == 429
 
 
 async def test_a_player_may_not_open_rooms_without_end(limited: Limited) -> None:

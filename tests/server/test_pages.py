@@ -90,6 +90,6 @@ async def test_logs_that_nobody_watches_are_json_lines(redis_url: str) -> None:
 
 
 async def test_the_page_of_an_unknown_path_opens_no_files(server_url: str) -> None:
-    for path in ("/../pyproject.toml", "/%2e%2e/etc/passwd", "/lobby/../key/x"):
+    for path in ("/../pyproject.toml", "/%2e%2e/etc/passwd", "/lobby/../key/x", "//[", "/[?page=["):
         assert (await asyncio.to_thread(get, server_url, path))[0] == 426
     assert Path("/etc/passwd").exists()
