@@ -15,6 +15,7 @@ import uvloop
 from pydantic import ValidationError
 from pydantic_settings import CliApp
 from redis.exceptions import RedisError
+from structlog.typing import Processor
 
 from server import metrics
 from server.host import Host
@@ -137,18 +138,25 @@ def _give_up_waiting() -> None:
 def configure_logs() -> None:
     """Logs go to standard error: for people on a terminal, as JSON lines elsewhere.
 
-    Tracebacks come without the values of variables: among them are decks and secrets.
+    Tracebacks come without the values of variables: among them are decks and secrets. What asyncio and other libraries
+    complain of has the same form.
     """
+    before: list[Processor] = [structlog.processors.add_log_level, structlog.processors.TimeStamper(fmt="iso")]
+    render: list[Processor] = [
+        structlog.processors.format_exc_info,
+        structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer(),
+    ]
     structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso"),
-            structlog.processors.format_exc_info,
-            structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer(),
-        ],
+        processors=[*before, *render],
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
     )
+    form = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=before, processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render]
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(form)
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)
     logging.getLogger("websockets").setLevel(logging.CRITICAL)
 
 

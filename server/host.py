@@ -139,10 +139,10 @@ class Host:
         """Show a spectator the room, from a snapshot on; None, and a refusal, if that may not be."""
         room = await self.open_room(code)
         if room is None or room.state is None:
-            _say_no(follower, "watch", Refusal.NO_SUCH_ROOM)
+            follower.turned_away(refuse("watch", Refusal.NO_SUCH_ROOM))
             return None
         if room.state.options.spectators is Spectators.CLOSED:
-            _say_no(follower, "watch", Refusal.NO_SPECTATORS)
+            follower.turned_away(refuse("watch", Refusal.NO_SPECTATORS))
             self.changed(room)
             return None
         room.audience.expect(follower)
@@ -153,7 +153,8 @@ class Host:
         """Show the record of the last match that is over in this room. Raises RedisError."""
         record = record_last_match(code, fold(await self._log.read(code)))
         if record is None:
-            _say_no(follower, "get_record", Refusal.NO_RECORD)
+            metrics.REFUSALS.labels(Refusal.NO_RECORD).inc()
+            follower.show(encode(refuse("get_record", Refusal.NO_RECORD)))
         else:
             signed = self.key.sign(record)
             follower.show(encode(MatchRecord(match=signed.match_id, lines=tuple(signed.lines()))))
@@ -296,8 +297,7 @@ class Host:
                 entries = [*entries, *more] if more else []
         except (RedisError, OSError):
             room.depart(follower)
-            follower.turned_away()
-            _say_no(follower, follower.errand, Refusal.TRY_AGAIN)
+            follower.turned_away(refuse(follower.errand, Refusal.TRY_AGAIN))
             return
         except ValueError:
             _LOG.exception("a log that cannot be read", room=room.code)
@@ -428,8 +428,3 @@ class Host:
                     self.changed(room)
                 await self._processes.release(process_id, [code])
         return not rooms
-
-
-def _say_no(follower: Follower, to: str, code: Refusal) -> None:
-    metrics.REFUSALS.labels(code).inc()
-    follower.show(encode(refuse(to, code)))

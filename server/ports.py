@@ -7,7 +7,6 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from functools import partial
 from http import HTTPStatus
 from typing import Final
 
@@ -47,8 +46,7 @@ async def public_port(
     async def handle(websocket: ServerConnection) -> None:
         link = f"{host.process_id}-{next(links)}"
         with door.entered(websocket) as address:
-            may_enroll = partial(door.may_enroll, address)
-            await Connection(websocket, host, players, lobby, link, settings, may_enroll).serve()
+            await Connection(websocket, host, players, lobby, link, address, settings, door.may_enroll).serve()
 
     async def tell_key(_: Ask) -> Page:
         return line(host.key.public.hex())

@@ -135,7 +135,7 @@ class Log:
     async def read(self, room: str, after: int = 0) -> list[Logged]:
         """The entries of a room's log behind this index; empty for a room that does not exist.
 
-        Raises RedisError. Safe to cancel.
+        Raises RedisError, and ValueError for a log that is none. Safe to cancel.
         """
         found = await self._redis.xrange(keys.log(room), min=f"({after}-0")
         return [_parse(entry_id, fields) for entry_id, fields in cast("list[tuple[bytes, dict[bytes, bytes]]]", found)]
@@ -240,7 +240,10 @@ def _format(event: Event) -> bytes:
 def _parse_event(text: bytes) -> Event:
     if text.startswith(b"{"):
         return _EVENT.validate_json(text)
-    return Played(seat=1 if text[:1] == b"1" else 0, move=MOVES[text[1:].decode()])
+    move = MOVES.get(text[1:].decode())
+    if move is None:
+        raise ValueError("an event that is no JSON is a move")
+    return Played(seat=1 if text[:1] == b"1" else 0, move=move)
 
 
 def _index(entry_id: bytes) -> int:
@@ -248,6 +251,8 @@ def _index(entry_id: bytes) -> int:
 
 
 def _parse(entry_id: bytes, fields: dict[bytes, bytes]) -> Logged:
+    if not fields.keys() >= {b"g", b"t", b"e"}:
+        raise ValueError("an entry has a tag, a time and an event")
     return Logged(_index(entry_id), fields[b"g"].decode(), int(fields[b"t"]), _parse_event(fields[b"e"]))
 
 

@@ -1,17 +1,12 @@
 """Every limit, tried from outside by a real client: refused, and nothing has changed."""
 
 import asyncio
-import datetime
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from prometheus_client import REGISTRY
 from pydantic import ValidationError
 from websockets.asyncio.client import connect
@@ -24,6 +19,7 @@ from protocol.messages.from_server import Error, Left, Refused, Snapshot, Welcom
 from protocol.messages.refusals import Breach, CloseCode, Refusal
 from server.app import StartError, running
 from server.settings import Settings
+from tests.certificates import make_certificate
 from tests.talker import raw, talking, two_racing, until
 
 Limited = Callable[..., AbstractAsyncContextManager[str]]
@@ -60,6 +56,11 @@ async def test_a_page_whose_address_only_looks_like_ours_may_not_connect(limited
         host = url.removeprefix("ws://")
         for origin in (f"http://{host}.evil.example", f"http://evil.example/{host}", f"http://x@{host}", "null", ""):
             assert await status_of(url, Origin=origin) == 403
+
+
+async def test_what_is_no_origin_at_all_may_not_connect(limited: Limited) -> None:
+    async with limited() as url:
+        assert await status_of(url, Origin="http://[") == 403
 
 
 async def test_our_own_pages_named_pages_and_programs_may_connect(limited: Limited) -> None:
@@ -108,6 +109,21 @@ async def test_an_address_that_makes_too_many_players_makes_no_more_but_those_it
             await third.hear_a(Welcome)
 
 
+async def test_words_of_a_trusted_proxy_that_are_no_address_count_as_one(limited: Limited) -> None:
+    async with limited(connections_per_address=1, trusted_proxies="127.0.0.1") as url:
+        headers = {"X-Forwarded-For": "unknown"}
+        async with connect(url, additional_headers=headers, proxy=None):
+            assert await status_of(url, **headers) == 429
+
+
+async def test_an_address_of_ipv4_is_the_same_in_the_form_of_ipv6(limited: Limited) -> None:
+    async with (
+        limited(connections_per_address=1, trusted_proxies="127.0.0.1") as url,
+        connect(url, additional_headers={"X-Forwarded-For": "203.0.113.7"}, proxy=None),
+    ):
+        assert await status_of(url, **{"X-Forwarded-For": "::ffff:203.0.113.7"}) == 429
+
+
 async def test_a_player_may_not_open_rooms_without_end(limited: Limited) -> None:
     async with limited(rooms_per_player=2) as url, talking(url) as greedy, talking(url) as other:
         for _ in range(2):
@@ -154,31 +170,8 @@ async def test_who_does_not_stop_flooding_is_cut_off_and_the_other_player_is_not
             assert (await again.enter_again(first.room)).scene.seats[0].moves == 0
 
 
-def certificate(folder: Path) -> tuple[Path, Path]:
-    """A certificate of our own for localhost, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.datetime.now(datetime.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now)
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    (folder / "cert.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    (folder / "key.pem").write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    return folder / "cert.pem", folder / "key.pem"
-
-
 async def test_a_server_with_a_certificate_speaks_tls_only(limited: Limited, tmp_path: Path) -> None:
-    cert, key = certificate(tmp_path)
+    cert, key = make_certificate(tmp_path)
     async with limited(tls_cert=cert, tls_key=key) as url:
         assert url.startswith("wss://")
         named = url.replace("127.0.0.1", "localhost")
@@ -190,7 +183,7 @@ async def test_a_server_with_a_certificate_speaks_tls_only(limited: Limited, tmp
 
 
 async def test_who_connects_and_begins_no_tls_is_not_waited_for(limited: Limited, tmp_path: Path) -> None:
-    cert, key = certificate(tmp_path)
+    cert, key = make_certificate(tmp_path)
     async with limited(tls_cert=cert, tls_key=key, hello_seconds=0.3) as url, asyncio.timeout(5):
         reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rsplit(":", 1)[1]))
         assert await reader.read() == b""
