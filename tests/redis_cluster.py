@@ -5,7 +5,7 @@ import shutil
 import socket
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -14,6 +14,7 @@ from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
 from tests.processes import START_SECONDS, RedisProcess
 
+MASTERS = 3
 BUS_PORT_OFFSET = 10_000
 
 
@@ -36,10 +37,11 @@ class ClusterNode(RedisProcess):
 
 
 class RedisCluster:
-    """Masters that know each other. `url` names all of them, so any one of them may be down."""
+    """Masters that know each other, and spare nodes. `url` names all masters, so any one of them may be down."""
 
-    def __init__(self, nodes: list[ClusterNode]) -> None:
+    def __init__(self, nodes: list[ClusterNode], spares: list[ClusterNode]) -> None:
         self.nodes = nodes
+        self.spares = spares
         self.url = f"redis+cluster://{','.join(node.address for node in nodes)}"
 
     def join(self) -> None:
@@ -50,14 +52,21 @@ class RedisCluster:
             # Redis 6.2 takes no ranges.
             node.call("CLUSTER", "ADDSLOTS", *slots)
             node.call("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+        everybody = [*self.nodes, *self.spares]
+        for node in everybody:
             self.nodes[0].call("CLUSTER", "MEET", "127.0.0.1", node.port)
-        self.wait_until_whole()
+        _wait("the nodes did not become a Cluster", lambda: all(map(self._is_whole, everybody)))
 
-    def wait_until_whole(self) -> None:
-        """Wait until every node sees every slot served."""
-        deadline = time.monotonic() + START_SECONDS
-        while not all(self._is_whole(node) for node in self.nodes):
-            assert time.monotonic() < deadline, "the nodes did not become a Cluster"
+    def replicate(self, master: ClusterNode) -> ClusterNode:
+        """Make a spare node the replica of this one; returns it when it follows, and all nodes know that."""
+        replica = self.spares.pop()
+        replica.call("CONFIG", "SET", "repl-diskless-sync-delay", 0)
+        master.call("CONFIG", "SET", "repl-diskless-sync-delay", 0)
+        replica.cluster("REPLICATE", master.id)
+        _wait("the replica did not follow", lambda: b"master_link_status:up" in replica.info("replication"))
+        _wait("the replica is not known", lambda: all(_knows_replica(node, replica) for node in self.nodes))
+        self.nodes.append(replica)
+        return replica
 
     def owner(self, key: str) -> ClusterNode:
         """The node that holds this key, as the first one believes."""
@@ -103,22 +112,33 @@ class RedisCluster:
 
     def _is_whole(self, node: ClusterNode) -> bool:
         told = node.cluster("INFO")
-        return "cluster_state:ok" in told and f"cluster_size:{len(self.nodes)}" in told
+        known = f"cluster_known_nodes:{len(self.nodes) + len(self.spares)}\r\n"
+        return "cluster_state:ok" in told and known in told
 
 
 @contextmanager
-def redis_cluster(*options: str, masters: int = 3) -> Iterator[RedisCluster]:
-    """A Cluster whose nodes have these options, gone at the end together with its folders."""
+def redis_cluster(*options: str, spares: int = 0) -> Iterator[RedisCluster]:
+    """A Cluster of three masters with these options, gone at the end together with its folders."""
     with ExitStack() as stack:
         nodes = []
-        for _ in range(masters):
+        for _ in range(MASTERS + spares):
             folder = Path(tempfile.mkdtemp(prefix="fairest-test-"))
             stack.callback(shutil.rmtree, folder)
             nodes.append(ClusterNode(folder, *options))
             stack.callback(nodes[-1].kill)
-        cluster = RedisCluster(nodes)
+        cluster = RedisCluster(nodes[:MASTERS], nodes[MASTERS:])
         cluster.join()
         yield cluster
+
+
+def _knows_replica(node: ClusterNode, replica: ClusterNode) -> bool:
+    return any(replica.id in line and "slave" in line for line in node.cluster("NODES").splitlines())
+
+
+def _wait(otherwise: str, condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, otherwise
 
 
 def _free_port() -> int:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from typing import cast
 
 import pytest
@@ -62,7 +63,9 @@ class Writer:
         wanted = len(self.acknowledged) + 5
         async with asyncio.timeout(PATIENCE_SECONDS):
             while len(self.acknowledged) < wanted:
-                await self.append()
+                # The log may be away as well.
+                with suppress(RedisError):
+                    await self.append()
 
     async def tags(self) -> list[str]:
         """What stands in the log."""
@@ -186,6 +189,22 @@ async def test_what_is_due_on_other_nodes_is_found_while_one_is_away() -> None:
             lost = rooms[cluster.nodes.index(victim)]
             assert sorted(await log.due_rooms(overdue_ms=0)) == sorted(set(rooms) - {lost})
             assert [mark is None for mark in await log.last_marks(rooms)] == [room == lost for room in rooms]
+        await client.aclose()
+
+
+async def test_a_replica_that_takes_the_place_of_a_dead_node_is_found() -> None:
+    with redis_cluster(spares=1) as cluster:
+        client, master = connect(cluster.url), cluster.owner(keys.log(ROOM))
+        replica = cluster.replicate(master)
+        log = Log(client)
+        async with log.sending():
+            writer = Writer(log)
+            await writer.go_on()
+            master.call("WAIT", 1, 0)
+            master.kill()
+            replica.cluster("FAILOVER", "TAKEOVER")
+            await writer.go_on()
+            assert await writer.tags() == writer.acknowledged
         await client.aclose()
 
 
