@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from protocol.messages.entries import Paused
 from protocol.messages.from_client import Create, GetLobby
-from protocol.messages.from_server import LobbyPage
+from protocol.messages.from_server import LobbyPage, View
 from server.app import StartError, running
 from server.settings import Settings
 from server.store import keys
@@ -23,6 +24,8 @@ from tests.redis_cluster import ClusterNode, RedisCluster, redis_cluster
 from tests.talker import QUICK, talking, until
 
 PACE_SECONDS = 0.02
+SLOW_SECONDS = 0.07
+"""For a race that lasts longer than a process may be silent."""
 ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")
 
 
@@ -40,6 +43,19 @@ async def two_servers(cluster: RedisCluster) -> AsyncIterator[tuple[str, str]]:
     settings = Settings(port=0, redis_url=cluster.url)
     async with running(settings) as one, running(settings) as two:
         yield one, two
+
+
+async def start_on_two_nodes(
+    cluster: RedisCluster, urls: tuple[str, str], pace_seconds: float
+) -> dict[ClusterNode, Match]:
+    """Races by the node that has their room: that on which the processes beat, and another."""
+    matches: dict[ClusterNode, Match] = {}
+    while cluster.owner(keys.PROCESSES) not in matches or len(matches) < 2:
+        match = await start_match(urls, QUICK, pace_seconds=pace_seconds)
+        if matches.setdefault(cluster.owner(keys.log(match.room)), match) is not match:
+            match.playing.cancel()
+            match.watching.cancel()
+    return matches
 
 
 async def test_races_on_workers_go_through_the_death_of_one(cluster: RedisCluster) -> None:
@@ -81,10 +97,7 @@ async def test_a_dead_node_stops_its_own_races_until_it_is_back_and_no_others() 
     with redis_cluster(*ALWAYS, "--cluster-require-full-coverage", "no") as cluster:
         beating = cluster.owner(keys.PROCESSES)
         async with two_servers(cluster) as urls:
-            matches: dict[ClusterNode, Match] = {}
-            while beating not in matches or len(matches) < 2:
-                match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
-                matches[cluster.owner(keys.log(match.room))] = match
+            matches = await start_on_two_nodes(cluster, urls, PACE_SECONDS)
             spared = matches.pop(beating)
             dead, hurt = matches.popitem()
             await hurt.moved(3)
@@ -93,6 +106,23 @@ async def test_a_dead_node_stops_its_own_races_until_it_is_back_and_no_others() 
             assert not hurt.playing.done()
             dead.start()
             assert await problems(cluster, hurt) == []
+
+
+async def test_a_frozen_node_stops_no_clock_and_no_race_on_the_others(cluster: RedisCluster) -> None:
+    beating = cluster.owner(keys.PROCESSES)
+    async with two_servers(cluster) as urls:
+        matches = await start_on_two_nodes(cluster, urls, SLOW_SECONDS)
+        spared = matches.pop(beating)
+        frozen, hurt = matches.popitem()
+        await hurt.moved(3)
+        frozen.freeze()
+        try:
+            assert await problems(cluster, spared) == []
+        finally:
+            frozen.thaw()
+        heard = [message for sight in spared.sights for message in sight.heard if isinstance(message, View)]
+        assert not any(isinstance(entry, Paused) for view in heard for entry in view.entries)
+        assert await problems(cluster, hurt) == []
 
 
 async def test_a_race_goes_on_when_a_replica_takes_the_place_of_its_node() -> None:

@@ -5,15 +5,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import cast
 
+import pytest
 from redis.asyncio import Redis
 
 from server.room.events import RoomClosed
-from server.store import keys
+from server.store import keys, wakes
 from server.store.client import connect
 from server.store.log import Answer, Append, Log, Tail
 from server.store.wakes import Wakes
 from tests.faulty_link import faulty_link
-from tests.processes import redis_process
+from tests.processes import RedisProcess, redis_process
 from tests.redis_cluster import RedisCluster
 from tests.talker import PATIENCE_SECONDS, until
 
@@ -67,9 +68,9 @@ async def listening(url: str, listening_url: str | None = None) -> AsyncIterator
     """A process that appends and one that listens, perhaps over another way."""
     redis, ears = connect(url), connect(listening_url or url, timeout_seconds=None)
     listener = Listener(Writer(redis))
-    wakes = Wakes(ears, listener.hear)
-    wakes.follow(ROOM)
-    running = asyncio.create_task(wakes.run())
+    following = Wakes(ears, listener.hear)
+    following.follow(ROOM)
+    running = asyncio.create_task(following.run())
     async with listener.writer.log.sending(), asyncio.timeout(PATIENCE_SECONDS):
         yield listener
     running.cancel()
@@ -89,6 +90,30 @@ async def test_a_subscription_that_went_deaf_is_replaced() -> None:
             await listener.hears_on()
             link.half_open()
             await listener.hears_on()
+
+
+async def test_a_subscription_on_which_nothing_is_told_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wakes, "_DEAF_SECONDS", 0.3)
+    monkeypatch.setattr(wakes, "_PING_SECONDS", 0.05)
+    with redis_process() as process:
+        async with listening(process.url) as listener:
+            await listener.hears_on()
+            before = await asyncio.to_thread(subscribers, process)
+
+            async def was_pinged_for_long() -> bool:
+                return pings(await asyncio.to_thread(process.info, "commandstats")) > 30
+
+            await until(was_pinged_for_long)
+            assert await asyncio.to_thread(subscribers, process) == before
+
+
+def subscribers(process: RedisProcess) -> list[str]:
+    found = cast("list[dict[str, str]]", process.call("CLIENT LIST", "TYPE", "pubsub"))
+    return [client["id"] for client in found]
+
+
+def pings(commandstats: bytes) -> int:
+    return int(commandstats.partition(b"cmdstat_ping:calls=")[2].partition(b",")[0] or 0)
 
 
 async def test_a_bucket_that_moves_to_another_node_is_heard_from_there(cluster: RedisCluster) -> None:
