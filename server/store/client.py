@@ -1,5 +1,6 @@
 """Connections to Redis, with the settings that were found to work (docs/decisions/0002-redis-client.md)."""
 
+import asyncio
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -20,8 +21,18 @@ class _Leaving(AbstractConnection):
 
     When its Redis has become a replica, a new one may reach the Redis that took its place; redis-py does so for
     Sentinels. When uvloop finds the socket closed it says RuntimeError, which redis-py does not take for an error of
-    the connection: it would neither try again nor tell us so.
+    the connection: it would neither try again nor tell us so. And of two tasks that find a subscription's socket
+    closed, each would open a new one, of which one is nobody's.
     """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._connecting = asyncio.Lock()
+
+    async def _connect(self) -> None:
+        async with self._connecting:
+            if not self.is_connected:
+                await super()._connect()  # type: ignore[safe-super, no-untyped-call]
 
     async def send_packed_command(self, *arguments: Any, **options: Any) -> None:
         """As redis-py's. Raises `ConnectionError` for a socket that is closed."""
@@ -58,7 +69,11 @@ class _LeavingUnixConnection(_Leaving, UnixDomainSocketConnection):
     pass
 
 
-_BY_SCHEME = {"redis": _LeavingConnection, "rediss": _LeavingSSLConnection, "unix": _LeavingUnixConnection}
+_BY_SCHEME: Final[dict[str, type[Connection | UnixDomainSocketConnection]]] = {
+    "redis": _LeavingConnection,
+    "rediss": _LeavingSSLConnection,
+    "unix": _LeavingUnixConnection,
+}
 
 
 _CLUSTER: Final = "+cluster"

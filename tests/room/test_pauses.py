@@ -3,6 +3,7 @@
 import pytest
 
 from protocol.messages.fields import Phase
+from protocol.messages.from_client import Rematch
 from protocol.messages.options import RoomOptions
 from server.room.commands import LoseProcess, Pause, StandStill, TakeSeat
 from server.room.recording import record_last_match
@@ -94,6 +95,20 @@ def test_a_move_taken_while_the_clock_stood_still_is_recorded_at_that_moment(tab
     times = [event.at_ms for event in record.rounds[0].events]
     assert times == sorted(times)
     assert times[-1] < 60_000
+
+
+def test_a_pause_in_a_second_round_is_taken_out_of_that_round(table: Table) -> None:
+    table.play(0, "resign")
+    table.tell(table.say(0, Rematch()))
+    table.tell(table.say(1, Rematch()))
+    table.deal()
+    table.let_time_pass()
+    table.play(0, "sa")
+    table.tell(StandStill((pause(table, 3600),)))
+    table.play(0, "resign")
+    record = record_last_match("a-b", table.steps)
+    assert record is not None
+    assert record.rounds[0].events[-1].at_ms < 60_000
 
 
 def test_a_closed_room_has_no_clocks_left() -> None:

@@ -6,15 +6,21 @@ from contextlib import asynccontextmanager
 
 import pytest
 from redis.asyncio import Redis
+from websockets.exceptions import WebSocketException
 
+from protocol.messages.from_client import Create, Join, Leave, Watch
+from protocol.messages.from_server import Left, Refused
+from protocol.messages.refusals import Refusal
 from server.app import running
+from server.hosted_room import JUDGE_MS
 from server.settings import Settings
+from server.store.client import connect
 from server.store.log import Log
 from tests.bots import Match, start_match
 from tests.faulty_link import FaultyLink, faulty_link
-from tests.history import check_history
-from tests.processes import redis_process
-from tests.talker import QUICK
+from tests.history import check_history, read_room
+from tests.processes import redis_process, serving_fleet
+from tests.talker import QUICK, talking, until
 
 PACE_SECONDS = 0.02
 Fault = Callable[[FaultyLink, Match], Awaitable[None]]
@@ -100,3 +106,88 @@ async def test_a_race_goes_through_a_wire_to_redis_that_is(fault: Fault) -> None
             logged = await Log(redis).read(match.room)
             await redis.aclose()
             assert check_history(match.room, logged, match.sights) == []
+
+
+async def test_rooms_are_made_however_often_the_wire_to_redis_is_cut() -> None:
+    """A process of its own, whose loop says something else than asyncio's when it finds a socket closed."""
+    with redis_process() as process:
+        async with faulty_link(process.socket) as link, serving_fleet(link.url) as fleet:
+            url = await fleet.start()
+
+            async def create() -> None:
+                async with talking(url) as talker:
+                    await talker.enter(Create(options=QUICK))
+
+            async def is_made() -> bool:
+                try:
+                    async with asyncio.timeout(2):
+                        await create()
+                except (TimeoutError, OSError, WebSocketException):
+                    return False
+                return True
+
+            for _ in range(12):
+                await asyncio.gather(create(), create(), create(), return_exceptions=True)
+                link.reset()
+                await until(is_made)
+
+
+async def test_a_room_whose_creator_was_refused_is_nobodys_for_ever() -> None:
+    """Redis made the room, and its answer was lost."""
+    with redis_process() as process:
+        redis = connect(process.url)
+        async with faulty_link(process.socket) as link, two_servers(link.url) as (url, _), talking(url) as talker:
+            link.latency_seconds = 0.15
+            await talker.say(Create(options=QUICK))
+            while not (found := [key async for key in redis.scan_iter(match="fairest:*:log:*")]):
+                continue
+            link.is_closed = True
+            link.reset()
+            assert (await talker.hear_a(Refused)).code is Refusal.TRY_AGAIN
+            link.is_closed, link.latency_seconds = False, 0.0
+            room = found[0].decode().rpartition(":")[2]
+
+            async def is_left() -> bool:
+                return (await read_room(redis, room)).seat(0).link is None
+
+            await until(is_left)
+        await redis.aclose()
+
+
+async def test_a_seat_taken_late_is_not_held_by_a_link_that_is_gone() -> None:
+    """What was written into a stalled wire reaches Redis after whoever asked has been sent away."""
+    with redis_process() as process:
+        redis = connect(process.url)
+        async with (
+            faulty_link(process.socket) as link,
+            running(Settings(port=0, redis_url=process.url)) as near,
+            running(Settings(port=0, redis_url=link.url)) as far,
+            talking(near) as first,
+            talking(far) as second,
+            talking(far) as spectator,
+        ):
+            room = (await first.enter(Create(options=QUICK))).room
+            # The far server has the room open, and says its next word to Redis into the stalled wire.
+            await spectator.enter(Watch(room=room))
+            await second.enter(Join(room=room))
+            await second.say(Leave())
+            await second.hear_a(Left)
+            link.stall()
+            await second.say(Join(room=room))
+            said_ms = await Log(redis).now_ms()
+            await second.socket.wait_closed()
+
+            async def is_too_late() -> bool:
+                return await Log(redis).now_ms() - said_ms > JUDGE_MS
+
+            await until(is_too_late)
+            link.flow()
+
+            async def is_nobody_there() -> bool:
+                seat = (await read_room(redis, room)).seats[1]
+                return seat is None or seat.link is None
+
+            # Whoever is welcomed by the far server went the same way to Redis, and later.
+            async with talking(far):
+                await until(is_nobody_there)
+        await redis.aclose()

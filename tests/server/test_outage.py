@@ -1,6 +1,7 @@
 """Killed processes, a Redis that is away, all servers down: clocks stand still, and whoever comes back goes on."""
 
 import asyncio
+import signal
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -10,13 +11,19 @@ from protocol.messages import entries
 from protocol.messages.fields import Phase
 from protocol.messages.from_client import Create, Join, Resume
 from protocol.messages.from_server import Snapshot, View
+from protocol.messages.options import RoomOptions
 from protocol.messages.refusals import CloseCode
 from server.app import running
 from server.host import Host
+from server.room.events import Detached, Paused, SeatFreed
 from server.settings import Settings
 from server.signing import SigningKey
 from server.store import keys
+from server.store.client import connect
 from server.store.log import Log
+from server.store.processes import Processes
+from tests.bots import start_match
+from tests.history import read_steps
 from tests.processes import Fleet, RedisProcess, redis_process, serving_fleet
 from tests.talker import QUICK, Talker, talking, two_racing, until
 
@@ -187,3 +194,73 @@ async def test_a_room_stays_written_down_however_often_idle_rooms_are_released(
             assert await redis.sismember(keys.held_rooms(host.process_id), room)
             host.changed(opened)
         is_done.set()
+
+
+async def test_a_process_that_was_taken_for_dead_writes_down_its_rooms_again(server_url: str, redis: Redis) -> None:
+    async with talking(server_url) as first:
+        room = (await first.enter(Create(options=QUICK))).room
+        held = [key async for key in redis.scan_iter(match=keys.held_rooms("*"))]
+        process_id = held[0].decode().rpartition(":")[2]
+        await redis.zadd(keys.PROCESSES, {process_id: 1})
+        await Processes(redis, "another one").bury(process_id)
+
+        async def is_held() -> bool:
+            return await redis.sismember(keys.held_rooms(process_id), room) == 1
+
+        await until(is_held)
+
+
+async def test_players_of_a_process_that_was_frozen_and_goes_on_are_not_sent_away_again(
+    fleet: Fleet, redis: Redis
+) -> None:
+    await fleet.start()
+    url = await fleet.start()
+    match = await start_match((url,), QUICK, pace_seconds=0.15, spectators=0)
+    await match.moved(3)
+    fleet.processes[url].send_signal(signal.SIGSTOP)
+
+    async def is_missed() -> bool:
+        return any(isinstance(entry.event, Detached) for entry in await Log(redis).read(match.room))
+
+    await until(is_missed)
+    fleet.processes[url].send_signal(signal.SIGCONT)
+    await match.moved(len(match.players[0].acknowledged) + 3)
+    await match.end()
+    lost = [entry.event for entry in await Log(redis).read(match.room) if isinstance(entry.event, Detached)]
+    # Each seat when its process froze, and perhaps once more before the others hear it beat again.
+    assert sum(each.lapsed for each in lost) <= 4
+
+
+async def test_a_deadline_that_passes_while_redis_stands_still_is_not_judged_before_the_pause_is_known() -> None:
+    """Both have 5 s to get ready, and Redis stands still over the end of them."""
+    with redis_process() as process:
+        redis = connect(process.url)
+        async with (
+            running(Settings(port=0, redis_url=process.url)) as url,
+            talking(url) as first,
+            talking(url) as second,
+        ):
+            room = (await first.enter(Create(options=RoomOptions(ready_seconds=5, countdown_seconds=0)))).room
+            await second.enter(Join(room=room))
+            due_ms = (await read_steps(redis, room))[-1].after.next_deadline()
+            assert due_ms is not None
+            began_ms = 0
+
+            async def is_near() -> bool:
+                nonlocal began_ms
+                began_ms = int(await redis.get(keys.LAST_BEAT) or 0)
+                return 1_300 < due_ms.at_ms - began_ms < 2_350
+
+            await until(is_near)
+            process.freeze()
+            await asyncio.sleep(3.4)
+            process.thaw()
+
+            async def is_judged() -> bool:
+                return any(isinstance(step.event, SeatFreed) for step in await read_steps(redis, room))
+
+            await until(is_judged)
+            steps = await read_steps(redis, room)
+        await redis.aclose()
+    kinds = [type(step.event) for step in steps]
+    assert kinds.index(Paused) < kinds.index(SeatFreed)

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from websockets.exceptions import WebSocketException
 
 from client_cli.plain import tell_news
 from protocol.calculation.moves import MOVES
@@ -208,3 +209,23 @@ async def test_a_redis_restarted_from_its_file_goes_on_where_it_was(level: str) 
             redis.start()
             assert await problems(redis.url, match) == []
             assert all(each.connection.model.phase is Phase.FINISHED for each in match.players)
+
+
+async def test_a_process_that_started_after_redis_lost_everything_decides_on_the_key() -> None:
+    with redis_process() as redis:
+        async with faulty_link(redis.socket) as link, running(Settings(port=0, redis_url=link.url)) as old_url:
+            link.is_closed = True
+            link.reset()
+            redis.kill()
+            redis.start()
+            async with running(Settings(port=0, redis_url=redis.url)) as new_url:
+                link.is_closed = False
+
+                async def do_agree() -> bool:
+                    try:
+                        async with talking(old_url) as old, talking(new_url) as new:
+                            return old.key == new.key
+                    except (OSError, WebSocketException):
+                        return False
+
+                await until(do_agree)

@@ -71,3 +71,27 @@ async def test_workers_do_not_outlive_their_keeper(redis_url: str) -> None:
                 return not any(Path(f"/proc/{child}").exists() for child in children)
 
             await until(are_gone)
+
+
+async def test_a_worker_that_dies_while_all_are_renewed_is_replaced_once(redis_url: str) -> None:
+    async with serving_fleet(redis_url) as fleet:
+        keeper = fleet.processes[await fleet.start("--workers", "2")].pid
+
+        def workers() -> set[str]:
+            return set(Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split())
+
+        old = workers()
+        os.kill(keeper, signal.SIGHUP)
+
+        async def is_under_way() -> bool:
+            await asyncio.sleep(0)
+            return len(workers()) == 3
+
+        await until(is_under_way)
+        os.kill(max(map(int, old)), signal.SIGKILL)
+
+        async def are_two_new() -> bool:
+            await asyncio.sleep(0)
+            return len(workers()) == 2 and not workers() & old
+
+        await until(are_two_new)

@@ -3,6 +3,7 @@
 import pytest
 from redis.asyncio import Redis
 
+from server.store import keys
 from server.store.cluster import nodes_of
 from server.store.players import NameTaken, Players, UnknownToken
 
@@ -55,3 +56,13 @@ async def test_every_key_of_a_player_expires(players: Players, redis: Redis) -> 
     found = await every_key(redis)
     assert found
     assert [key for key in found if await redis.ttl(key) < 0] == []
+
+
+async def test_a_name_that_somebody_else_has_taken_meanwhile_is_not_freed(players: Players, redis: Redis) -> None:
+    """A day has passed, the name was free and another player took it; then the first one comes under another name."""
+    _, token = await players.enroll("bob")
+    await redis.delete(keys.name("bob"))
+    await players.enroll("bob")
+    await players.recognise(token, "rob")
+    with pytest.raises(NameTaken):
+        await players.enroll("bob")

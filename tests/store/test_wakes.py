@@ -25,6 +25,7 @@ class Writer:
     """Another process, which appends to the room."""
 
     def __init__(self, redis: Redis) -> None:
+        self.redis = redis
         self.log = Log(redis)
         self.index, self.tag = 0, ""
 
@@ -44,8 +45,9 @@ class Writer:
 class Listener:
     """A process that follows the room. `heard` is what it was told, by index."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, listening: Redis) -> None:
         self.writer = writer
+        self.wakes = Wakes(listening, self.hear)
         self.heard: list[int] = []
 
     def hear(self, room: str, tail: Tail) -> None:
@@ -67,10 +69,9 @@ class Listener:
 async def listening(url: str, listening_url: str | None = None) -> AsyncIterator[Listener]:
     """A process that appends and one that listens, perhaps over another way."""
     redis, ears = connect(url), connect(listening_url or url, timeout_seconds=None)
-    listener = Listener(Writer(redis))
-    following = Wakes(ears, listener.hear)
-    following.follow(ROOM)
-    running = asyncio.create_task(following.run())
+    listener = Listener(Writer(redis), ears)
+    listener.wakes.follow(ROOM)
+    running = asyncio.create_task(listener.wakes.run())
     async with listener.writer.log.sending(), asyncio.timeout(PATIENCE_SECONDS):
         yield listener
     running.cancel()
@@ -133,3 +134,13 @@ async def test_wake_ups_belong_to_slots_where_redis_has_such_channels(cluster: R
         await listener.hears_on()
         found = await asyncio.to_thread(owner.call, "PUBSUB", "CHANNELS" if is_old else "SHARDCHANNELS")
         assert keys.wake(ROOM).encode() in cast("list[bytes]", found)
+
+
+async def test_a_subscription_that_is_cut_while_rooms_come_and_go_is_replaced() -> None:
+    with redis_process() as process:
+        async with listening(process.url) as listener:
+            for number in range(300):
+                listener.wakes.follow(f"room-{number}")
+                await listener.writer.redis.client_kill_filter(_type="pubsub")
+                listener.wakes.unfollow(f"room-{number - 1}")
+            await listener.hears_on()

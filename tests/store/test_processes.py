@@ -1,0 +1,61 @@
+"""Beats of server processes on a real Redis: who lives, who has lapsed, who was taken for dead."""
+
+import pytest
+from redis.asyncio import Redis
+
+from server.store import keys
+from server.store.processes import Processes
+
+ROOM = "quiet-amber-otter"
+
+
+@pytest.fixture
+def processes(redis: Redis) -> Processes:
+    return Processes(redis, "p1")
+
+
+async def silence(redis: Redis, process_id: str) -> None:
+    """Let the last beat of this process be of long ago."""
+    await redis.zadd(keys.PROCESSES, {process_id: 1})
+
+
+async def test_a_process_is_new_with_its_first_beat_only(processes: Processes) -> None:
+    assert (await processes.beat()).is_new
+    assert not (await processes.beat()).is_new
+
+
+async def test_a_process_that_was_buried_is_new_again(processes: Processes, redis: Redis) -> None:
+    await processes.beat()
+    await silence(redis, "p1")
+    await Processes(redis, "p2").bury("p1")
+    assert (await processes.beat()).is_new
+
+
+async def test_a_silent_process_has_lapsed_for_the_others(processes: Processes, redis: Redis) -> None:
+    await processes.beat()
+    await silence(redis, "p1")
+    assert (await Processes(redis, "p2").beat()).lapsed == ("p1",)
+
+
+async def test_a_process_that_beats_again_has_not_lapsed_any_more(processes: Processes, redis: Redis) -> None:
+    other = Processes(redis, "p2")
+    await processes.beat()
+    await silence(redis, "p1")
+    await other.beat()
+    await processes.beat()
+    assert (await other.beat()).lapsed == ()
+
+
+async def test_a_process_that_beats_again_is_not_buried(processes: Processes, redis: Redis) -> None:
+    await processes.beat()
+    await processes.hold([ROOM])
+    assert not await Processes(redis, "p2").bury("p1")
+    assert await processes.rooms_of("p1") == [ROOM]
+
+
+async def test_a_process_that_is_buried_holds_no_rooms(processes: Processes, redis: Redis) -> None:
+    await processes.beat()
+    await processes.hold([ROOM])
+    await silence(redis, "p1")
+    assert await Processes(redis, "p2").bury("p1")
+    assert await processes.rooms_of("p1") == []
