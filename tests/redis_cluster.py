@@ -23,7 +23,9 @@ class ClusterNode(RedisProcess):
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.port = _free_port()
-        super().__init__(folder, "--port", str(self.port), "--cluster-enabled", "yes", *options)
+        # Nobody is given up on because a test froze it, or because the machine is slow.
+        own = ["--port", str(self.port), "--cluster-enabled", "yes", "--cluster-node-timeout", "60000"]
+        super().__init__(folder, *own, *options)
         self.id = self.cluster("MYID")
 
     @property
@@ -129,6 +131,11 @@ def redis_cluster(*options: str, spares: int = 0) -> Iterator[RedisCluster]:
         cluster = RedisCluster(nodes[:MASTERS], nodes[MASTERS:])
         cluster.join()
         yield cluster
+
+
+def other_than(node: ClusterNode, cluster: RedisCluster) -> ClusterNode:
+    """Another master."""
+    return next(each for each in cluster.nodes if each is not node)
 
 
 def _knows_replica(node: ClusterNode, replica: ClusterNode) -> bool:

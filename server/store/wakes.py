@@ -93,8 +93,7 @@ class _Ear:
         try:
             node = await owner_of(self._redis, self._quiet)
             channels = _Channels(node.pubsub(), is_sharded=await is_sharded(self._redis))
-        except (RedisError, OSError) as reason:
-            _LOG.info("nobody to subscribe to", reason=str(reason))
+        except (RedisError, OSError):
             return
         try:
             # A first subscription opens the connection that the listener reads from.
@@ -105,7 +104,10 @@ class _Ear:
                 tasks.create_task(self._listen(channels.pubsub))
                 tasks.create_task(self._watch())
         except* (RedisError, OSError) as reasons:
-            _LOG.info("the subscription ended, another one follows", reason=str(reasons.exceptions[0]))
+            if self._heard_at:
+                _LOG.info("a subscription ended, another one follows", reason=str(reasons.exceptions[0]))
+            # Those that do not come about are not told: while a node is away there are two a second.
+            self._heard_at = 0.0
         finally:
             await channels.close()
 

@@ -3,8 +3,9 @@
 import asyncio
 import os
 import signal
+import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -17,15 +18,14 @@ from server.settings import Settings
 from server.store import keys
 from server.store.client import connect
 from server.store.log import Log
+from server.timers import PRESENT_SECONDS
 from tests.bots import Match, start_match
 from tests.history import check_history
 from tests.processes import serving_fleet
-from tests.redis_cluster import ClusterNode, RedisCluster, redis_cluster
-from tests.talker import QUICK, talking, until
+from tests.redis_cluster import RedisCluster, other_than, redis_cluster
+from tests.talker import QUICK, Talker, talking, two_racing, until
 
 PACE_SECONDS = 0.02
-SLOW_SECONDS = 0.07
-"""For a race that lasts longer than a process may be silent."""
 ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")
 
 
@@ -43,19 +43,6 @@ async def two_servers(cluster: RedisCluster) -> AsyncIterator[tuple[str, str]]:
     settings = Settings(port=0, redis_url=cluster.url)
     async with running(settings) as one, running(settings) as two:
         yield one, two
-
-
-async def start_on_two_nodes(
-    cluster: RedisCluster, urls: tuple[str, str], pace_seconds: float
-) -> dict[ClusterNode, Match]:
-    """Races by the node that has their room: that on which the processes beat, and another."""
-    matches: dict[ClusterNode, Match] = {}
-    while cluster.owner(keys.PROCESSES) not in matches or len(matches) < 2:
-        match = await start_match(urls, QUICK, pace_seconds=pace_seconds)
-        if matches.setdefault(cluster.owner(keys.log(match.room)), match) is not match:
-            match.playing.cancel()
-            match.watching.cancel()
-    return matches
 
 
 async def test_races_on_workers_go_through_the_death_of_one(cluster: RedisCluster) -> None:
@@ -95,34 +82,43 @@ async def test_the_lobby_lists_the_rooms_of_all_nodes(cluster: RedisCluster) -> 
 
 async def test_a_dead_node_stops_its_own_races_until_it_is_back_and_no_others() -> None:
     with redis_cluster(*ALWAYS, "--cluster-require-full-coverage", "no") as cluster:
-        beating = cluster.owner(keys.PROCESSES)
         async with two_servers(cluster) as urls:
-            matches = await start_on_two_nodes(cluster, urls, PACE_SECONDS)
-            spared = matches.pop(beating)
-            dead, hurt = matches.popitem()
-            await hurt.moved(3)
+            dead = other_than(cluster.owner(keys.PROCESSES), cluster)
+            spared: list[Match] = []
+            hurt: list[Match] = []
+            while not (spared and hurt):
+                match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
+                (hurt if cluster.owner(keys.log(match.room)) is dead else spared).append(match)
+            await hurt[0].moved(3)
             dead.kill()
-            assert await problems(cluster, spared) == []
-            assert not hurt.playing.done()
+            assert not any([await problems(cluster, match) for match in spared])
+            assert not hurt[0].playing.done()
             dead.start()
-            assert await problems(cluster, hurt) == []
+            assert not any([await problems(cluster, match) for match in hurt])
 
 
 async def test_a_frozen_node_stops_no_clock_and_no_race_on_the_others(cluster: RedisCluster) -> None:
-    beating = cluster.owner(keys.PROCESSES)
-    async with two_servers(cluster) as urls:
-        matches = await start_on_two_nodes(cluster, urls, SLOW_SECONDS)
-        spared = matches.pop(beating)
-        frozen, hurt = matches.popitem()
-        await hurt.moved(3)
+    frozen = other_than(cluster.owner(keys.PROCESSES), cluster)
+    async with two_servers(cluster) as urls, AsyncExitStack() as stack:
+        spared: Talker | None = None
+        hurt: Talker | None = None
+        while spared is None or hurt is None:
+            player, _ = await stack.enter_async_context(two_racing(*urls))
+            if cluster.owner(keys.log(player.room)) is frozen:
+                hurt = player
+            else:
+                spared = player
         frozen.freeze()
         try:
-            assert await problems(cluster, spared) == []
+            until_silent = time.monotonic() + PRESENT_SECONDS + 1
+            while time.monotonic() < until_silent:
+                await spared.play("sa")
+                await asyncio.sleep(0.1)
         finally:
             frozen.thaw()
-        heard = [message for sight in spared.sights for message in sight.heard if isinstance(message, View)]
-        assert not any(isinstance(entry, Paused) for view in heard for entry in view.entries)
-        assert await problems(cluster, hurt) == []
+        entries = [entry for view in spared.heard if isinstance(view, View) for entry in view.entries]
+        assert not any(isinstance(entry, Paused) for entry in entries)
+        await hurt.play("sa")
 
 
 async def test_a_race_goes_on_when_a_replica_takes_the_place_of_its_node() -> None:

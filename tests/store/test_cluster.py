@@ -16,7 +16,7 @@ from server.store.client import connect
 from server.store.cluster import Cluster, nodes_of
 from server.store.log import Answer, Append, Log
 from server.store.scripts import Script
-from tests.redis_cluster import ClusterNode, RedisCluster, redis_cluster
+from tests.redis_cluster import RedisCluster, other_than, redis_cluster
 from tests.talker import PATIENCE_SECONDS
 
 ROOM = "quiet-amber-otter"
@@ -28,10 +28,6 @@ async def client(cluster: RedisCluster) -> AsyncIterator[Redis]:
     redis = connect(cluster.url)
     yield redis
     await redis.aclose()
-
-
-def other_than(owner: ClusterNode, cluster: RedisCluster) -> ClusterNode:
-    return next(node for node in cluster.nodes if node is not owner)
 
 
 class Writer:
