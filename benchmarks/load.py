@@ -116,6 +116,7 @@ class Racer(Mover):
         self._mine = b'"moved","seat":%d' % self._seat
         self._round = ""
         self._entropy = chance.randbytes(32)
+        self._ready: set[int] = set()
         self._is_racing = False
 
     def opened(self) -> None:
@@ -135,13 +136,13 @@ class Racer(Mover):
             return
         message = json.loads(payload)
         match message["type"]:
-            case "welcome" if self._other is None:
-                self._tell(type="create", options={"countdown_seconds": 0})
-            case "welcome":
+            case "welcome" if self._other:
                 self._other.room.add_done_callback(lambda room: self._tell(type="join", room=room.result()))
+            case "welcome":
+                self._tell(type="create", options={"countdown_seconds": 0})
             case "snapshot":
                 self.room.set_result(message["room"])
-                self._look(message["scene"].get("round") and [{"type": "round_opened", **message["scene"]}] or [])
+                self._look((message["scene"].get("round") and [{"type": "round_opened", **message["scene"]}]) or [])
             case "view":
                 self._look(message["entries"])
             case "refused" | "error":
@@ -155,8 +156,8 @@ class Racer(Mover):
                     sealed = commit_entropy(bytes.fromhex(self._round), self._seat, self._entropy)
                     self._tell(type="ready", round=self._round, entropy_hash=sealed.hex())
                 case "player_ready":
-                    self._ready_seats = {*getattr(self, "_ready_seats", ()), entry["seat"]}
-                    if len(self._ready_seats) == 2:
+                    self._ready.add(entry["seat"])
+                    if len(self._ready) == 2:
                         self._tell(type="reveal", round=self._round, entropy=self._entropy.hex())
                 case "turned" if entry["seat"] == self._seat:
                     self._is_racing = True

@@ -32,7 +32,7 @@ class Wire(asyncio.Protocol):
         self._unread = b""
         self._is_open = False
         self.closed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self.send_frame: Callable[[bytes], None] = lambda data: None
+        self.send_frame: Callable[[bytes], None]
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)

@@ -7,14 +7,15 @@ import re
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Final
 
 import structlog
 import uvloop
 from pydantic import ValidationError
 from pydantic_settings import CliApp
-from redis.exceptions import RedisError
+from redis.asyncio import Redis
+from redis.exceptions import RedisError, ResponseError
 from structlog.typing import Processor
 
 from server import metrics
@@ -24,6 +25,7 @@ from server.settings import Settings
 from server.signing import SigningKey
 from server.store.archive import load_private_key
 from server.store.client import connect
+from server.store.cluster import Cluster
 from server.store.durability import read_durability
 from server.store.embedded import EmbeddedRedisError, embedded_redis
 from server.store.lobby import Lobby
@@ -58,11 +60,13 @@ async def running(settings: Settings) -> AsyncIterator[str]:
             # Three pools: many hellos at once delay no beat and no move.
             redis, greeting, listening = connect(url), connect(url), connect(url, timeout_seconds=None)
         except ValueError as reason:
-            raise StartError(f"a Redis URL looks like redis://host:6379/0, not {_without_secrets(url)!r}") from reason
+            examples = "redis://host:6379/0, or redis+cluster://host:6379,other:6379 for a Cluster"
+            raise StartError(f"a Redis URL looks like {examples}, not {_without_secrets(url)!r}") from reason
         stack.push_async_callback(redis.aclose)
         stack.push_async_callback(greeting.aclose)
         stack.push_async_callback(listening.aclose)
         try:
+            await _refuse_lone_node(redis, url)
             key = SigningKey(await load_private_key(redis))
         except (RedisError, OSError) as reason:
             raise StartError(f"no Redis answers at {_without_secrets(url)}: {reason}") from reason
@@ -84,6 +88,19 @@ async def running(settings: Settings) -> AsyncIterator[str]:
             yield url
             return
     raise failure
+
+
+async def _refuse_lone_node(redis: Redis, url: str) -> None:
+    """Raises `StartError` for a node of a Cluster that is addressed as if it were all there is. Raises RedisError."""
+    if isinstance(redis, Cluster):
+        return
+    with suppress(ResponseError):
+        # It may not let us ask.
+        if (await redis.info("cluster"))["cluster_enabled"]:
+            scheme, _, rest = _without_secrets(url).partition("://")
+            raise StartError(
+                f"the Redis at {_without_secrets(url)} is a node of a Cluster; give --redis-url {scheme}+cluster://{rest}"
+            )
 
 
 async def _serve_until_told(settings: Settings) -> None:

@@ -83,6 +83,7 @@ class Host:
         async with self._log.sending(), self._tasks as tasks:
             wakes = tasks.create_task(self._wakes.run())
             tasks.create_task(self._pulse.beat())
+            tasks.create_task(self._pulse.compare())
             tasks.create_task(self._pulse.sweep())
             tasks.create_task(self._pulse.watch())
             try:
@@ -365,7 +366,7 @@ class Host:
             return
         for code, mark in zip(codes, await self._log.last_marks(codes), strict=True):
             room = self._rooms.get(code)
-            if room is not None and (room.index, room.tag) != mark:
+            if room is not None and mark is not None and (room.index, room.tag) != mark:
                 room.catch_up()
 
     # What the pulse finds.
@@ -418,8 +419,16 @@ class Host:
     async def report_lapsed(self, process_id: str) -> bool:
         """Tell the rooms of a process that lapsed; whether all of them know. Raises RedisError."""
         rooms = await self._processes.rooms_of(process_id)
+        away: set[int] = set()
         for code in rooms:
-            room = await self.open_room(code)
+            if keys.bucket(code) in away:
+                continue
+            try:
+                room = await self.open_room(code)
+            except (RedisError, OSError):
+                # On a Cluster the rooms of other buckets may be had.
+                away.add(keys.bucket(code))
+                continue
             links = [seat.link for seat in room.state.seats if seat and seat.link] if room and room.state else []
             if room is not None and any(link.startswith(f"{process_id}-") for link in links):
                 room.submit(Request(LoseProcess(process_id)))

@@ -71,12 +71,15 @@ class Pulse:
         if beat.is_new:
             # Before anything is decided on the strength of this beat.
             await self._rooms.hold_again()
-        await self._rooms.keep_key()
         self._rooms.answered(beat.now_ms, beat.pauses, is_shared=beat.alive > 1)
 
     async def beat(self) -> None:
-        """Beat, and read what wake-ups missed."""
+        """Beat, and write down which rooms are held no more: with one node of Redis, if there are several."""
         await self._repeat(self._beat)
+
+    async def compare(self) -> None:
+        """Read what wake-ups missed, see to the key. A task of its own, since any node of Redis may hold it up."""
+        await self._repeat(self._compare)
 
     async def sweep(self) -> None:
         """Take up what others left behind. A task of its own: a long sweep must not look like a dead process."""
@@ -93,8 +96,11 @@ class Pulse:
 
     async def _beat(self) -> None:
         await self.beat_once()
-        await self._rooms.compare_tails()
         await self._rooms.release_rooms()
+
+    async def _compare(self) -> None:
+        await self._rooms.compare_tails()
+        await self._rooms.keep_key()
 
     async def _sweep(self) -> None:
         for process_id in sorted(self._lapsed):

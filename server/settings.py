@@ -37,7 +37,10 @@ class Settings(BaseSettings):
     ] = False
     redis_url: Annotated[
         str | None,
-        Field(description="redis://, rediss:// or unix:// of an external Redis; without it, an embedded one."),
+        Field(
+            description="redis://, rediss:// or unix:// of an external Redis, or redis+cluster://host:port,host:port "
+            "(rediss+cluster://) of a Cluster; without it, an embedded one."
+        ),
     ] = None
     data_dir: Annotated[Path, Field(description="Folder of the embedded Redis.")] = user_data_path("fairest") / "redis"
     admin_host: Annotated[str, Field(description="Address of the admin port.")] = "127.0.0.1"

@@ -17,6 +17,7 @@ from server.app import running
 from server.settings import Settings
 from server.store.client import connect
 from server.store.embedded import find_redis_server
+from tests.redis_cluster import RedisCluster, redis_cluster
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -61,6 +62,20 @@ def redis_server() -> Iterator[str]:
                 yield f"unix://{socket}"
             finally:
                 process.terminate()
+
+
+@pytest.fixture(scope="session")
+def three_nodes() -> Iterator[RedisCluster]:
+    """A Cluster of three masters that lives as long as the test run."""
+    with redis_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def cluster(three_nodes: RedisCluster) -> RedisCluster:
+    """The same Cluster, empty."""
+    three_nodes.flush()
+    return three_nodes
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@
 -- ARGV  room, expected last index, expected tag, new tag, not before (ms), not after (ms, 0 for any time),
 --       look again (ms, 0 for never), log expires (s, 0 for never), wake channel ('' for nobody),
 --       line in the lobby ('' for none), events ...
+-- A line before this one says which command tells it: local publish = 'PUBLISH', or 'SPUBLISH' on a Cluster that has it.
 -- Returns a word and Redis' clock in ms: appended (the events' stamp), conflict, early, late.
 local room, expected, tag, new_tag = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local not_before, not_after = tonumber(ARGV[5]), tonumber(ARGV[6])
@@ -58,6 +59,6 @@ elseif KEYS[3] then
   redis.call('HDEL', KEYS[3], room)
 end
 if channel ~= '' then
-  redis.call('PUBLISH', channel, message)
+  redis.call(publish, channel, message)
 end
 return {'appended', stamp}

@@ -1,8 +1,7 @@
 -- One beat of a process: it lives, it learns who else does, and a time in which nobody beat is written down.
 --
 -- KEYS  processes alive, last beat of anybody, pauses
--- ARGV  process id, gap that counts as a pause (ms), silence after which a process has lapsed (ms), pauses kept,
---       channel on which the beat is told
+-- ARGV  process id, gap that counts as a pause (ms), silence after which a process has lapsed (ms), pauses kept
 -- Returns Redis' clock in ms, how many processes are alive, the ids of those that have lapsed, the pauses, and 1 if
 -- this process was not known, or not any more.
 local time = redis.call('TIME')
@@ -16,5 +15,4 @@ local stamp = string.format('%.0f', now)
 redis.call('SET', KEYS[2], stamp)
 local added = redis.call('ZADD', KEYS[1], stamp, ARGV[1])
 local lapsed = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now - tonumber(ARGV[3])))
-redis.call('PUBLISH', ARGV[5], ARGV[1])
 return {stamp, redis.call('ZCARD', KEYS[1]) - #lapsed, lapsed, redis.call('LRANGE', KEYS[3], 0, -1), added}

@@ -11,6 +11,8 @@ from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ReadOnlyError, ResponseError
 
+from server.store.cluster import Cluster
+
 CONNECT_SECONDS: Final = 2.0
 
 
@@ -74,12 +76,37 @@ _BY_SCHEME: Final[dict[str, type[Connection | UnixDomainSocketConnection]]] = {
 }
 
 
+_CLUSTER: Final = "+cluster"
+"""What the scheme of a Cluster's URL ends with."""
+
+
 def connect(url: str, timeout_seconds: float | None = 2.0, connections: int = 16) -> Redis:
-    """A client for this `redis://`, `rediss://` or `unix://` URL; nothing is sent yet. Raises ValueError for another.
+    """A client for this URL; nothing is sent yet. Raises ValueError for one that names no Redis.
+
+    `redis://`, `rediss://` and `unix://` name a single Redis; `redis+cluster://` and `rediss+cluster://` one or more
+    nodes of a Cluster, with commas between them. The connections are those to one node.
 
     Every write of ours may be repeated without harm, so lost answers are retried. RESP 2, because redis-py 8.1.0 does
     not replace pooled sockets that the server closed under RESP 3 (its issue 4252).
     """
+    parts = urlsplit(url)
+    if not parts.scheme.endswith(_CLUSTER):
+        return _connect(url, timeout_seconds, connections)
+    user, at, hosts = parts.netloc.rpartition("@")
+
+    def open_node(address: str, is_brief: bool) -> Redis:
+        scheme = parts.scheme.removesuffix(_CLUSTER)
+        node = parts._replace(scheme=scheme, netloc=f"{user}{at}{address}").geturl()
+        return _connect(node, CONNECT_SECONDS, 1) if is_brief else _connect(node, timeout_seconds, connections)
+
+    seeds = hosts.split(",")
+    for seed in seeds:
+        if not urlsplit(f"//{seed}").hostname or not urlsplit(f"//{seed}").port:
+            raise ValueError(f"a node of a Cluster is given as host:port, not as {seed!r}")
+    return Cluster(seeds, open_node)
+
+
+def _connect(url: str, timeout_seconds: float | None, connections: int) -> Redis:
     pool = BlockingConnectionPool.from_url(
         url,
         protocol=2,

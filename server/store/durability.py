@@ -1,10 +1,20 @@
 """What this Redis promises about writes that it has answered: read from its settings, said in a sentence."""
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
+
+from server.store.cluster import nodes_of
+
+MEMORY: Final = "none: accepted moves are in memory only"
+UNKNOWN: Final = "unknown: this Redis does not let us read its settings"
+SYSTEM: Final = "an accepted move survives a killed Redis; a power cut may cost what the system has not written"
+EVERYSEC: Final = "an accepted move survives a killed Redis; a power cut may cost the last two seconds"
+ALWAYS: Final = "an accepted move is on disk: none is lost when Redis is killed or the power fails"
+_PROMISES: Final = (MEMORY, UNKNOWN, SYSTEM, EVERYSEC, ALWAYS)
+"""The weakest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +26,13 @@ class Durability:
 
 
 async def read_durability(redis: Redis) -> Durability:
-    """The promise of this Redis. Raises RedisError when it is away."""
+    """The promise of this Redis, of a Cluster that of the node that promises least. Raises RedisError when away."""
+    found = [await _read_node(node) for node in await nodes_of(redis)]
+    warnings = dict.fromkeys(warning for each in found for warning in each.warnings)
+    return Durability(min((each.promise for each in found), key=_PROMISES.index), tuple(warnings))
+
+
+async def _read_node(redis: Redis) -> Durability:
     settings: dict[str, str] = {}
     try:
         # Redis 6.2 takes one pattern at a time.
@@ -24,7 +40,7 @@ async def read_durability(redis: Redis) -> Durability:
             found = cast("dict[Any, Any]", await redis.config_get(pattern))
             settings.update({_text(name): _text(value) for name, value in found.items()})
     except ResponseError:
-        return Durability("unknown: this Redis does not let us read its settings")
+        return Durability(UNKNOWN)
     return judge_durability(settings)
 
 
@@ -35,14 +51,14 @@ def judge_durability(settings: dict[str, str]) -> Durability:
         warnings.append("maxmemory-policy is not noeviction: rooms vanish when memory is full")
     if settings.get("appendonly") != "yes":
         warnings.append("appendonly is off: a Redis that is killed forgets rooms and records")
-        return Durability("none: accepted moves are in memory only", tuple(warnings))
+        return Durability(MEMORY, tuple(warnings))
     match settings.get("appendfsync"):
         case "always":
-            promise = "an accepted move is on disk: none is lost when Redis is killed or the power fails"
+            promise = ALWAYS
         case "everysec":
-            promise = "an accepted move survives a killed Redis; a power cut may cost the last two seconds"
+            promise = EVERYSEC
         case _:
-            promise = "an accepted move survives a killed Redis; a power cut may cost what the system has not written"
+            promise = SYSTEM
     return Durability(promise, tuple(warnings))
 
 

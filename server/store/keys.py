@@ -30,8 +30,6 @@ SIGNING_KEY: Final = "fairest:key"
 """String: the private key of this deployment, 32 bytes, made by the first process that starts. Lives for ever."""
 PROCESSES: Final = "fairest:{processes}:alive"
 """Sorted set: the server processes by their last beat. One that lapsed leaves it when its rooms know."""
-BEATS: Final = "fairest:{processes}:beats"
-"""Channel: every beat of every process, by which a process knows that it hears what is told."""
 LAST_BEAT: Final = "fairest:{processes}:beat"
 """String: when any process last beat, in ms. Lives for ever."""
 PAUSES: Final = "fairest:{processes}:pauses"
@@ -61,6 +59,11 @@ def lobby(number: int) -> str:
 def wake(room: str) -> str:
     """Channel: entries just appended to the room's log, for the other processes that follow it."""
     return f"fairest:{{{bucket(room)}}}:wake:{room}"
+
+
+def quiet(number: int) -> str:
+    """Channel of a bucket on which nothing is ever told: who follows no room yet has a subscription all the same."""
+    return f"fairest:{{{number}}}:quiet"
 
 
 def held_rooms(process_id: str) -> str:

@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib.resources import files
 from typing import Any, Final, cast
 
 from pydantic import ConfigDict, TypeAdapter
@@ -27,6 +26,8 @@ from server.room.evolve import evolve
 from server.room.state import RoomState
 from server.room.view import Step
 from server.store import keys
+from server.store.cluster import is_sharded, lanes
+from server.store.scripts import Script
 
 _EVENT: Final = TypeAdapter[Event](Event, config=ConfigDict(hide_input_in_errors=True))
 """What cannot be read is logged: without what stood there, which may be a secret."""
@@ -88,74 +89,65 @@ class Append:
 
 
 class Log:
-    """All rooms' logs on one Redis. Appends are sent within `sending`."""
+    """All rooms' logs on one Redis. Appends are sent within `sending`.
+
+    Each part of Redis that may be away on its own has a lane of its own: a single Redis is one, a Cluster has one for
+    each bucket.
+    """
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._script = files("server.store").joinpath("append.lua").read_text()
-        self._sha = ""
-        self._waiting: list[Append] = []
-        self._wanted = asyncio.Event()
-        self._is_closing = False
+        self._lanes = [_Lane(redis) for _ in range(lanes(redis))]
 
     def append(self, append: Append) -> None:
         """Send this with the next batch. At most one append per room waits at any time, so rooms are the limit."""
-        self._waiting.append(append)
-        self._wanted.set()
+        lane = 0 if len(self._lanes) == 1 else keys.bucket(append.room)
+        self._lanes[lane].append(append)
 
     @asynccontextmanager
     async def sending(self) -> AsyncIterator[None]:
         """Send batches for as long as the context lasts; what still waits at its end is sent before it ends.
 
-        The task that sends is told to stop and never cancelled: a write that is cut off half-way leaves its sender
+        The tasks that send are told to stop and never cancelled: a write that is cut off half-way leaves its sender
         in doubt, and its connection unusable.
         """
-        sender = asyncio.create_task(self._run())
+        senders = [asyncio.create_task(lane.run()) for lane in self._lanes]
         try:
             yield
         finally:
-            self._is_closing = True
-            self._wanted.set()
-            await sender
-
-    async def _run(self) -> None:
-        while self._waiting or not self._is_closing:
-            await self._wanted.wait()
-            self._wanted.clear()
-            batch, self._waiting = self._waiting, []
-            since = time.perf_counter()
-            answers = await self._deliver(batch) if batch else []
-            metrics.APPEND_SECONDS.observe(time.perf_counter() - since)
-            metrics.BATCHES.observe(len(batch))
-            for append, (answer, now_ms) in zip(batch, answers, strict=True):
-                metrics.APPENDS.labels(answer).inc()
-                with contained("a room", room=append.room):
-                    append.done(answer, now_ms)
+            for lane in self._lanes:
+                lane.close()
+            await asyncio.gather(*senders)
 
     async def read(self, room: str, after: int = 0) -> list[Logged]:
         """The entries of a room's log behind this index; empty for a room that does not exist.
 
-        Raises RedisError, and ValueError for a log that is none. Safe to cancel.
+        Raises RedisError. Safe to cancel.
         """
         found = await self._redis.xrange(keys.log(room), min=f"({after}-0")
         return [_parse(entry_id, fields) for entry_id, fields in cast("list[tuple[bytes, dict[bytes, bytes]]]", found)]
 
-    async def last_marks(self, rooms: Sequence[str]) -> list[tuple[int, str]]:
-        """Index and tag of the last entry of each of these rooms' logs, 0 where there is none. Raises RedisError."""
+    async def last_marks(self, rooms: Sequence[str]) -> list[tuple[int, str] | None]:
+        """Index and tag of the last entry of each of these rooms' logs, 0 where there is none. Raises RedisError.
+
+        None for a room on a node of a Cluster that is away.
+        """
         pipeline = self._redis.pipeline(transaction=False)
         for room in rooms:
             pipeline.xrevrange(keys.log(room), count=1)
-        found = cast("list[list[tuple[bytes, dict[bytes, bytes]]]]", await pipeline.execute())
-        return [(_index(last[0][0]), last[0][1][b"g"].decode()) if last else (0, "") for last in found]
+        return [_mark(found) for found in await pipeline.execute(raise_on_error=False)]
 
     async def due_rooms(self, overdue_ms: int) -> list[str]:
-        """Rooms that somebody should have looked at this long ago. Raises RedisError."""
+        """Rooms that somebody should have looked at this long ago. Raises RedisError.
+
+        Those on a node of a Cluster that is away are left out.
+        """
         latest = await self.now_ms() - overdue_ms
         pipeline = self._redis.pipeline(transaction=False)
         for number in range(keys.BUCKETS):
             pipeline.zrangebyscore(keys.deadlines(number), "-inf", latest, start=0, num=100)
-        found = cast("list[list[bytes]]", await pipeline.execute())
-        return [room.decode() for bucket in found for room in bucket]
+        found = cast("list[list[bytes] | Exception]", await pipeline.execute(raise_on_error=False))
+        return [room.decode() for bucket in found if isinstance(bucket, list) for room in bucket]
 
     async def forget(self, room: str) -> None:
         """Drop a room without a log from the deadlines and the lobby. Raises RedisError."""
@@ -169,6 +161,42 @@ class Log:
         seconds, microseconds = await self._redis.time()
         return seconds * 1000 + microseconds // 1000
 
+
+class _Lane:
+    """The appends that wait for one part of Redis, and the task that sends them, batch by batch."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._script: Script | None = None
+        self._waiting: list[Append] = []
+        self._wanted = asyncio.Event()
+        self._is_closing = False
+
+    def append(self, append: Append) -> None:
+        """Send this with the next batch."""
+        self._waiting.append(append)
+        self._wanted.set()
+
+    def close(self) -> None:
+        """Send what waits, and nothing more."""
+        self._is_closing = True
+        self._wanted.set()
+
+    async def run(self) -> None:
+        """Send batches until closed."""
+        while self._waiting or not self._is_closing:
+            await self._wanted.wait()
+            self._wanted.clear()
+            batch, self._waiting = self._waiting, []
+            since = time.perf_counter()
+            answers = await self._deliver(batch) if batch else []
+            metrics.APPEND_SECONDS.observe(time.perf_counter() - since)
+            metrics.BATCHES.observe(len(batch))
+            for append, (answer, now_ms) in zip(batch, answers, strict=True):
+                metrics.APPENDS.labels(answer).inc()
+                with contained("a room", room=append.room):
+                    append.done(answer, now_ms)
+
     async def _deliver(self, batch: Sequence[Append]) -> list[tuple[Answer, int]]:
         """The answers to a batch. Whatever goes wrong, the sender goes on: without it no room of ours would move."""
         with contained("the log"):
@@ -177,17 +205,17 @@ class Log:
 
     async def _send(self, batch: Sequence[Append]) -> list[tuple[Answer, int]]:
         try:
-            if not self._sha:
-                self._sha = str(await self._redis.script_load(self._script))
-            replies = await self._pipeline(batch)
+            if self._script is None:
+                word = "SPUBLISH" if await is_sharded(self._redis) else "PUBLISH"
+                self._script = Script("append.lua", head=f"local publish = '{word}'\n")
+            replies = await self._pipeline(batch, "EVALSHA", self._script.sha)
             if any(isinstance(reply, NoScriptError) for reply in replies):
-                self._sha = str(await self._redis.script_load(self._script))
-                replies = await self._pipeline(batch)
+                replies = await self._pipeline(batch, "EVAL", self._script.text)
         except (RedisError, OSError):
             return [(Answer.UNKNOWN, 0)] * len(batch)
         return [_answer(reply) for reply in replies]
 
-    async def _pipeline(self, batch: Sequence[Append]) -> list[Any]:
+    async def _pipeline(self, batch: Sequence[Append], command: str, script: str) -> list[Any]:
         pipeline = self._redis.pipeline(transaction=False)
         for append in batch:
             room = append.room
@@ -208,7 +236,7 @@ class Log:
             names = [keys.log(room), keys.deadlines(keys.bucket(room))]
             if append.listing is not None:
                 names.append(keys.lobby(keys.bucket(room)))
-            pipeline.evalsha(self._sha, len(names), *names, *arguments)
+            pipeline.execute_command(command, script, len(names), *names, *arguments)
         return await pipeline.execute(raise_on_error=False)
 
 
@@ -244,6 +272,12 @@ def _parse_event(text: bytes) -> Event:
     if move is None:
         raise ValueError("an event that is no JSON is a move")
     return Played(seat=1 if text[:1] == b"1" else 0, move=move)
+
+
+def _mark(found: list[tuple[bytes, dict[bytes, bytes]]] | Exception) -> tuple[int, str] | None:
+    if isinstance(found, Exception):
+        return None
+    return (_index(found[0][0]), found[0][1][b"g"].decode()) if found else (0, "")
 
 
 def _index(entry_id: bytes) -> int:

@@ -3,12 +3,12 @@
 import hashlib
 import secrets
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import cast
 
 from redis.asyncio import Redis
 
 from server.store import keys
+from server.store.scripts import Script
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Players:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._disown = redis.register_script(files("server.store").joinpath("disown.lua").read_text())
+        self._disown = Script("disown.lua")
 
     async def enroll(self, name: str | None) -> tuple[Player, str]:
         """A new player and its token, which is told once and not kept. Raises `NameTaken`."""
@@ -59,7 +59,7 @@ class Players:
         known = stored.decode()
         await self._claim(name or known, player_id)
         if name and name.lower() != known.lower():
-            await self._disown(keys=[keys.name(known)], args=[player_id])
+            await self._disown.run(self._redis, [keys.name(known)], [player_id])
         await self._store(player_id, name or known, keys.PLAYER_SECONDS)
         return Player(player_id, name or known)
 

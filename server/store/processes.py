@@ -6,13 +6,13 @@ tells those rooms. A time without any beat is a *pause*: Redis or all servers we
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any, cast
 
 from redis.asyncio import Redis
 
 from server.room.commands import Pause
 from server.store import keys
+from server.store.scripts import Script
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +35,18 @@ class Processes:
     def __init__(self, redis: Redis, process_id: str) -> None:
         self._redis = redis
         self._process_id = process_id
-        self._beat = redis.register_script(files("server.store").joinpath("beat.lua").read_text())
-        self._bury = redis.register_script(files("server.store").joinpath("bury.lua").read_text())
+        self._beat = Script("beat.lua")
+        self._bury = Script("bury.lua")
 
     async def beat(self) -> Beat:
         """Show that this process lives, and learn of the others."""
         lapse_ms = keys.PROCESS_SECONDS * 1000
-        arguments: list[str | int] = [self._process_id, keys.PAUSE_MS, lapse_ms, keys.PAUSES_KEPT, keys.BEATS]
-        found = await self._beat(keys=[keys.PROCESSES, keys.LAST_BEAT, keys.PAUSES], args=arguments)
+        names = [keys.PROCESSES, keys.LAST_BEAT, keys.PAUSES]
+        arguments = (self._process_id, keys.PAUSE_MS, lapse_ms, keys.PAUSES_KEPT)
+        found = await self._beat.run(self._redis, names, arguments)
         now_ms, alive, lapsed, pauses, is_new = cast("tuple[bytes, int, list[bytes], list[bytes], int]", found)
-        names = tuple(each.decode() for each in lapsed)
-        return Beat(int(now_ms), alive, names, tuple(map(_pause, pauses)), is_new=bool(is_new))
+        silent = tuple(each.decode() for each in lapsed)
+        return Beat(int(now_ms), alive, silent, tuple(map(_pause, pauses)), is_new=bool(is_new))
 
     async def hold(self, rooms: Iterable[str]) -> None:
         """Write down that this process may speak for somebody in these rooms, before it does."""
@@ -63,7 +64,7 @@ class Processes:
     async def bury(self, process_id: str) -> bool:
         """Forget a process that has lapsed, once nothing in any room depends on it; False if it beats again."""
         names = [keys.PROCESSES, keys.held_rooms(process_id)]
-        return bool(await self._bury(keys=names, args=[process_id, keys.PROCESS_SECONDS * 1000]))
+        return bool(await self._bury.run(self._redis, names, [process_id, keys.PROCESS_SECONDS * 1000]))
 
 
 def _pause(text: bytes) -> Pause:

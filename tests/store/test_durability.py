@@ -3,7 +3,9 @@
 import pytest
 from redis.asyncio import Redis
 
-from server.store.durability import judge_durability, read_durability
+from server.store.client import connect
+from server.store.durability import EVERYSEC, judge_durability, read_durability
+from tests.redis_cluster import redis_cluster
 
 
 @pytest.mark.parametrize(
@@ -27,5 +29,12 @@ def test_a_redis_that_forgets_rooms_when_it_is_full_is_warned_of() -> None:
 
 
 async def test_the_promise_is_read_from_the_redis_that_is_used(redis: Redis) -> None:
-    before = (await redis.config_get("appendonly"))["appendonly"]
-    assert ("memory only" in (await read_durability(redis)).promise) is (before in ("no", b"no"))
+    assert "memory only" in (await read_durability(redis)).promise
+
+
+async def test_a_cluster_promises_what_its_weakest_node_promises() -> None:
+    with redis_cluster("--appendonly", "yes", "--appendfsync", "always") as cluster:
+        cluster.nodes[1].call("CONFIG", "SET", "appendfsync", "everysec")
+        redis = connect(cluster.url)
+        assert (await read_durability(redis)).promise == EVERYSEC
+        await redis.aclose()

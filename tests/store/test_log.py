@@ -1,6 +1,7 @@
 """The log on a real Redis: appended where the sender believes it to be, or not at all."""
 
 import asyncio
+import itertools
 import json
 from collections.abc import AsyncIterator, Sequence
 
@@ -11,6 +12,7 @@ from protocol.calculation.moves import MOVES
 from server.room.events import Event, Played, PlayerReady, RematchAsked, Started
 from server.store import keys
 from server.store.client import connect
+from server.store.cluster import is_sharded, nodes_of, owner_of
 from server.store.log import Answer, Append, Log, Tail, parse_wake
 
 ROOM = "quiet-amber-otter"
@@ -40,6 +42,12 @@ class Writer:
         async with asyncio.timeout(5):
             answer, self.now_ms = await answered
         return answer
+
+
+def neighbours(room: str, count: int) -> list[str]:
+    """Rooms of the same bucket, whose appends share batches with those of this one."""
+    others = (f"room-{number}" for number in itertools.count())
+    return list(itertools.islice((other for other in others if keys.bucket(other) == keys.bucket(room)), count))
 
 
 @pytest.fixture
@@ -126,8 +134,8 @@ async def test_the_log_of_an_open_room_stays(writer: Writer, redis: Redis) -> No
 
 
 async def test_a_shared_append_wakes_the_others_with_its_entries(writer: Writer, redis: Redis) -> None:
-    pubsub = redis.pubsub(ignore_subscribe_messages=True)
-    await pubsub.subscribe(keys.wake(ROOM))
+    pubsub = (await owner_of(redis, keys.wake(ROOM))).pubsub(ignore_subscribe_messages=True)
+    await (pubsub.ssubscribe if await is_sharded(redis) else pubsub.subscribe)(keys.wake(ROOM))
     await pubsub.get_message(timeout=1)
     await writer.append(events=(MOVE, Started()), is_shared=True)
     async with asyncio.timeout(5):
@@ -139,19 +147,21 @@ async def test_a_shared_append_wakes_the_others_with_its_entries(writer: Writer,
 
 async def test_a_flushed_script_cache_costs_nothing(writer: Writer, redis: Redis) -> None:
     await writer.append()
-    await redis.script_flush()
+    for node in await nodes_of(redis):
+        await node.script_flush()
     assert await writer.append(expected=1, expected_tag="t1", tag="t2") is Answer.APPENDED
 
 
 async def test_one_broken_log_does_not_harm_the_others_of_its_batch(writer: Writer, redis: Redis) -> None:
-    await redis.set(keys.log("broken-log"), "not a stream")
+    broken, sound = neighbours(ROOM, 2)
+    await redis.set(keys.log(broken), "not a stream")
     answers: list[Answer] = []
 
     def append(room: str) -> None:
         writer.log.append(Append(room, 0, "", "t1", (MOVE,), lambda answer, _: answers.append(answer)))
 
-    append("broken-log")
-    append("sound-log")
+    append(broken)
+    append(sound)
     await writer.append()
     assert answers == [Answer.UNKNOWN, Answer.APPENDED]
 

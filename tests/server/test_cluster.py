@@ -1,0 +1,145 @@
+"""Servers on a real Redis Cluster: whole races through killed processes, killed nodes and fail-overs."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from protocol.messages.entries import Paused
+from protocol.messages.from_client import Create, GetLobby
+from protocol.messages.from_server import LobbyPage, View
+from server.app import StartError, running
+from server.settings import Settings
+from server.store import keys
+from server.store.client import connect
+from server.store.log import Log
+from server.timers import PRESENT_SECONDS
+from tests.bots import Match, start_match
+from tests.history import check_history
+from tests.processes import serving_fleet
+from tests.redis_cluster import RedisCluster, other_than, redis_cluster
+from tests.talker import QUICK, Talker, talking, two_racing, until
+
+PACE_SECONDS = 0.02
+ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")
+
+
+async def problems(cluster: RedisCluster, match: Match) -> list[str]:
+    """Wait for the end of a match; what its history has to complain about."""
+    await match.end()
+    redis = connect(cluster.url)
+    entries = await Log(redis).read(match.room)
+    await redis.aclose()
+    return check_history(match.room, entries, match.sights)
+
+
+@asynccontextmanager
+async def two_servers(cluster: RedisCluster) -> AsyncIterator[tuple[str, str]]:
+    settings = Settings(port=0, redis_url=cluster.url)
+    async with running(settings) as one, running(settings) as two:
+        yield one, two
+
+
+async def test_races_on_workers_go_through_the_death_of_one(cluster: RedisCluster) -> None:
+    async with serving_fleet(cluster.url) as fleet:
+        url = await fleet.start("--workers", "2")
+        keeper = fleet.processes[url].pid
+        matches = [await start_match((url,), QUICK, number, PACE_SECONDS) for number in range(3)]
+        await asyncio.gather(*(match.moved(5) for match in matches))
+        victim = Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split()[0]
+        os.kill(int(victim), signal.SIGKILL)
+        assert [await problems(cluster, match) for match in matches] == [[], [], []]
+        redis = connect(cluster.url)
+
+        async def are_stored() -> bool:
+            records = [match.players[0].record for match in matches]
+            stored = [await redis.exists(keys.record(record.match_id)) for record in records if record]
+            return stored == [1, 1, 1]
+
+        await until(are_stored)
+        await redis.aclose()
+
+
+async def test_moves_on_one_process_are_heard_on_the_other(cluster: RedisCluster) -> None:
+    async with two_servers(cluster) as urls:
+        matches = [await start_match(urls, QUICK, number) for number in range(3)]
+        assert [await problems(cluster, match) for match in matches] == [[], [], []]
+
+
+async def test_the_lobby_lists_the_rooms_of_all_nodes(cluster: RedisCluster) -> None:
+    listed = QUICK.model_copy(update={"listed": True})
+    async with two_servers(cluster) as (one, two), talking(one) as first, talking(one) as second, talking(two) as third:
+        rooms = {(await talker.enter(Create(options=listed))).room for talker in (first, second)}
+        await third.say(GetLobby(page=0))
+        page = await third.hear_a(LobbyPage)
+        assert {room.room for room in page.rooms} == rooms
+
+
+async def test_a_dead_node_stops_its_own_races_until_it_is_back_and_no_others() -> None:
+    with redis_cluster(*ALWAYS, "--cluster-require-full-coverage", "no") as cluster:
+        async with two_servers(cluster) as urls:
+            dead = other_than(cluster.owner(keys.PROCESSES), cluster)
+            spared: list[Match] = []
+            hurt: list[Match] = []
+            while not (spared and hurt):
+                match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
+                (hurt if cluster.owner(keys.log(match.room)) is dead else spared).append(match)
+            await hurt[0].moved(3)
+            dead.kill()
+            assert not any([await problems(cluster, match) for match in spared])
+            assert not hurt[0].playing.done()
+            dead.start()
+            assert not any([await problems(cluster, match) for match in hurt])
+
+
+async def test_a_frozen_node_stops_no_clock_and_no_race_on_the_others(cluster: RedisCluster) -> None:
+    frozen = other_than(cluster.owner(keys.PROCESSES), cluster)
+    async with two_servers(cluster) as urls, AsyncExitStack() as stack:
+        spared: Talker | None = None
+        hurt: Talker | None = None
+        while spared is None or hurt is None:
+            player, _ = await stack.enter_async_context(two_racing(*urls))
+            if cluster.owner(keys.log(player.room)) is frozen:
+                hurt = player
+            else:
+                spared = player
+        frozen.freeze()
+        try:
+            until_silent = time.monotonic() + PRESENT_SECONDS + 1
+            while time.monotonic() < until_silent:
+                await spared.play("sa")
+                await asyncio.sleep(0.1)
+        finally:
+            frozen.thaw()
+        entries = [entry for view in spared.heard if isinstance(view, View) for entry in view.entries]
+        assert not any(isinstance(entry, Paused) for entry in entries)
+        await hurt.play("sa")
+
+
+async def test_a_race_goes_on_when_a_replica_takes_the_place_of_its_node() -> None:
+    with redis_cluster(spares=1) as cluster:
+        master = cluster.owner(keys.PROCESSES)
+        replica = cluster.replicate(master)
+        async with two_servers(cluster) as urls:
+            match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
+            await match.moved(5)
+            replica.cluster("FAILOVER")
+
+            async def has_taken_over() -> bool:
+                return b"role:master" in await asyncio.to_thread(replica.info, "replication")
+
+            await until(has_taken_over)
+            master.kill()
+            assert await problems(cluster, match) == []
+
+
+async def test_a_node_of_a_cluster_is_not_taken_for_a_whole_redis(cluster: RedisCluster) -> None:
+    settings = Settings(port=0, redis_url=f"redis://{cluster.nodes[0].address}")
+    with pytest.raises(StartError, match=r"give --redis-url redis\+cluster://"):
+        async with running(settings):
+            pass
