@@ -1,6 +1,7 @@
 """What a server process does every second: shows that it lives, sees who else does, takes up what everybody forgot."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Final, Protocol
@@ -14,6 +15,9 @@ from server.store.log import Log
 from server.store.processes import Processes
 
 BEAT_SECONDS: Final = 1.0
+WATCH_SECONDS: Final = BEAT_SECONDS / 4
+MIN_REST_SECONDS: Final = 0.1
+"""Between two beats, or whatever is done every second, also when it takes longer than that."""
 OVERDUE_MS: Final = 1_000
 """A deadline is left this long to a process that has the room open before the sweep takes it up."""
 ALONE_SECONDS: Final = 2.0
@@ -86,10 +90,15 @@ class Pulse:
         await self._repeat(self._sweep)
 
     async def watch(self) -> None:
-        """Send clients away when Redis has been silent for too long, once for each silence."""
-        is_alone = False
-        while not await self._waits(BEAT_SECONDS / 4):
-            was_alone, is_alone = is_alone, self._rooms.silent_seconds > ALONE_SECONDS
+        """Send clients away when Redis has been silent for too long, once for each silence.
+
+        A process that cannot keep up hears Redis late as well. To send its clients away would only bring all of them
+        back at once, so a silence counts when this process had the time to listen.
+        """
+        is_alone, since = False, time.monotonic()
+        while not await self._waits(WATCH_SECONDS):
+            was_busy, since = time.monotonic() - since > 1.5 * WATCH_SECONDS, time.monotonic()
+            was_alone, is_alone = is_alone, self._rooms.silent_seconds > ALONE_SECONDS and not was_busy
             if is_alone and not was_alone:
                 _LOG.warning("redis is silent: clients are sent away", seconds=ALONE_SECONDS)
                 self._rooms.send_away()
@@ -115,12 +124,13 @@ class Pulse:
     async def _repeat(self, work: Callable[[], Awaitable[None]]) -> None:
         """Every second; whatever goes wrong once is logged and tried again."""
         while True:
+            since = time.monotonic()
             with contained("the pulse"):
                 try:
                     await work()
                 except (RedisError, OSError) as reason:
                     _LOG.warning("redis does not answer", reason=str(reason))
-            if await self._waits(BEAT_SECONDS):
+            if await self._waits(max(MIN_REST_SECONDS, BEAT_SECONDS - (time.monotonic() - since))):
                 return
 
     async def _waits(self, seconds: float) -> bool:
