@@ -142,7 +142,10 @@ class Racer(Mover):
                 self._tell(type="create", options={"countdown_seconds": 0})
             case "snapshot":
                 self.room.set_result(message["room"])
-                self._look((message["scene"].get("round") and [{"type": "round_opened", **message["scene"]}]) or [])
+                seats = message["scene"]["seats"]
+                self._ready = {seat for seat in (0, 1) if seats[seat]["entropy_hash"]}
+                if message["scene"]["round"]:
+                    self._look([{"type": "round_opened", **message["scene"]}])
             case "view":
                 self._look(message["entries"])
             case "refused" | "error":
