@@ -122,7 +122,7 @@ class Log:
     async def read(self, room: str, after: int = 0) -> list[Logged]:
         """The entries of a room's log behind this index; empty for a room that does not exist.
 
-        Raises RedisError. Safe to cancel.
+        Raises RedisError, and ValueError for a log that is none. Safe to cancel.
         """
         found = await self._redis.xrange(keys.log(room), min=f"({after}-0")
         return [_parse(entry_id, fields) for entry_id, fields in cast("list[tuple[bytes, dict[bytes, bytes]]]", found)]
