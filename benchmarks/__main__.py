@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+from benchmarks.cross_site import measure_cross_site
 from benchmarks.deal_uniformity import measure_deal_uniformity
 from benchmarks.engine_sanity import measure_engine_sanity
 from benchmarks.fault_storm import measure_fault_storm
@@ -26,6 +27,7 @@ BENCHMARKS = {
     "soak": measure_soak,
     "photo_finish": measure_photo_finish,
     "stalled_readers": measure_stalled_readers,
+    "cross_site": measure_cross_site,
     "redis_clients": measure_redis_clients,
 }
 

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from client_cli import offline
 from client_cli.bots import POLICIES
 from client_cli.connection import Rejected
+from client_cli.drawing import as_json_line, clean
 from client_cli.flags import BROKEN_SEAL, Code, Json, Name, Piles, Redeals, RulesName, Server, fail
 from client_cli.house import NoServer
 from client_cli.identity import IdentityInUse
@@ -21,7 +22,6 @@ from client_cli.proof import Cheated
 from client_cli.receipts import receipts_folder
 from client_cli.sessions import let_bot_play, race, race_at_home, watch_room
 from protocol.calculation.rules import BadRules
-from protocol.messages.codec import encode
 from protocol.messages.from_client import Create, Join, Watch
 from protocol.messages.options import RoomOptions, Spectators
 
@@ -133,7 +133,7 @@ def lobby(
     except NoLobby as reason:
         fail(str(reason))
     option = "" if server == DEFAULT_SERVER else f" --server {server}"
-    for line in [encode(found).decode()] if as_json else tell_lobby(found, option):
+    for line in [as_json_line(found)] if as_json else tell_lobby(found, option):
         print(line)
 
 
@@ -182,7 +182,7 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
 
 
 def _raise_alarm(reason: Cheated) -> NoReturn:
-    print(f"fairest: THE SEAL IS BROKEN. {reason}", file=sys.stderr)
+    print(f"fairest: THE SEAL IS BROKEN. {clean(str(reason))}", file=sys.stderr)
     print("Stop playing on this server, and keep your receipt: it shows what the server said.", file=sys.stderr)
     print(f"Receipts are in {receipts_folder()}", file=sys.stderr)
     raise SystemExit(BROKEN_SEAL)

@@ -76,6 +76,14 @@ class Update:
     note: str = ""
 
 
+class _ConnectStraight(connect):
+    """A socket to the address that was asked for, or none: no answer sends us, and our token, somewhere else."""
+
+    def process_redirect(self, exc: Exception) -> Exception:
+        """The answer that points elsewhere is the failure that it would be without that."""
+        return exc
+
+
 class Connection:
     """One player's or spectator's way to a server. Iterate over `updates`; say things with the other methods."""
 
@@ -190,7 +198,7 @@ class Connection:
 
     async def _one_socket(self) -> AsyncGenerator[Update]:
         is_local = (urlsplit(self._url).hostname or "") in ("localhost", "127.0.0.1", "::1")
-        async with connect(
+        async with _ConnectStraight(
             self._url,
             subprotocols=[Subprotocol(SUBPROTOCOL)],
             compression=None,

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from client_cli.drawing import clean
 from client_cli.model import DEFAULT_SERVER
 from protocol.calculation.rules import VARIANTS, BadRules, Rules, choose_rules
 
@@ -15,8 +16,14 @@ BROKEN_SEAL: Final = 3
 
 
 def _check_server(url: str) -> str:
-    address = urlsplit(url)
-    if address.scheme not in ("ws", "wss") or not address.hostname:
+    try:
+        address = urlsplit(url)
+        # A port that is none, and a name that no name server can be asked for, are told by a ValueError each.
+        is_address = address.scheme in ("ws", "wss") and bool(address.hostname) and address.port != 0
+        (address.hostname or "").encode("idna")
+    except ValueError:
+        is_address = False
+    if not is_address:
         raise typer.BadParameter(f"a server's address looks like {DEFAULT_SERVER}, not {url!r}")
     return url
 
@@ -53,6 +60,6 @@ def chosen_rules(name: str, piles: int | None, redeals: int | None) -> Rules:
 
 
 def fail(sentence: str) -> NoReturn:
-    """End the program with a sentence on standard error and exit code 1."""
-    print(f"fairest: {sentence}", file=sys.stderr)
+    """End the program with a sentence on standard error, which may hold what others said, and exit code 1."""
+    print(f"fairest: {clean(sentence)}", file=sys.stderr)
     raise SystemExit(1)

@@ -5,6 +5,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Final
 
 START_SECONDS: Final = 20.0
@@ -20,16 +21,19 @@ async def own_server() -> AsyncIterator[str]:
     """Run a server with an embedded Redis that keeps nothing, and yield its URL. Raises `NoServer`."""
     with tempfile.TemporaryDirectory(prefix="fairest-") as folder:
         arguments = ["-m", "server", "--host", "127.0.0.1", "--port", "0", "--data-dir", folder, "--ends-with-input"]
-        server = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *arguments,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-        )
+        # Not a pipe: nobody reads its log, and a full one would hold the server up.
+        log = Path(folder) / "server.log"
+        with log.open("wb") as written:
+            server = await asyncio.create_subprocess_exec(
+                sys.executable,
+                *arguments,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=written,
+                start_new_session=True,
+            )
         try:
-            yield await _address(server)
+            yield await _address(server, log)
         finally:
             if server.returncode is None:
                 server.terminate()
@@ -40,7 +44,7 @@ async def own_server() -> AsyncIterator[str]:
                 await server.wait()
 
 
-async def _address(server: asyncio.subprocess.Process) -> str:
+async def _address(server: asyncio.subprocess.Process, log: Path) -> str:
     """The line that a server prints when it serves."""
     assert server.stdout is not None
     try:
@@ -49,7 +53,7 @@ async def _address(server: asyncio.subprocess.Process) -> str:
         raise NoServer(f"the server did not start within {START_SECONDS:.0f} seconds") from reason
     if line:
         return line.decode().strip()
-    _, errors = await server.communicate()
-    complaint = errors.decode(errors="replace").strip().splitlines()
+    await server.wait()
+    complaint = log.read_text(errors="replace").strip().splitlines()
     hint = "install it with: pip install 'fairest[server]'"
     raise NoServer(complaint[-1] if complaint else hint)

@@ -3,6 +3,7 @@
 import http.client
 import ssl
 from collections.abc import Iterator
+from typing import Final
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
@@ -12,7 +13,9 @@ from protocol.messages.fields import Phase
 from protocol.messages.from_server import ListedRoom, LobbyPage
 from protocol.messages.options import Spectators
 
-WAIT_SECONDS = 5.0
+WAIT_SECONDS: Final = 5.0
+MOST_BYTES: Final = 1024 * 1024
+"""Of an answer; a page of the lobby has some thousands."""
 
 
 class NoLobby(Exception):
@@ -31,13 +34,13 @@ def fetch_lobby(server_url: str, page: int) -> LobbyPage:
     try:
         connection.request("GET", f"{address.path.rstrip('/')}/lobby?page={page}")
         answer = connection.getresponse()
-        text = answer.read()
+        text = answer.read(MOST_BYTES)
     except (OSError, http.client.HTTPException) as reason:
         raise NoLobby(f"no server answers at {server_url}: {reason}") from reason
     finally:
         connection.close()
     if answer.status != http.HTTPStatus.OK:
-        raise NoLobby(clean(text.decode(errors="replace").strip()) or f"{server_url} has no lobby ({answer.status})")
+        raise NoLobby(text.decode(errors="replace").strip() or f"{server_url} has no lobby ({answer.status})")
     try:
         return LobbyPage.model_validate_json(text)
     except ValidationError as reason:

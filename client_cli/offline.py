@@ -12,6 +12,7 @@ import typer
 
 from client_cli import reference
 from client_cli import replay as replaying
+from client_cli.drawing import clean
 from client_cli.flags import BROKEN_SEAL, Piles, Redeals, RulesName, Seed, VariantName, chosen_rules, fail
 from client_cli.practice import HELP, answer, draw_practice, start_practice
 from client_cli.records import load_record
@@ -48,7 +49,7 @@ def practice(
     except KeyboardInterrupt:
         print()
     chosen = f"{game.rules.name} --piles {game.rules.piles} --redeals {game.rules.redeals}"
-    print(f"This deal again: fairest practice {chosen} --seed {shlex.quote(game.seed)}")
+    print(f"This deal again: fairest practice {chosen} --seed {clean(shlex.quote(game.seed))}")
 
 
 @app.command()
@@ -89,7 +90,7 @@ def verify(
     except BadReceipt as reason:
         fail(f"{receipt} is no receipt: {reason}")
     except Wrong as reason:
-        print(f"WRONG: {reason}")
+        print(f"WRONG: {clean(str(reason))}")
         raise SystemExit(BROKEN_SEAL) from None
     print("Everything that can be checked is right.")
     print(NOT_PROVED if receipt is None else ASIDE)

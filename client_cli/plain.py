@@ -5,14 +5,13 @@ from textwrap import wrap
 from typing import Final
 
 from client_cli.connection import Update
-from client_cli.drawing import COLUMNS, clean, draw_board, draw_result, format_time
+from client_cli.drawing import COLUMNS, as_json_line, clean, draw_board, draw_result, format_time
 from client_cli.model import Link, Model
 from client_cli.witness import describe_proof
 from protocol.calculation.cards import rank, rank_name
 from protocol.calculation.moves import REDEAL
 from protocol.calculation.rules import span
 from protocol.messages import entries
-from protocol.messages.codec import encode
 from protocol.messages.entries import Entry
 from protocol.messages.fields import Phase
 from protocol.messages.from_server import Error, Placed, Refused, Snapshot, View, Welcome
@@ -40,7 +39,7 @@ def tell_json(before: Model, update: Update) -> Iterator[str]:  # noqa: ARG001 (
     if isinstance(message, Welcome):
         message = message.model_copy(update={"token": None})
     if message is not None:
-        yield encode(message).decode()
+        yield as_json_line(message)
 
 
 def tell(before: Model, update: Update) -> Iterator[str]:

@@ -127,7 +127,7 @@ class Player:
             self.record_path = save_record(message)
             self._note(f"The record is at {self.record_path}")
         except (BadRecord, OSError) as reason:
-            self._note(f"The record could not be kept: {reason}")
+            self._note(f"The record could not be kept: {clean(str(reason))}")
         receipt = self._connection.receipt
         if receipt is not None and receipt.path is not None:
             self._note(receipt.problem or f"Your receipt is at {receipt.path}")

@@ -1,17 +1,22 @@
-"""Write what in docs/ is made from the code: docs/asyncapi.json, and the marked parts of protocol.md and rules.md.
+"""Write what in docs/ is made from the code: docs/asyncapi.json, and the marked parts of the pages.
 
 `python docs/generate.py` writes; with `--check` it only compares, names each file that is out of step, and exits 1.
 """
 
+import ast
+import inspect
 import json
 import re
 import sys
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise
 from pathlib import Path
+from textwrap import dedent
+from types import ModuleType
 from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from prometheus_client import Counter, Gauge, Histogram
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import BytesSchema
@@ -35,7 +40,10 @@ from protocol.calculation.seal import (
 from protocol.messages.fields import SUBPROTOCOL
 from protocol.messages.from_client import FromClient
 from protocol.messages.from_server import FromServer
-from protocol.messages.refusals import CLOSE_CODES, SENTENCES
+from protocol.messages.refusals import CLOSE_CODES, SENTENCES, CloseCode
+from server import metrics
+from server.settings import ENV_PREFIX, Settings
+from server.store import keys
 
 Schema = dict[str, Any]
 
@@ -139,16 +147,105 @@ def make_asyncapi() -> str:
 def make_parts() -> dict[str, str]:
     """The generated parts of docs/protocol.md by the names of their markers."""
     clients, servers, shown, schemas = all_schemas()
-    breaches = ((f"`{breach}`", str(int(code))) for breach, code in CLOSE_CODES.items())
     return {
         "client messages": make_table(clients, schemas, has_defaults=True),
         "server messages": make_table(servers, schemas),
         "entries": make_table(shown, schemas),
         "objects": "\n\n".join(describe_object(name, schemas[name]) for name in OBJECTS),
         "refusals": as_table(("code", "sentence"), ((f"`{code}`", sentence) for code, sentence in SENTENCES.items())),
-        "breaches": as_table(("`error` code", "close code"), breaches),
+        "close codes": make_close_codes(),
         "deal vectors": make_deal_vectors(),
     }
+
+
+def make_operations() -> dict[str, str]:
+    """The generated parts of docs/operations.md."""
+    return {
+        "settings": make_settings(),
+        "metrics": make_metrics(),
+        "keys": make_keys(),
+        "close codes": make_close_codes(),
+    }
+
+
+def make_settings() -> str:
+    """Every setting: how it is given, its default, what it does. Raises ValueError for one that does not say."""
+    rows = []
+    for name, field in Settings.model_fields.items():
+        if not field.description:
+            raise ValueError(f"the setting {name} has no description")
+        default = {"": "none", "None": "none", "True": "on", "False": "off"}.get(str(field.default), f"{field.default}")
+        default = "in the user's data folder" if isinstance(field.default, Path) else default
+        rows.append((f"`--{name.replace('_', '-')}`", f"`{ENV_PREFIX}{name.upper()}`", default, field.description))
+    return as_table(("option", "in the environment", "default", "what it is"), rows)
+
+
+def make_metrics() -> str:
+    """Every metric that is ours: its name as it is scraped, its labels, its help."""
+    rows = []
+    for metric in vars(metrics).values():
+        if not isinstance(metric, Counter | Gauge | Histogram):
+            continue
+        [told] = metric.describe()
+        labels = ", ".join(metric._labelnames)  # noqa: SLF001
+        name = f"{told.name}_total" if told.type == "counter" else told.name
+        rows.append((f"`{name}{{{labels}}}`" if labels else f"`{name}`", told.type, told.documentation))
+    return as_table(("metric", "type", "what it is"), rows)
+
+
+def make_keys() -> str:
+    """Every key in Redis, from its docstring: the kind, what it holds, how long it lives."""
+    told = [
+        (value, text) for name, text in attribute_docs(keys) if str(value := getattr(keys, name)).startswith("fairest:")
+    ]
+    for function in filter(inspect.isfunction, vars(keys).values()):
+        if inspect.signature(function).return_annotation is str:
+            parameters = inspect.signature(function).parameters.values()
+            filled = [0 if each.annotation is int else f"<{each.name.removesuffix('_id')}>" for each in parameters]
+            key = re.sub(r"\{\d+\}", "{<bucket>}", function(*filled))
+            told.append((key, " ".join((function.__doc__ or "").split())))
+    spans = {name: say_span(value) for name, value in vars(keys).items() if name.endswith("_SECONDS")}
+    spans["PAUSES_KEPT"] = str(keys.PAUSES_KEPT)
+    names = re.compile("|".join(sorted(spans, key=len, reverse=True)))
+    rows = ((f"`{key}`", *names.sub(lambda found: spans[found[0]], text).split(": ", 1)) for key, text in sorted(told))
+    return as_table(("key", "kind", "what it is, and how long it lives"), rows)
+
+
+def say_span(seconds: int) -> str:
+    """A time span as people say it."""
+    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= length and seconds % length == 0:
+            return f"{seconds // length} {unit}{'s' * (seconds != length)}"
+    return f"{seconds} seconds"
+
+
+def make_close_codes() -> str:
+    """Every close code that the server sends, from its docstring, with the error code that comes before it."""
+    breaches = {code: breach for breach, code in CLOSE_CODES.items()}
+    meanings = dict(attribute_docs(CloseCode))
+    rows = []
+    for code in CloseCode:
+        again = "no" if code in (CloseCode.BINARY_FRAME, CloseCode.TOO_BIG) else "not in the same way"
+        again = "yes" if code in (CloseCode.INTERNAL, CloseCode.RESTARTING) else again
+        breach = f"`{breaches[code]}`" if code in breaches else "-"
+        rows.append((str(int(code)), breach, meanings[code.name], "-" if code is CloseCode.NORMAL else again))
+    return as_table(("close code", "`error` code", "means", "connect again?"), rows)
+
+
+def attribute_docs(owner: ModuleType | type) -> Iterator[tuple[str, str]]:
+    """The attributes of a module or class that have a docstring below them."""
+    body = ast.parse(dedent(inspect.getsource(owner))).body
+    body = body[0].body if isinstance(body[0], ast.ClassDef) else body
+    for each, below in pairwise(body):
+        target = (
+            each.target
+            if isinstance(each, ast.AnnAssign)
+            else each.targets[0]
+            if isinstance(each, ast.Assign)
+            else None
+        )
+        if isinstance(target, ast.Name) and isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+            yield target.id, inspect.cleandoc(str(below.value.value))
 
 
 def make_cards() -> dict[str, str]:
@@ -276,7 +373,7 @@ def fill(page: str, parts: dict[str, str]) -> str:
 def main() -> None:
     """Write the files, or with `--check` say which of them would change."""
     only_checks = "--check" in sys.argv[1:]
-    parts = {"protocol.md": make_parts(), "rules.md": make_cards()}
+    parts = {"protocol.md": make_parts(), "rules.md": make_cards(), "operations.md": make_operations()}
     pages = {name: fill((DOCS / name).read_text("utf-8"), made) for name, made in parts.items()}
     wanted = {"asyncapi.json": make_asyncapi(), **pages}
     stale = [name for name in wanted if not (DOCS / name).exists() or (DOCS / name).read_text("utf-8") != wanted[name]]

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -15,6 +16,7 @@ from pydantic import ValidationError
 from pydantic_settings import CliApp
 from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
+from structlog.typing import Processor
 
 from server import metrics
 from server.host import Host
@@ -59,7 +61,7 @@ async def running(settings: Settings) -> AsyncIterator[str]:
             redis, greeting, listening = connect(url), connect(url), connect(url, timeout_seconds=None)
         except ValueError as reason:
             examples = "redis://host:6379/0, or redis+cluster://host:6379,other:6379 for a Cluster"
-            raise StartError(f"a Redis URL looks like {examples}, not {url!r}") from reason
+            raise StartError(f"a Redis URL looks like {examples}, not {_without_secrets(url)!r}") from reason
         stack.push_async_callback(redis.aclose)
         stack.push_async_callback(greeting.aclose)
         stack.push_async_callback(listening.aclose)
@@ -67,7 +69,7 @@ async def running(settings: Settings) -> AsyncIterator[str]:
             await _refuse_lone_node(redis, url)
             key = SigningKey(await load_private_key(redis))
         except (RedisError, OSError) as reason:
-            raise StartError(f"no Redis answers at {url}: {reason}") from reason
+            raise StartError(f"no Redis answers at {_without_secrets(url)}: {reason}") from reason
         host, players = Host(redis, listening, key, settings.closed_room_seconds), Players(greeting)
         durability = await read_durability(redis)
         await stack.enter_async_context(host.serving())
@@ -95,8 +97,10 @@ async def _refuse_lone_node(redis: Redis, url: str) -> None:
     with suppress(ResponseError):
         # It may not let us ask.
         if (await redis.info("cluster"))["cluster_enabled"]:
-            scheme, _, rest = url.partition("://")
-            raise StartError(f"the Redis at {url} is a node of a Cluster; give --redis-url {scheme}+cluster://{rest}")
+            scheme, _, rest = _without_secrets(url).partition("://")
+            raise StartError(
+                f"the Redis at {_without_secrets(url)} is a node of a Cluster; give --redis-url {scheme}+cluster://{rest}"
+            )
 
 
 async def _serve_until_told(settings: Settings) -> None:
@@ -130,6 +134,11 @@ async def _running_workers(settings: Settings) -> AsyncIterator[str]:
             raise StartError(f"cannot listen on {settings.host}:{settings.port}: {say(reason)}") from reason
 
 
+def _without_secrets(url: str) -> str:
+    """The URL without user, password and parameters, to be shown."""
+    return re.sub(r"(?<=://).*@|\?.*", "", url)
+
+
 def _hear_input(told: asyncio.Event) -> None:
     """Whoever started us writes nothing; the end of its pipe is its own end."""
     if not os.read(sys.stdin.fileno(), 1024):
@@ -146,18 +155,25 @@ def _give_up_waiting() -> None:
 def configure_logs() -> None:
     """Logs go to standard error: for people on a terminal, as JSON lines elsewhere.
 
-    Tracebacks come without the values of variables: among them are decks and secrets.
+    Tracebacks come without the values of variables: among them are decks and secrets. What asyncio and other libraries
+    complain of has the same form.
     """
+    before: list[Processor] = [structlog.processors.add_log_level, structlog.processors.TimeStamper(fmt="iso")]
+    render: list[Processor] = [
+        structlog.processors.format_exc_info,
+        structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer(),
+    ]
     structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso"),
-            structlog.processors.format_exc_info,
-            structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer(),
-        ],
+        processors=[*before, *render],
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
     )
+    form = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=before, processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render]
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(form)
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)
     logging.getLogger("websockets").setLevel(logging.CRITICAL)
 
 

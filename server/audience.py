@@ -9,7 +9,7 @@ from typing import Protocol
 
 from protocol.messages.codec import encode
 from protocol.messages.entries import Entry
-from protocol.messages.from_server import Placed, Snapshot, View
+from protocol.messages.from_server import Placed, Refused, Snapshot, View
 from server.room import view as seen
 from server.room.events import Attached, Detached, SeatFreed
 from server.room.state import RoomState
@@ -40,8 +40,11 @@ class Follower(Protocol):
     def unseated(self) -> None:
         """The seat was freed."""
 
-    def turned_away(self) -> None:
-        """The seat that was asked for is not to be had."""
+    def introduced(self, seat: int | None) -> None:
+        """It is shown the room from here on, as who has this seat or as a spectator."""
+
+    def turned_away(self, answer: Refused) -> None:
+        """What was asked for is not to be had, and this is said about it."""
 
     def lost(self) -> None:
         """The room that was shown is not the one that the log holds: come again."""
@@ -81,6 +84,7 @@ class Audience:
     def introduce(self, seat: int | None, follower: Follower, introduction: Snapshot | View) -> None:
         """Show a follower what it has missed, the last tick's counts among it, and let it follow from here on."""
         del self._expected[follower.link]
+        follower.introduced(seat)
         follower.show(encode(introduction))
         if self._told_placed is not None:
             follower.show(encode(Placed(placed=self._told_placed)))
@@ -89,10 +93,10 @@ class Audience:
         else:
             self._seats[seat] = follower
 
-    def turn_away(self, follower: Follower) -> None:
+    def turn_away(self, follower: Follower, answer: Refused) -> None:
         """The follower does not get what it asked for."""
         self.forget(follower)
-        follower.turned_away()
+        follower.turned_away(answer)
 
     def forget(self, follower: Follower) -> None:
         """Show this follower nothing more."""

@@ -10,6 +10,7 @@ import structlog
 from redis.exceptions import RedisError
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
+from websockets.frames import CloseCode as WireCode
 from websockets.protocol import State
 
 from protocol.messages.codec import BrokenMessage, decode_from_client, encode
@@ -43,7 +44,7 @@ from server.settings import Settings
 from server.store.lobby import Lobby
 from server.store.players import NameTaken, Player, Players, UnknownToken
 
-_LOG = structlog.get_logger(__name__)
+_LOG: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
 
 _BINARY: Final = BrokenMessage(Breach.BINARY_FRAME, "Messages are JSON in text frames; this frame was binary.")
 _HELLO_FIRST: Final = BrokenMessage(Breach.HELLO_FIRST, "The first message of a connection is hello.")
@@ -57,6 +58,13 @@ _LOST: Final = BrokenMessage(Breach.RESTARTING, "The server has lost its newest 
 _SENT_AWAY: Final = BrokenMessage(Breach.RESTARTING, "This server cannot reach its data; connect again.")
 _TOO_FAST: Final = BrokenMessage(Breach.TOO_FAST, "You sent more than this server reads, for too long.")
 _INTERNAL: Final = BrokenMessage(Breach.INTERNAL, "The server has a fault; it is not yours. Connect again.")
+_CUT_OFF: Final = {
+    WireCode.PROTOCOL_ERROR: "bad_frame",
+    WireCode.INVALID_DATA: "bad_frame",
+    WireCode.MESSAGE_TOO_BIG: "too_big",
+    WireCode.INTERNAL_ERROR: "silent",
+}
+"""Why the library itself closes a connection, by its close code: `silent` means a ping that nobody answered."""
 
 
 class Connection:
@@ -69,8 +77,9 @@ class Connection:
         players: Players,
         lobby: Lobby,
         link: str,
+        address: str,
         settings: Settings,
-        may_enroll: Callable[[], bool],
+        may_enroll: Callable[[str], bool],
     ) -> None:
         """`may_enroll` counts a new player that wants to come from this address, and says whether it may."""
         self.link = link
@@ -82,7 +91,10 @@ class Connection:
         self._players = players
         self._lobby = lobby
         self._settings = settings
+        self._address = address
         self._may_enroll = may_enroll
+        self._log = _LOG.bind(link=link)
+        self._where: dict[str, str | int | None] = {}
         self._bucket = TokenBucket(settings.messages_per_second, settings.messages_burst, time.monotonic())
         self._breach: asyncio.Future[BrokenMessage] = asyncio.get_running_loop().create_future()
         self._player: Player | None = None
@@ -90,6 +102,7 @@ class Connection:
 
     async def serve(self) -> None:
         """Hear the client until either side closes. When cancelled, the seat counts as left alone, not as left."""
+        self._log.info("connected", address=self._address)
         try:
             async with asyncio.TaskGroup() as tasks:
                 ending = tasks.create_task(self._end_when_told())
@@ -101,6 +114,11 @@ class Connection:
     def show(self, data: bytes) -> None:
         """Send an encoded message."""
         self._outbox.send(data)
+
+    def introduced(self, seat: int | None) -> None:
+        """The room has let us in and is shown to us from here on."""
+        self._where["seat"] = seat
+        self._tell("entered", errand=self.errand)
 
     def replaced(self) -> None:
         """A newer connection speaks for the seat: this one ends."""
@@ -116,12 +134,13 @@ class Connection:
 
     def unseated(self) -> None:
         """The seat was freed: this connection is in no room."""
-        self._room = None
-        self._say(Left())
+        self._leave_room()
 
-    def turned_away(self) -> None:
+    def turned_away(self, answer: Refused) -> None:
         """The room did not let us in."""
-        self._room = None
+        self._tell("not let in", errand=answer.to, refusal=answer.code)
+        self._room, self._where = None, {}
+        self._say(answer)
 
     async def _listen(self) -> None:
         try:
@@ -131,13 +150,12 @@ class Connection:
                 await self._slow_down()
         except BrokenMessage as breach:
             await self._break_off(breach)
-        except ConnectionClosed:
-            # The client went away, or a frame was oversize and the library closed with 1009.
-            return
+        except ConnectionClosed as ended:
+            if ended.sent is not None and not ended.rcvd_then_sent and ended.sent.code in _CUT_OFF:
+                metrics.CUT_OFF.labels(_CUT_OFF[WireCode(ended.sent.code)]).inc()
         except Exception:
             metrics.FAULTS.labels("a connection").inc()
-            room = self._room
-            _LOG.exception("fault in a connection", room=room and room.code, seat=room and room.seat_of(self))
+            self._log.exception("fault in a connection", **self._where)
             await self._break_off(_INTERNAL)
 
     async def _slow_down(self) -> None:
@@ -184,8 +202,8 @@ class Connection:
     async def _hello(self, hello: Hello) -> None:
         token = None
         try:
-            if hello.token is None and not self._may_enroll():
-                self._say(refuse("hello", Refusal.TOO_MANY_PLAYERS))
+            if hello.token is None and not self._may_enroll(self._address):
+                self.turned_away(refuse("hello", Refusal.TOO_MANY_PLAYERS))
             elif hello.token is None:
                 self._player, token = await self._players.enroll(hello.name)
             else:
@@ -193,10 +211,11 @@ class Connection:
         except UnknownToken:
             raise _BAD_TOKEN from None
         except NameTaken:
-            self._say(refuse("hello", Refusal.NAME_TAKEN))
+            self.turned_away(refuse("hello", Refusal.NAME_TAKEN))
         except (RedisError, OSError):
-            self._say(refuse("hello", Refusal.TRY_AGAIN))
+            self.turned_away(refuse("hello", Refusal.TRY_AGAIN))
         if self._player is not None:
+            self._log = self._log.bind(name=self._player.name)
             self._say(
                 Welcome(name=self._player.name, token=token, key=self._host.key.public, now_ms=self._host.now_ms())
             )
@@ -221,9 +240,8 @@ class Connection:
             self._say(refuse(word.type, Refusal.NOT_IN_ROOM, number=number))
             return
         if self.errand == "watch" and isinstance(word, Leave):
-            self._room = None
             room.unfollow(self)
-            self._say(Left())
+            self._leave_room()
         else:
             room.submit(Request(Say(self.link, word), self))
 
@@ -234,14 +252,16 @@ class Connection:
             self._say(refuse(message.type, Refusal.ALREADY_IN_ROOM))
             return
         self.errand = message.type
+        self._where = {"room": None if isinstance(message, Create) else message.room, "seat": None}
         try:
             match message:
                 case Create() if not await self._players.may_open_room(
                     player.player_id, self._settings.rooms_per_player
                 ):
-                    self._say(refuse("create", Refusal.TOO_MANY_ROOMS))
+                    self.turned_away(refuse("create", Refusal.TOO_MANY_ROOMS))
                 case Create(options=options):
                     self._room = await self._host.new_room()
+                    self._where["room"] = self._room.code
                     self._room.submit(Request(CreateRoom(options, player.player_id, player.name, self.link), self))
                 case Watch(room=code):
                     self._room = await self._host.watch(code, self)
@@ -251,7 +271,7 @@ class Connection:
                         self.seen_upto = Mark(message.position, message.tag or "")
                     room = await self._host.hold_room(code)
                     if room is None:
-                        self._say(refuse(message.type, Refusal.NO_SUCH_ROOM))
+                        self.turned_away(refuse(message.type, Refusal.NO_SUCH_ROOM))
                         return
                     if self._websocket.state is not State.OPEN:
                         # Gone meanwhile, and perhaps back over another connection: that one has the seat.
@@ -259,7 +279,7 @@ class Connection:
                     self._room = room
                     room.submit(Request(TakeSeat(player.player_id, player.name, self.link, message.type), self))
         except (RedisError, OSError):
-            self._say(refuse(message.type, Refusal.TRY_AGAIN))
+            self.turned_away(refuse(message.type, Refusal.TRY_AGAIN))
 
     async def _get_record(self) -> None:
         if self._room is None:
@@ -281,13 +301,25 @@ class Connection:
             metrics.REFUSALS.labels(message.code).inc()
         self._outbox.send(encode(message))
 
+    def _tell(self, event: str, **more: object) -> None:
+        """A line in the log, with the room and the seat that it is about."""
+        self._log.info(event, **self._where, **more)
+
+    def _leave_room(self) -> None:
+        """We are in no room any more; whoever is at the other end wanted it so, or was too late."""
+        self._tell("left")
+        self._room, self._where = None, {}
+        self._say(Left())
+
     async def _break_off(self, breach: BrokenMessage) -> None:
+        self._tell("cut off", breach=breach.breach)
         metrics.BREACHES.labels(breach.breach).inc()
         self._say(Error(code=breach.breach, sentence=breach.sentence))
         await self._websocket.close(CLOSE_CODES[breach.breach], breach.breach)
 
     def _depart(self) -> None:
         """The log learns that this link is gone; whether the seat is given up is for the grace period to say."""
+        self._tell("gone", code=self._websocket.close_code, has_stalled=self._outbox.has_stalled)
         room, self._room = self._room, None
         if room is not None:
             room.depart(self)

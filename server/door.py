@@ -8,6 +8,7 @@ from http import HTTPStatus
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
+import structlog
 from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request
 
@@ -17,6 +18,7 @@ from server.settings import Settings
 
 _SECONDS_OF_NEW_PLAYERS = 3_600
 _BUCKETS_LOOKED_AT = 1_000
+_LOG = structlog.get_logger(__name__)
 
 
 class TurnedAway(Exception):
@@ -25,7 +27,7 @@ class TurnedAway(Exception):
     def __init__(self, status: HTTPStatus, reason: str, sentence: str) -> None:
         super().__init__(sentence)
         self.status = status
-        metrics.TURNED_AWAY.labels(reason).inc()
+        self.reason = reason
 
 
 class Door:
@@ -38,14 +40,23 @@ class Door:
 
     def check(self, connection: ServerConnection, request: Request) -> None:
         """Raise `TurnedAway` if this request may not become a connection."""
+        address = self._address(connection, request)
+        try:
+            self._check(address, request)
+        except TurnedAway as reason:
+            metrics.TURNED_AWAY.labels(reason.reason).inc()
+            _LOG.info("turned away", address=address, sentence=str(reason))
+            raise
+
+    def _check(self, address: str, request: Request) -> None:
         origin = request.headers.get("Origin")
         if origin is not None and not self._is_ours(origin, request.headers.get("Host", "")):
             raise TurnedAway(
-                HTTPStatus.FORBIDDEN, "origin", f"Pages of {origin[:100]} may not connect here (--origins)."
+                HTTPStatus.FORBIDDEN, "origin", f"Pages of {origin[:100]!a} may not connect here (--origins)."
             )
         if self._open.total() >= self._settings.max_connections:
             raise TurnedAway(HTTPStatus.SERVICE_UNAVAILABLE, "full", "This server is full; try again later.")
-        if self._open[self._address(connection, request)] >= self._settings.connections_per_address:
+        if self._open[address] >= self._settings.connections_per_address:
             raise TurnedAway(
                 HTTPStatus.TOO_MANY_REQUESTS, "address", "Too many connections from your address; close one of them."
             )
@@ -83,7 +94,11 @@ class Door:
 
     def _is_ours(self, origin: str, host: str) -> bool:
         """Pages of this server itself, and of those that the operator named."""
-        return urlsplit(origin).netloc.lower() == host.lower() or origin in self._settings.origin_list
+        try:
+            return urlsplit(origin).netloc.lower() == host.lower() or origin in self._settings.origin_list
+        except ValueError:
+            # Brackets that are no address of IPv6.
+            return False
 
     def _address(self, connection: ServerConnection, request: Request) -> str:
         """Where this comes from: behind proxies that we trust, what the first of them saw."""
@@ -99,14 +114,17 @@ class Door:
 
 
 def _parse(address: str) -> IPv4Address | IPv6Address | None:
+    """An address; of IPv4 also where it is written as one of IPv6."""
     try:
-        return ip_address(address)
+        parsed = ip_address(address)
     except ValueError:
         return None
+    return (parsed.ipv4_mapped or parsed) if isinstance(parsed, IPv6Address) else parsed
 
 
 def _network(address: str) -> str:
     parsed = _parse(address)
-    if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is None:
-        return str(IPv6Network((parsed, 64), strict=False))
-    return str(parsed.ipv4_mapped) if isinstance(parsed, IPv6Address) else address[:64]
+    if parsed is None:
+        # A word of a proxy's, which goes to the log.
+        return ascii(address[:64])
+    return str(IPv6Network((parsed, 64), strict=False)) if isinstance(parsed, IPv6Address) else str(parsed)

@@ -140,10 +140,10 @@ class Host:
         """Show a spectator the room, from a snapshot on; None, and a refusal, if that may not be."""
         room = await self.open_room(code)
         if room is None or room.state is None:
-            follower.show(encode(refuse("watch", Refusal.NO_SUCH_ROOM)))
+            follower.turned_away(refuse("watch", Refusal.NO_SUCH_ROOM))
             return None
         if room.state.options.spectators is Spectators.CLOSED:
-            follower.show(encode(refuse("watch", Refusal.NO_SPECTATORS)))
+            follower.turned_away(refuse("watch", Refusal.NO_SPECTATORS))
             self.changed(room)
             return None
         room.audience.expect(follower)
@@ -154,6 +154,7 @@ class Host:
         """Show the record of the last match that is over in this room. Raises RedisError."""
         record = record_last_match(code, fold(await self._log.read(code)))
         if record is None:
+            metrics.REFUSALS.labels(Refusal.NO_RECORD).inc()
             follower.show(encode(refuse("get_record", Refusal.NO_RECORD)))
         else:
             signed = self.key.sign(record)
@@ -297,8 +298,7 @@ class Host:
                 entries = [*entries, *more] if more else []
         except (RedisError, OSError):
             room.depart(follower)
-            follower.turned_away()
-            follower.show(encode(refuse(follower.errand, Refusal.TRY_AGAIN)))
+            follower.turned_away(refuse(follower.errand, Refusal.TRY_AGAIN))
             return
         except ValueError:
             _LOG.exception("a log that cannot be read", room=room.code)
@@ -331,8 +331,8 @@ class Host:
                 try:
                     steps = fold(await self._log.read(room.code))
                     for record in record_matches(room.code, steps):
-                        await self._archive.keep(self.key.sign(record))
-                        metrics.RECORDS.inc()
+                        if await self._archive.keep(self.key.sign(record)):
+                            metrics.RECORDS.inc()
                 except (RedisError, OSError):
                     await asyncio.sleep(RETRY_SECONDS)
                 else:

@@ -365,10 +365,11 @@ class HostedRoom:
         self._take(steps[taken:])
 
     def _answer(self, follower: Follower, answer: Refused | Accepted) -> None:
+        if isinstance(answer, Refused) and answer.to in ("create", "join", "resume"):
+            self.audience.turn_away(follower, answer)
+            return
         if isinstance(answer, Refused):
             metrics.REFUSALS.labels(answer.code).inc()
-        if isinstance(answer, Refused) and answer.to in ("create", "join", "resume"):
-            self.audience.turn_away(follower)
         follower.show(encode(answer))
 
     def _put_off(self, requests: Sequence[Request]) -> None:

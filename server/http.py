@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
@@ -41,15 +41,15 @@ def make_responder(pages: Pages, check: Callable[[ServerConnection, Request], No
     `check` raises `TurnedAway` for a request that may not open a WebSocket; None opens none at all.
     """
 
-    async def respond(_: ServerConnection, request: Request) -> Response | None:
-        target = urlsplit(request.path)
-        page = pages.get(target.path)
+    async def respond(connection: ServerConnection, request: Request) -> Response | None:
+        path, _, query = request.path.partition("?")
+        page = pages.get(path)
         try:
             if page is not None:
-                return _answer(await page({name: values[-1] for name, values in parse_qs(target.query).items()}))
+                return _answer(await page({name: values[-1] for name, values in parse_qs(query).items()}))
             if check is None:
                 return _answer(line("There is nothing here.", HTTPStatus.NOT_FOUND))
-            check(_, request)
+            check(connection, request)
         except TurnedAway as reason:
             return _answer(line(str(reason), reason.status))
         return None

@@ -10,15 +10,19 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Gauge, His
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 
 CONNECTIONS: Final = Gauge("fairest_connections", "Open WebSocket connections.")
-TURNED_AWAY: Final = Counter("fairest_turned_away", "Requests that did not become a connection.", ["reason"])
+TURNED_AWAY: Final = Counter(
+    "fairest_turned_away", "Requests for a connection that were turned away: origin, full, address.", ["reason"]
+)
 MESSAGES: Final = Counter("fairest_messages", "Messages from clients.", ["type"])
-BREACHES: Final = Counter("fairest_breaches", "Connections ended with an error.", ["code"])
+BREACHES: Final = Counter("fairest_breaches", "Connections ended with an error, by its code.", ["code"])
 THROTTLED: Final = Counter("fairest_throttled", "Messages that waited for the token bucket of their connection.")
-STALLED: Final = Counter("fairest_stalled", "Connections cut off because too much lay unread.")
+CUT_OFF: Final = Counter(
+    "fairest_cut_off", "Connections ended without an error: unread, silent, too_big, bad_frame.", ["reason"]
+)
 ROOMS: Final = Gauge("fairest_rooms", "Rooms that this process has open.")
 TASKS: Final = Gauge("fairest_tasks", "Tasks of the event loop.")
-REFUSALS: Final = Counter("fairest_refusals", "Requests that were refused.", ["code"])
-APPENDS: Final = Counter("fairest_appends", "Appends to rooms' logs, by what became of them.", ["answer"])
+REFUSALS: Final = Counter("fairest_refusals", "Requests that were refused, by the code of the refusal.", ["code"])
+APPENDS: Final = Counter("fairest_appends", "Appends to logs: appended, conflict, early, late, unknown.", ["answer"])
 BATCHES: Final = Histogram(
     "fairest_append_batch", "Appends that shared a round trip.", buckets=(1, 2, 5, 10, 20, 50, 100, 200, 500)
 )

@@ -13,6 +13,8 @@ class Outbox:
     def __init__(self, websocket: ServerConnection, max_unsent_bytes: int) -> None:
         self._websocket = websocket
         self._max_unsent_bytes = max_unsent_bytes
+        self.has_stalled = False
+        """Whether this connection was cut off because its reader had stalled."""
 
     def send(self, data: bytes) -> None:
         """Send one text frame; nothing happens on a connection that is closing."""
@@ -20,5 +22,6 @@ class Outbox:
         transport = self._websocket.transport
         if transport.get_write_buffer_size() > self._max_unsent_bytes:
             # `close` would wait for the very reader that does not read.
-            metrics.STALLED.inc()
+            metrics.CUT_OFF.labels("unread").inc()
+            self.has_stalled = True
             transport.abort()

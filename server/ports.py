@@ -7,7 +7,6 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from functools import partial
 from http import HTTPStatus
 from typing import Final
 
@@ -24,7 +23,7 @@ from server.connection import Connection
 from server.door import Door
 from server.host import Host
 from server.http import JSON, Ask, Page, Pages, line, make_responder
-from server.settings import Settings
+from server.settings import Settings, public_url
 from server.store.durability import Durability
 from server.store.lobby import Lobby
 from server.store.players import Players
@@ -47,8 +46,7 @@ async def public_port(
     async def handle(websocket: ServerConnection) -> None:
         link = f"{host.process_id}-{next(links)}"
         with door.entered(websocket) as address:
-            may_enroll = partial(door.may_enroll, address)
-            await Connection(websocket, host, players, lobby, link, settings, may_enroll).serve()
+            await Connection(websocket, host, players, lobby, link, address, settings, door.may_enroll).serve()
 
     async def tell_key(_: Ask) -> Page:
         return line(host.key.public.hex())
@@ -73,6 +71,8 @@ async def public_port(
             settings.host,
             settings.port,
             ssl=tls,
+            # asyncio's own patience is a minute, for connections that nobody counts yet.
+            ssl_handshake_timeout=settings.hello_seconds if tls else None,
             reuse_port=settings.reuse_port or None,
             subprotocols=[Subprotocol(SUBPROTOCOL)],
             select_subprotocol=_choose_subprotocol,
@@ -90,7 +90,7 @@ async def public_port(
         )
     _limit_silence(server, 2 * settings.heartbeat_seconds)
     try:
-        yield f"{'wss' if tls else 'ws'}://{settings.host}:{_port(server)}"
+        yield public_url(settings, _port(server))
     finally:
         await _close(server)
 

@@ -3,19 +3,21 @@
 from functools import cached_property
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 from pydantic import Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+ENV_PREFIX: Final = "FAIREST_"
+
 
 class Settings(BaseSettings):
     """Serve Fairest: races of Calculation over WebSocket."""
 
     model_config = SettingsConfigDict(
-        env_prefix="FAIREST_",
+        env_prefix=ENV_PREFIX,
         cli_prog_name="fairest-server",
         cli_kebab_case=True,
         cli_hide_none_type=True,
@@ -110,6 +112,12 @@ class Settings(BaseSettings):
         except ValueError as reason:
             raise ValueError(f"--trusted-proxies: {reason}") from None
         return self
+
+
+def public_url(settings: Settings, port: int) -> str:
+    """Where players connect to."""
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"{'wss' if settings.tls_cert else 'ws'}://{host}:{port}"
 
 
 def _split(text: str) -> list[str]:

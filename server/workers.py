@@ -4,6 +4,7 @@ The kernel spreads connections over them. Any of them serves any player of any r
 """
 
 import asyncio
+import os
 import signal
 import socket
 import sys
@@ -14,7 +15,7 @@ from typing import Any, Final
 
 import structlog
 
-from server.settings import Settings
+from server.settings import ENV_PREFIX, Settings, public_url
 
 START_SECONDS: Final = 20.0
 STOP_SECONDS: Final = 4.25
@@ -52,7 +53,7 @@ class Workers:
                     self._spawn(self._keep(process, port))
                 asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: self._spawn(self._renew(port)))
                 try:
-                    yield f"ws://{self._settings.host}:{port}"
+                    yield public_url(self._settings, port)
                 finally:
                     for task in self._keeping:
                         task.cancel()
@@ -70,7 +71,8 @@ class Workers:
     async def _start(self, port: int) -> Process:
         place = self._free_place()
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "server", *self._options(port, place)),
+            *(sys.executable, "-m", "server"),
+            env=self._environment(port, place),
             # A pipe that ends when we do, also by kill -9: no worker stays behind alone.
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -100,17 +102,19 @@ class Workers:
         self._places[place] = None
         return place
 
-    def _options(self, port: int, place: int) -> list[str]:
-        """The settings of a worker: ours, on one port and one Redis."""
-        chosen = self._settings.model_dump(exclude={"workers", "data_dir"}, exclude_none=True)
-        chosen |= {"port": port, "redis_url": self._redis_url, "reuse_port": True, "ends_with_input": True}
+    def _environment(self, port: int, place: int) -> dict[str, str]:
+        """The settings of a worker: ours, on one port and one Redis.
+
+        They go through the environment, which only we may read: everybody on the machine sees command lines, and a
+        Redis URL may hold a password.
+        """
+        chosen = self._settings.model_dump(exclude_none=True)
+        chosen |= {"workers": 1, "port": port, "redis_url": self._redis_url}
+        chosen |= {"reuse_port": True, "ends_with_input": True}
         if self._settings.admin_port:
             chosen["admin_port"] = self._settings.admin_port + place
-        options: list[str] = []
-        for name, value in chosen.items():
-            flag = f"--{name.replace('_', '-')}"
-            options += [flag if value else f"--no-{flag[2:]}"] if isinstance(value, bool) else [flag, str(value)]
-        return options
+        inherited = {name: value for name, value in os.environ.items() if not name.upper().startswith(ENV_PREFIX)}
+        return inherited | {f"{ENV_PREFIX}{name.upper()}": str(value) for name, value in chosen.items()}
 
     async def _keep(self, process: Process, port: int) -> None:
         """Start a new worker for one that died, again and again."""

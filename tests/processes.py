@@ -84,6 +84,11 @@ class RedisProcess:
     def socket(self) -> Path:
         return self._socket
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
     def start(self) -> None:
         """Start it on what its folder holds, and wait until it has read that."""
         self._socket.unlink(missing_ok=True)

@@ -145,7 +145,7 @@ class RoundFinished(Message):
     outcome: Outcome
     wins: tuple[int, int]
     match_is_over: bool
-    duration_ms: int
+    duration_ms: TimeMs
     secret: Secret
 
 

@@ -81,5 +81,5 @@ PublicKey = Annotated[bytes, Field(min_length=KEY_BYTES, max_length=KEY_BYTES)]
 LogTag = Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
 """A random mark on what the log took in one piece: by it a server knows whether you saw what its log holds now."""
 Seat = Literal[0, 1]
-TimeMs = Annotated[int, Field(ge=0)]
-"""Milliseconds since 1970 on the server's clock."""
+TimeMs = Annotated[int, Field(ge=0, lt=2**53)]
+"""Milliseconds since 1970 on the server's clock; a number that every program can count with."""

@@ -103,20 +103,35 @@ class CloseCode(IntEnum):
     """Why a connection was closed. Codes from 4000 are final: connecting again the same way does not help."""
 
     NORMAL = 1000
+    """A normal end."""
     BINARY_FRAME = 1003
+    """A binary frame; messages are text."""
     TOO_BIG = 1009
+    """A frame was larger than this server takes; no `error` comes before it."""
     INTERNAL = 1011
+    """The server has a fault; or, without an `error`, a ping was not answered."""
     RESTARTING = 1012
+    """The server restarts, or has lost sight of Redis; come again, here or elsewhere, and resume."""
     BAD_JSON = 4400
+    """A frame is no JSON."""
     UNKNOWN_TYPE = 4401
+    """There is no message of this `type`."""
     UNKNOWN_KEY = 4402
+    """A message has a key that is not in its table."""
     BAD_VALUE = 4403
+    """A field is missing, or has a value that it cannot have."""
     HELLO_FIRST = 4404
+    """Something else was said before `hello`."""
     HELLO_TWICE = 4405
+    """`hello` was said on a connection that had been welcomed."""
     HELLO_LATE = 4406
+    """No `hello` was accepted in time."""
     BAD_TOKEN = 4407
+    """No player has this token; say `hello` without one."""
     TOO_FAST = 4408
+    """More was sent than this server reads, for too long."""
     REPLACED = 4409
+    """Another connection of this player has the seat; leave it alone."""
 
 
 CLOSE_CODES: Final[dict[Breach, CloseCode]] = {breach: CloseCode[breach.name] for breach in Breach}

@@ -17,10 +17,10 @@ class Archive:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
 
-    async def keep(self, record: Record) -> None:
-        """Store a finished match. Raises RedisError; safe to call again."""
+    async def keep(self, record: Record) -> bool:
+        """Store a finished match; whether it was not there yet. Raises RedisError; safe to call again."""
         text = "\n".join(record.lines())
-        await self._redis.set(keys.record(record.match_id), text, nx=True, ex=keys.RECORD_SECONDS)
+        return bool(await self._redis.set(keys.record(record.match_id), text, nx=True, ex=keys.RECORD_SECONDS))
 
 
 async def load_private_key(redis: Redis, own: bytes | None = None) -> bytes:

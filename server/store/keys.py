@@ -10,7 +10,7 @@ BUCKETS: Final = 16
 """Rooms are spread over this many hash tags. Changing it orphans the rooms of a running deployment."""
 
 PLAYER_SECONDS: Final = 400 * 86_400
-"""A player's name and token hash, counted from the last hello."""
+"""A player is remembered for so long after its last hello."""
 NEW_PLAYER_SECONDS: Final = 7 * 86_400
 """The same before its second hello: most who come once never come again."""
 OPENED_SECONDS: Final = 600
@@ -29,9 +29,9 @@ PAUSES_KEPT: Final = 50
 SIGNING_KEY: Final = "fairest:key"
 """String: the private key of this deployment, 32 bytes, made by the first process that starts. Lives for ever."""
 PROCESSES: Final = "fairest:{processes}:alive"
-"""Sorted set of the server processes by their last beat; one that lapses is dropped when its rooms know."""
+"""Sorted set: the server processes by their last beat. One that lapsed leaves it when its rooms know."""
 LAST_BEAT: Final = "fairest:{processes}:beat"
-"""String: when any process last beat. Lives for ever."""
+"""String: when any process last beat, in ms. Lives for ever."""
 PAUSES: Final = "fairest:{processes}:pauses"
 """List: times without any beat, the last PAUSES_KEPT of them. Lives for ever."""
 
@@ -42,17 +42,17 @@ def bucket(room: str) -> int:
 
 
 def log(room: str) -> str:
-    """Stream: the room's log. Lives until the room is closed, then for the setting `closed_room_seconds`."""
+    """Stream: the room's log. Lives until the room is closed, then for `--closed-room-seconds`."""
     return f"fairest:{{{bucket(room)}}}:log:{room}"
 
 
 def deadlines(number: int) -> str:
-    """Sorted set of a bucket: rooms by the time at which somebody has to look at them. A closed room leaves it."""
+    """Sorted set of a bucket: rooms by when somebody has to look at them. A closed room leaves it."""
     return f"fairest:{{{number}}}:deadlines"
 
 
 def lobby(number: int) -> str:
-    """Hash of a bucket: listed rooms, each with its line in the lobby. A room that closes leaves it."""
+    """Hash of a bucket: listed rooms, each with its line in the lobby. A room that is empty or closed leaves it."""
     return f"fairest:{{{number}}}:lobby"
 
 
@@ -67,25 +67,27 @@ def quiet(number: int) -> str:
 
 
 def held_rooms(process_id: str) -> str:
-    """Set: rooms in which this process may speak for somebody. Dropped with the process."""
+    """Set: rooms in which this process may speak for somebody. Goes with the process."""
     return f"fairest:{{processes}}:rooms:{process_id}"
 
 
 def player(player_id: str) -> str:
-    """Hash: a player's name, under the hash of its token. PLAYER_SECONDS."""
+    """Hash: a player's name, under the hash of its token. Lives for NEW_PLAYER_SECONDS from the player's first hello,
+    and for PLAYER_SECONDS from every later one.
+    """
     return f"fairest:player:{player_id}"
 
 
 def opened(player_id: str) -> str:
-    """String: how many rooms this player has opened lately. OPENED_SECONDS from the first."""
+    """String: how many rooms this player has opened lately. Lives for OPENED_SECONDS from the first."""
     return f"fairest:opened:{player_id}"
 
 
 def name(text: str) -> str:
-    """String: which player uses this name, whatever its case. NAME_SECONDS."""
+    """String: which player uses this name, whatever its case. Lives for NAME_SECONDS from its player's last hello."""
     return f"fairest:name:{text.lower()}"
 
 
 def record(match_id: str) -> str:
-    """String: the record of a finished match, as the lines of its file. RECORD_SECONDS."""
+    """String: the record of a finished match, as the lines of its file. Lives for RECORD_SECONDS."""
     return f"fairest:record:{match_id}"

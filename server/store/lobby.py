@@ -1,5 +1,6 @@
 """The lobby: the listed rooms of all buckets, as the script that appends to their logs left them."""
 
+import asyncio
 import time
 from collections.abc import Sequence
 from typing import Final, cast
@@ -22,20 +23,27 @@ class Lobby:
         self._redis = redis
         self._rooms: Sequence[ListedRoom] = ()
         self._read_at = -STALE_SECONDS
+        self._reading: asyncio.Task[None] | None = None
 
     async def page(self, number: int) -> LobbyPage:
         """A page, from 0; one behind the last is empty. Raises RedisError. Safe to cancel."""
-        if time.monotonic() - self._read_at > STALE_SECONDS:
-            self._rooms = await self._read()
-            self._read_at = time.monotonic()
+        if self._reading is None and time.monotonic() - self._read_at > STALE_SECONDS:
+            self._reading = asyncio.create_task(self._read())
+        if self._reading is not None:
+            await asyncio.shield(self._reading)
         return make_page(self._rooms, number)
 
-    async def _read(self) -> list[ListedRoom]:
-        pipeline = self._redis.pipeline(transaction=False)
-        for number in range(keys.BUCKETS):
-            pipeline.hvals(keys.lobby(number))
-        found = cast("list[list[bytes]]", await pipeline.execute())
-        return [ListedRoom.model_validate_json(text) for bucket in found for text in bucket]
+    async def _read(self) -> None:
+        """One read, for all who ask meanwhile."""
+        try:
+            pipeline = self._redis.pipeline(transaction=False)
+            for number in range(keys.BUCKETS):
+                pipeline.hvals(keys.lobby(number))
+            found = cast("list[list[bytes]]", await pipeline.execute())
+            self._rooms = [ListedRoom.model_validate_json(text) for bucket in found for text in bucket]
+            self._read_at = time.monotonic()
+        finally:
+            self._reading = None
 
 
 def make_page(rooms: Sequence[ListedRoom], number: int) -> LobbyPage:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, cast
 
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 from redis.asyncio import Redis
 from redis.exceptions import NoScriptError, RedisError
 
@@ -29,7 +29,8 @@ from server.store import keys
 from server.store.cluster import is_sharded, lanes
 from server.store.scripts import Script
 
-_EVENT: Final = TypeAdapter[Event](Event)
+_EVENT: Final = TypeAdapter[Event](Event, config=ConfigDict(hide_input_in_errors=True))
+"""What cannot be read is logged: without what stood there, which may be a secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +150,11 @@ class Log:
         return [room.decode() for bucket in found if isinstance(bucket, list) for room in bucket]
 
     async def forget(self, room: str) -> None:
-        """Drop a room without a log from the deadlines. Raises RedisError."""
-        await self._redis.zrem(keys.deadlines(keys.bucket(room)), room)
+        """Drop a room without a log from the deadlines and the lobby. Raises RedisError."""
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.zrem(keys.deadlines(keys.bucket(room)), room)
+        pipeline.hdel(keys.lobby(keys.bucket(room)), room)
+        await pipeline.execute()
 
     async def now_ms(self) -> int:
         """Redis' clock. Raises RedisError."""
@@ -264,7 +268,10 @@ def _format(event: Event) -> bytes:
 def _parse_event(text: bytes) -> Event:
     if text.startswith(b"{"):
         return _EVENT.validate_json(text)
-    return Played(seat=1 if text[:1] == b"1" else 0, move=MOVES[text[1:].decode()])
+    move = MOVES.get(text[1:].decode())
+    if move is None:
+        raise ValueError("an event that is no JSON is a move")
+    return Played(seat=1 if text[:1] == b"1" else 0, move=move)
 
 
 def _mark(found: list[tuple[bytes, dict[bytes, bytes]]] | Exception) -> tuple[int, str] | None:
@@ -278,6 +285,8 @@ def _index(entry_id: bytes) -> int:
 
 
 def _parse(entry_id: bytes, fields: dict[bytes, bytes]) -> Logged:
+    if not fields.keys() >= {b"g", b"t", b"e"}:
+        raise ValueError("an entry has a tag, a time and an event")
     return Logged(_index(entry_id), fields[b"g"].decode(), int(fields[b"t"]), _parse_event(fields[b"e"]))
 
 

@@ -2,6 +2,7 @@
 
 import random
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -111,5 +112,6 @@ class AnyGame(RuleBasedStateMachine):
         assert has_moves is not self.race.is_over
 
 
-TestAnyGame = AnyGame.TestCase
+# Two thousand games; slow machines take their time.
+TestAnyGame = pytest.mark.timeout(300)(AnyGame.TestCase)
 TestAnyGame.settings = settings(max_examples=EXAMPLES, stateful_step_count=STEPS, deadline=None)

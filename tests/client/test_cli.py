@@ -83,6 +83,8 @@ def test_without_a_server_the_client_says_what_it_tried(tmp_path: Path) -> None:
         (("join", "no room"), "is no room code"),
         (("create", "--server", "http://x"), "looks like ws://127.0.0.1:8765"),
         (("join", "a-b", "--server", "localhost:8765"), "looks like ws://127.0.0.1:8765"),
+        (("lobby", "--server", "ws://localhost:99999"), "looks like ws://127.0.0.1:8765"),
+        (("lobby", "--server", "ws://[::1"), "looks like ws://127.0.0.1:8765"),
         (("create", "--name", "../x"), "a name has 2 to 20 letters"),
     ],
 )

@@ -1,28 +1,26 @@
 """Every limit, tried from outside by a real client: refused, and nothing has changed."""
 
 import asyncio
-import datetime
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from prometheus_client import REGISTRY
 from pydantic import ValidationError
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from protocol.calculation.moves import MOVES
-from protocol.messages.from_client import Create, Hello, Leave, Play
+from protocol.messages.fields import Message
+from protocol.messages.from_client import Create, GetRecord, Hello, Join, Leave, Play, Watch
 from protocol.messages.from_server import Error, Left, Refused, Snapshot, Welcome
 from protocol.messages.refusals import Breach, CloseCode, Refusal
 from server.app import StartError, running
 from server.settings import Settings
-from tests.talker import raw, talking, two_racing
+from tests.certificates import make_certificate
+from tests.talker import raw, talking, two_racing, until
 
 Limited = Callable[..., AbstractAsyncContextManager[str]]
 
@@ -60,6 +58,11 @@ async def test_a_page_whose_address_only_looks_like_ours_may_not_connect(limited
             assert await status_of(url, Origin=origin) == 403
 
 
+async def test_what_is_no_origin_at_all_may_not_connect(limited: Limited) -> None:
+    async with limited() as url:
+        assert await status_of(url, Origin="http://[") == 403
+
+
 async def test_our_own_pages_named_pages_and_programs_may_connect(limited: Limited) -> None:
     async with limited(origins="https://friend.example, https://other.example") as url:
         assert await status_of(url, Origin=url.replace("ws", "http")) == 101
@@ -90,6 +93,7 @@ async def test_a_forwarded_address_is_believed_from_a_trusted_proxy_only(limited
             await stack.enter_async_context(connect(url, additional_headers=headers, proxy=None))
         assert await status_of(url, **{"X-Forwarded-For": "203.0.113.7"}) == 429
         assert await status_of(url, **{"X-Forwarded-For": "7.7.7.7, 203.0.113.9"}) == 429
+        assert await status_of(url, **{"X-Forwarded-For": "203.0.113.9, ::ffff:127.0.0.1"}) == 429
         assert await status_of(url, **{"X-Forwarded-For": "2001:db8:0:1::2"}) == 429
         assert await status_of(url, **{"X-Forwarded-For": "6.6.6.6"}) == 101
 
@@ -103,6 +107,21 @@ async def test_an_address_that_makes_too_many_players_makes_no_more_but_those_it
             assert refused.code is Refusal.TOO_MANY_PLAYERS
             await third.say(Hello(token=first.token))
             await third.hear_a(Welcome)
+
+
+async def test_words_of_a_trusted_proxy_that_are_no_address_count_as_one(limited: Limited) -> None:
+    async with limited(connections_per_address=1, trusted_proxies="127.0.0.1") as url:
+        headers = {"X-Forwarded-For": "unknown"}
+        async with connect(url, additional_headers=headers, proxy=None):
+            assert await status_of(url, **headers) == 429
+
+
+async def test_an_address_of_ipv4_is_the_same_in_the_form_of_ipv6(limited: Limited) -> None:
+    async with (
+        limited(connections_per_address=1, trusted_proxies="127.0.0.1") as url,
+        connect(url, additional_headers={"X-Forwarded-For": "203.0.113.7"}, proxy=None),
+    ):
+        assert await status_of(url, **{"X-Forwarded-For": "::ffff:203.0.113.7"}) == 429
 
 
 async def test_a_player_may_not_open_rooms_without_end(limited: Limited) -> None:
@@ -151,31 +170,8 @@ async def test_who_does_not_stop_flooding_is_cut_off_and_the_other_player_is_not
             assert (await again.enter_again(first.room)).scene.seats[0].moves == 0
 
 
-def certificate(folder: Path) -> tuple[Path, Path]:
-    """A certificate of our own for localhost, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.datetime.now(datetime.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now)
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    (folder / "cert.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    (folder / "key.pem").write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    return folder / "cert.pem", folder / "key.pem"
-
-
 async def test_a_server_with_a_certificate_speaks_tls_only(limited: Limited, tmp_path: Path) -> None:
-    cert, key = certificate(tmp_path)
+    cert, key = make_certificate(tmp_path)
     async with limited(tls_cert=cert, tls_key=key) as url:
         assert url.startswith("wss://")
         named = url.replace("127.0.0.1", "localhost")
@@ -184,6 +180,14 @@ async def test_a_server_with_a_certificate_speaks_tls_only(limited: Limited, tmp
             assert '"welcome"' in str(await socket.recv())
         with pytest.raises(ssl.SSLCertVerificationError):
             await connect(named, proxy=None)
+
+
+async def test_who_connects_and_begins_no_tls_is_not_waited_for(limited: Limited, tmp_path: Path) -> None:
+    cert, key = make_certificate(tmp_path)
+    async with limited(tls_cert=cert, tls_key=key, hello_seconds=0.3) as url, asyncio.timeout(5):
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rsplit(":", 1)[1]))
+        assert await reader.read() == b""
+        writer.close()
 
 
 async def test_a_certificate_that_is_not_there_is_named(limited: Limited, tmp_path: Path) -> None:
@@ -211,3 +215,48 @@ async def test_a_room_that_somebody_leaves_and_enters_again_counts_once(limited:
         room = (await player.enter(Create())).room
         async with talking(url, token=player.token) as again:
             assert isinstance(await again.enter_again(room), Snapshot)
+
+
+def cut_off(reason: str) -> float:
+    return REGISTRY.get_sample_value("fairest_cut_off_total", {"reason": reason}) or 0
+
+
+async def until_cut_off(reason: str, count: float) -> None:
+    """A server counts when the connection is gone, its client may know before."""
+
+    async def is_counted() -> bool:
+        await asyncio.sleep(0.02)
+        return cut_off(reason) == count
+
+    await until(is_counted)
+
+
+async def test_frames_that_are_too_big_are_counted(limited: Limited) -> None:
+    before = cut_off("too_big")
+    async with limited(max_frame_bytes=1_000) as url, talking(url) as player:
+        await player.say("x" * 1_001)
+        await player.socket.wait_closed()
+        assert player.socket.close_code == CloseCode.TOO_BIG
+        await until_cut_off("too_big", before + 1)
+
+
+async def test_clients_that_answer_no_ping_are_counted(limited: Limited) -> None:
+    before = cut_off("silent")
+    async with limited(heartbeat_seconds=0.2) as url, talking(url) as player:
+        player.socket.transport.pause_reading()
+        await until_cut_off("silent", before + 1)
+        player.socket.transport.resume_reading()
+
+
+@pytest.mark.parametrize("asked", [Watch(room="no-such-room"), Join(room="no-such-room"), GetRecord(), Leave()])
+async def test_refusals_are_counted_wherever_they_are_decided(limited: Limited, asked: Message) -> None:
+    def counted() -> dict[str, float]:
+        samples = [sample for metric in REGISTRY.collect() for sample in metric.samples]
+        return {each.labels["code"]: each.value for each in samples if each.name == "fairest_refusals_total"}
+
+    async with limited() as url, talking(url) as player:
+        if isinstance(asked, GetRecord):
+            await player.enter(Create())
+        before = counted()
+        code = (await player.refused(asked)).code
+        assert counted()[code] == before.get(code, 0) + 1

@@ -7,6 +7,7 @@ from asyncio.subprocess import PIPE
 
 import pytest
 from redis.asyncio import Redis
+from redis.exceptions import RedisError
 
 from protocol.messages.fields import Phase
 from protocol.messages.from_client import Create, GetLobby, Join, Leave
@@ -14,7 +15,10 @@ from protocol.messages.from_server import Left, ListedRoom, LobbyPage
 from protocol.messages.options import RoomOptions, Spectators
 from server.app import running
 from server.settings import Settings
+from server.store import keys
+from server.store.client import connect
 from server.store.lobby import Lobby, make_page
+from tests.processes import redis_process
 from tests.server.test_pages import get
 from tests.talker import QUICK, Talker, talking, until
 
@@ -75,6 +79,18 @@ async def test_a_room_that_was_abandoned_leaves_the_lobby(server_url: str, redis
     await until(is_empty)
 
 
+async def test_a_room_whose_log_was_deleted_by_hand_leaves_the_lobby(server_url: str, redis: Redis) -> None:
+    async with talking(server_url) as first:
+        room = (await first.enter(Create(options=LISTED.model_copy(update={"grace_seconds": 1})))).room
+    await redis.delete(keys.log(room))
+    await redis.zadd(keys.deadlines(keys.bucket(room)), {room: 1})
+
+    async def is_empty() -> bool:
+        return not await lobby(redis)
+
+    await until(is_empty)
+
+
 async def test_clients_get_the_lobby_on_their_connection_from_any_process(settings_for_tests: Settings) -> None:
     async with running(settings_for_tests) as here, running(settings_for_tests) as there, talking(here) as first:
         room = (await first.enter(Create(options=LISTED))).room
@@ -87,6 +103,31 @@ async def test_clients_get_the_lobby_on_their_connection_from_any_process(settin
 async def ask(talker: Talker, page: int) -> LobbyPage:
     await talker.say(GetLobby(page=page))
     return await talker.hear_a(LobbyPage)
+
+
+async def test_however_many_ask_at_once_the_lobby_is_read_once(redis: Redis) -> None:
+    lobby = Lobby(redis)
+
+    async def reads() -> int:
+        return int((await redis.info("commandstats"))["cmdstat_hvals"]["calls"])
+
+    await lobby.page(0)
+    before = await reads()
+    await asyncio.sleep(1.05)
+    await asyncio.gather(*(lobby.page(0) for _ in range(20)))
+    assert await reads() - before == keys.BUCKETS
+
+
+async def test_a_lobby_that_cannot_be_read_is_nobodys_for_ever() -> None:
+    with redis_process() as process:
+        client = connect(process.url, timeout_seconds=0.2)
+        lobby = Lobby(client)
+        process.freeze()
+        failed = await asyncio.gather(*(lobby.page(0) for _ in range(3)), return_exceptions=True)
+        assert all(isinstance(each, RedisError | OSError) for each in failed)
+        process.thaw()
+        assert (await lobby.page(0)).total == 0
+        await client.aclose()
 
 
 async def test_the_lobby_is_json_over_http(server_url: str) -> None:

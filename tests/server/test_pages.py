@@ -3,13 +3,13 @@
 import asyncio
 import http.client
 import json
-import socket
 import sys
 from asyncio.subprocess import PIPE
 from pathlib import Path
 
 from server.app import running
 from server.settings import Settings
+from tests.ports import free_port
 from tests.processes import redis_process, serving_fleet
 from tests.talker import talking, two_racing, until
 
@@ -20,12 +20,6 @@ def get(url: str, path: str) -> tuple[int, str]:
     connection.request("GET", path)
     answer = connection.getresponse()
     return answer.status, answer.read().decode()
-
-
-def free_port() -> int:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return int(held.getsockname()[1])
 
 
 async def test_a_process_is_alive_and_ready(server_url: str) -> None:
@@ -96,6 +90,6 @@ async def test_logs_that_nobody_watches_are_json_lines(redis_url: str) -> None:
 
 
 async def test_the_page_of_an_unknown_path_opens_no_files(server_url: str) -> None:
-    for path in ("/../pyproject.toml", "/%2e%2e/etc/passwd", "/lobby/../key/x"):
+    for path in ("/../pyproject.toml", "/%2e%2e/etc/passwd", "/lobby/../key/x", "//[", "/[?page=["):
         assert (await asyncio.to_thread(get, server_url, path))[0] == 426
     assert Path("/etc/passwd").exists()

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.certificates import make_certificate
+from tests.processes import serving_fleet
 from tests.talker import QUICK, talking, two_racing, until
 
 WORKERS = 3
@@ -72,6 +74,18 @@ async def test_all_workers_end_when_they_are_told_to(served: Served) -> None:
     assert not [worker for worker in workers if Path(f"/proc/{worker}").exists()]
 
 
+async def test_workers_with_a_certificate_speak_tls_and_say_so(
+    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cert, key = make_certificate(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(cert))
+    async with serving_fleet(redis_url) as fleet:
+        url = await fleet.start("--workers", "2", "--tls-cert", str(cert), "--tls-key", str(key))
+        assert url.startswith("wss://127.0.0.1:")
+        async with two_racing(url.replace("127.0.0.1", "localhost")) as (first, _):
+            await first.play("sa")
+
+
 async def test_a_port_that_somebody_else_has_is_named(served: Served, redis_url: str) -> None:
     with_own_port = served.url.rsplit(":", 1)[1]
     command = [sys.executable, "-m", "server", "--port", with_own_port, "--redis-url", redis_url]
@@ -80,3 +94,27 @@ async def test_a_port_that_somebody_else_has_is_named(served: Served, redis_url:
         _, told = await other.communicate()
     assert other.returncode == 1
     assert f"cannot listen on 127.0.0.1:{with_own_port}" in told.decode()
+
+
+async def test_workers_asked_for_in_the_environment_start_none_of_their_own_and_show_no_password(
+    redis_url: str, tmp_path: Path
+) -> None:
+    """Everybody on the machine may read a command line."""
+    cert, key = make_certificate(tmp_path)
+    asked = {"WORKERS": "2", "PORT": "0", "REDIS_URL": redis_url, "TLS_CERT": cert, "TLS_KEY": key}
+    environment = os.environ | {f"FAIREST_{name}": str(value) for name, value in asked.items()}
+    keeper = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "server", stdout=PIPE, stderr=PIPE, env=environment
+    )
+    assert keeper.stdout is not None
+    async with asyncio.timeout(30):
+        served = Served((await keeper.stdout.readline()).decode().strip(), keeper)
+    try:
+        assert served.url.startswith("wss://")
+        assert len(served.workers()) == 2
+        for worker in served.workers():
+            assert not Path(f"/proc/{worker}/task/{worker}/children").read_text()
+            assert redis_url not in Path(f"/proc/{worker}/cmdline").read_text()
+    finally:
+        keeper.terminate()
+        await keeper.communicate()

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import json
 from collections.abc import AsyncIterator, Sequence
 
 import pytest
@@ -184,3 +185,12 @@ async def test_what_waits_is_sent_before_sending_ends(redis: Redis) -> None:
 async def test_an_append_that_cannot_be_written_is_unknown_and_the_next_one_is_made(writer: Writer) -> None:
     assert await writer.append(events=("not an event",)) is Answer.UNKNOWN
     assert await writer.append() is Answer.APPENDED
+
+
+async def test_an_entry_that_cannot_be_read_is_not_shown_in_the_complaint(writer: Writer, redis: Redis) -> None:
+    """The complaint goes to a log, and the entry may hold a secret."""
+    opened = {"type": "round_opened", "round": "aa", "secret": "5ec12e7" * 9, "signature": "5ec12e7"}
+    await redis.xadd(keys.log(ROOM), {"t": 1, "g": "t1", "e": json.dumps(opened)}, id="1-0")
+    with pytest.raises(ValueError, match="round_opened") as complaint:
+        await writer.log.read(ROOM)
+    assert "5ec12e7" not in str(complaint.value)

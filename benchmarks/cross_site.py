@@ -1,0 +1,106 @@
+"""A page of another site in a real browser: can it open a socket to a server? Only if the operator named its origin.
+
+Needs Chromium (on Debian: apt install chromium). Both sites are one page on one port of this machine, under two names
+that the browser is told to find here; the page says hello as any client does, and reports what came of it.
+"""
+
+import asyncio
+import os
+import shutil
+import sys
+import tempfile
+from asyncio.subprocess import DEVNULL
+from urllib.request import urlopen
+
+from websockets.asyncio.server import ServerConnection, serve
+
+from benchmarks.figure import Figure
+from server.http import Ask, Page, line, make_responder
+from tests.ports import free_port
+from tests.processes import redis_process, serving_fleet
+
+FOREIGN, NAMED = "evil.example", "friend.example"
+WAIT_SECONDS = 60.0
+PAGE = """\
+<!doctype html>
+<script>
+  const socket = new WebSocket("SERVER", "fairest.v1");
+  const report = (what) => fetch("/report?what=" + what);
+  socket.onopen = () => socket.send('{"type":"hello"}');
+  socket.onmessage = (event) => report(JSON.parse(event.data).type);
+  socket.onerror = () => report("error");
+</script>
+"""
+
+
+def measure_cross_site() -> list[Figure]:
+    """Which of the two pages is welcomed; and whether the other one was turned away at the door for its origin."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        print("  there is no chromium here: nothing shown", file=sys.stderr)
+        return []
+    foreign, named, turned_away = asyncio.run(_measure(chromium))
+    print(f"  the page of {FOREIGN}: {foreign}; the page of {NAMED}, which --origins names: {named}", file=sys.stderr)
+    return [
+        Figure("cross_site_sockets_foreign", foreign == "welcome", "sockets", "0", holds=foreign == "error"),
+        Figure("cross_site_sockets_named", named == "welcome", "sockets", "1", holds=named == "welcome"),
+        Figure("cross_site_turned_away", turned_away, "requests", "1", holds=turned_away == 1),
+    ]
+
+
+async def _measure(chromium: str) -> tuple[str, str, float]:
+    reports: asyncio.Queue[str] = asyncio.Queue()
+    url = ""
+
+    async def show(_: Ask) -> Page:
+        return Page(PAGE.replace("SERVER", url).encode(), "text/html")
+
+    async def report(ask: Ask) -> Page:
+        reports.put_nowait(ask["what"])
+        return line("thanks")
+
+    responder = make_responder({"/": show, "/report": report}, None)
+    with redis_process() as redis:
+        async with (
+            serving_fleet(redis.url) as fleet,
+            serve(_serve_nobody, "127.0.0.1", 0, process_request=responder) as site,
+        ):
+            port, admin = site.sockets[0].getsockname()[1], free_port()
+            url = await fleet.start("--origins", f"http://{NAMED}:{port}", "--admin-port", str(admin))
+            foreign = await _visit(chromium, f"http://{FOREIGN}:{port}/", reports)
+            named = await _visit(chromium, f"http://{NAMED}:{port}/", reports)
+            return foreign, named, await asyncio.to_thread(_count_turned_away, admin)
+
+
+async def _visit(chromium: str, address: str, reports: asyncio.Queue[str]) -> str:
+    """Open the page in a browser of its own; returns the first thing that it reports."""
+    with tempfile.TemporaryDirectory(prefix="fairest-chromium-", ignore_cleanup_errors=True) as profile:
+        options = [
+            "--headless=new",
+            "--disable-gpu",
+            "--no-first-run",
+            "--no-proxy-server",
+            f"--user-data-dir={profile}",
+        ]
+        options += [f"--host-resolver-rules=MAP {FOREIGN} 127.0.0.1, MAP {NAMED} 127.0.0.1"]
+        # Its sandbox does not run as root, as which containers do.
+        options += ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = await asyncio.create_subprocess_exec(chromium, *options, address, stdout=DEVNULL, stderr=DEVNULL)
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                return await reports.get()
+        finally:
+            browser.terminate()
+            await browser.wait()
+
+
+async def _serve_nobody(websocket: ServerConnection) -> None:
+    await websocket.close()
+
+
+def _count_turned_away(admin_port: int) -> float:
+    """How many requests the server's own count says that it turned away for their origin."""
+    with urlopen(f"http://127.0.0.1:{admin_port}/metrics", timeout=5) as answer:
+        text = answer.read().decode()
+    lines = [line for line in text.splitlines() if line.startswith('fairest_turned_away_total{reason="origin"}')]
+    return sum(float(line.split()[1]) for line in lines)

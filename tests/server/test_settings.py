@@ -1,0 +1,17 @@
+"""Every setting says what it is, wherever somebody looks for it."""
+
+from pathlib import Path
+
+import pytest
+
+from server.settings import Settings
+
+PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+
+
+@pytest.mark.parametrize("name", Settings.model_fields)
+def test_a_setting_has_a_description_and_stands_in_the_docs(name: str) -> None:
+    description = Settings.model_fields[name].description
+    assert description
+    assert description.endswith(".")
+    assert f"`--{name.replace('_', '-')}` | `FAIREST_{name.upper()}`" in PAGE
