@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from server.app import running
 from server.settings import Settings
 from server.store.client import connect
 from server.store.embedded import find_redis_server
+from tests.processes import redis_process
 from tests.redis_cluster import RedisCluster, redis_cluster
 
 
@@ -49,19 +49,8 @@ settings.load_profile("suite")
 @pytest.fixture(scope="session")
 def redis_server() -> Iterator[str]:
     """The URL of a redis-server that lives as long as the test run."""
-    program = find_redis_server()
-    assert program, "the test suite needs a redis-server; the server extra brings one"
-    with tempfile.TemporaryDirectory(prefix="fairest-test-") as folder:
-        socket = Path(folder) / "redis.sock"
-        arguments = ["--port", "0", "--unixsocket", str(socket), "--dir", folder, "--save", "", "--appendonly", "no"]
-        with subprocess.Popen([program, *arguments], stdout=subprocess.DEVNULL) as process:
-            try:
-                deadline = time.monotonic() + 10
-                while not socket.exists():
-                    assert time.monotonic() < deadline, "redis-server did not start"
-                yield f"unix://{socket}"
-            finally:
-                process.terminate()
+    with redis_process("--appendonly", "no") as process:
+        yield process.url
 
 
 @pytest.fixture(scope="session")

@@ -104,6 +104,10 @@ class RedisCluster:
         for node in sorted(self.nodes, key=lambda node: node is not to):
             node.cluster("SETSLOT", key_slot(key.encode()), "NODE", to.id)
 
+    def wait_until_in_step(self, master: ClusterNode, replica: ClusterNode) -> None:
+        """Wait until the replica has all that its master was told."""
+        _wait("the replica lags", lambda: _offset(master) == _offset(replica))
+
     def flush(self) -> None:
         """Forget everything but who serves what."""
         for node in self.nodes:
@@ -140,6 +144,10 @@ def other_than(node: ClusterNode, cluster: RedisCluster) -> ClusterNode:
 
 def _knows_replica(node: ClusterNode, replica: ClusterNode) -> bool:
     return any(replica.id in line and "slave" in line for line in node.cluster("NODES").splitlines())
+
+
+def _offset(node: ClusterNode) -> bytes:
+    return node.info("replication").partition(b"master_repl_offset:")[2].partition(b"\r")[0]
 
 
 def _wait(otherwise: str, condition: Callable[[], bool]) -> None:

@@ -32,9 +32,8 @@ ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")
 async def problems(cluster: RedisCluster, match: Match) -> list[str]:
     """Wait for the end of a match; what its history has to complain about."""
     await match.end()
-    redis = connect(cluster.url)
-    entries = await Log(redis).read(match.room)
-    await redis.aclose()
+    async with connect(cluster.url) as redis:
+        entries = await Log(redis).read(match.room)
     return check_history(match.room, entries, match.sights)
 
 
@@ -54,15 +53,14 @@ async def test_races_on_workers_go_through_the_death_of_one(cluster: RedisCluste
         victim = Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split()[0]
         os.kill(int(victim), signal.SIGKILL)
         assert [await problems(cluster, match) for match in matches] == [[], [], []]
-        redis = connect(cluster.url)
+        records = [match.players[0].record for match in matches]
+        async with connect(cluster.url) as redis:
 
-        async def are_stored() -> bool:
-            records = [match.players[0].record for match in matches]
-            stored = [await redis.exists(keys.record(record.match_id)) for record in records if record]
-            return stored == [1, 1, 1]
+            async def are_stored() -> bool:
+                stored = [await redis.exists(keys.record(record.match_id)) for record in records if record]
+                return stored == [1, 1, 1]
 
-        await until(are_stored)
-        await redis.aclose()
+            await until(are_stored)
 
 
 async def test_moves_on_one_process_are_heard_on_the_other(cluster: RedisCluster) -> None:

@@ -25,9 +25,8 @@ MOVE = Played(seat=1, move=MOVES["b4"])
 
 @pytest.fixture
 async def client(cluster: RedisCluster) -> AsyncIterator[Redis]:
-    redis = connect(cluster.url)
-    yield redis
-    await redis.aclose()
+    async with connect(cluster.url) as redis:
+        yield redis
 
 
 class Writer:
@@ -173,56 +172,51 @@ async def test_a_node_that_answers_nothing_holds_up_no_append_to_the_others(
 
 async def test_what_is_due_on_other_nodes_is_found_while_one_is_away() -> None:
     with redis_cluster("--cluster-require-full-coverage", "no") as cluster:
-        client = connect(cluster.url)
         # The clock is that of the node which has the processes.
         victim = other_than(cluster.owner(keys.PROCESSES), cluster)
         rooms = one_room_each(cluster)
-        log = Log(client)
-        async with log.sending():
-            for room in rooms:
-                await Writer(log, room).append()
-            victim.kill()
-            lost = rooms[cluster.nodes.index(victim)]
-            assert sorted(await log.due_rooms(overdue_ms=0)) == sorted(set(rooms) - {lost})
-            assert [mark is None for mark in await log.last_marks(rooms)] == [room == lost for room in rooms]
-        await client.aclose()
+        lost = rooms[cluster.nodes.index(victim)]
+        async with connect(cluster.url) as client:
+            log = Log(client)
+            async with log.sending():
+                for room in rooms:
+                    await Writer(log, room).append()
+                victim.kill()
+                assert sorted(await log.due_rooms(overdue_ms=0)) == sorted(set(rooms) - {lost})
+                assert [mark is None for mark in await log.last_marks(rooms)] == [room == lost for room in rooms]
 
 
 async def test_a_replica_that_takes_the_place_of_a_dead_node_is_found() -> None:
     with redis_cluster(spares=1) as cluster:
-        client, master = connect(cluster.url), cluster.owner(keys.log(ROOM))
+        master = cluster.owner(keys.log(ROOM))
         replica = cluster.replicate(master)
-        log = Log(client)
-        async with log.sending():
-            writer = Writer(log)
-            await writer.go_on()
-            master.call("WAIT", 1, 0)
-            master.kill()
-            replica.cluster("FAILOVER", "TAKEOVER")
-            await writer.go_on()
-            assert await writer.tags() == writer.acknowledged
-        await client.aclose()
+        async with connect(cluster.url) as client:
+            log = Log(client)
+            async with log.sending():
+                writer = Writer(log)
+                await writer.go_on()
+                cluster.wait_until_in_step(master, replica)
+                master.kill()
+                replica.cluster("FAILOVER", "TAKEOVER")
+                await writer.go_on()
+                assert await writer.tags() == writer.acknowledged
 
 
 async def test_any_node_of_those_named_tells_of_all(cluster: RedisCluster) -> None:
-    seeds = f"redis+cluster://127.0.0.1:9,{cluster.nodes[2].address}"
-    client = connect(seeds)
-    assert len(await nodes_of(client)) == 3
-    await client.aclose()
+    async with connect(f"redis+cluster://127.0.0.1:9,{cluster.nodes[2].address}") as client:
+        assert len(await nodes_of(client)) == 3
 
 
 async def test_a_cluster_of_which_no_node_answers_is_an_error_of_redis() -> None:
-    client = connect("redis+cluster://127.0.0.1:9")
-    with pytest.raises(RedisError, match="no node of the Cluster says who serves what"):
-        await client.get("key")
-    await client.aclose()
+    async with connect("redis+cluster://127.0.0.1:9") as client:
+        with pytest.raises(RedisError, match="no node of the Cluster says who serves what"):
+            await client.get("key")
 
 
 async def test_a_redis_that_is_no_cluster_says_so(redis_server: str) -> None:
-    client = Cluster(["one:1"], lambda *_: connect(redis_server))
-    with pytest.raises(RedisError, match="cluster support disabled"):
-        await client.get("key")
-    await client.aclose()
+    async with Cluster(["one:1"], lambda *_: connect(redis_server)) as client:
+        with pytest.raises(RedisError, match="cluster support disabled"):
+            await client.get("key")
 
 
 @pytest.mark.parametrize("url", ["redis+cluster://", "redis+cluster://host", "redis+cluster://host:1,:2"])

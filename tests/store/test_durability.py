@@ -35,6 +35,5 @@ async def test_the_promise_is_read_from_the_redis_that_is_used(redis: Redis) -> 
 async def test_a_cluster_promises_what_its_weakest_node_promises() -> None:
     with redis_cluster("--appendonly", "yes", "--appendfsync", "always") as cluster:
         cluster.nodes[1].call("CONFIG", "SET", "appendfsync", "everysec")
-        redis = connect(cluster.url)
-        assert (await read_durability(redis)).promise == EVERYSEC
-        await redis.aclose()
+        async with connect(cluster.url) as redis:
+            assert (await read_durability(redis)).promise == EVERYSEC
