@@ -146,7 +146,10 @@ def test_options_have_sane_defaults() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--redis-url", "foo"), "a Redis URL looks like redis://host:6379/0, not 'foo'"),
+        (
+            ("--redis-url", "foo"),
+            "a Redis URL looks like redis://host:6379/0",
+        ),
         (("--redis-url", "unix:///nowhere/redis.sock"), "no Redis answers at unix:///nowhere/redis.sock"),
         (("--port", "99999"), "--port"),
         (("--data-dir", "/proc/nothing"), "cannot write to /proc/nothing"),
