@@ -196,7 +196,7 @@ class Connection:
         if isinstance(frame, bytes):
             raise _BINARY
         message = decode_from_client(frame)
-        metrics.MESSAGES.labels(message.type).inc()
+        metrics.MESSAGES_OF_TYPE(message.type).inc()
         return message
 
     async def _hello(self, hello: Hello) -> None:

@@ -97,7 +97,8 @@ class Round:
     @property
     def horizon(self) -> Turn | None:
         """The lowest turn among the players still racing; None when nobody is, and everything is open."""
-        return min((racer.turn for racer in self.racers if not racer.ending), default=None)
+        turns = [racer.turn for racer in self.racers if not racer.ending]
+        return min(turns) if turns else None
 
     def refusal(self, seat: int, move: Move) -> Illegal | None:
         """Why this seat may not make this move; ended races are for the caller to refuse."""

@@ -93,15 +93,17 @@ class View:
 
     def _release(self, race: Round | None) -> Iterator[Entry]:
         """Held entries that are open now, in the order of the log as far as each seat goes."""
+        if not any(self._held):
+            return
+        horizon = race.horizon if race else None
         while True:
-            heads = [held for held in self._held if held and _is_open(held[0][1], race)]
+            heads = [held for held in self._held if held and _is_open(held[0][1], race, horizon)]
             if not heads:
                 return
             yield min(heads, key=lambda held: held[0][0]).popleft()[1].entry
 
 
-def _is_open(item: News, race: Round | None) -> bool:
-    horizon = race.horizon if race else None
+def _is_open(item: News, race: Round | None, horizon: Turn | None) -> bool:
     if race is None or horizon is None or item.turn is None:
         return True
     if item.is_decision:

@@ -1,9 +1,11 @@
 """Connections to Redis, with the settings that were found to work (docs/decisions/0002-redis-client.md)."""
 
 import asyncio
+from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import hiredis
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.connection import AbstractConnection, Connection, SSLConnection, UnixDomainSocketConnection
 from redis.asyncio.retry import Retry
@@ -34,6 +36,14 @@ class _Leaving(AbstractConnection):
             if not self.is_connected:
                 await super()._connect()  # type: ignore[safe-super, no-untyped-call]
 
+    def pack_command(self, *words: Any) -> list[bytes]:
+        """As redis-py's, in C, which takes a quarter of the time for every append."""
+        return [_pack(words)]
+
+    def pack_commands(self, commands: Iterable[Iterable[Any]]) -> list[bytes]:
+        """As redis-py's, in C."""
+        return [b"".join(_pack(tuple(words)) for words in commands)]
+
     async def send_packed_command(self, *arguments: Any, **options: Any) -> None:
         """As redis-py's. Raises `ConnectionError` for a socket that is closed."""
         try:
@@ -55,6 +65,12 @@ class _Leaving(AbstractConnection):
                 raise
             await self.disconnect()
             raise RedisConnectionError("this Redis is a replica now") from reason
+
+
+def _pack(words: tuple[Any, ...]) -> bytes:
+    # redis-py gives names such as "CLIENT SETINFO" as one word.
+    packed: bytes = hiredis.pack_command((*words[0].split(), *words[1:]))
+    return packed
 
 
 class _LeavingConnection(_Leaving, Connection):

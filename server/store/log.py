@@ -7,6 +7,7 @@ hands out the answers: a round trip, and an fsync, is paid by the batch. There i
 import asyncio
 import json
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -192,8 +193,9 @@ class _Lane:
             answers = await self._deliver(batch) if batch else []
             metrics.APPEND_SECONDS.observe(time.perf_counter() - since)
             metrics.BATCHES.observe(len(batch))
+            for answer, count in Counter(answer for answer, _ in answers).items():
+                metrics.APPENDS.labels(answer).inc(count)
             for append, (answer, now_ms) in zip(batch, answers, strict=True):
-                metrics.APPENDS.labels(answer).inc()
                 with contained("a room", room=append.room):
                     append.done(answer, now_ms)
 
