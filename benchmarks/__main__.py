@@ -11,6 +11,7 @@ from benchmarks.fault_storm import measure_fault_storm
 from benchmarks.figure import Figure
 from benchmarks.fuzz import measure_fuzz
 from benchmarks.kill_recovery import measure_kill_recovery
+from benchmarks.move_cost import measure_move_cost
 from benchmarks.photo_finish import measure_photo_finish
 from benchmarks.redis_clients import measure_redis_clients
 from benchmarks.soak import measure_soak
@@ -21,6 +22,7 @@ BENCHMARKS = {
     "engine_sanity": measure_engine_sanity,
     "deal_uniformity": measure_deal_uniformity,
     "tick_gain": measure_tick_gain,
+    "move_cost": measure_move_cost,
     "kill_recovery": measure_kill_recovery,
     "fault_storm": measure_fault_storm,
     "fuzz": measure_fuzz,

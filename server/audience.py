@@ -1,15 +1,15 @@
 """Who follows a room from this process, and what each of them is shown: the last step before the outbox.
 
-There are three kinds of viewers, the two seats and the spectators, each with its `View` of the log. A message for all
-who see the same is encoded once.
+There are three kinds of viewers, the two seats and the spectators. Each kind that is here has its `View` of the log. A
+message for all who see the same is encoded once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from protocol.messages.codec import encode
 from protocol.messages.entries import Entry
-from protocol.messages.from_server import Placed, Refused, Snapshot, View
+from protocol.messages.from_server import Placed, Refused, View
 from server.room import view as seen
 from server.room.events import Attached, Detached, SeatFreed
 from server.room.state import RoomState
@@ -81,13 +81,15 @@ class Audience:
         """Whether this follower is shown the room."""
         return follower in self._spectators or follower in self._seats.values()
 
-    def introduce(self, seat: int | None, follower: Follower, introduction: Snapshot | View) -> None:
+    def introduce(self, seat: int | None, follower: Follower, introduction: seen.Introduction) -> None:
         """Show a follower what it has missed, the last tick's counts among it, and let it follow from here on."""
         del self._expected[follower.link]
         follower.introduced(seat)
-        follower.show(encode(introduction))
+        follower.show(encode(introduction.message))
         if self._told_placed is not None:
             follower.show(encode(Placed(placed=self._told_placed)))
+        # Another follower's view of the same kind has come as far: both are functions of the log.
+        self._views[seat] = introduction.view
         if seat is None:
             self._spectators.add(follower)
         else:
@@ -122,7 +124,8 @@ class Audience:
         """The log has these steps: everybody sees what they may see of them, then followers come and go."""
         if not steps:
             return
-        self._views = self._views or seen.views_of(steps[0].after)
+        # Nothing is computed for who is not here: a view comes with its first follower, and goes with the last.
+        self._views = {viewer: view for viewer, view in self._views.items() if self._followers(viewer)}
         shown: dict[int | None, list[Entry]] = {viewer: [] for viewer in self._views}
         for step in steps:
             news = seen.tell(step)
@@ -143,14 +146,18 @@ class Audience:
                 follower.show(data)
         self._told_placed = counts
 
+    def _followers(self, viewer: int | None) -> Collection[Follower]:
+        """Everybody who sees what this kind of viewer sees."""
+        if viewer is None:
+            return self._spectators
+        return (self._seats[viewer],) if viewer in self._seats else ()
+
     def _send(self, viewer: int | None, entries: list[Entry]) -> None:
-        followers = self._spectators if viewer is None else [self._seats[viewer]] if viewer in self._seats else ()
-        if followers:
-            mark = self._views[viewer].mark
-            first = mark.position - len(entries) + 1
-            data = encode(View(position=first, entries=tuple(entries), tag=mark.tag))
-            for follower in followers:
-                follower.show(data)
+        mark = self._views[viewer].mark
+        first = mark.position - len(entries) + 1
+        data = encode(View(position=first, entries=tuple(entries), tag=mark.tag))
+        for follower in self._followers(viewer):
+            follower.show(data)
 
     def _reseat(self, step: Step) -> None:
         """Followers come and go with the links that the log names, so every process agrees on who speaks for a seat."""

@@ -135,9 +135,14 @@ def scene(state: RoomState, shown: Iterable[Entry]) -> Scene:
     return seen
 
 
-def introduce(
-    room: str, steps: Sequence[Step], viewer: int | None, seen_upto: Mark, now_ms: int
-) -> messages.Snapshot | messages.View:
+class Introduction(NamedTuple):
+    """What a viewer is told when it comes, and its view from there on."""
+
+    message: messages.Snapshot | messages.View
+    view: View
+
+
+def introduce(room: str, steps: Sequence[Step], viewer: int | None, seen_upto: Mark, now_ms: int) -> Introduction:
     """What a viewer has missed of a log behind what it has seen, or the whole scene.
 
     The scene is for who has seen nothing, or something that this log does not hold.
@@ -149,14 +154,17 @@ def introduce(
         shown.extend(seen.see(tell(step), step))
         is_known = is_known or seen.mark == seen_upto
     if is_known and seen_upto.position:
-        return messages.View(
-            position=seen_upto.position + 1, entries=tuple(shown[seen_upto.position :]), tag=seen.mark.tag
-        )
-    seat = None if viewer is None else _number(viewer)
-    state = scene(steps[-1].after, shown)
-    return messages.Snapshot(
-        room=room, seat=seat, position=seen.mark.position, tag=seen.mark.tag, now_ms=now_ms, scene=state
+        missed = tuple(shown[seen_upto.position :])
+        return Introduction(messages.View(position=seen_upto.position + 1, entries=missed, tag=seen.mark.tag), seen)
+    snapshot = messages.Snapshot(
+        room=room,
+        seat=None if viewer is None else _number(viewer),
+        position=seen.mark.position,
+        tag=seen.mark.tag,
+        now_ms=now_ms,
+        scene=scene(steps[-1].after, shown),
     )
+    return Introduction(snapshot, seen)
 
 
 def placed(state: RoomState) -> tuple[int, int] | None:

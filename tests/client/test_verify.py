@@ -199,7 +199,7 @@ def receipt_of(table: Table, seat: int) -> list[str]:
         lines.append(f'{{"at_ms":0,"{kind}":{data.decode()}}}')
 
     start = next(place for place, step in enumerate(table.steps) if step.event.type == "round_opened")
-    note("heard", encode(introduce("a-b", table.steps[: start + 1], seat, NOTHING_SEEN, 0)))
+    note("heard", encode(introduce("a-b", table.steps[: start + 1], seat, NOTHING_SEEN, 0).message))
     watcher = views_of(table.steps[0].after)[seat]
     for place, step in enumerate(table.steps):
         if isinstance(step.event, Played) and step.event.seat == seat and step.after.race is not None:

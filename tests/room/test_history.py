@@ -25,7 +25,7 @@ def sight(steps: list[Step], seat: int | None) -> Sight:
     view = seen.views_of(steps[0].after)[seat]
     for step in steps[:4]:
         view.see(seen.tell(step), step)
-    heard: list[FromServer] = [seen.introduce(ROOM, steps[:4], seat, seen.NOTHING_SEEN, 0)]
+    heard: list[FromServer] = [seen.introduce(ROOM, steps[:4], seat, seen.NOTHING_SEEN, 0).message]
     for step in steps[4:]:
         before = view.mark.position
         entries = view.see(seen.tell(step), step)

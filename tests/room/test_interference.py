@@ -252,7 +252,7 @@ def test_what_a_viewer_may_not_know_never_reaches_it(seed: int, options: RoomOpt
     assert marks == marks_of(twin, viewer)
     for seen_upto in (NOTHING_SEEN, marks[seed % len(marks)], marks[-1], marks[-1]._replace(tag="ffffffff")):
         first_words, twin_words = (
-            encode(introduce("a-b", run.table.steps, viewer, seen_upto, 0)) for run in (first, twin)
+            encode(introduce("a-b", run.table.steps, viewer, seen_upto, 0).message) for run in (first, twin)
         )
         assert first_words == twin_words
     if viewer is not None and not first.race.racers[viewer].ending:
