@@ -95,11 +95,13 @@ class Pulse:
         A process that cannot keep up hears Redis late as well. To send its clients away would only bring all of them
         back at once, so a silence counts when this process had the time to listen.
         """
-        is_alone, since = False, time.monotonic()
+        is_told, since = False, time.monotonic()
         while not await self._waits(WATCH_SECONDS):
             was_busy, since = time.monotonic() - since > 1.5 * WATCH_SECONDS, time.monotonic()
-            was_alone, is_alone = is_alone, self._rooms.silent_seconds > ALONE_SECONDS and not was_busy
-            if is_alone and not was_alone:
+            if self._rooms.silent_seconds <= ALONE_SECONDS:
+                is_told = False
+            elif not is_told and not was_busy:
+                is_told = True
                 _LOG.warning("redis is silent: clients are sent away", seconds=ALONE_SECONDS)
                 self._rooms.send_away()
 

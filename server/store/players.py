@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
@@ -31,19 +32,28 @@ class NameTaken(Exception):
         self.name = name
 
 
+def draw_guest_name() -> str:
+    """A name for a player who said none."""
+    return f"guest-{secrets.token_hex(3)}"
+
+
 class Players:
     """The players that this deployment knows. Every method raises RedisError when Redis is away."""
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Redis, draw_name: Callable[[], str] = draw_guest_name) -> None:
+        """`draw_name` is asked for a name for who has none, again when that one is taken."""
         self._redis = redis
+        self._draw_name = draw_name
         self._disown = Script("disown.lua")
 
     async def enroll(self, name: str | None) -> tuple[Player, str]:
         """A new player and its token, which is told once and not kept. Raises `NameTaken`."""
         token = secrets.token_urlsafe(32)
         player_id = _hash(token)
-        name = name or f"guest-{secrets.token_hex(3)}"
-        await self._claim(name, player_id)
+        if name is None:
+            name = await self._claim_any(player_id)
+        else:
+            await self._claim(name, player_id)
         await self._store(player_id, name, keys.NEW_PLAYER_SECONDS)
         return Player(player_id, name), token
 
@@ -70,6 +80,15 @@ class Players:
         pipeline.incr(keys.opened(player_id))
         _, count = await pipeline.execute()
         return cast("int", count) <= most
+
+    async def _claim_any(self, player_id: str) -> str:
+        while True:
+            name = self._draw_name()
+            try:
+                await self._claim(name, player_id)
+            except NameTaken:
+                continue
+            return name
 
     async def _claim(self, name: str, player_id: str) -> None:
         key = keys.name(name)

@@ -113,17 +113,20 @@ class _Ear:
 
     async def _subscribe(self, channels: "_Channels") -> None:
         subscribed: set[str] = set()
+        next_ping = time.monotonic() + _PING_SECONDS
         while True:
             self._changed.clear()
             wanted = set(self._rooms)
             await channels.add(map(keys.wake, wanted - subscribed))
             await channels.drop(map(keys.wake, subscribed - wanted))
             subscribed = wanted
+            # However often rooms come and go.
+            if time.monotonic() >= next_ping:
+                next_ping = time.monotonic() + _PING_SECONDS
+                await channels.ping()
             with suppress(TimeoutError):
-                async with asyncio.timeout(_PING_SECONDS):
+                async with asyncio.timeout_at(asyncio.get_running_loop().time() + next_ping - time.monotonic()):
                     await self._changed.wait()
-                    continue
-            await channels.ping()
 
     async def _listen(self, pubsub: PubSub) -> None:
         """Raises RedisError when there is nothing more to hear over this connection."""

@@ -66,3 +66,9 @@ async def test_a_name_that_somebody_else_has_taken_meanwhile_is_not_freed(player
     await players.recognise(token, "rob")
     with pytest.raises(NameTaken):
         await players.enroll("bob")
+
+
+async def test_a_player_without_a_name_is_given_one_that_nobody_has(redis: Redis) -> None:
+    names = iter(["guest-1", "guest-1", "guest-2"])
+    players = Players(redis, lambda: next(names))
+    assert [(await players.enroll(None))[0].name for _ in range(2)] == ["guest-1", "guest-2"]

@@ -144,3 +144,25 @@ async def test_a_subscription_that_is_cut_while_rooms_come_and_go_is_replaced() 
                 await listener.writer.redis.client_kill_filter(_type="pubsub")
                 listener.wakes.unfollow(f"room-{number - 1}")
             await listener.hears_on()
+
+
+async def test_rooms_that_come_and_go_do_not_end_a_subscription() -> None:
+    with redis_process() as process:
+        redis, listening = connect(process.url), connect(process.url, timeout_seconds=None)
+        wakes = Wakes(listening, lambda _room, _tail: None)
+        listener = asyncio.create_task(wakes.run())
+
+        async def subscriptions() -> list[str]:
+            return [each["id"] for each in await redis.client_list(_type="pubsub")]
+
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while not (before := await subscriptions()):
+                continue
+            for _ in range(80):
+                wakes.unfollow("a-room-of-nobody")
+                await asyncio.sleep(0.05)
+            assert await subscriptions() == before
+        listener.cancel()
+        await asyncio.gather(listener, return_exceptions=True)
+        await redis.aclose()
+        await listening.aclose()
