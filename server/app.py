@@ -137,7 +137,7 @@ async def _running_workers(settings: Settings) -> AsyncIterator[str]:
 
 def _without_secrets(url: str) -> str:
     """The URL without user, password and parameters, to be shown."""
-    return re.sub(r"(?<=://).*@|\?.*", "", url)
+    return re.sub(r"^(\w[\w+]*:/+)?.*@|\?.*", r"\1", url)
 
 
 def _hear_input(told: asyncio.Event) -> None:

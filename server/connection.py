@@ -182,13 +182,15 @@ class Connection:
     async def _greet(self) -> None:
         """Wait for a `hello` that this server accepts."""
         try:
-            async with asyncio.timeout(self._settings.hello_seconds):
-                while self._player is None:
+            deadline = asyncio.get_running_loop().time() + self._settings.hello_seconds
+            while self._player is None:
+                # Only the client is waited for so long: what talks to Redis has time limits of its own.
+                async with asyncio.timeout_at(deadline):
                     message = self._decode(await self._websocket.recv())
-                    if not isinstance(message, Hello):
-                        raise _HELLO_FIRST
-                    await self._hello(message)
-                    await self._slow_down()
+                if not isinstance(message, Hello):
+                    raise _HELLO_FIRST
+                await self._hello(message)
+                await self._slow_down()
         except TimeoutError:
             raise _HELLO_LATE from None
 
@@ -242,6 +244,9 @@ class Connection:
         if self.errand == "watch" and isinstance(word, Leave):
             room.unfollow(self)
             self._leave_room()
+        elif self.errand == "watch":
+            # The room would refuse it as well, and players would wait there behind it.
+            self._say(refuse(word.type, Refusal.NOT_SEATED, number=number))
         else:
             room.submit(Request(Say(self.link, word), self))
 

@@ -1,11 +1,13 @@
 """Who may come in: looked at before the WebSocket opens, so that who may not costs next to nothing."""
 
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from typing import Final
 from urllib.parse import urlsplit
 
 import structlog
@@ -28,6 +30,9 @@ class TurnedAway(Exception):
         super().__init__(sentence)
         self.status = status
         self.reason = reason
+
+
+_WITH_PORT: Final = re.compile(r"([0-9.]+):[0-9]+|\[([^]]*)\](?::[0-9]+)?")
 
 
 class Door:
@@ -114,9 +119,10 @@ class Door:
 
 
 def _parse(address: str) -> IPv4Address | IPv6Address | None:
-    """An address; of IPv4 also where it is written as one of IPv6."""
+    """An address; of IPv4 also where it is written as one of IPv6. Some proxies write its port as well."""
+    with_port = _WITH_PORT.fullmatch(address)
     try:
-        parsed = ip_address(address)
+        parsed = ip_address(with_port[1] or with_port[2] if with_port else address)
     except ValueError:
         return None
     return (parsed.ipv4_mapped or parsed) if isinstance(parsed, IPv6Address) else parsed

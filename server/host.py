@@ -41,6 +41,7 @@ from server.timers import PRESENT_SECONDS, RETRY_SECONDS, RedisClock, Timers
 WIND_UP_SECONDS: Final = 1.5
 """How long a process that ends goes on with what its rooms have under way."""
 WIND_UP_LOOKS: Final = 150
+UNREADABLE_SECONDS: Final = 600
 ALONE_STRIDE: Final = 30
 """A process that serves alone compares its rooms with their logs once in so many beats."""
 _LOG = structlog.get_logger(__name__)
@@ -147,7 +148,11 @@ class Host:
             self.changed(room)
             return None
         room.audience.expect(follower)
-        await self._introduce(room, follower)
+        try:
+            await self._introduce(room, follower)
+        finally:
+            if not room.audience.shows(follower):
+                room.unfollow(follower)
         return room if room.audience.shows(follower) else None
 
     async def send_record(self, code: str, follower: Follower) -> None:
@@ -306,7 +311,8 @@ class Host:
         if room.index and entries and entries[room.index - 1].tag != room.tag:
             entries = []
         if not entries:
-            self.give_up(room)
+            if self._rooms.get(room.code) is room:
+                self.give_up(room)
             return
         room.hear(Tail("", entries))
         if not room.audience.is_expected(follower):
@@ -343,8 +349,16 @@ class Host:
             self._publishing.discard(room.code)
 
     async def take_up(self, code: str) -> None:
-        """Look at a room that everybody forgot: judge its deadline, store its match. Raises RedisError."""
-        room = await self.open_room(code)
+        """Look at a room that everybody forgot: judge its deadline, store its match. Raises RedisError.
+
+        One whose log cannot be read is looked at again in UNREADABLE_SECONDS, so that it is in nobody's way.
+        """
+        try:
+            room = await self.open_room(code)
+        except ValueError:
+            _LOG.exception("a log that cannot be read", room=code)
+            await self._log.put_off(code, UNREADABLE_SECONDS)
+            return
         if room is None or room.state is None:
             await self._log.forget(code)
             return
@@ -417,7 +431,10 @@ class Host:
                 await self._processes.release(self.process_id, gone)
 
     async def report_lapsed(self, process_id: str) -> bool:
-        """Tell the rooms of a process that lapsed; whether all of them know. Raises RedisError."""
+        """Tell the rooms of a process that lapsed; whether all of them know. Raises RedisError.
+
+        A room whose log cannot be read has nobody who could know.
+        """
         rooms = await self._processes.rooms_of(process_id)
         away: set[int] = set()
         for code in rooms:
@@ -429,6 +446,9 @@ class Host:
                 # On a Cluster the rooms of other buckets may be had.
                 away.add(keys.bucket(code))
                 continue
+            except ValueError:
+                _LOG.exception("a log that cannot be read", room=code)
+                room = None
             links = [seat.link for seat in room.state.seats if seat and seat.link] if room and room.state else []
             if room is not None and any(link.startswith(f"{process_id}-") for link in links):
                 room.submit(Request(LoseProcess(process_id)))

@@ -186,13 +186,14 @@ class HostedRoom:
             self.catch_up()
             return
         steps: list[Step] = []
-        state, index = self.state, self.index
+        state, index, tag = self.state, self.index, self.tag
         for logged in tail.entries:
             if logged.index <= index:
                 continue
             after = evolve(state, logged.event, logged.at_ms)
             steps.append(Step(state, logged.event, logged.at_ms, after, logged.tag))
-            state, index, self.tag = after, logged.index, logged.tag
+            state, index, tag = after, logged.index, logged.tag
+        self.tag = tag
         self._take(steps)
         self._around.changed(self)
 

@@ -118,10 +118,8 @@ class Pulse:
             if await self._rooms.report_lapsed(process_id) and await self._processes.bury(process_id):
                 _LOG.info("a process has lapsed, its rooms know", process=process_id)
         for code in await self._log.due_rooms(OVERDUE_MS):
-            try:
+            with contained("a room", room=code):
                 await self._rooms.take_up(code)
-            except ValueError:
-                _LOG.exception("a log that cannot be read", room=code)
 
     async def _repeat(self, work: Callable[[], Awaitable[None]]) -> None:
         """Every second; whatever goes wrong once is logged and tried again."""

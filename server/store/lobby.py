@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, cast
 
 from redis.asyncio import Redis
@@ -40,19 +40,32 @@ class Lobby:
             for number in range(keys.BUCKETS):
                 pipeline.hvals(keys.lobby(number))
             found = cast("list[list[bytes]]", await pipeline.execute())
-            self._rooms = [ListedRoom.model_validate_json(text) for bucket in found for text in bucket]
+            listed = [room for bucket in found for text in bucket if (room := _parse(text))]
+            self._rooms = in_order(listed)
             self._read_at = time.monotonic()
         finally:
             self._reading = None
 
 
+def in_order(rooms: Iterable[ListedRoom]) -> list[ListedRoom]:
+    """Those with a free seat first, then the newest."""
+    return sorted(rooms, key=lambda listed: (listed.phase is not Phase.WAITING, -listed.since_ms, listed.room))
+
+
 def make_page(rooms: Sequence[ListedRoom], number: int) -> LobbyPage:
-    """A page of these rooms: those with a free seat first, then the newest."""
-    ordered = sorted(rooms, key=lambda listed: (listed.phase is not Phase.WAITING, -listed.since_ms, listed.room))
+    """A page of these rooms."""
     first = number * PAGE_ROOMS
     return LobbyPage(
         page=number,
-        pages=-(-len(ordered) // PAGE_ROOMS),
-        total=len(ordered),
-        rooms=tuple(ordered[first : first + PAGE_ROOMS]),
+        pages=-(-len(rooms) // PAGE_ROOMS),
+        total=len(rooms),
+        rooms=tuple(rooms[first : first + PAGE_ROOMS]),
     )
+
+
+def _parse(text: bytes) -> ListedRoom | None:
+    """A line of the lobby, or None for one that a process of another version has written."""
+    try:
+        return ListedRoom.model_validate_json(text)
+    except ValueError:
+        return None

@@ -150,6 +150,11 @@ class Log:
         found = cast("list[list[bytes] | Exception]", await pipeline.execute(raise_on_error=False))
         return [room.decode() for bucket in found if isinstance(bucket, list) for room in bucket]
 
+    async def put_off(self, room: str, seconds: int) -> None:
+        """Let nobody look at this room for so long. Raises RedisError."""
+        look_again_ms = await self.now_ms() + seconds * 1000
+        await self._redis.zadd(keys.deadlines(keys.bucket(room)), {room: look_again_ms}, xx=True)
+
     async def forget(self, room: str) -> None:
         """Drop a room without a log from the deadlines and the lobby. Raises RedisError."""
         pipeline = self._redis.pipeline(transaction=False)

@@ -151,6 +151,7 @@ def test_options_have_sane_defaults() -> None:
             "a Redis URL looks like redis://host:6379/0",
         ),
         (("--redis-url", "unix:///nowhere/redis.sock"), "no Redis answers at unix:///nowhere/redis.sock"),
+        (("--redis-url", "user:password@host"), "not 'host'"),
         (("--port", "99999"), "--port"),
         (("--data-dir", "/proc/nothing"), "cannot write to /proc/nothing"),
     ],

@@ -124,6 +124,14 @@ async def test_an_address_of_ipv4_is_the_same_in_the_form_of_ipv6(limited: Limit
         assert await status_of(url, **{"X-Forwarded-For": "::ffff:203.0.113.7"}) == 429
 
 
+async def test_an_address_is_the_same_whatever_port_a_proxy_writes_behind_it(limited: Limited) -> None:
+    async with (
+        limited(connections_per_address=1, trusted_proxies="127.0.0.1") as url,
+        connect(url, additional_headers={"X-Forwarded-For": "203.0.113.7:4711"}, proxy=None),
+    ):
+        assert await status_of(url, **{"X-Forwarded-For": "203.0.113.7:4712"}) == 429
+
+
 async def test_a_player_may_not_open_rooms_without_end(limited: Limited) -> None:
     async with limited(rooms_per_player=2) as url, talking(url) as greedy, talking(url) as other:
         for _ in range(2):

@@ -17,7 +17,7 @@ from server.app import running
 from server.settings import Settings
 from server.store import keys
 from server.store.client import connect
-from server.store.lobby import Lobby, make_page
+from server.store.lobby import Lobby, in_order, make_page
 from tests.processes import redis_process
 from tests.server.test_pages import get
 from tests.talker import QUICK, Talker, talking, until
@@ -163,7 +163,7 @@ def listed(number: int, phase: Phase) -> ListedRoom:
 
 def test_pages_show_every_room_once_those_with_a_free_seat_first() -> None:
     rooms = [listed(number, Phase.RACING if number % 2 else Phase.WAITING) for number in range(120)]
-    pages = [make_page(rooms, number) for number in range(3)]
+    pages = [make_page(in_order(rooms), number) for number in range(3)]
     shown = [room for page in pages for room in page.rooms]
     assert [len(page.rooms) for page in pages] == [50, 50, 20]
     assert {(page.pages, page.total) for page in pages} == {(3, 120)}
@@ -190,3 +190,9 @@ async def test_the_command_without_a_server_says_so() -> None:
     code, _, errors = await fairest("lobby", "--server", "ws://127.0.0.1:9")
     assert code == 1
     assert "no server answers at ws://127.0.0.1:9" in errors
+
+
+async def test_a_line_that_cannot_be_read_is_left_out(redis: Redis) -> None:
+    """A process of another version has written it."""
+    await redis.hset(keys.lobby(0), "a-b-c", '{"room":"a-b-c","of":"another version"}')
+    assert (await Lobby(redis).page(0)).total == 0

@@ -278,3 +278,21 @@ async def test_a_process_that_was_held_up_itself_sends_nobody_away(server_url: s
 
         await until(has_beaten)
         await first.play("sa")
+
+
+@pytest.mark.usefixtures("server_url")
+async def test_a_log_that_cannot_be_read_is_in_no_other_room_s_way(redis: Redis) -> None:
+    """A process that spoke in it has died, and its deadline has passed."""
+    await redis.xadd(keys.log("torn-log"), {"t": 1, "g": "t1", "e": "{}"}, id="1-0")
+    await redis.zadd(keys.deadlines(keys.bucket("torn-log")), {"torn-log": 1})
+    await redis.sadd(keys.held_rooms("dead"), "torn-log")
+    await redis.zadd(keys.PROCESSES, {"dead": 1})
+
+    async def is_buried() -> bool:
+        return await redis.zscore(keys.PROCESSES, "dead") is None
+
+    async def is_put_off() -> bool:
+        return await Log(redis).due_rooms(0) == []
+
+    await until(is_buried)
+    await until(is_put_off)
