@@ -46,6 +46,9 @@ from server.store.players import NameTaken, Player, Players, UnknownToken
 
 _LOG: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
 
+READS_LOG: Final = 10
+"""What makes the server read a whole log counts as so many messages."""
+
 _BINARY: Final = BrokenMessage(Breach.BINARY_FRAME, "Messages are JSON in text frames; this frame was binary.")
 _HELLO_FIRST: Final = BrokenMessage(Breach.HELLO_FIRST, "The first message of a connection is hello.")
 _HELLO_TWICE: Final = BrokenMessage(Breach.HELLO_TWICE, "This connection has said hello already.")
@@ -146,8 +149,9 @@ class Connection:
         try:
             await self._greet()
             async for frame in self._websocket:
-                await self._hear(self._decode(frame))
-                await self._slow_down()
+                message = self._decode(frame)
+                await self._hear(message)
+                await self._slow_down(READS_LOG if isinstance(message, (Resume, Watch, GetRecord)) else 1)
         except BrokenMessage as breach:
             await self._break_off(breach)
         except ConnectionClosed as ended:
@@ -158,10 +162,10 @@ class Connection:
             self._log.exception("fault in a connection", **self._where)
             await self._break_off(_INTERNAL)
 
-    async def _slow_down(self) -> None:
+    async def _slow_down(self, tokens: int = 1) -> None:
         """Read no faster than is allowed: what a client sends meanwhile waits, in the end at its own side."""
         now = time.monotonic()
-        wait_seconds = self._bucket.take(now)
+        wait_seconds = self._bucket.take(now, tokens)
         if wait_seconds:
             metrics.THROTTLED.inc()
             since = self._bucket.empty_since

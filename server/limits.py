@@ -17,10 +17,10 @@ class TokenBucket:
     def __post_init__(self) -> None:
         self.tokens = self.burst
 
-    def take(self, now_seconds: float) -> float:
-        """Take one token, which may be lent: returns the seconds until it is there, 0 for at once."""
+    def take(self, now_seconds: float, tokens: int = 1) -> float:
+        """Take tokens, which may be lent: returns the seconds until they are there, 0 for at once."""
         self._fill(now_seconds)
-        self.tokens -= 1
+        self.tokens -= tokens
         if self.tokens < 0 and self.empty_since is None:
             self.empty_since = now_seconds
         return max(0.0, -self.tokens / self.rate_per_second)

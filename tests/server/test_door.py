@@ -268,3 +268,21 @@ async def test_refusals_are_counted_wherever_they_are_decided(limited: Limited, 
         before = counted()
         code = (await player.refused(asked)).code
         assert counted()[code] == before.get(code, 0) + 1
+
+
+async def test_what_makes_the_server_read_a_whole_log_counts_as_ten_messages(limited: Limited) -> None:
+    def throttled() -> float:
+        return REGISTRY.get_sample_value("fairest_throttled_total") or 0
+
+    before = throttled()
+
+    async def is_slowed_down() -> bool:
+        await asyncio.sleep(0.02)
+        return throttled() == before + 1
+
+    async with limited(messages_burst=25, messages_per_second=1) as url, talking(url) as player:
+        await player.enter(Create())
+        for _ in range(3):
+            assert throttled() == before
+            await player.refused(GetRecord())
+        await until(is_slowed_down)
