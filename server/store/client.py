@@ -2,16 +2,18 @@
 
 import asyncio
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 import hiredis
 from redis.asyncio import BlockingConnectionPool, Redis
+from redis._parsers.hiredis import NOT_ENOUGH_DATA
+from redis.asyncio.client import Pipeline
 from redis.asyncio.connection import AbstractConnection, Connection, SSLConnection, UnixDomainSocketConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import ReadOnlyError, ResponseError
+from redis.exceptions import ReadOnlyError, RedisError, ResponseError
 
 from server.store.cluster import Cluster
 
@@ -44,6 +46,11 @@ class _Leaving(AbstractConnection):
         """As redis-py's, in C."""
         return [b"".join(_pack(tuple(words)) for words in commands)]
 
+    def read_arrived(self) -> Any:
+        """A reply that has arrived whole, an error as a value, or `NOT_ENOUGH_DATA`."""
+        reader = cast("Any", self._parser)._reader  # noqa: SLF001 - redis-py offers it to nobody
+        return NOT_ENOUGH_DATA if reader is None else reader.gets()
+
     async def send_packed_command(self, *arguments: Any, **options: Any) -> None:
         """As redis-py's. Raises `ConnectionError` for a socket that is closed."""
         try:
@@ -60,11 +67,56 @@ class _Leaving(AbstractConnection):
             await self.disconnect(nowait=True)
             raise RedisConnectionError(str(reason)) from reason
         except ResponseError as reason:
-            # Redis 6.2 wraps what a script met in an error of its own.
-            if "READONLY" not in str(reason) and not isinstance(reason, ReadOnlyError):
-                raise
+            await self.check(reason)
+            raise
+
+    async def check(self, answer: RedisError) -> None:
+        """Raises `ConnectionError`, and disconnects, if this answer means that this Redis cannot serve us now."""
+        # Redis 6.2 wraps what a script met in an error of its own.
+        if isinstance(answer, ReadOnlyError) or "READONLY" in str(answer):
             await self.disconnect()
-            raise RedisConnectionError("this Redis is a replica now") from reason
+            raise RedisConnectionError("this Redis is a replica now") from answer
+        if isinstance(answer, RedisConnectionError):
+            await self.disconnect()
+            raise answer
+
+
+class _Batch(Pipeline):
+    """As redis-py's, for hundreds of commands at a time: replies that arrived together are read together.
+
+    redis-py goes through five coroutines and a time limit for each of them.
+    """
+
+    async def _execute_pipeline(self, connection: Any, commands: Any, raise_on_error: bool) -> list[Any]:
+        await connection.send_packed_command(connection.pack_commands(words for words, _ in commands))
+        replies: list[Any] = []
+        for _ in commands:
+            reply = connection.read_arrived()
+            if reply is NOT_ENOUGH_DATA:
+                try:
+                    reply = await connection.read_response()
+                except ResponseError as reason:
+                    reply = reason
+            elif isinstance(reply, RedisError):
+                await connection.check(reply)
+            replies.append(reply)
+        for place, ((word, *_), options) in enumerate(commands):
+            understand = self.response_callbacks.get(word)
+            if understand is not None and not isinstance(replies[place], RedisError):
+                options.pop("keys", None)  # for redis-py's cache
+                replies[place] = understand(replies[place], **options)
+        if raise_on_error:
+            self.raise_first_error(commands, replies)
+        return replies
+
+
+class _Redis(Redis):
+    """redis-py's client, with pipelines of ours."""
+
+    def pipeline(self, transaction: bool = False, shard_hint: str | None = None) -> Pipeline:
+        """Commands that share a round trip. No transactions: what belongs together is a script."""
+        assert not transaction and shard_hint is None, "there are no transactions"
+        return _Batch(self.connection_pool, self.response_callbacks, False, None)
 
 
 def _pack(words: tuple[Any, ...]) -> bytes:
@@ -134,4 +186,4 @@ def _connect(url: str, timeout_seconds: float | None, connections: int) -> Redis
     )
     # The URL decides on the class; one given beside it would be overruled.
     pool.connection_class = _BY_SCHEME[urlsplit(url).scheme]
-    return Redis.from_pool(pool)
+    return _Redis.from_pool(pool)
