@@ -6,7 +6,7 @@ Redis' clock, which is followed here and asked for anew with every pulse.
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, cast
 
@@ -188,6 +188,10 @@ class Host:
         """Send to the log with the next batch."""
         self._log.append(append)
 
+    def later(self, seconds: float, call: Callable[[], None]) -> None:
+        """Call this after so many seconds; 0 is as soon as everything else has had its turn."""
+        asyncio.get_running_loop().call_later(seconds, call)
+
     def catch_up(self, room: HostedRoom, after: int) -> None:
         """Read the room's log behind this index, in a task."""
         self._start(self._catch_up(room, after), room)
@@ -220,7 +224,7 @@ class Host:
             self._drop(room)
         if state is None or self._rooms.get(code) is not room:
             return
-        self._timers.set(room, state)
+        self._timers.set(room)
         if state.unpublished and code not in self._publishing:
             self._publishing.add(code)
             self._start(self._publish(room), room)

@@ -155,8 +155,8 @@ def _play(state: RoomState, seat: int, word: Play) -> Verdict:
     race, number = state.race, word.number
     if state.phase not in (Phase.RACING, Phase.FINISHED) or race is None:
         return refuse("play", Refusal.RACE_NOT_STARTED, number=number)
-    racer, last = race.racers[seat], state.seat(seat).last_move
-    if number == racer.moves and word.move == last:
+    racer = race.racers[seat]
+    if number == racer.moves and word.move is racer.last_move:
         return Accepted(number=number)
     if state.phase is Phase.FINISHED:
         return refuse("play", Refusal.RACE_OVER, number=number)
