@@ -129,23 +129,23 @@ class Audience:
             return
         told = [(seen.tell(step), step) for step in steps]
         for seat, follower in self._seats.items():
-            entries, mark = self._see(seat, told)
+            view, entries = self._see(seat, told)
             if entries:
-                follower.show(encode_view(mark.position - len(entries) + 1, entries, mark.tag))
+                follower.show(encode_view(view.position - len(entries) + 1, entries, view.tag))
         if self._crowd:
-            entries, mark = self._see(None, told)
+            view, entries = self._see(None, told)
             if entries:
-                self._crowd.see(entries, mark)
+                self._crowd.see(entries, view.mark)
         for step in steps:
             if not isinstance(step.event, Played):
                 self._reseat(step)
 
-    def _see(self, viewer: int | None, told: Sequence[tuple[Sequence[News], Step]]) -> tuple[list[bytes], Mark]:
-        """What is new to this viewer, and how far it has seen then."""
+    def _see(self, viewer: int | None, told: Sequence[tuple[Sequence[News], Step]]) -> tuple[seen.View, list[bytes]]:
+        """What is new to this viewer, and its view behind it."""
         view, entries = self._views[viewer], []
         for news, step in told:
             entries += view.see(news, step)
-        return entries, view.mark
+        return view, entries
 
     def tell_placed(self, state: RoomState | None) -> None:
         """The tick: how many cards each player has placed, if that is not what was told before."""

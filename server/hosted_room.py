@@ -243,6 +243,9 @@ class HostedRoom:
 
         `is_fresh` says that the log was read just now.
         """
+        if not self._waiting and not self._around.pauses:
+            self._around.changed(self)
+            return
         if not self._around.is_present:
             self.is_doubtful = True
             self._put_off(self._waiting)

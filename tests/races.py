@@ -101,7 +101,7 @@ class Table:
         opened = step.after.round
         assert opened is not None
         race = start_round(step.after.rules, sealed.deal, direct_breaks_ties=step.after.options.direct_breaks_ties)
-        after = step.after._replace(round=opened._replace(sealed=sealed, race=race))
+        after = step.after._replace(round=opened._replace(sealed=sealed), race=race)
         self.steps[-1] = step._replace(after=after)
 
     def start(self) -> None:

@@ -122,7 +122,8 @@ class Round(NamedTuple):
             board = board.turn(self.deal.orders[turn.pass_number][turn.position])
         elif board.turned is None:
             turn = Turn(turn.pass_number, len(self.deal.orders[turn.pass_number]))
-        ending = Ending.WON if board.is_won else Ending.STUCK if board.is_stuck else None
+        has_placed = board.foundations is not racer.board.foundations
+        ending = Ending.WON if has_placed and board.is_won else Ending.STUCK if board.is_stuck else None
         return self._with(seat, Racer(board, turn, ahead, racer.moves + 1, seen, ending, move))
 
     def stop(self, seats: Sequence[int], ending: Ending) -> "Round":

@@ -71,7 +71,7 @@ def _played(state: RoomState, event: events.Played, at_ms: int) -> RoomState:
     race = state.race
     assert race is not None and state.round is not None, "only a race that is dealt can be played"
     after = race.play(event.seat, event.move)
-    moved = state._replace(round=state.round._replace(race=after))
+    moved = state._replace(race=after)
     return moved if not after.racers[event.seat].ending else _after_ending(moved, after, at_ms)
 
 
@@ -83,7 +83,7 @@ def _stopped(state: RoomState, event: events.SeatsStopped, at_ms: int) -> RoomSt
         outcome = undealt_outcome(state.rules, [stopped.get(seat, Ending.ROUND_OVER) for seat in (0, 1)])
         return _finished(state, outcome, at_ms)
     after = race.stop(event.seats, event.ending)
-    return _after_ending(state._replace(round=state.round._replace(race=after)), after, at_ms)
+    return _after_ending(state._replace(race=after), after, at_ms)
 
 
 def _after_ending(state: RoomState, race: Round, at_ms: int) -> RoomState:
@@ -146,6 +146,7 @@ def _freed(state: RoomState, seat: int, at_ms: int) -> RoomState:
         clocks = clocks._replace(idle_until_ms=at_ms + state.options.idle_seconds * 1000)
     return freed._replace(
         round=None,
+        race=None,
         clocks=clocks,
         match_is_over=True,
         unpublished=state.matches if broken_off else state.unpublished,
@@ -168,6 +169,7 @@ def _opened(state: RoomState, event: events.RoundOpened, at_ms: int) -> RoomStat
     return opened._replace(
         seats=(seats[0], seats[1]),
         round=OpenRound(event.round, event.secret, event.signature, number),
+        race=None,
         clocks=opened.clocks._replace(started_at_ms=None),
         matches=state.matches + is_new_match,
         match_is_over=False,
@@ -180,7 +182,7 @@ def _dealt(state: RoomState, at_ms: int) -> RoomState:
     seed = make_seed(state.round.secret, entropies, state.round.round_id)
     sealed = seal_deal(state.rules, seed, state.round.round_id)
     race = start_round(state.rules, sealed.deal, direct_breaks_ties=state.options.direct_breaks_ties)
-    dealt = state._replace(round=state.round._replace(sealed=sealed, race=race))
+    dealt = state._replace(round=state.round._replace(sealed=sealed), race=race)
     return _enter(dealt, Happening.ALL_REVEALED, at_ms, state.options.countdown_seconds)
 
 

@@ -27,14 +27,13 @@ class SeatState(NamedTuple):
 
 
 class OpenRound(NamedTuple):
-    """The round under way, from its commitment to its result; `sealed` and `race` are there once it is dealt."""
+    """The round under way, from its commitment to its result; `sealed` is there once it is dealt."""
 
     round_id: bytes
     secret: bytes
     signature: bytes
     number: int
     sealed: SealedDeal | None = None
-    race: Round | None = None
     outcome: Outcome | None = None
 
 
@@ -71,22 +70,20 @@ class Clocks(NamedTuple):
 
 
 class RoomState(NamedTuple):
-    """A room. `matches` counts the matches begun here; `unpublished` is the newest that waits to be stored, or 0."""
+    """A room. `race` is that of the round once it is dealt, under way or over; `matches` counts the matches begun here,
+    and `unpublished` is the newest that waits to be stored, or 0.
+    """
 
     options: RoomOptions
     rules: Rules
     phase: Phase = Phase.WAITING
     seats: tuple[SeatState | None, SeatState | None] = (None, None)
     round: OpenRound | None = None
+    race: Round | None = None
     clocks: Clocks = Clocks()
     matches: int = 0
     match_is_over: bool = False
     unpublished: int = 0
-
-    @property
-    def race(self) -> Round | None:
-        """The race that is dealt, under way or over."""
-        return self.round.race if self.round else None
 
     def seat(self, number: int) -> SeatState:
         """A seat that is known to be taken."""

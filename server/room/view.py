@@ -65,12 +65,13 @@ class News(NamedTuple):
 class View:
     """What one viewer has been shown: a seat (0, 1) or, with None, a spectator.
 
-    `sees_all` is for spectators of an open room. `mark` is behind the entries shown.
+    `sees_all` is for spectators of an open room. `position` and `tag` are behind the entries shown.
     """
 
     viewer: int | None
     sees_all: bool = False
-    mark: Mark = NOTHING_SEEN
+    position: int = 0
+    tag: str = ""
     _held: tuple[deque[tuple[int, News]], deque[tuple[int, News]]] = field(default_factory=lambda: (deque(), deque()))
     _count: int = 0
 
@@ -89,8 +90,14 @@ class View:
                 self._held[item.seat].append((self._count, item))
         self._release(race, shown)
         if shown:
-            self.mark = Mark(self.mark.position + len(shown), step.tag)
+            self.position += len(shown)
+            self.tag = step.tag
         return shown
+
+    @property
+    def mark(self) -> Mark:
+        """How far this viewer has seen."""
+        return Mark(self.position, self.tag)
 
     def _release(self, race: Round | None, shown: list[bytes]) -> None:
         """Show held entries that are open now, in the order of the log as far as each seat goes."""
@@ -109,8 +116,8 @@ def _arrival(held: deque[tuple[int, News]]) -> int:
 def _is_open(item: News, race: Round | None, horizon: Turn | None) -> bool:
     if race is None or horizon is None or item.turn is None:
         return True
-    if item.is_decision:
-        return item.turn < horizon or (item.turn == horizon and race.is_last_turn(horizon))
+    if item.turn == horizon and item.is_decision:
+        return race.is_last_turn(horizon)
     return item.turn <= horizon
 
 
@@ -270,8 +277,8 @@ def _tell_first_cards(after: RoomState) -> list[News]:
 
 def _tell_turned(after: RoomState, seat: int) -> News:
     dealt = _open_round(after)
-    assert dealt.race is not None and dealt.sealed is not None, "cards are turned in a race"
-    racer = dealt.race.racers[seat]
+    assert after.race is not None and dealt.sealed is not None, "cards are turned in a race"
+    racer = after.race.racers[seat]
     assert racer.board.turned is not None, "a card was turned"
     pass_number, position = racer.turn
     salts = dealt.sealed.salts
@@ -299,7 +306,7 @@ def _tell_endings(seats: Sequence[Seat], after: RoomState) -> list[News]:
     finished = _open_round(after)
     clocks = after.clocks
     assert finished.outcome is not None and clocks.finished_at_ms is not None, "a finished round has a result"
-    started_at = clocks.started_at_ms if finished.race else None
+    started_at = clocks.started_at_ms if after.race else None
     return _public(
         entries.RoundFinished(
             outcome=finished.outcome,
