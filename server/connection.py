@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 import structlog
@@ -50,17 +51,18 @@ _LOG: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
 READS_LOG: Final = 10
 """What makes the server read a whole log counts as so many messages."""
 
-_BINARY: Final = BrokenMessage(Breach.BINARY_FRAME, "Messages are JSON in text frames; this frame was binary.")
-_HELLO_FIRST: Final = BrokenMessage(Breach.HELLO_FIRST, "The first message of a connection is hello.")
-_HELLO_TWICE: Final = BrokenMessage(Breach.HELLO_TWICE, "This connection has said hello already.")
-_HELLO_LATE: Final = BrokenMessage(Breach.HELLO_LATE, "No hello came in time.")
-_BAD_TOKEN: Final = BrokenMessage(
-    Breach.BAD_TOKEN, "This server knows no player with this token; say hello without one."
+# What is raised is made anew each time: an exception keeps the frames that it went through, and all that lives in them.
+_BINARY: Final = partial(BrokenMessage, Breach.BINARY_FRAME, "Messages are JSON in text frames; this frame was binary.")
+_HELLO_FIRST: Final = partial(BrokenMessage, Breach.HELLO_FIRST, "The first message of a connection is hello.")
+_HELLO_TWICE: Final = partial(BrokenMessage, Breach.HELLO_TWICE, "This connection has said hello already.")
+_HELLO_LATE: Final = partial(BrokenMessage, Breach.HELLO_LATE, "No hello came in time.")
+_BAD_TOKEN: Final = partial(
+    BrokenMessage, Breach.BAD_TOKEN, "This server knows no player with this token; say hello without one."
 )
 _REPLACED: Final = BrokenMessage(Breach.REPLACED, "A newer connection of yours has taken this seat.")
 _LOST: Final = BrokenMessage(Breach.RESTARTING, "The server has lost its newest memory of this room; connect again.")
 _SENT_AWAY: Final = BrokenMessage(Breach.RESTARTING, "This server cannot reach its data; connect again.")
-_TOO_FAST: Final = BrokenMessage(Breach.TOO_FAST, "You sent more than this server reads, for too long.")
+_TOO_FAST: Final = partial(BrokenMessage, Breach.TOO_FAST, "You sent more than this server reads, for too long.")
 _INTERNAL: Final = BrokenMessage(Breach.INTERNAL, "The server has a fault; it is not yours. Connect again.")
 _COUNT_PLAY: Final = metrics.MESSAGES_OF_TYPE("play").inc
 _CUT_OFF: Final = {
@@ -199,7 +201,7 @@ class Connection:
             metrics.THROTTLED.inc()
             since = self._bucket.empty_since
             if since is not None and now - since > self._settings.flood_seconds:
-                raise _TOO_FAST
+                raise _TOO_FAST()
             with suppress(TimeoutError):
                 async with asyncio.timeout(wait_seconds):
                     await self._websocket.wait_closed()
@@ -221,15 +223,15 @@ class Connection:
                 async with asyncio.timeout_at(deadline):
                     message = self._decode(await self._websocket.recv())
                 if not isinstance(message, Hello):
-                    raise _HELLO_FIRST
+                    raise _HELLO_FIRST()
                 await self._hello(message)
                 await self._slow_down()
         except TimeoutError:
-            raise _HELLO_LATE from None
+            raise _HELLO_LATE() from None
 
     def _decode(self, frame: str | bytes) -> FromClient:
         if isinstance(frame, bytes):
-            raise _BINARY
+            raise _BINARY()
         message = decode_from_client(frame)
         metrics.MESSAGES_OF_TYPE(message.type).inc()
         return message
@@ -244,7 +246,7 @@ class Connection:
             else:
                 self._player = await self._players.recognise(hello.token, hello.name)
         except UnknownToken:
-            raise _BAD_TOKEN from None
+            raise _BAD_TOKEN() from None
         except NameTaken:
             self.turned_away(refuse("hello", Refusal.NAME_TAKEN))
         except (RedisError, OSError):
@@ -266,7 +268,7 @@ class Connection:
             case GetLobby(page=page):
                 await self._get_lobby(page)
             case Hello():
-                raise _HELLO_TWICE
+                raise _HELLO_TWICE()
 
     def _speak(self, word: Play | Ready | Reveal | Rematch | Leave) -> None:
         number = word.number if isinstance(word, Play) else None
