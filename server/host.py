@@ -134,7 +134,7 @@ class Host:
         if not entries:
             return None
         room = HostedRoom(code, self, self._draw_round)
-        room.hear(Tail("", entries))
+        room.open(fold(entries))
         return self._add(room)
 
     async def watch(self, code: str, follower: Follower) -> HostedRoom | None:
@@ -297,8 +297,29 @@ class Host:
     async def _introduce(self, room: HostedRoom, follower: Follower) -> None:
         """Show a follower what its viewer was shown so far, then let it follow.
 
+        What the log has beyond what the room has shown is shown to the follower as to everybody else.
+        """
+        if room.history is None:
+            await self._recall(room, follower)
+        steps = room.history
+        if steps is None or not room.audience.is_expected(follower):
+            # It has left, or was introduced, while the log was read; or there was nothing to read.
+            return
+        viewer = room.seat_of(follower)
+        if viewer is None and room.has_asked(follower):
+            # It gave up the seat that this was about, and has asked again: that answer introduces it.
+            return
+        if viewer is None and follower.errand != "watch":
+            room.unfollow(follower)
+            follower.replaced()
+            return
+        introduction = introduce(room.code, steps, viewer, follower.seen_upto, self.now_ms())
+        room.audience.introduce(viewer, follower, introduction)
+
+    async def _recall(self, room: HostedRoom, follower: Follower) -> None:
+        """Give the room its history, or the follower an answer.
+
         The log is read until nothing is missing that the room has shown; from there on no `await` may come between.
-        What the log has beyond that is shown to the follower as to everybody else.
         """
         try:
             entries = await self._log.read(room.code)
@@ -319,20 +340,7 @@ class Host:
                 self.give_up(room)
             return
         room.hear(Tail("", entries))
-        if not room.audience.is_expected(follower):
-            # It has left, or was introduced, while the log was read.
-            return
-        viewer = room.seat_of(follower)
-        if viewer is None and room.has_asked(follower):
-            # It gave up the seat that this was about, and has asked again: that answer introduces it.
-            return
-        if viewer is None and follower.errand != "watch":
-            room.unfollow(follower)
-            follower.replaced()
-            return
-        steps = fold(entries[: room.index])
-        introduction = introduce(room.code, steps, viewer, follower.seen_upto, self.now_ms())
-        room.audience.introduce(viewer, follower, introduction)
+        room.remember(fold(entries[: room.index]))
 
     async def _publish(self, room: HostedRoom) -> None:
         """Store the matches that are over, until they are stored or this process ends and leaves that to another."""

@@ -28,6 +28,8 @@ from server.store.log import Answer, Append, Logged, Tail
 
 JUDGE_MS: Final = 2_000
 """What Redis takes longer for is decided anew. It may have been a pause; or whoever asked was told that it failed."""
+HISTORY_SECONDS: Final = 3.0
+"""All players of a server that was killed come back within about this time; then the memory is better used."""
 MAX_WAITING: Final = 256
 """Requests that may wait for one append. Two players and their drops need a handful; more is somebody flooding."""
 
@@ -117,6 +119,8 @@ class HostedRoom:
         self.index = 0
         self.tag = ""
         self.audience = Audience(lambda follower: around.welcome(self, follower), around.later)
+        self.history: list[Step] | None = None
+        """All that happened here, for a moment after the log was read: who comes back together is shown it together."""
         self.is_doubtful = False
         """Whether Redis left an append unanswered, so that the log has to be read before anything is decided."""
         self._around = around
@@ -135,6 +139,20 @@ class HostedRoom:
     def is_busy(self) -> bool:
         """Whether something waits, is under way or is being read."""
         return bool(self._waiting or self._under_way or self._is_reading)
+
+    def open(self, steps: list[Step]) -> None:
+        """Begin where a log ends that was read just now."""
+        self.state, self.index, self.tag = steps[-1].after, len(steps), steps[-1].tag
+        self.deadline = self.state.next_deadline()
+        self.remember(steps)
+
+    def remember(self, steps: list[Step]) -> None:
+        """Keep the history for a moment. These are the steps up to the present state."""
+        self.history = steps
+        self._around.later(HISTORY_SECONDS, self._forget)
+
+    def _forget(self) -> None:
+        self.history = None
 
     def submit(self, request: Request) -> None:
         """Decide this as soon as nothing is under way.
@@ -358,6 +376,8 @@ class HostedRoom:
             if before is None or not before.is_due_with(self.state):
                 self.deadline = self.state.next_deadline()
             self.index += len(steps)
+            if self.history is not None:
+                self.history.extend(steps)
             self.audience.show(steps)
 
     def _take_and_answer(self, steps: Sequence[Step], answers: Sequence[_LateAnswer]) -> None:

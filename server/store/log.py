@@ -300,9 +300,11 @@ def _index(entry_id: bytes) -> int:
 
 
 def _parse(entry_id: bytes, fields: dict[bytes, bytes]) -> Logged:
-    if not fields.keys() >= {b"g", b"t", b"e"}:
-        raise ValueError("an entry has a tag, a time and an event")
-    return Logged(_index(entry_id), fields[b"g"].decode(), int(fields[b"t"]), _parse_event(fields[b"e"]))
+    try:
+        tag, at_ms, event = fields[b"g"], fields[b"t"], fields[b"e"]
+    except KeyError:
+        raise ValueError("an entry has a tag, a time and an event") from None
+    return Logged(_index(entry_id), tag.decode(), int(at_ms), _parse_event(event))
 
 
 def parse_wake(payload: bytes) -> Tail:
