@@ -1,7 +1,6 @@
 """The wiring page: what a server process is made of, and in which order it lives and ends."""
 
 import asyncio
-import gc
 import logging
 import os
 import re
@@ -20,6 +19,7 @@ from redis.exceptions import RedisError, ResponseError
 from structlog.typing import Processor
 
 from server import metrics
+from server.garbage import look_seldom
 from server.host import Host
 from server.ports import CannotListen, admin_port, public_port, say
 from server.settings import Settings
@@ -181,10 +181,7 @@ def configure_logs() -> None:
 def main() -> None:
     """The console script `fairest-server`."""
     configure_logs()
-    # Rooms are trees of values, which go by their reference counts: to look for cycles among them costs a seventh of a
-    # busy server's time. What is loaded by now stays for ever.
-    gc.set_threshold(50_000, 20, 50)
-    gc.freeze()
+    look_seldom()
     try:
         settings = CliApp.run(Settings)
         uvloop.run(_serve_until_told(settings))

@@ -15,6 +15,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request
 
 from server import metrics
+from server.garbage import Leavings
 from server.limits import TokenBucket
 from server.settings import Settings
 
@@ -42,6 +43,7 @@ class Door:
         self._settings = settings
         self._open: Counter[str] = Counter()
         self._new_players: dict[str, TokenBucket] = {}
+        self._leavings = Leavings()
 
     def check(self, connection: ServerConnection, request: Request) -> None:
         """Raise `TurnedAway` if this request may not become a connection."""
@@ -80,6 +82,7 @@ class Door:
             self._open[address] -= 1
             if not self._open[address]:
                 del self._open[address]
+            self._leavings.add(self._open.total())
 
     def may_enroll(self, address: str) -> bool:
         """Whether one more new player may come from this address; counted if so."""
