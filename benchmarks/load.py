@@ -1,4 +1,4 @@
-"""A process that loads a server: pairs of players that race, perhaps watched; clients of an echo; or idle guests.
+"""A process that loads a server: pairs of players that race, perhaps watched; clients of an echo; guests; or a crowd.
 
 Started by `benchmarks.under_load`. It prints "ready" when everybody is there, then does what it reads, line by line:
 `move` has everybody make so many moves, each when the last one was answered; `rest` waits for so many seconds; `resume`
@@ -29,8 +29,8 @@ DIALLING = 50
 
 @dataclass(frozen=True)
 class Load:
-    """Who connects: `watchers` to each room, of which `deaf` in all never read. `pace_seconds` is the longest time that
-    somebody thinks, a third of it the shortest; 0 for none.
+    """Who connects: `watchers` to each room, or to the room with this code, of whom `deaf` in all never read.
+    `pace_seconds` is the longest time that somebody thinks, a third of it the shortest; 0 for none.
     """
 
     port: int
@@ -38,6 +38,7 @@ class Load:
     pace_seconds: float = 0.0
     watchers: int = 0
     deaf: int = 0
+    code: str = ""
 
 
 class Mover:
@@ -135,12 +136,12 @@ class Guest(Mover):
 
 
 class Watcher(Guest):
-    """A spectator of a racer's room; a deaf one reads nothing once it is there."""
+    """A spectator of a room that somebody opens; a deaf one reads nothing once it is there."""
 
-    def __init__(self, load: Load, chance: random.Random, racer: "Racer", is_deaf: bool) -> None:
+    def __init__(self, load: Load, chance: random.Random, room: "asyncio.Future[str]", is_deaf: bool) -> None:
         super().__init__(load, chance)
         self.frames = 0
-        self._racer = racer
+        self._room = room
         self._is_deaf = is_deaf
 
     def heard(self, payload: bytes) -> None:
@@ -148,7 +149,7 @@ class Watcher(Guest):
         if self.is_ready.done():
             self.frames += 1
         elif payload.startswith(b'{"type":"welcome"'):
-            self._tell(type="watch", room=self._racer.room.result())
+            self._tell(type="watch", room=self._room.result())
         else:
             assert payload.startswith(b'{"type":"snapshot"'), payload
             self.is_ready.set_result(None)
@@ -247,7 +248,11 @@ async def load_server(load: Load, kind: str) -> None:
             for _ in range(load.rooms):
                 first = Racer(load, chance, None)
                 movers += [first, Racer(load, chance, first)]
-                watchers += [Watcher(load, chance, first, len(watchers) < load.deaf) for _ in range(load.watchers)]
+                watchers += [Watcher(load, chance, first.room, len(watchers) < load.deaf) for _ in range(load.watchers)]
+        case "crowd":
+            room = asyncio.get_running_loop().create_future()
+            room.set_result(load.code)
+            watchers = [Watcher(load, chance, room, number < load.deaf) for number in range(load.watchers)]
         case "echo":
             movers.extend(Echoed(load, chance) for _ in range(2 * load.rooms))
         case _:
@@ -274,6 +279,7 @@ async def load_server(load: Load, kind: str) -> None:
             "p50_ms": latencies[len(latencies) // 2] * 1000,
             "p99_ms": latencies[int(len(latencies) * 0.99)] * 1000,
             "frames_watched": sum(watcher.frames for watcher in watchers),
+            "code": next((mover.room.result() for mover in movers if isinstance(mover, Racer)), ""),
         }
         print(json.dumps(measured), flush=True)
     for mover in (*movers, *watchers):
@@ -296,16 +302,19 @@ async def _or_closed(mover: Mover, awaited: "asyncio.Future[None]") -> None:
 def main() -> None:
     """Read what to do from the command line."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("kind", choices=["race", "echo", "idle"])
+    parser.add_argument("kind", choices=["race", "echo", "idle", "crowd"])
     parser.add_argument("port", type=int)
     parser.add_argument("rooms", type=int)
     parser.add_argument("--pace", type=float, default=0.0)
     parser.add_argument("--watchers", type=int, default=0)
     parser.add_argument("--deaf", type=int, default=0)
+    parser.add_argument("--code", default="")
     asked = parser.parse_args()
     gc.freeze()
     gc.set_threshold(50_000)
-    uvloop.run(load_server(Load(asked.port, asked.rooms, asked.pace, asked.watchers, asked.deaf), asked.kind))
+    uvloop.run(
+        load_server(Load(asked.port, asked.rooms, asked.pace, asked.watchers, asked.deaf, asked.code), asked.kind)
+    )
 
 
 if __name__ == "__main__":

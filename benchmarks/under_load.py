@@ -38,6 +38,7 @@ class Cost:
     p50_ms: float
     p99_ms: float
     frames_watched: int
+    code: str
 
     @property
     def per_second(self) -> float:
@@ -90,11 +91,12 @@ class Loader:
             p50_ms=told["p50_ms"],
             p99_ms=told["p99_ms"],
             frames_watched=told["frames_watched"],
+            code=told["code"],
         )
 
 
 @asynccontextmanager
-async def loading(kind: str, served: Processes, rooms: int, **options: float) -> AsyncIterator[Loader]:
+async def loading(kind: str, served: Processes, rooms: int, **options: float | str) -> AsyncIterator[Loader]:
     """Everybody connected, and at the start of a race if it is one. `options` are those of `benchmarks.load`."""
     command = [sys.executable, "-m", "benchmarks.load", kind, str(served.port), str(rooms)]
     command += [f"--{name}={value}" for name, value in options.items()]

@@ -1,7 +1,8 @@
 """The spectators of a room: a crowd of any size that costs the players nothing.
 
 Players are told at once. What spectators may see is gathered for a moment, encoded once, and sent to a few of them at a
-time, so that no player's move waits behind a thousand frames. The larger the crowd, the longer the moment.
+time, with pauses, so that no player's move waits behind a thousand frames. What happens meanwhile is their next frame:
+the larger the crowd, the fewer frames each of them gets.
 """
 
 from collections import deque
@@ -15,8 +16,9 @@ GATHER_SECONDS: Final = 0.05
 """What happens within this time is one frame."""
 FRAMES_PER_SECOND: Final = 2_000
 """A room's spectators of one process get no more frames than these, however many they are."""
-SLICE: Final = 20
-"""So many frames are written before anything else has its turn: at 10 us each, less than a move takes on its way."""
+SLICE: Final = 10
+"""So many frames are written at once: at 10 us each, less than a move takes on its way."""
+PAUSE_SECONDS: Final = SLICE / FRAMES_PER_SECOND
 
 Later = Callable[[float, Callable[[], None]], object]
 """Calls a function after so many seconds; 0 is as soon as everything else has had its turn."""
@@ -65,7 +67,7 @@ class Crowd(Generic[Spectator]):
         """These entries of their view are new; the last of them is at this mark."""
         self._gathered.extend(entries)
         self._mark = mark
-        self._wait(max(GATHER_SECONDS, len(self._spectators) / FRAMES_PER_SECOND))
+        self._wait(GATHER_SECONDS)
 
     def tell(self, data: bytes) -> None:
         """Send this message, behind what was gathered."""
@@ -87,18 +89,20 @@ class Crowd(Generic[Spectator]):
             self._later(seconds, self._send)
 
     def _send(self) -> None:
-        """The moment is over: send to the next few."""
+        """The moment is over, or a pause: send to the next few."""
         self._is_waiting = False
-        self._seal()
+        if not self._outgoing:
+            self._seal()
         for _ in range(SLICE):
-            if not self._outgoing:
-                return
-            data, waiting = self._outgoing[0]
-            if waiting:
-                spectator = waiting.popleft()
-                if spectator in self._spectators:
-                    spectator.show(data)
-            if not waiting:
+            while self._outgoing and not self._outgoing[0][1]:
                 self._outgoing.popleft()
+            if not self._outgoing:
+                break
+            data, waiting = self._outgoing[0]
+            spectator = waiting.popleft()
+            if spectator in self._spectators:
+                spectator.show(data)
         if self._outgoing:
-            self._wait(0)
+            self._wait(PAUSE_SECONDS)
+        elif self._gathered:
+            self._wait(GATHER_SECONDS)

@@ -85,11 +85,20 @@ def test_a_frame_waits_for_no_longer_than_a_moment() -> None:
     assert match.clock.now == GATHER_SECONDS
 
 
-def test_a_larger_crowd_gets_fewer_frames() -> None:
+def test_a_large_crowd_is_served_at_its_rate() -> None:
     match = Match(FRAMES_PER_SECOND)
     match.tell()
+    match.clock.run()
+    assert GATHER_SECONDS < match.clock.now <= GATHER_SECONDS + 1.0
+
+
+def test_what_happens_while_a_crowd_is_served_is_one_frame() -> None:
+    match = Match(3 * SLICE)
+    match.tell()
     match.clock.step()
-    assert match.clock.now == 1.0
+    match.tell(7)
+    match.clock.run()
+    assert {len(watcher.frames) for watcher in match.watchers} == {2}
 
 
 def test_a_crowd_is_served_in_slices() -> None:
