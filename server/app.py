@@ -19,6 +19,7 @@ from redis.exceptions import RedisError, ResponseError
 from structlog.typing import Processor
 
 from server import metrics
+from server.descriptors import allow_connections
 from server.garbage import look_seldom
 from server.host import Host
 from server.ports import CannotListen, admin_port, public_port, say
@@ -105,6 +106,10 @@ async def _refuse_lone_node(redis: Redis, url: str) -> None:
 
 
 async def _serve_until_told(settings: Settings) -> None:
+    allowed = allow_connections(settings.max_connections)
+    if allowed < settings.max_connections:
+        remedy = "raise the limit of open files (ulimit -Hn), or give a smaller --max-connections"
+        _LOG.warning("fewer connections than asked for", asked=settings.max_connections, allowed=allowed, remedy=remedy)
     told = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, told.set)
