@@ -1,8 +1,8 @@
 """A process that loads a server: pairs of players that race, perhaps watched; clients of an echo; guests; or a crowd.
 
 Started by `benchmarks.under_load`. It prints "ready" when everybody is there, then does what it reads, line by line:
-`move` has everybody make so many moves, each when the last one was answered; `rest` waits for so many seconds; `resume`
-connects every player again. After each it prints what it measured, as JSON.
+`move` has everybody make so many moves, each when the last one was answered, and waits for the end; `start` does not
+wait; `rest` waits for so many seconds; `resume` connects every player again. After each it prints what it measured.
 """
 
 import argparse
@@ -73,7 +73,6 @@ class Mover:
     def begin(self, count: int) -> None:
         """Say the next so many of the words, the first of them some time within a first pause."""
         self.is_done = asyncio.get_running_loop().create_future()
-        self.seconds = []
         self._upto = min(self._number + count, len(self._frames))
         if self._number == self._upto:
             self.is_done.set_result(None)
@@ -94,6 +93,8 @@ class Mover:
             self._say()
 
     def _say(self) -> None:
+        if self.wire.closed.done():
+            return
         self._sent_at = time.perf_counter()
         self.wire.send_frame(self._frames[self._number])
 
@@ -261,16 +262,22 @@ async def load_server(load: Load, kind: str) -> None:
     await _dial(watchers)
     print("ready", flush=True)
     while command := (await asyncio.to_thread(sys.stdin.readline)).split():
+        for mover in movers:
+            mover.seconds = []
         since, busy = time.perf_counter(), time.process_time()
         match command:
             case ["move", count]:
                 for mover in movers:
                     mover.begin(int(count))
                 await asyncio.gather(*(_or_closed(mover, mover.is_done) for mover in movers))
+            case ["start", count]:
+                for mover in movers:
+                    mover.begin(int(count))
             case ["rest", seconds]:
                 await asyncio.sleep(float(seconds))
             case _:
                 await _dial(movers)
+        # Nothing at all counts as one message: what it cost is its cost.
         latencies = sorted(second for mover in movers for second in mover.seconds) or [0.0]
         measured = {
             "messages": len(latencies),

@@ -50,7 +50,7 @@ class Cost:
 
 
 class Loader:
-    """The process that loads. `move`, `rest` and `resume` are told to it, and measured."""
+    """The process that loads. What it is told to do is measured."""
 
     def __init__(self, process: Process, served: Processes) -> None:
         self._process = process
@@ -64,8 +64,12 @@ class Loader:
         """Everybody makes so many moves, or as many as there are."""
         return await self._measure(f"move {count}")
 
+    async def start(self, count: int = 1_000) -> None:
+        """Everybody begins to make so many moves."""
+        await self._measure(f"start {count}")
+
     async def rest(self, seconds: float) -> Cost:
-        """Nobody does anything. The cost is that of all of it, as if it were one message."""
+        """What happens in these seconds. If nobody moves, the cost is that of all of it, as if it were one message."""
         return await self._measure(f"rest {seconds}")
 
     async def resume(self) -> float:

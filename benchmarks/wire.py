@@ -78,6 +78,8 @@ class Wire(asyncio.Protocol):
 
     def close(self) -> None:
         """Go without a word."""
+        if not self.closed.done():
+            self.closed.set_result("by us")
         self._transport.abort()
 
     def _shake_hands(self, data: bytes) -> int:

@@ -31,6 +31,8 @@ from server.store.client import Command, Line, lines
 from server.store.cluster import is_sharded
 from server.store.scripts import Script
 
+MOST_IN_BATCH: Final = 100
+"""Appends that share a round trip. What follows from them is done in one go, about 10 ms: beats get in between."""
 _TOLD: Final = TypeAdapter[Told](Told, config=ConfigDict(hide_input_in_errors=True))
 """What cannot be read is logged: without what stood there, which may be a secret."""
 
@@ -197,7 +199,9 @@ class _Lane:
         while self._waiting or not self._is_closing:
             await self._wanted.wait()
             self._wanted.clear()
-            batch, self._waiting = self._waiting, []
+            batch, self._waiting = self._waiting[:MOST_IN_BATCH], self._waiting[MOST_IN_BATCH:]
+            if self._waiting:
+                self._wanted.set()
             if batch:
                 since = time.perf_counter()
                 answers = await self._deliver(batch)
