@@ -106,7 +106,7 @@ def tell_time(model: Model, now_ms: int) -> str:
 
 
 def tell_way_back(model: Model, option: str) -> Iterator[str]:
-    """What a player who goes types to come back, with this option behind it, as long as there is something to come to."""
+    """What a player who goes types to come back, with this option behind it, while there is something to come to."""
     if model.own and model.scene and not model.scene.match_is_over:
         yield f"Your seat waits {model.scene.options.grace_seconds} seconds. Come back to it with:"
         yield f"  {model.invitation}{option}"

@@ -13,6 +13,12 @@ def records_folder() -> Path:
     return user_data_path("fairest") / "records"
 
 
+def short_path(path: Path) -> str:
+    """A path as people write it who are at home there."""
+    home = Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
+
+
 def save_record(message: MatchRecord, folder: Path | None = None) -> Path:
     """Write a record to its file in the records folder and return the path. Raises OSError, and `BadRecord`."""
     record = read_record(message.lines)

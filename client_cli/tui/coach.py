@@ -18,12 +18,12 @@ def advise(board: Board, keys: Keys, *, hints: bool) -> str:
     if board.turned is None and board.stock:
         return WAITING
     if not hints:
-        return "" if board.turned is not None else _end_of_stock(board, keys)
+        return "" if board.turned is not None else _end_of_stock(board)
     sentences = [_for_piles(board, keys)]
     if board.turned is not None:
         sentences.insert(0, _for_turned(board, keys))
     else:
-        sentences.append(_end_of_stock(board, keys))
+        sentences.append(_end_of_stock(board))
     return "  ".join(sentence for sentence in sentences if sentence)
 
 
@@ -49,7 +49,7 @@ def _for_piles(board: Board, keys: Keys) -> str:
     return f"From the piles: {ways}."
 
 
-def _end_of_stock(board: Board, keys: Keys) -> str:
+def _end_of_stock(board: Board) -> str:
     if board.refusal(REDEAL) is None:
         return f"The stock is empty: r deals the waste again ({board.redeals} left)."
     wanted = sorted({wanted for wanted in board.next_ranks() if wanted is not None})

@@ -74,10 +74,6 @@ class RaceScreen(RoomScreen):
         super().on_mount()
         self.tell("Go! The other board is shown as far as both of you have turned cards.")
 
-    def needs(self) -> tuple[int, int]:
-        """More piles need more lines."""
-        return self.NEEDS
-
     def on_resize(self) -> None:
         """With room enough, the other player's board stands beside ours in full."""
         self.set_class(self.size.width >= 116 and self.size.height >= 34, "-wide")
@@ -127,11 +123,17 @@ class RaceScreen(RoomScreen):
         self._draw_own(seen)
         self._draw_rival()
         if own.has_stopped:
-            advice = "Your race has ended and your cards count. You see the other one's board go on."
+            advice = self._farewell(seen.board)
         else:
             advice = advise(seen.board, self.settings.keys, hints=self.settings.hints)
         self.query_one("#coach", Picture).show(Text(f" {advice}", "bold", no_wrap=True))
         self.query_one("#foot", Picture).show(_foot(self.settings.keys, seen.board))
+
+    def _farewell(self, board: Board) -> str:
+        """Why there is nothing more to do, and for what we wait."""
+        why = "Nothing fits any more: your" if board.is_stuck else "Your"
+        other = self.name_of(1 - (self.visit.model.seat or 0))
+        return f"{why} race ends with {board.placed} cards. {other} may go on until the clock runs out."
 
     def _draw_counts(self, seen: Foresight) -> None:
         model, board = self.visit.model, seen.board
@@ -164,10 +166,8 @@ class RaceScreen(RoomScreen):
         deck = self.deck
         is_picked = self._picked == hand.STOCK
         head = Text(" turned ", "bold #1d1d1d on " + GOLD if is_picked else QUIET)
-        if board.turned is not None:
-            card = deck.card(board.turned)
-        else:
-            card = deck.back() if board.stock else deck.slot()
+        empty = deck.back() if board.stock else deck.slot()
+        card = empty if board.turned is None else deck.card(board.turned)
         left = f"{board.stock} to come" if board.stock else "no more"
         lines = [head, *[Text(" ") + line for line in card], Text(f" {left}", QUIET)]
         if board.redeals:

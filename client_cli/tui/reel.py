@@ -1,4 +1,4 @@
-"""The moments of a match one after the other, and a place among them: a replay, or a race that is being watched. Pure."""
+"""The moments of a match in order, and a place among them: a replay, or a race that is being watched. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -31,8 +31,8 @@ class ReplayScreen(FairestScreen):
 
     def parts(self) -> ComposeResult:
         """A heading and the stage."""
-        heading = "  ".join(draw_heading(self._record))
-        yield Picture(Text(f" {heading}", QUIET, no_wrap=True), id="heading")
+        *_, rules = draw_heading(self._record)
+        yield Picture(Text(f" Replay: {rules}", QUIET, no_wrap=True), id="heading")
         first, second = (clean(name) for name in self._record.names)
         yield Stage(self._reel, (first, second), self.deck)
 

@@ -7,8 +7,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from client_cli.drawing import draw_score, format_time
+from client_cli.drawing import clean, draw_score, format_time
 from client_cli.model import Model
+from client_cli.records import short_path
 from client_cli.tui.course import course_of
 from client_cli.tui.curve import STYLES, draw_curve
 from client_cli.tui.deck import GOLD, QUIET
@@ -52,7 +53,9 @@ class ResultScreen(RoomScreen):
             return
         outcome = end.scene.outcome
         took = format_time((end.scene.duration_ms or 0) / 1000)
-        headline = Text(f"{self._headline(outcome, end)}  after {took}", f"bold {GOLD}", justify="center")
+        counts = " to ".join(str(score.placed) for score in sorted(outcome.scores, key=lambda each: -each.placed))
+        told = f"{self._headline(outcome, end)}, {counts}, after {took}"
+        headline = Text(told, f"bold {GOLD}", justify="center")
         self.query_one("#headline", Picture).show(headline)
         lines = []
         for seat, score in enumerate(outcome.scores):
@@ -64,11 +67,12 @@ class ResultScreen(RoomScreen):
         record, number = self.visit.record, end.scene.round_number
         dealt = [n for n, played in enumerate(record.rounds) if played.outcome] if record else []
         players = course_of(record, dealt[number - 1]) if record and number <= len(dealt) else self.visit.course.players
-        goal, size = outcome.scores[0].goal, curve.size
-        curve.show(draw_curve(players, goal, size.width - 2, size.height, is_ascii=self.deck.is_ascii))
+        most, size = max(1, *(score.placed for score in outcome.scores)), curve.size
+        curve.show(draw_curve(players, most, size.width - 2, size.height, is_ascii=self.deck.is_ascii))
         proof = [Text(sentence, "bold #9be29b") for sentence in describe_proof(end.witness)]
         if self.visit.record_path is not None:
-            proof.append(Text(f"Proved again from the record, move by move: {self.visit.record_path}", QUIET))
+            proof.append(Text("Proved again from the record, move by move. It is kept as", QUIET))
+            proof.append(Text(clean(short_path(self.visit.record_path)), QUIET))
         if self.visit.problem:
             proof.append(Text(self.visit.problem, "bold #ff8a70"))
         self.query_one("#proof", Picture).show(proof)
@@ -84,7 +88,7 @@ class ResultScreen(RoomScreen):
     def _standing(self, end: Model) -> Text:
         scene = end.scene
         if scene is None or scene.options.best_of == 1:
-            return Text()
+            return Text("  Cards placed, over time:", QUIET)
         first, second = (seat.wins for seat in scene.seats)
         state = "The match is over" if scene.match_is_over else f"Round {scene.round_number} of at most"
         of = "" if scene.match_is_over else f" {scene.options.best_of}"

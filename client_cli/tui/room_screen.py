@@ -1,4 +1,4 @@
-"""What all screens of a room have in common: the visit, the clock, a banner while the server is away, the room they need."""
+"""What all screens of a room have in common: the visit, the clock, the size they need, a banner while nobody answers."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -51,7 +51,7 @@ class FairestScreen(Screen[None]):
         yield from self.parts()
 
     def parts(self) -> ComposeResult:
-        """This screen's own widgets."""
+        """The widgets of the one screen."""
         raise NotImplementedError
 
     def on_resize(self) -> None:

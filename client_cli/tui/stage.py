@@ -1,4 +1,4 @@
-"""Both boards of a match side by side, with what moves through time below: for a replay, and for a race that is watched."""
+"""Both boards of a match side by side, and the way through its time: for a replay, and for a race that is watched."""
 
 from typing import ClassVar
 
@@ -154,15 +154,11 @@ def _transport(reel: Reel) -> Text:
     moment = reel.shown
     if moment is None:
         return Text()
-    if reel.is_live and reel.is_at_end:
-        state = " live "
-    else:
-        state = " playing " if reel.is_playing else " paused "
+    state = "live" if reel.is_live and reel.is_at_end else "playing" if reel.is_playing else "paused"
     text = Text(no_wrap=True)
-    text.append(state, f"bold #1d1d1d on {GOLD}")
-    text.append(f" {reel.speed:g}x  {reel.place + 1}/{len(reel.moments)}  {format_time(moment.at_ms / 1000)}", "bold")
-    text.append(f" r{moment.round_number} ", QUIET)
-    keys = (("Space", "play"), ("left right", "step"), ("0-9", "seek"), ("+ -", "speed"), ("End", "last"), ("Esc", ""))
+    text.append(f" {state} ", f"bold #1d1d1d on {GOLD}")
+    text.append(f" {reel.speed:g}x  {reel.place + 1}/{len(reel.moments)}  {format_time(moment.at_ms / 1000)} ", "bold")
+    keys = (("Space", "play"), ("Left Right", "step"), ("0-9", "seek"), ("+ -", "speed"), ("Esc", ""))
     for key, meaning in keys:
         text.append(f" {key}", f"bold {GOLD}").append(f" {meaning}", QUIET)
     return text

@@ -24,7 +24,7 @@ FULL_SIDE_COLUMNS: Final = 37
 def foundation_row(
     number: int, board: Board, deck: Deck, *, moving: frozenset[Card] = frozenset(), hints: bool = False
 ) -> Text:
-    """One foundation: its digit, its step, the card on top, its sequence with the wanted rank in brackets, the hints."""
+    """A foundation: its digit, its step, the card on top, its sequence with the wanted rank in brackets, the hints."""
     foundation, cards = board.layout[number], board.foundations[number]
     top = deck.chip(cards[-1], is_moving=cards[-1] in moving) if cards else Text("  -".ljust(CHIP_COLUMNS), QUIET)
     row = Text.assemble((f" {FOUNDATION_DIGITS[number]} ", LETTER), (f"{foundation.step:+d} ", QUIET), top, " ")
@@ -157,7 +157,7 @@ def _pile_line(number: int, pile: Sequence[Card], columns: int) -> Text:
 
 def _in_lines(parts: Sequence[Text], columns: int) -> Iterator[Text]:
     """Parts of the same width, as many in a line as fit."""
-    each = max(1, columns // max(1, max(part.cell_len for part in parts)))
+    each = max(1, columns // max(1, *(part.cell_len for part in parts)))
     for start in range(0, len(parts), each):
         yield Text().join(parts[start : start + each])
 
