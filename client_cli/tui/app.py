@@ -294,7 +294,7 @@ class FairestApp(App[None]):
         await self._house.aclose()
 
     async def run_until_done(self) -> None:
-        """The whole life of the program in this terminal; the house's server ends after the terminal is our user's again."""
+        """The whole life of the program in this terminal; the house ends when the terminal is the user's again."""
         try:
             await self.run_async()
         finally:
@@ -326,7 +326,7 @@ class FairestApp(App[None]):
 
 
 def open_face(start: Start) -> None:
-    """Run the full-screen face; returns when it has ended and the terminal is as it was. Raises SystemExit otherwise."""
+    """Run the full-screen face; ends with the terminal as it was. Raises SystemExit after a failure."""
     app = FairestApp(start)
     asyncio.run(app.run_until_done())
     for line in app.last_words:

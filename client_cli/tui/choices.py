@@ -1,4 +1,4 @@
-"""A list of choices, each on its line with the value that it has: Enter, Left and Right change it, and so does a click."""
+"""A list of choices, each on its line with its value: Enter, Left and Right change it, and so does a click."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -63,7 +63,7 @@ def click_foundation(target: int, picked: int | None, board: Board) -> Answer:
 
 
 def click_pile(target: int, picked: int | None, board: Board) -> Answer:
-    """A click on a pile: the turned card goes there if it is picked up; else its top is, and a second click sends it up."""
+    """A click on a pile: the turned card goes there if it is picked up; else its top is, and again sends it up."""
     if picked == STOCK:
         return _to_pile(target, STOCK, board)
     if picked == target:
@@ -88,7 +88,7 @@ def pick(source: int, board: Board) -> Answer:
 
 
 def lift(source: int, board: Board) -> Answer:
-    """The top of a pile, or the turned card, to the foundation that takes it; where several do, the player says which."""
+    """The top of a pile, or the turned card, to the foundation that takes it; of several, the player says which."""
     if _top(source, board) is None:
         return Answer(sentence=_nothing_there(source, board))
     targets = fitting(source, board)

@@ -1,4 +1,4 @@
-"""What all screens of a room have in common: the visit, the clock, the size they need, a banner while nobody answers."""
+"""What all screens of a room have in common: the visit, the clock, the size they need, a banner for a lost link."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -56,7 +56,7 @@ class FairestScreen(Screen[None]):
 
     def on_resize(self) -> None:
         """Say what is needed where there is not enough room, and draw for the new size."""
-        columns, lines = self.needs()
+        columns, lines = self.NEEDS
         is_too_small = self.size.width < columns or self.size.height < lines
         self.set_class(is_too_small, "-too-small")
         self.query_one("#too-small", Picture).show(
@@ -67,10 +67,6 @@ class FairestScreen(Screen[None]):
             )
         )
         self.call_after_refresh(self.draw)
-
-    def needs(self) -> tuple[int, int]:
-        """Columns and lines without which not everything can be shown."""
-        return self.NEEDS
 
     def comfort(self) -> str:
         """What else to say to somebody whose terminal is too small."""

@@ -9,10 +9,14 @@ from textual.containers import Vertical
 
 from client_cli.plain import tell_options
 from client_cli.tui.deck import GOLD, QUIET
+from client_cli.tui.lettering import large, spaced
 from client_cli.tui.room_screen import RoomScreen
 from client_cli.tui.widgets import Picture
 from protocol.messages.fields import Phase
 from protocol.messages.options import Spectators
+
+TEXT_LINES = 15
+"""What stands below the code, with what is left blank."""
 
 
 class WaitingRoom(RoomScreen):
@@ -40,9 +44,11 @@ class WaitingRoom(RoomScreen):
         if not self.is_mounted or self.is_too_small:
             return
         model = self.visit.model
-        code = (model.room or "").upper()
-        spaced = " ".join(code) if len(code) * 2 < self.size.width - 4 else code
-        self.query_one("#code", Picture).show(Text(spaced, f"bold {GOLD}", justify="center"))
+        room, columns, lines = model.room or "", self.size.width - 6, self.size.height - TEXT_LINES
+        code = spaced(room, columns) if self.deck.is_ascii else large(room, columns, lines)
+        picture = self.query_one("#code", Picture)
+        picture.styles.height = len(code)
+        picture.show([Text(line, GOLD) for line in code])
         self.query_one("#waiting-text", Picture).show(Text("\n").join(self._lines()))
         self.query_one("#foot", Picture).show(self._foot())
 
@@ -53,9 +59,9 @@ class WaitingRoom(RoomScreen):
         option = model.invitation.partition(" join ")[2]
         lines = [Text(f"{', '.join(tell_options(scene.options))}", QUIET), Text()]
         if not self.face.is_at_house:
-            lines += [Text.assemble(("your friend types   ", QUIET), (f"fairest join {option}", "bold"))]
+            lines += [Text.assemble(("to join   ", QUIET), (f"fairest join {option}", "bold"))]
             if scene.options.spectators is not Spectators.CLOSED:
-                lines += [Text.assemble(("to watch            ", QUIET), (f"fairest watch {option}", "bold"))]
+                lines += [Text.assemble(("to watch  ", QUIET), (f"fairest watch {option}", "bold"))]
             lines.append(Text())
         lines += [self._seat_line(seat) for seat in (0, 1)]
         lines.append(Text())
