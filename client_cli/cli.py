@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from client_cli import offline
 from client_cli.bots import POLICIES
 from client_cli.connection import Errand, Rejected
+from client_cli.doctor import examine, tell_finding
 from client_cli.drawing import as_json_line, clean
 from client_cli.flags import (
     BROKEN_SEAL,
@@ -176,6 +177,22 @@ def lobby(
     option = "" if server == DEFAULT_SERVER else f" --server {server}"
     for line in [as_json_line(found)] if as_json else tell_lobby(found, option):
         print(line)
+
+
+@app.command()
+def doctor(server: Server = DEFAULT_SERVER) -> None:
+    """Say what works here: terminal, folders, a server of our own, and this server. Exit code 1 for a fault."""
+    if not asyncio.run(_examine(server)):
+        raise SystemExit(1)
+
+
+async def _examine(server: str) -> bool:
+    """Tell each finding as it comes; whether nothing is in the way."""
+    is_well = True
+    async for finding in examine(server):
+        print(tell_finding(finding), flush=True)
+        is_well = is_well and not finding.is_fault
+    return is_well
 
 
 def _room_options(**given: object) -> RoomOptions:

@@ -46,10 +46,10 @@ def tell_keys(keys: Keys, board: Board | None) -> Iterator[Text]:
     layout = board.layout if board else _usual_layout()
     piles = len(board.piles) if board else 4
     yield Text("How to play", f"bold {GOLD}")
-    yield Text("Each foundation counts up by its own step; [ ] is the rank it wants next. Suits never matter.")
+    yield Text("Each foundation counts by its own step; [ ] is wanted next, in any suit.")
     yield Text("Put the turned card on a foundation that wants it, or on any waste pile.")
-    yield Text("The top of a pile may go to a foundation at any time. Nothing else moves, nothing comes back.")
-    yield Text("Place all cards first and you win. If nobody can, more cards on foundations win.")
+    yield Text("The top of a pile may go to a foundation at any time. Nothing else moves.")
+    yield Text("Who first places every card wins; if nobody can, more placed cards win.")
     yield Text()
     for number, foundation in enumerate(layout):
         placed = len(board.foundations[number]) if board else 1
@@ -67,9 +67,9 @@ def tell_keys(keys: Keys, board: Board | None) -> Iterator[Text]:
         yield _key(letters, "the turned card onto that waste pile")
         yield _key(f"Shift+{letters}", "the top of that pile to the foundation that wants it;")
         yield _key("", "if two want it, the digit says which")
-    yield _key("r", "redeal, where the rules have one and the stock is empty")
-    yield _key("Esc", "put a picked-up card back; else the menu: stop, resign, leave")
-    yield _key("mouse", "click a card, then where it goes; a second click sends it up")
+    yield _key("r", "redeal, if the rules have one and the stock is empty")
+    yield _key("Esc", "put a card back that is picked up; else the menu")
+    yield _key("mouse", "click a card, then where it goes; click it twice: up")
     yield _key("? Ctrl+Q", "this page; quit (a race asks first)")
 
 

@@ -112,7 +112,7 @@ def _line(listed: ListedRoom) -> Text:
         does = "     "
     return Text.assemble(
         (f" {does}  ", f"bold {GOLD}"),
-        (f"{who_plays(listed):<34}", "bold"),
+        (f"{who_plays(listed):<24}", "bold"),
         f" {what_is_played(listed)}  ",
         (listed.room, QUIET),
         no_wrap=True,

@@ -100,7 +100,7 @@ class RaceScreen(RoomScreen):
             return
         lines = list(tell_news(before, update))
         if lines:
-            self.tell(" ".join(lines))
+            self.tell(lines[-1])
 
     def tell(self, sentence: str, *, is_bad: bool = False) -> None:
         """One line of news; it stays until there are others."""
@@ -187,7 +187,7 @@ class RaceScreen(RoomScreen):
         elif seat.has_stopped:
             state = "has stopped"
         else:
-            state = f"as you may see it: {seat.board.placed}"
+            state = f"shown: {seat.board.placed} of {seat.board.goal}"
         head = Text.assemble((f" {self.name_of(other)} ", "bold"), (state, QUIET))
         picture.show(side(head, seat.board, max(picture.size.width - 1, 1), max(picture.size.height, 1), self.deck))
 

@@ -20,7 +20,7 @@ from protocol.calculation.board import Board
 if TYPE_CHECKING:
     from client_cli.tui.app import FairestApp
 
-LOST = " The connection is lost. Your seat waits, the board is as you left it, and the way back is being tried ... "
+LOST = " Connection lost. Your seat waits, nothing is undone; coming back by itself ..."
 CONNECTING = " On the way to the server ... "
 
 
