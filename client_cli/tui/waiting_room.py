@@ -1,5 +1,6 @@
 """Before a race: the code for the other player, who is here, who is ready, the words that prove the deal."""
 
+from math import ceil
 from typing import ClassVar
 
 from rich.text import Text
@@ -15,8 +16,9 @@ from client_cli.tui.widgets import Picture
 from protocol.messages.fields import Phase
 from protocol.messages.options import Spectators
 
-TEXT_LINES = 15
-"""What stands below the code, with what is left blank."""
+SIDE_COLUMNS = 6
+OTHER_LINES = 3
+"""What is left blank above and below the code, and the keys."""
 
 
 class WaitingRoom(RoomScreen):
@@ -44,12 +46,13 @@ class WaitingRoom(RoomScreen):
         if not self.is_mounted or self.is_too_small:
             return
         model = self.visit.model
-        room, columns, lines = model.room or "", self.size.width - 6, self.size.height - TEXT_LINES
+        room, columns, text = model.room or "", self.size.width - SIDE_COLUMNS, self._lines()
+        lines = self.size.height - OTHER_LINES - sum(max(1, ceil(line.cell_len / columns)) for line in text)
         code = spaced(room, columns) if self.deck.is_ascii else large(room, columns, lines)
         picture = self.query_one("#code", Picture)
         picture.styles.height = len(code)
         picture.show([Text(line, GOLD) for line in code])
-        self.query_one("#waiting-text", Picture).show(Text("\n").join(self._lines()))
+        self.query_one("#waiting-text", Picture).show(text)
         self.query_one("#foot", Picture).show(self._foot())
 
     def _lines(self) -> list[Text]:
@@ -57,18 +60,15 @@ class WaitingRoom(RoomScreen):
         if scene is None:
             return [Text("On the way into the room ...", justify="center")]
         option = model.invitation.partition(" join ")[2]
-        lines = [Text(f"{', '.join(tell_options(scene.options))}", QUIET), Text()]
+        lines = [self._next_step(), Text(), Text(f"{', '.join(tell_options(scene.options))}", QUIET)]
         if not self.face.is_at_house:
             lines += [Text.assemble(("to join   ", QUIET), (f"fairest join {option}", "bold"))]
             if scene.options.spectators is not Spectators.CLOSED:
                 lines += [Text.assemble(("to watch  ", QUIET), (f"fairest watch {option}", "bold"))]
-            lines.append(Text())
-        lines += [self._seat_line(seat) for seat in (0, 1)]
-        lines.append(Text())
+        lines += [Text(), *(self._seat_line(seat) for seat in (0, 1)), Text()]
         words = " ".join(model.witness.check_words)
         sealed = "The server has sealed its part of the deck, and signed it." if scene.commitment else ""
         lines.append(Text(f"check words  {words}" if words else sealed, QUIET))
-        lines += [Text(), self._next_step()]
         return lines
 
     def _seat_line(self, number: int) -> Text:
