@@ -78,7 +78,9 @@ class Terminal:
         """A move, with the mouse."""
         source = "stock-0" if move.kind is not Kind.PILE_TO_FOUNDATION else f"pile-{move.source}"
         target = "pile" if move.kind is Kind.STOCK_TO_PILE else "foundation"
-        await self.pilot.click(f"#{source}")
+        if move.kind is not Kind.STOCK_TO_FOUNDATION:
+            # The turned card goes where one clicks with nothing in hand.
+            await self.pilot.click(f"#{source}")
         await self.pilot.click(f"#{target}-{move.target}")
 
 

@@ -70,7 +70,7 @@ FATAL_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
 class FairestApp(App[None]):
     """One terminal. The home screen is at the bottom of everything; a room stands on it, and leaves it as it was."""
 
-    CSS_PATH = "fairest.tcss"
+    CSS_PATH = Path(__file__).with_name("fairest.tcss")
     TITLE = "Fairest"
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
