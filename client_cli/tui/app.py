@@ -218,7 +218,7 @@ class FairestApp(App[None]):
         visit = self.visit
         if visit is None:
             return
-        kind = _screen_of(visit)
+        kind = screen_of(visit)
         if kind is None:
             if update.model.link is Link.LOST and visit.model.room is None:
                 self._say_at_home(clean(update.note))
@@ -335,7 +335,7 @@ def open_face(start: Start) -> None:
         raise SystemExit(app.return_code)
 
 
-def _screen_of(visit: Visit) -> type[RoomScreen] | None:
+def screen_of(visit: Visit) -> type[RoomScreen] | None:
     """The screen for what goes on in the room; None as long as we are not in."""
     scene = visit.model.scene
     if scene is None:

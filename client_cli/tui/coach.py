@@ -21,7 +21,7 @@ def advise(board: Board, keys: Keys, *, hints: bool) -> str:
         return "" if board.turned is not None else _end_of_stock(board)
     sentences = [_for_piles(board, keys)]
     if board.turned is not None:
-        sentences.insert(0, _for_turned(board, keys))
+        sentences.append(_for_turned(board, keys))
     else:
         sentences.append(_end_of_stock(board))
     return "  ".join(sentence for sentence in sentences if sentence)

@@ -54,12 +54,13 @@ class Deck:
         name = f" {self.name(card):<3}" if rank(card) == 10 else f"  {self.name(card):<2}"
         return Text((name + ("." if is_moving else "")).ljust(columns), style)
 
-    def card(self, card: Card) -> list[Text]:
-        """A card that lies alone, large."""
+    def card(self, card: Card, *, is_moving: bool = False) -> list[Text]:
+        """A card on which nothing lies, large."""
         style, name = self.style(card), self.name(card)
         suit = name[-1]
-        lines = [f" {name:<7} ", "", f"    {suit}", "", f" {name:>7} "]
-        return [Text(line.ljust(CARD_COLUMNS), style) for line in lines]
+        lines = ["", f"    {suit}", "", f" {name:>7} "]
+        first = self.chip(card, CARD_COLUMNS, is_moving=is_moving)
+        return [first, *(Text(line.ljust(CARD_COLUMNS), style) for line in lines)]
 
     def back(self) -> list[Text]:
         """A card that is not turned yet, large."""

@@ -19,7 +19,7 @@ from client_cli.tui.foresight import Foresight, foresee, taken_back
 from client_cli.tui.race_menu import RaceMenu
 from client_cli.tui.room_screen import RoomScreen
 from client_cli.tui.settings import Keys
-from client_cli.tui.tableau import fan, foundation_row, pile_head, side
+from client_cli.tui.tableau import foundation_row, large_fan, pile_head, side
 from client_cli.tui.visit import Visit
 from client_cli.tui.widgets import Picture, Place
 from protocol.calculation.board import Board
@@ -157,7 +157,7 @@ class RaceScreen(RoomScreen):
                 letter = hand.PILE_KEYS[self.settings.keys][place.number]
                 is_picked = self._picked == place.number
                 head = pile_head(place.number, board, is_picked=is_picked, hints=hints, letter=letter)
-                cards = fan(board.piles[place.number], place.size.width - 1, lines - 1, deck, seen.moving)
+                cards = large_fan(board.piles[place.number], place.size.width - 1, lines - 1, deck, seen.moving)
                 place.show([head, *cards])
             else:
                 place.show(self._stock(board))

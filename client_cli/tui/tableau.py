@@ -6,7 +6,7 @@ from typing import Final
 
 from rich.text import Text
 
-from client_cli.tui.deck import CHIP_COLUMNS, GOLD, QUIET, SLIM_COLUMNS, Deck
+from client_cli.tui.deck import CARD_COLUMNS, CHIP_COLUMNS, GOLD, QUIET, SLIM_COLUMNS, Deck
 from client_cli.tui.hand import STOCK, fitting
 from protocol.calculation.board import Board
 from protocol.calculation.cards import Card, rank, rank_name
@@ -87,6 +87,21 @@ def fan(
     return rows
 
 
+def large_fan(
+    pile: Sequence[Card], columns: int, lines: int, deck: Deck, moving: frozenset[Card] = frozenset()
+) -> list[Text]:
+    """The same with whole cards: a line of each that lies under others, and as much of the top one as has room.
+
+    A pile that has more cards than lines, or too narrow a place, is a small fan.
+    """
+    if not pile or len(pile) > lines or columns < CARD_COLUMNS:
+        return fan(pile, columns, lines, deck, moving)
+    *under, top = pile
+    rows = [deck.chip(card, CARD_COLUMNS, is_top=False, is_moving=card in moving) for card in under]
+    face = deck.card(top, is_moving=top in moving)
+    return [*rows, *face[: lines - len(rows)]]
+
+
 def stock_line(board: Board, deck: Deck) -> Text:
     """The turned card and the stock in one line."""
     line = Text(" ")
@@ -110,7 +125,7 @@ def side(head: Text, board: Board, columns: int, lines: int, deck: Deck) -> list
     fans = [fan(pile, share - 2, piles_lines, deck) for pile in board.piles]
     rows += [Text(), _beside(heads, share)]
     rows += [
-        _beside([each[line] if line < len(each) else Text() for each in fans], share)
+        _beside([Text(" ") + each[line] if line < len(each) else Text() for each in fans], share)
         for line in range(max(map(len, fans), default=0))
     ]
     return rows[:lines]
