@@ -1,8 +1,8 @@
 """The full-screen face on a real pseudo-terminal: from a key to the card on our own board, and what an idle race costs.
 
 The client is a process of its own on a terminal of 120 by 40, the server another one, a line between them adds 100 ms
-to every round trip. A key counts as drawn when the terminal has been written the card in its new place. The other player
-makes no move, so that an idle race screen has nothing to draw but its clock.
+to every round trip. A key counts as drawn when the terminal was sent the card in its new place. The other player makes
+no move, so that an idle race screen has nothing to draw but its clock.
 """
 
 import asyncio
@@ -33,8 +33,10 @@ IDLE_SECONDS = 30.0
 PATIENCE_SECONDS = 20.0
 CALM = RoomOptions(countdown_seconds=0, limit_seconds=7200)
 STEERING = re.compile(rb"\x1b\[[0-9;?<>=]*[a-zA-Z$]|\x1b\][^\x07]*\x07")
-NEWS = re.compile(rb"onto pile a")
+NEWS = re.compile(b"onto pile a")
 ADVICE = re.compile(rb"No foundation wants|This card fits|From the piles")
+NEXT = re.compile(NEWS.pattern + rb".*(" + ADVICE.pattern + rb")", re.DOTALL)
+"""The next card is there."""
 
 
 def measure_full_screen() -> list[Figure]:
@@ -128,7 +130,7 @@ async def _race(url: str, link: FaultyLink, home: Path, times_ms: list[float], *
             face.type(b"a")
             await face.shows(NEWS)
             times_ms.append((time.perf_counter() - since) * 1000)
-            await face.shows(ADVICE)
+            await face.shows(NEXT)
     return face, idle
 
 

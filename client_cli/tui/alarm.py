@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from client_cli.tui.widgets import Picture
+from client_cli.tui.widgets import Paragraph
 
 
 class AlarmScreen(ModalScreen[None]):
@@ -25,7 +25,7 @@ class AlarmScreen(ModalScreen[None]):
         """The sentences."""
         with Vertical(id="alarm"):
             text = "\n\n".join([*self._sentences, "Press Enter once you have read this."])
-            yield Picture(Text(text, "bold"), id="alarm-text")
+            yield Paragraph(Text(text, "bold"), id="alarm-text")
 
     def action_close(self) -> None:
         """Read."""

@@ -15,7 +15,7 @@ from client_cli.tui.lobby_screen import LobbyScreen
 from client_cli.tui.room_form import HOUSE, ROOM, RoomForm
 from client_cli.tui.room_screen import FairestScreen
 from client_cli.tui.settings_screen import SettingsScreen
-from client_cli.tui.widgets import Picture
+from client_cli.tui.widgets import Paragraph, Picture
 from protocol.calculation.cards import Card
 
 ENTRIES = (
@@ -50,12 +50,10 @@ class HomeScreen(FairestScreen):
         """Four starters, the list, and where rooms are made."""
         with Vertical(id="home"):
             yield Picture(id="logo")
-            yield Picture(Text("F A I R E S T", f"bold {GOLD}", justify="center"), id="title")
-            yield Picture(
-                Text("the same sealed deck for both, a race to place it", QUIET, justify="center"), id="motto"
-            )
+            yield Picture(Text("F A I R E S T", f"bold {GOLD}"), id="title")
+            yield Picture(Text("the same sealed deck for both, a race to place it", QUIET), id="motto")
             yield ChoiceList(ENTRIES, id="entries")
-            yield Picture(id="sentence")
+            yield Paragraph(id="sentence")
             yield Picture(id="where")
 
     def on_mount(self) -> None:
@@ -79,11 +77,10 @@ class HomeScreen(FairestScreen):
         cards = [self.deck.card(Card(text)) for text in ("AS", "2H", "3C", "4D")]
         rows = [Text("  ").join([card[line] for card in cards]) for line in range(CARD_LINES)]
         logo = Text("\n").join(rows)
-        logo.justify = "center"
         self.query_one("#logo", Picture).show(logo)
-        self.query_one("#sentence", Picture).show(Text(self._sentence, "bold #ff8a70", justify="center"))
+        self.query_one("#sentence", Paragraph).show(Text(self._sentence, "bold #ff8a70"))
         where = f"rooms are on {self._server}"
-        self.query_one("#where", Picture).show(Text(where, QUIET, justify="center"))
+        self.query_one("#where", Picture).show(Text(where, QUIET))
 
     def on_choice_list_done(self, message: ChoiceList.Done) -> None:
         """Enter or a click on an entry."""

@@ -55,7 +55,7 @@ class ResultScreen(RoomScreen):
         took = format_time((end.scene.duration_ms or 0) / 1000)
         counts = " to ".join(str(score.placed) for score in sorted(outcome.scores, key=lambda each: -each.placed))
         told = f"{self._headline(outcome, end)}, {counts}, after {took}"
-        headline = Text(told, f"bold {GOLD}", justify="center")
+        headline = Text(told, f"bold {GOLD}")
         self.query_one("#headline", Picture).show(headline)
         lines = []
         for seat, score in enumerate(outcome.scores):

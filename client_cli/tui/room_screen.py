@@ -14,7 +14,7 @@ from client_cli.tui.deck import Deck, deck_of
 from client_cli.tui.keys_screen import KeysScreen
 from client_cli.tui.settings import Settings
 from client_cli.tui.visit import Visit
-from client_cli.tui.widgets import Picture
+from client_cli.tui.widgets import Paragraph, Picture
 from protocol.calculation.board import Board
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class FairestScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """What every screen has, under its own parts."""
-        yield Picture(id="too-small")
+        yield Paragraph(id="too-small")
         yield from self.parts()
 
     def parts(self) -> ComposeResult:
@@ -59,7 +59,7 @@ class FairestScreen(Screen[None]):
         columns, lines = self.NEEDS
         is_too_small = self.size.width < columns or self.size.height < lines
         self.set_class(is_too_small, "-too-small")
-        self.query_one("#too-small", Picture).show(
+        self.query_one("#too-small", Paragraph).show(
             Text(
                 f"This needs {columns} columns and {lines} lines.\n"
                 f"The terminal has {self.size.width} and {self.size.height}.\n\n"
@@ -94,7 +94,7 @@ class RoomScreen(FairestScreen):
 
     def compose(self) -> ComposeResult:
         """What every screen of a room has."""
-        yield Picture(id="too-small")
+        yield Paragraph(id="too-small")
         yield Picture(id="banner")
         yield from self.parts()
 

@@ -12,7 +12,7 @@ from client_cli.plain import tell_options
 from client_cli.tui.deck import GOLD, QUIET
 from client_cli.tui.lettering import large, spaced
 from client_cli.tui.room_screen import RoomScreen
-from client_cli.tui.widgets import Picture
+from client_cli.tui.widgets import Paragraph, Picture
 from protocol.messages.fields import Phase
 from protocol.messages.options import Spectators
 
@@ -34,7 +34,7 @@ class WaitingRoom(RoomScreen):
         """One column of lines."""
         with Vertical(id="waiting"):
             yield Picture(id="code")
-            yield Picture(id="waiting-text")
+            yield Paragraph(id="waiting-text")
         yield Picture(id="foot")
 
     def tick(self) -> None:
@@ -52,13 +52,13 @@ class WaitingRoom(RoomScreen):
         picture = self.query_one("#code", Picture)
         picture.styles.height = len(code)
         picture.show([Text(line, GOLD) for line in code])
-        self.query_one("#waiting-text", Picture).show(text)
+        self.query_one("#waiting-text", Paragraph).show(text)
         self.query_one("#foot", Picture).show(self._foot())
 
     def _lines(self) -> list[Text]:
         model, scene = self.visit.model, self.visit.model.scene
         if scene is None:
-            return [Text("On the way into the room ...", justify="center")]
+            return [Text("On the way into the room ...")]
         option = model.invitation.partition(" join ")[2]
         lines = [self._next_step(), Text(), Text(f"{', '.join(tell_options(scene.options))}", QUIET)]
         if not self.face.is_at_house:

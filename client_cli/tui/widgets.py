@@ -1,37 +1,75 @@
-"""What screens are made of: places that show text, and are drawn again only when it has changed."""
+"""What screens are made of: places that show lines of text, and draw those again that have changed."""
 
 from collections.abc import Sequence
 
+from rich.segment import Segment
 from rich.text import Text
 from textual import events
+from textual.geometry import Region
 from textual.message import Message
+from textual.strip import Strip
 from textual.widget import Widget
 
 
 class Picture(Widget):
-    """Lines of text as they are. Nothing in them is markup, whoever wrote it."""
+    """Lines of text as they are, one to a line of the screen; what does not fit ends with dots.
+
+    Nothing in them is markup, whoever wrote it. Only lines that have changed are rendered and written to the terminal
+    again: that is what makes a key press cheap on a large screen.
+    """
 
     def __init__(self, text: Text | str = "", *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
-        self._text = text if isinstance(text, Text) else Text(text)
-        self._shown: tuple[object, ...] = ()
+        self._lines = _as_lines(text)
 
     def show(self, text: Text | str | Sequence[Text]) -> None:
         """Show this from now on."""
-        made = _as_text(text)
-        shown = (made.plain, made.spans, made.style)
-        if shown != self._shown:
-            self._shown, self._text = shown, made
+        before, self._lines = self._lines, _as_lines(text)
+        most = max(len(before), len(self._lines))
+        changed = [
+            line
+            for line in range(most)
+            if line >= len(before) or line >= len(self._lines) or not _is_same(before[line], self._lines[line])
+        ]
+        if changed:
+            self.refresh(Region(0, changed[0], self.size.width, changed[-1] + 1 - changed[0]))
+
+    def render_line(self, y: int) -> Strip:
+        """One line, for Textual."""
+        width, style = self.content_size.width, self.rich_style
+        if y >= len(self._lines):
+            return Strip.blank(width, style)
+        text = self._lines[y].copy()
+        text.truncate(width, overflow="ellipsis")
+        segments = Segment.apply_style(text.render(self.app.console), style)
+        room = width - text.cell_len
+        left = {"center": room // 2, "right": room}.get(self.styles.text_align, 0)
+        strip = Strip([Segment(" " * left, style), *segments])
+        return strip.adjust_cell_length(width, style)
+
+    @property
+    def plain(self) -> str:
+        """The text without its styles."""
+        return "\n".join(line.plain for line in self._lines)
+
+
+class Paragraph(Widget):
+    """Text that goes on in the next line where the line ends. Nothing in it is markup, whoever wrote it."""
+
+    def __init__(self, text: Text | str = "", *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._text = text if isinstance(text, Text) else Text(text)
+
+    def show(self, text: Text | Sequence[Text]) -> None:
+        """Show this from now on."""
+        made = text if isinstance(text, Text) else Text("\n").join(text)
+        if not _is_same(made, self._text):
+            self._text = made
             self.refresh()
 
     def render(self) -> Text:
         """The text, for Textual."""
         return self._text
-
-    @property
-    def plain(self) -> str:
-        """The text without its styles."""
-        return self._text.plain
 
 
 class Place(Picture):
@@ -55,9 +93,13 @@ class Place(Picture):
         self.post_message(self.Clicked(self))
 
 
-def _as_text(text: Text | str | Sequence[Text]) -> Text:
+def _as_lines(text: Text | str | Sequence[Text]) -> list[Text]:
     if isinstance(text, str):
-        return Text(text, no_wrap=True)
+        return [Text(text)]
     if isinstance(text, Text):
-        return text
-    return Text("\n", no_wrap=True).join(text)
+        return list(text.split("\n", allow_blank=True))
+    return list(text)
+
+
+def _is_same(one: Text, other: Text) -> bool:
+    return one.plain == other.plain and one.spans == other.spans and one.style == other.style
