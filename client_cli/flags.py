@@ -37,7 +37,9 @@ def _check_name(name: str | None) -> str | None:
 
 def is_full_screen(*, plain: bool, as_json: bool = False) -> bool:
     """Whether the full-screen face can be shown here, and is wanted."""
-    is_terminal = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "")
+    # Textual reads the first and draws on the last of them; who sends any of them elsewhere wants lines.
+    is_terminal = all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+    is_terminal = is_terminal and os.environ.get("TERM", "dumb") not in ("dumb", "")
     return is_terminal and not plain and not as_json
 
 

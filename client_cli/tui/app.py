@@ -5,10 +5,11 @@ import os
 import random
 import signal
 import sys
+import termios
 import time
 import traceback
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -64,6 +65,8 @@ FELT: Final = Theme(
     error="#ff8a70",
     dark=True,
 )
+LOOK_SECONDS: Final = 2.0
+"""So often do we look whether our terminal is still there."""
 FATAL_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -111,6 +114,7 @@ class FairestApp(App[None]):
         if not self.is_headless:
             for number in FATAL_SIGNALS:
                 asyncio.get_running_loop().add_signal_handler(number, self._end_by, number)
+            self.set_interval(LOOK_SECONDS, self._look_for_terminal)
         await self.push_screen(HomeScreen(self._server, self._complaint))
         match self._start:
             case InLobby(server=server):
@@ -289,6 +293,13 @@ class FairestApp(App[None]):
         self.last_words.append(f"fairest: ended by {number.name}")
         self.exit(return_code=128 + number)
 
+    def _look_for_terminal(self) -> None:
+        """A terminal may go away without a signal, when it was not started by it; Textual would read on for ever."""
+        try:
+            termios.tcgetattr(sys.__stdin__ or 0)
+        except termios.error:
+            self._end_by(signal.SIGHUP)
+
     async def _close_house(self) -> None:
         self.is_at_house = False
         await self._house.aclose()
@@ -329,8 +340,9 @@ def open_face(start: Start) -> None:
     """Run the full-screen face; ends with the terminal as it was. Raises SystemExit after a failure."""
     app = FairestApp(start)
     asyncio.run(app.run_until_done())
-    for line in app.last_words:
-        print(line, file=sys.stderr)
+    with suppress(OSError):
+        # The terminal may be gone.
+        print(*app.last_words, sep="\n", end="\n" * bool(app.last_words), file=sys.stderr, flush=True)
     if app.return_code:
         raise SystemExit(app.return_code)
 

@@ -61,6 +61,7 @@ class RealTerminal:
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
         self.mode = termios.tcgetattr(theirs)
         self._theirs = theirs
+        self._is_gone = False
         environment = {**surroundings(home), "TERM": "xterm-256color"}
         for name in ("CONFIG", "STATE"):
             environment[f"XDG_{name}_HOME"] = str(home / name.lower())
@@ -103,12 +104,18 @@ class RealTerminal:
     def _mode_now(self) -> object:
         return termios.tcgetattr(self._theirs)
 
+    def hang_up(self) -> None:
+        """The terminal is gone, and nobody says so."""
+        os.close(self._theirs)
+        os.close(self._ours)
+        self._is_gone = True
+
     def close(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        os.close(self._theirs)
-        os.close(self._ours)
+        if not self._is_gone:
+            self.hang_up()
 
 
 def on_terminal(home: Path, *arguments: str) -> RealTerminal:
@@ -140,6 +147,16 @@ def test_quitting_leaves_the_terminal_as_it_was(tmp_path: Path, keys: bytes) -> 
         terminal.type(keys)
         assert terminal.wait() == 0
         assert terminal.is_restored
+    finally:
+        terminal.close()
+
+
+def test_a_terminal_that_is_gone_ends_the_program(tmp_path: Path) -> None:
+    terminal = on_terminal(tmp_path)
+    try:
+        terminal.read_until(is_home)
+        terminal.hang_up()
+        assert terminal.process.wait(PATIENCE_SECONDS) == 129
     finally:
         terminal.close()
 
