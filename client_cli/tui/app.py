@@ -163,7 +163,9 @@ class FairestApp(App[None]):
         if visit.model.link is Link.CONNECTED and visit.model.room is not None:
             await visit.leave()
         else:
+            self.workers.cancel_group(self, "visit")
             await self._go_home("")
+            await self._close_house()
 
     def _enter_by_code(self, kind: type[Join] | type[Watch], code: str) -> None:
         try:
@@ -252,6 +254,7 @@ class FairestApp(App[None]):
 
     async def _go_home(self, sentence: str) -> None:
         self.visit = None
+        self.workers.cancel_group(self, "bot")
         while not isinstance(self.screen, HomeScreen):
             await self.pop_screen()
         self._say_at_home(sentence)

@@ -41,15 +41,20 @@ class KeysScreen(ModalScreen[None]):
         self.dismiss()
 
 
-def tell_keys(keys: Keys, board: Board | None) -> Iterator[Text]:
-    """The rules of the game, the sequences, and the keys of this layout."""
-    layout = board.layout if board else _usual_layout()
-    piles = len(board.piles) if board else 4
+def tell_rules() -> Iterator[Text]:
+    """How to play, in five lines."""
     yield Text("How to play", f"bold {GOLD}")
     yield Text("Each foundation counts by its own step; [ ] is wanted next, in any suit.")
     yield Text("Put the turned card on a foundation that wants it, or on any waste pile.")
     yield Text("The top of a pile may go to a foundation at any time. Nothing else moves.")
     yield Text("Who first places every card wins; if nobody can, more placed cards win.")
+
+
+def tell_keys(keys: Keys, board: Board | None) -> Iterator[Text]:
+    """The rules of the game, the sequences, and the keys of this layout."""
+    layout = board.layout if board else _usual_layout()
+    piles = len(board.piles) if board else 4
+    yield from tell_rules()
     yield Text()
     for number, foundation in enumerate(layout):
         placed = len(board.foundations[number]) if board else 1

@@ -133,7 +133,7 @@ class RaceScreen(RoomScreen):
         """Why there is nothing more to do, and for what we wait."""
         why = "Nothing fits any more: your" if board.is_stuck else "Your"
         other = self.name_of(1 - (self.visit.model.seat or 0))
-        return f"{why} race ends with {board.placed} cards. {other} may go on until the clock runs out."
+        return f"{why} race ends with {board.placed} cards. {other} may still go on."
 
     def _draw_counts(self, seen: Foresight) -> None:
         model, board = self.visit.model, seen.board

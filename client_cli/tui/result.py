@@ -16,6 +16,7 @@ from client_cli.tui.deck import GOLD, QUIET
 from client_cli.tui.reel import reel_of
 from client_cli.tui.replay_screen import ReplayScreen
 from client_cli.tui.room_screen import RoomScreen
+from client_cli.tui.visit import Visit
 from client_cli.tui.widgets import Picture
 from client_cli.witness import describe_proof
 from protocol.calculation.round import Outcome
@@ -31,6 +32,10 @@ class ResultScreen(RoomScreen):
         Binding("v", "replay", "Replay"),
         Binding("escape", "leave", "Home"),
     ]
+
+    def __init__(self, visit: Visit) -> None:
+        super().__init__(visit)
+        self._is_sure = False
 
     def parts(self) -> ComposeResult:
         """Headline, scores, curve, proof, what next."""
@@ -101,7 +106,9 @@ class ResultScreen(RoomScreen):
         left = f" ({self.time_left()} left)" if self.time_left() else ""
         keys = [("v", "replay"), ("Esc", "home")]
         sentence = ""
-        if own is not None and model.phase is Phase.READY:
+        if self._is_sure:
+            sentence = "Leaving now gives the match up: Esc again does that, Enter goes on."
+        elif own is not None and model.phase is Phase.READY:
             sentence = (
                 f"You are ready; waiting for the other player ...{left}"
                 if own.entropy_hash
@@ -127,6 +134,7 @@ class ResultScreen(RoomScreen):
 
     async def action_ready(self) -> None:
         """Ready for the next round."""
+        self._is_sure = False
         if self.visit.model.phase is Phase.READY:
             await self.visit.get_ready()
 
@@ -142,5 +150,10 @@ class ResultScreen(RoomScreen):
             self.app.push_screen(ReplayScreen(record, reel_of(record), self.visit.record_path))
 
     async def action_leave(self) -> None:
-        """Go home."""
-        await self.face.leave_room()
+        """Go home. Between the rounds of a match that would give it up, so it takes a second key press."""
+        scene = self.visit.model.scene
+        if self._is_sure or scene is None or scene.match_is_over or scene.phase is not Phase.READY:
+            await self.face.leave_room()
+            return
+        self._is_sure = True
+        self._draw_next()

@@ -10,6 +10,7 @@ from textual.containers import Vertical
 
 from client_cli.plain import tell_options
 from client_cli.tui.deck import GOLD, QUIET
+from client_cli.tui.keys_screen import tell_rules
 from client_cli.tui.lettering import large, spaced
 from client_cli.tui.room_screen import RoomScreen
 from client_cli.tui.widgets import Paragraph, Picture
@@ -48,7 +49,13 @@ class WaitingRoom(RoomScreen):
         model = self.visit.model
         room, columns, text = model.room or "", self.size.width - SIDE_COLUMNS, self._lines()
         lines = self.size.height - OTHER_LINES - sum(max(1, ceil(line.cell_len / columns)) for line in text)
-        code = spaced(room, columns) if self.deck.is_ascii else large(room, columns, lines)
+        code = (
+            [""]
+            if self.face.is_at_house
+            else spaced(room, columns)
+            if self.deck.is_ascii
+            else large(room, columns, lines)
+        )
         picture = self.query_one("#code", Picture)
         picture.styles.height = len(code)
         picture.show([Text(line, GOLD) for line in code])
@@ -61,7 +68,9 @@ class WaitingRoom(RoomScreen):
             return [Text("On the way into the room ...")]
         option = model.invitation.partition(" join ")[2]
         lines = [self._next_step(), Text(), Text(f"{', '.join(tell_options(scene.options))}", QUIET)]
-        if not self.face.is_at_house:
+        if self.face.is_at_house:
+            lines += [Text(), *tell_rules()]
+        else:
             lines += [Text.assemble(("to join   ", QUIET), (f"fairest join {option}", "bold"))]
             if scene.options.spectators is not Spectators.CLOSED:
                 lines += [Text.assemble(("to watch  ", QUIET), (f"fairest watch {option}", "bold"))]

@@ -325,6 +325,9 @@ async def test_the_result_of_a_round_stays_though_the_next_one_is_open(server_ur
         await player.until(lambda: player.visit.model.phase is Phase.READY)
         await player.sees("Round 1 of at most 3: ann 1")
         await player.sees("envelopes right")
+        await player.press("escape")
+        await player.sees("Leaving now gives the match up")
+        assert player.visit.model.room is not None
 
 
 @asynccontextmanager
