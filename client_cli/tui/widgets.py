@@ -39,7 +39,8 @@ class Picture(Widget):
         width, style = self.content_size.width, self.rich_style
         if y >= len(self._lines):
             return Strip.blank(width, style)
-        text = self._lines[y].copy()
+        # A text renders its spans alone; as part of another one its own style is a span too.
+        text = Text().append_text(self._lines[y])
         text.truncate(width, overflow="ellipsis")
         segments = Segment.apply_style(text.render(self.app.console), style)
         room = width - text.cell_len

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 from client_cli.tui.app import screen_of
+from client_cli.tui.deck import PAPER
 from client_cli.tui.keys_screen import KeysScreen
 from client_cli.tui.reel import reel_of
 from client_cli.tui.replay_screen import ReplayScreen
 from client_cli.tui.settings import Keys
 from client_cli.tui.start import AtHome
 from client_cli.tui.visit import Visit
+from client_cli.tui.widgets import Picture
 from protocol.messages.options import RoomOptions
 from tests import staged
 from tests.full_screen import Terminal, terminal
@@ -61,6 +63,16 @@ SCREENS: dict[str, Callable[[Terminal], Awaitable[None]]] = {
     "result": room(lambda: staged.finished().visit()),
     "replay": replay,
 }
+
+
+async def test_cards_lie_on_paper_in_their_colours(tmp_path: Path) -> None:
+    async with terminal(AtHome(), tmp_path) as player:
+        await SCREENS["race"](player)
+        await player.pilot.pause()
+        top = player.app.screen.query_one("#pile-1", Picture).render_line(5)
+    card = next(segment for segment in top if "K♣" in segment.text)
+    assert card.style is not None and card.style.bgcolor is not None and card.style.color is not None
+    assert (card.style.bgcolor.name, card.style.color.name) == (PAPER, "#1d1d1d")
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
