@@ -287,14 +287,17 @@ class FairestApp(App[None]):
 
     def quit_now(self) -> None:
         """End the program. A seat on a server of others waits, and we say how to come back to it."""
-        visit = self.visit
-        if visit is not None and visit.way_back is not None and not self.is_at_house:
-            self.last_words += tell_way_back(visit.model, visit.way_back)
-        self.exit(return_code=self._return_code or 0)
+        self._end(self._return_code or 0)
 
     def _end_by(self, number: signal.Signals) -> None:
         self.last_words.append(f"fairest: ended by {number.name}")
-        self.exit(return_code=128 + number)
+        self._end(128 + number)
+
+    def _end(self, return_code: int) -> None:
+        visit = self.visit
+        if visit is not None and visit.way_back is not None and not self.is_at_house:
+            self.last_words += tell_way_back(visit.model, visit.way_back)
+        self.exit(return_code=return_code)
 
     def _look_for_terminal(self) -> None:
         """A terminal may go away without a signal, when it was not started by it; Textual would read on for ever."""

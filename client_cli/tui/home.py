@@ -108,7 +108,7 @@ class HomeScreen(FairestScreen):
             case "keys":
                 self.action_show_keys()
             case _:
-                self.app.exit()
+                self.face.quit_now()
 
     def _opened(self, form: "ChoiceList | None") -> None:
         if form is not None:

@@ -196,9 +196,10 @@ class RaceScreen(RoomScreen):
     async def on_key(self, event: events.Key) -> None:
         """Keys that move cards; the others are bindings."""
         seen = foresee(self.visit.model)
-        if event.character is None or seen is None or self.is_too_small:
+        letter = _letter(event)
+        if letter is None or seen is None or self.is_too_small:
             return
-        answer = hand.press(self.settings.keys, event.character, self._picked, seen.board)
+        answer = hand.press(self.settings.keys, letter, self._picked, seen.board)
         if answer is not None:
             event.stop()
             await self._do(answer, seen)
@@ -251,6 +252,13 @@ class RaceScreen(RoomScreen):
                 self.face.quit_now()
             case _:
                 pass
+
+
+def _letter(event: events.Key) -> str | None:
+    """What was typed; some terminals report Shift and the key, and leave the rest to us."""
+    if event.character is None and len(event.key) == len("shift+a") and event.key.startswith("shift+"):
+        return event.key[-1].upper()
+    return event.character
 
 
 def _where(move: Move) -> str:

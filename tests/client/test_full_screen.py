@@ -8,11 +8,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from websockets.asyncio.server import ServerConnection
 
 from client_cli.bots import choose_greedy
 from client_cli.connection import Update
 from client_cli.model import Link
 from client_cli.records import load_record, records_folder
+from client_cli.tui.alarm import AlarmScreen
 from client_cli.tui.countdown import Countdown
 from client_cli.tui.foresight import foresee
 from client_cli.tui.history_screen import HistoryScreen
@@ -32,12 +34,15 @@ from client_cli.tui.watch import WatchScreen
 from protocol.calculation.board import Board
 from protocol.calculation.cards import rank, rank_name
 from protocol.calculation.moves import Move
+from protocol.messages.codec import encode
 from protocol.messages.fields import Phase
 from protocol.messages.from_client import Create, Join, Watch
-from protocol.messages.from_server import Refused
+from protocol.messages.from_server import Refused, Snapshot
 from protocol.messages.options import RoomOptions
 from protocol.messages.refusals import Refusal
+from protocol.messages.scene import Scene, SeatScene
 from server.room.recording import record_last_match
+from tests.client.test_terminal import ROOM, meet, welcome
 from tests.faulty_link import FaultyLink, faulty_link
 from tests.full_screen import Terminal, terminal
 from tests.races import raced
@@ -186,6 +191,16 @@ def legal(player: Terminal) -> Iterator[Move]:
     board = player.visit.model.board
     assert board is not None
     return board.legal_moves()
+
+
+async def test_shift_is_heard_from_terminals_that_report_it_as_a_key(server_url: str, home: Path) -> None:
+    async with (
+        talking(server_url) as rival,
+        terminal(InRoom(Create(options=CALM), server_url), home) as player,
+    ):
+        await sit_down(player, rival)
+        await player.press("shift+a")
+        assert player.read("news") == " This waste pile is empty."
 
 
 async def test_a_race_goes_on_over_a_line_with_jitter(link: FaultyLink, server_url: str, home: Path) -> None:
@@ -458,3 +473,59 @@ async def test_a_replay_is_stepped_through_sought_in_and_played(home: Path) -> N
         assert not stage.reel.is_playing
         await player.press("escape")
         await player.is_on(HomeScreen)
+
+
+async def test_leaving_while_the_server_is_away_leads_home_for_good(link: FaultyLink, home: Path) -> None:
+    async with terminal(InRoom(Create(options=QUICK), through(link)), home) as player:
+        await player.is_on(WaitingRoom)
+        link.is_closed = True
+        link.reset()
+        await player.sees("Connection lost")
+        await player.press("escape")
+        await player.is_on(HomeScreen)
+        link.is_closed = False
+        await player.press("s")
+        await player.is_on(SettingsScreen)
+
+
+async def test_a_server_that_cheats_is_all_that_is_shown(home: Path) -> None:
+    async def cheat(websocket: ServerConnection, _: int) -> None:
+        await welcome(websocket)
+        scene = Scene(
+            options=RoomOptions().settled(),
+            phase=Phase.READY,
+            seats=(SeatScene(name="ann"), SeatScene(name="bob")),
+            round=bytes(16),
+            commitment=bytes(32),
+            signature=bytes(64),
+        )
+        snapshot = Snapshot(room=ROOM, seat=0, position=0, tag="00000000", now_ms=0, scene=scene)
+        await websocket.send(encode(snapshot).decode())
+
+    async def play(url: str) -> bytes:
+        async with terminal(InRoom(Join(room=ROOM), url), home) as player:
+            await player.is_on(AlarmScreen)
+            await player.sees("THE SEAL IS BROKEN")
+            await player.press("enter")
+            await player.is_on(HomeScreen)
+            await player.press("q")
+            return str(player.app.return_code).encode()
+
+    assert await meet(cheat, play) == b"3"
+
+
+async def test_a_sentence_of_a_server_is_shown_as_it_is(home: Path) -> None:
+    sentence = "[@click=app.exit]click[/] [bold]me[/nothing] \x1b[2J"
+
+    async def refuse(websocket: ServerConnection, _: int) -> None:
+        errand = await welcome(websocket)
+        refused = Refused(to=errand["type"], code=Refusal.ROOM_FULL, sentence=sentence)
+        await websocket.send(encode(refused).decode())
+
+    async def play(url: str) -> bytes:
+        async with terminal(InRoom(Join(room=ROOM), url), home) as player:
+            await player.sees("[@click=app.exit]click[/] [bold]me[/nothing] ?[2J")
+            await player.pilot.click("#sentence")
+            return b"open" if player.app.is_running else b"closed"
+
+    assert await meet(refuse, play) == b"open"
