@@ -107,7 +107,7 @@ class Visit:
             self._has_asked_record = False
             return
         if isinstance(message, View):
-            ended = _at_the_end(before, model, message, self.clock())
+            ended = at_the_end(before, model, message, self.clock())
             self.finished = ended or self.finished
             if any(isinstance(entry, entries.Started) for entry in message.entries) and ended is None:
                 self.finished, self.record, self.record_path, self.problem = None, None, None, ""
@@ -134,7 +134,7 @@ class Visit:
             self.problem = receipt.problem
 
 
-def _at_the_end(before: Model, model: Model, view: View, at_ms: int) -> Model | None:
+def at_the_end(before: Model, model: Model, view: View, at_ms: int) -> Model | None:
     """What was known when a round ended in this view. The next round may be opened in the same one."""
     kinds = [type(entry) for entry in view.entries]
     if entries.RoundFinished not in kinds:
