@@ -30,6 +30,7 @@ from tests.client.test_terminal import (
     sends_a_hostile_key,
     surroundings,
 )
+from tests.ports import free_port
 
 PATIENCE_SECONDS = 20.0
 STEERING = (
@@ -56,13 +57,13 @@ raise SystemExit(app.return_code)
 class RealTerminal:
     """A process on a pseudo-terminal, and all that it has written there."""
 
-    def __init__(self, home: Path, command: list[str]) -> None:
+    def __init__(self, home: Path, command: list[str], kind: str = "xterm-256color") -> None:
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
         self.mode = termios.tcgetattr(theirs)
         self._theirs = theirs
         self._is_gone = False
-        environment = {**surroundings(home), "TERM": "xterm-256color"}
+        environment = {**surroundings(home), "TERM": kind}
         for name in ("CONFIG", "STATE"):
             environment[f"XDG_{name}_HOME"] = str(home / name.lower())
         self.process = subprocess.Popen(
@@ -120,6 +121,22 @@ class RealTerminal:
 
 def on_terminal(home: Path, *arguments: str) -> RealTerminal:
     return RealTerminal(home, [sys.executable, "-m", "client_cli", *arguments])
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"), [(("--plain",), "xterm-256color"), ((), "dumb"), ((), "")], ids=("--plain", "dumb", "no TERM")
+)
+def test_lines_are_for_who_asks_for_them_and_for_terminals_that_know_no_more(
+    tmp_path: Path, options: tuple[str, ...], kind: str
+) -> None:
+    command = [sys.executable, "-m", "client_cli", "lobby", "--server", f"ws://127.0.0.1:{free_port()}", *options]
+    terminal = RealTerminal(tmp_path, command, kind)
+    try:
+        assert terminal.wait() == 1
+        assert b"no server answers" in terminal.written
+        assert b"\x1b" not in terminal.written
+    finally:
+        terminal.close()
 
 
 def is_home(written: bytes) -> bool:
