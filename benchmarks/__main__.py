@@ -12,11 +12,16 @@ from benchmarks.figure import Figure
 from benchmarks.full_screen import measure_full_screen
 from benchmarks.fuzz import measure_fuzz
 from benchmarks.kill_recovery import measure_kill_recovery
+from benchmarks.memory import measure_memory
 from benchmarks.move_cost import measure_move_cost
 from benchmarks.photo_finish import measure_photo_finish
 from benchmarks.redis_clients import measure_redis_clients
+from benchmarks.redis_cost import measure_redis_cost
+from benchmarks.scaling import measure_scaling
 from benchmarks.soak import measure_soak
+from benchmarks.spectators import measure_spectators
 from benchmarks.stalled_readers import measure_stalled_readers
+from benchmarks.starting import measure_starting
 from benchmarks.tick_gain import measure_tick_gain
 
 BENCHMARKS = {
@@ -24,6 +29,11 @@ BENCHMARKS = {
     "deal_uniformity": measure_deal_uniformity,
     "tick_gain": measure_tick_gain,
     "move_cost": measure_move_cost,
+    "spectators": measure_spectators,
+    "scaling": measure_scaling,
+    "memory": measure_memory,
+    "starting": measure_starting,
+    "redis_cost": measure_redis_cost,
     "kill_recovery": measure_kill_recovery,
     "fault_storm": measure_fault_storm,
     "full_screen": measure_full_screen,

@@ -141,7 +141,7 @@ def _compare(player: Bot, tally: Tally) -> None:
 
 def _workers(keeper: int) -> list[int]:
     children = Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split()
-    return [int(child) for child in children if "--reuse-port" in Path(f"/proc/{child}/cmdline").read_text()]
+    return [int(child) for child in children if b"FAIREST_REUSE_PORT=" in Path(f"/proc/{child}/environ").read_bytes()]
 
 
 def _server_of(player: Bot, workers: list[int]) -> int | None:

@@ -1,15 +1,18 @@
-"""A process that loads a server: pairs of players that race, or clients of an echo, each with one message under way.
+"""A process that loads a server: pairs of players that race, perhaps watched; clients of an echo; or idle guests.
 
-Started by `benchmarks.move_cost`. It prints "ready" when everybody may begin, begins when it reads a line, and prints
-what it measured as JSON.
+Started by `benchmarks.under_load`. It prints "ready" when everybody is there, then does what it reads, line by line:
+`move` has everybody make so many moves, each when the last one was answered; `rest` waits for so many seconds; `resume`
+connects every player again. After each it prints what it measured, as JSON.
 """
 
 import argparse
 import asyncio
+import gc
 import json
 import random
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,12 +29,15 @@ DIALLING = 50
 
 @dataclass(frozen=True)
 class Load:
-    """What to do: `pace_seconds` is the longest time that somebody thinks, a third of it the shortest; 0 for none."""
+    """Who connects: `watchers` to each room, of which `deaf` in all never read. `pace_seconds` is the longest time that
+    somebody thinks, a third of it the shortest; 0 for none.
+    """
 
     port: int
     rooms: int
-    pace_seconds: float
-    moves: int
+    pace_seconds: float = 0.0
+    watchers: int = 0
+    deaf: int = 0
 
 
 class Mover:
@@ -42,13 +48,15 @@ class Mover:
         self.chance = chance
         self.seconds: list[float] = []
         self.is_done = asyncio.get_running_loop().create_future()
-        self.is_ready = asyncio.get_running_loop().create_future()
         self._number = 0
+        self._upto = 0
         self._sent_at = 0.0
-        self.wire = Wire(self.opened, self.heard)
+        self._frames = self.words()
 
     async def dial(self) -> None:
         """Connect to the server."""
+        self.is_ready = asyncio.get_running_loop().create_future()
+        self.wire = Wire(self.opened, self.heard)
         await asyncio.get_running_loop().create_connection(lambda: self.wire, "127.0.0.1", self.load.port)
 
     def opened(self) -> None:
@@ -61,16 +69,21 @@ class Mover:
         """What is said, as frames."""
         return []
 
-    def begin(self) -> None:
-        """Say the first of the words, some time within a first pause."""
-        self._frames = self.words()
+    def begin(self, count: int) -> None:
+        """Say the next so many of the words, the first of them some time within a first pause."""
+        self.is_done = asyncio.get_running_loop().create_future()
+        self.seconds = []
+        self._upto = min(self._number + count, len(self._frames))
+        if self._number == self._upto:
+            self.is_done.set_result(None)
+            return
         asyncio.get_running_loop().call_later(self.chance.uniform(0, self.load.pace_seconds), self._say)
 
     def answered(self) -> None:
         """The last word was answered."""
         self.seconds.append(time.perf_counter() - self._sent_at)
         self._number += 1
-        if self._number >= self.load.moves:
+        if self._number >= self._upto:
             if not self.is_done.done():
                 self.is_done.set_result(None)
         elif self.load.pace_seconds:
@@ -102,10 +115,48 @@ class Echoed(Mover):
 
     def words(self) -> list[bytes]:
         """The same text as a move, so that the frames have the same size."""
-        return [frame(_play(number + 1)) for number in range(self.load.moves)]
+        return [frame(_play(number + 1)) for number in range(MOVES)]
 
 
-class Racer(Mover):
+class Guest(Mover):
+    """Somebody who says hello and nothing more."""
+
+    def opened(self) -> None:
+        """Say hello."""
+        self._tell(type="hello")
+
+    def heard(self, payload: bytes) -> None:  # noqa: ARG002
+        """Welcome is all that there is to hear."""
+        if not self.is_ready.done():
+            self.is_ready.set_result(None)
+
+    def _tell(self, **message: Any) -> None:
+        self.wire.send_frame(frame(json.dumps(message).encode()))
+
+
+class Watcher(Guest):
+    """A spectator of a racer's room; a deaf one reads nothing once it is there."""
+
+    def __init__(self, load: Load, chance: random.Random, racer: "Racer", is_deaf: bool) -> None:
+        super().__init__(load, chance)
+        self.frames = 0
+        self._racer = racer
+        self._is_deaf = is_deaf
+
+    def heard(self, payload: bytes) -> None:
+        """Count what comes."""
+        if self.is_ready.done():
+            self.frames += 1
+        elif payload.startswith(b'{"type":"welcome"'):
+            self._tell(type="watch", room=self._racer.room.result())
+        else:
+            assert payload.startswith(b'{"type":"snapshot"'), payload
+            self.is_ready.set_result(None)
+            if self._is_deaf:
+                self.wire.stop_reading()
+
+
+class Racer(Guest):
     """A player. The first of a pair creates a room, and `room` is its code; the second one joins it."""
 
     def __init__(self, load: Load, chance: random.Random, other: "Racer | None") -> None:
@@ -118,23 +169,32 @@ class Racer(Mover):
         self._entropy = chance.randbytes(32)
         self._ready: set[int] = set()
         self._is_racing = False
+        self._token: str | None = None
+        self._last_view = b""
 
     def opened(self) -> None:
-        """Say hello."""
-        self._tell(type="hello")
+        """Say hello, as who we are."""
+        self._tell(type="hello", **({"token": self._token} if self._token else {}))
 
     def words(self) -> list[bytes]:
         """Every card to the first pile."""
-        return [frame(_play(number + 1)) for number in range(self.load.moves)]
+        return [frame(_play(number + 1)) for number in range(MOVES)]
 
     def heard(self, payload: bytes) -> None:
         """In a race, only our own moves matter."""
         if self._is_racing:
+            if not self.is_ready.done():
+                self._come_back(payload)
+                return
+            if payload.startswith(b'{"type":"view"'):
+                self._last_view = payload
             if self._mine in payload:
                 self.answered()
             assert not payload.startswith((b'{"type":"refused"', b'{"type":"error"')), payload
             return
         message = json.loads(payload)
+        if message["type"] == "welcome":
+            self._token = message["token"]
         match message["type"]:
             case "welcome" if self._other:
                 self._other.room.add_done_callback(lambda room: self._tell(type="join", room=room.result()))
@@ -166,43 +226,66 @@ class Racer(Mover):
                     self._is_racing = True
                     self.is_ready.set_result(None)
 
-    def _tell(self, **message: Any) -> None:
-        self.wire.send_frame(frame(json.dumps(message).encode()))
+    def _come_back(self, payload: bytes) -> None:
+        """Resume where we were, as a client does that has kept what it saw."""
+        if payload.startswith(b'{"type":"welcome"'):
+            seen = json.loads(self._last_view)
+            position = seen["position"] + len(seen["entries"]) - 1
+            self._tell(type="resume", room=self.room.result(), position=position, tag=seen["tag"])
+        else:
+            assert payload.startswith((b'{"type":"view"', b'{"type":"placed"')), payload
+            self.is_ready.set_result(None)
 
 
 async def load_server(load: Load, kind: str) -> None:
-    """Connect everybody, wait for the word, measure."""
+    """Connect everybody, then do what is asked for."""
     chance = random.Random(load.port)
     movers: list[Mover] = []
-    if kind == "race":
-        for _ in range(load.rooms):
-            first = Racer(load, chance, None)
-            movers += [first, Racer(load, chance, first)]
-    else:
-        movers.extend(Echoed(load, chance) for _ in range(2 * load.rooms))
+    watchers: list[Watcher] = []
+    match kind:
+        case "race":
+            for _ in range(load.rooms):
+                first = Racer(load, chance, None)
+                movers += [first, Racer(load, chance, first)]
+                watchers += [Watcher(load, chance, first, len(watchers) < load.deaf) for _ in range(load.watchers)]
+        case "echo":
+            movers.extend(Echoed(load, chance) for _ in range(2 * load.rooms))
+        case _:
+            movers.extend(Guest(load, chance) for _ in range(2 * load.rooms))
+    await _dial(movers)
+    await _dial(watchers)
+    print("ready", flush=True)
+    while command := (await asyncio.to_thread(sys.stdin.readline)).split():
+        since, busy = time.perf_counter(), time.process_time()
+        match command:
+            case ["move", count]:
+                for mover in movers:
+                    mover.begin(int(count))
+                await asyncio.gather(*(_or_closed(mover, mover.is_done) for mover in movers))
+            case ["rest", seconds]:
+                await asyncio.sleep(float(seconds))
+            case _:
+                await _dial(movers)
+        latencies = sorted(second for mover in movers for second in mover.seconds) or [0.0]
+        measured = {
+            "messages": len(latencies),
+            "seconds": time.perf_counter() - since,
+            "load_cpu_seconds": time.process_time() - busy,
+            "p50_ms": latencies[len(latencies) // 2] * 1000,
+            "p99_ms": latencies[int(len(latencies) * 0.99)] * 1000,
+            "frames_watched": sum(watcher.frames for watcher in watchers),
+        }
+        print(json.dumps(measured), flush=True)
+    for mover in (*movers, *watchers):
+        mover.wire.close()
+
+
+async def _dial(movers: Sequence[Mover]) -> None:
+    """In pairs, so that rooms fill one after the other."""
     for start in range(0, len(movers), DIALLING):
         group = movers[start : start + DIALLING]
         await asyncio.gather(*(mover.dial() for mover in group))
         await asyncio.gather(*(_or_closed(mover, mover.is_ready) for mover in group))
-    print("ready", flush=True)
-    await asyncio.to_thread(sys.stdin.readline)
-    since, busy = time.perf_counter(), time.process_time()
-    for mover in movers:
-        mover.begin()
-    await asyncio.gather(*(_or_closed(mover, mover.is_done) for mover in movers))
-    elapsed, busy = time.perf_counter() - since, time.process_time() - busy
-    latencies = sorted(second for mover in movers for second in mover.seconds)
-    measured = {
-        "messages": len(latencies),
-        "seconds": elapsed,
-        "load_cpu_seconds": busy,
-        "p50_ms": latencies[len(latencies) // 2] * 1000,
-        "p99_ms": latencies[int(len(latencies) * 0.99)] * 1000,
-    }
-    print(json.dumps(measured), flush=True)
-    await asyncio.to_thread(sys.stdin.readline)
-    for mover in movers:
-        mover.wire.close()
 
 
 async def _or_closed(mover: Mover, awaited: "asyncio.Future[None]") -> None:
@@ -213,13 +296,16 @@ async def _or_closed(mover: Mover, awaited: "asyncio.Future[None]") -> None:
 def main() -> None:
     """Read what to do from the command line."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("kind", choices=["race", "echo"])
+    parser.add_argument("kind", choices=["race", "echo", "idle"])
     parser.add_argument("port", type=int)
     parser.add_argument("rooms", type=int)
     parser.add_argument("--pace", type=float, default=0.0)
-    parser.add_argument("--moves", type=int, default=MOVES)
-    wanted = parser.parse_args()
-    uvloop.run(load_server(Load(wanted.port, wanted.rooms, wanted.pace, wanted.moves), wanted.kind))
+    parser.add_argument("--watchers", type=int, default=0)
+    parser.add_argument("--deaf", type=int, default=0)
+    asked = parser.parse_args()
+    gc.freeze()
+    gc.set_threshold(50_000)
+    uvloop.run(load_server(Load(asked.port, asked.rooms, asked.pace, asked.watchers, asked.deaf), asked.kind))
 
 
 if __name__ == "__main__":

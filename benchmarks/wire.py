@@ -72,6 +72,10 @@ class Wire(asyncio.Protocol):
                 return
         self._unread = data[start:]
 
+    def stop_reading(self) -> None:
+        """Leave what comes in the system's buffers."""
+        self._transport.pause_reading()
+
     def close(self) -> None:
         """Go without a word."""
         self._transport.abort()

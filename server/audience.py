@@ -4,16 +4,17 @@ There are three kinds of viewers, the two seats and the spectators. Each kind th
 message for all who see the same is encoded once.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from protocol.messages.codec import encode
-from protocol.messages.entries import Entry
-from protocol.messages.from_server import Placed, Refused, View
+from protocol.messages.frequent import encode_view
+from protocol.messages.from_server import Placed, Refused
+from server.crowd import Crowd, Later
 from server.room import view as seen
-from server.room.events import Attached, Detached, SeatFreed
+from server.room.events import Attached, Detached, Played, SeatFreed
 from server.room.state import RoomState
-from server.room.view import Mark, Step
+from server.room.view import Mark, News, Step
 
 
 class Follower(Protocol):
@@ -54,20 +55,22 @@ class Follower(Protocol):
 
 
 class Audience:
-    """The followers of one room. `welcome` is called when the log has given an expected follower its seat."""
+    """The followers of one room. `welcome` is called when the log has given an expected follower its seat; `later`
+    calls something after so many seconds.
+    """
 
-    def __init__(self, welcome: Callable[[Follower], None]) -> None:
+    def __init__(self, welcome: Callable[[Follower], None], later: Later) -> None:
         self._welcome = welcome
         self._views: dict[int | None, seen.View] = {}
         self._seats: dict[int, Follower] = {}
-        self._spectators: set[Follower] = set()
+        self._crowd: Crowd[Follower] = Crowd(later)
         self._expected: dict[str, Follower] = {}
         self._told_placed: tuple[int, int] | None = None
 
     @property
     def is_empty(self) -> bool:
         """Whether nobody follows the room or is about to."""
-        return not (self._seats or self._spectators or self._expected)
+        return not (self._seats or self._crowd or self._expected)
 
     def expect(self, follower: Follower) -> None:
         """Remember a follower that has asked for the room and is not shown it yet."""
@@ -79,19 +82,19 @@ class Audience:
 
     def shows(self, follower: Follower) -> bool:
         """Whether this follower is shown the room."""
-        return follower in self._spectators or follower in self._seats.values()
+        return follower in self._crowd or follower in self._seats.values()
 
     def introduce(self, seat: int | None, follower: Follower, introduction: seen.Introduction) -> None:
         """Show a follower what it has missed, the last tick's counts among it, and let it follow from here on."""
         del self._expected[follower.link]
         follower.introduced(seat)
-        follower.show(encode(introduction.message))
+        follower.show(introduction.text)
         if self._told_placed is not None:
             follower.show(encode(Placed(placed=self._told_placed)))
         # Another follower's view of the same kind has come as far: both are functions of the log.
         self._views[seat] = introduction.view
         if seat is None:
-            self._spectators.add(follower)
+            self._crowd.add(follower)
         else:
             self._seats[seat] = follower
 
@@ -102,7 +105,7 @@ class Audience:
 
     def forget(self, follower: Follower) -> None:
         """Show this follower nothing more."""
-        self._spectators.discard(follower)
+        self._crowd.discard(follower)
         self._expected.pop(follower.link, None)
         self._seats = {seat: each for seat, each in self._seats.items() if each is not follower}
 
@@ -124,40 +127,35 @@ class Audience:
         """The log has these steps: everybody sees what they may see of them, then followers come and go."""
         if not steps:
             return
-        # Nothing is computed for who is not here: a view comes with its first follower, and goes with the last.
-        self._views = {viewer: view for viewer, view in self._views.items() if self._followers(viewer)}
-        shown: dict[int | None, list[Entry]] = {viewer: [] for viewer in self._views}
-        for step in steps:
-            news = seen.tell(step)
-            for viewer, view in self._views.items():
-                shown[viewer].extend(view.see(news, step))
-        for viewer, entries in shown.items():
+        told = [(seen.tell(step), step) for step in steps]
+        for seat, follower in self._seats.items():
+            view, entries = self._see(seat, told)
             if entries:
-                self._send(viewer, entries)
+                follower.show(encode_view(view.position - len(entries) + 1, entries, view.tag))
+        if self._crowd:
+            view, entries = self._see(None, told)
+            if entries:
+                self._crowd.see(entries, view.mark)
         for step in steps:
-            self._reseat(step)
+            if not isinstance(step.event, Played):
+                self._reseat(step)
+
+    def _see(self, viewer: int | None, told: Sequence[tuple[Sequence[News], Step]]) -> tuple[seen.View, list[bytes]]:
+        """What is new to this viewer, and its view behind it."""
+        view, entries = self._views[viewer], []
+        for news, step in told:
+            entries += view.see(news, step)
+        return view, entries
 
     def tell_placed(self, state: RoomState | None) -> None:
         """The tick: how many cards each player has placed, if that is not what was told before."""
         counts = seen.placed(state) if state else None
         if counts is not None and counts != self._told_placed:
             data = encode(Placed(placed=counts))
-            for follower in (*self._seats.values(), *self._spectators):
+            for follower in self._seats.values():
                 follower.show(data)
+            self._crowd.tell(data)
         self._told_placed = counts
-
-    def _followers(self, viewer: int | None) -> Collection[Follower]:
-        """Everybody who sees what this kind of viewer sees."""
-        if viewer is None:
-            return self._spectators
-        return (self._seats[viewer],) if viewer in self._seats else ()
-
-    def _send(self, viewer: int | None, entries: list[Entry]) -> None:
-        mark = self._views[viewer].mark
-        first = mark.position - len(entries) + 1
-        data = encode(View(position=first, entries=tuple(entries), tag=mark.tag))
-        for follower in self._followers(viewer):
-            follower.show(data)
 
     def _reseat(self, step: Step) -> None:
         """Followers come and go with the links that the log names, so every process agrees on who speaks for a seat."""
@@ -177,8 +175,10 @@ class Audience:
                 self._welcome(self._expected[event.link])
 
     def _take_all(self) -> list[Follower]:
-        followers = [*self._seats.values(), *self._spectators, *self._expected.values()]
-        self._seats, self._spectators, self._expected = {}, set(), {}
+        followers = [*self._seats.values(), *self._crowd, *self._expected.values()]
+        self._seats, self._expected = {}, {}
+        for follower in followers:
+            self._crowd.discard(follower)
         return followers
 
     def _take_away(self, seat: int, link: str | None) -> Follower | None:

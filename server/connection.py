@@ -4,11 +4,11 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 import structlog
 from redis.exceptions import RedisError
-from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode as WireCode
 from websockets.protocol import State
@@ -33,6 +33,7 @@ from protocol.messages.from_client import (
 from protocol.messages.from_server import Error, Left, Refused, Welcome
 from protocol.messages.refusals import CLOSE_CODES, Breach, Refusal
 from server import metrics
+from server.faults import report
 from server.host import Host
 from server.hosted_room import HostedRoom, Request
 from server.limits import TokenBucket
@@ -43,24 +44,27 @@ from server.room.view import NOTHING_SEEN, Mark
 from server.settings import Settings
 from server.store.lobby import Lobby
 from server.store.players import NameTaken, Player, Players, UnknownToken
+from server.wire import Wire
 
 _LOG: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
 
 READS_LOG: Final = 10
 """What makes the server read a whole log counts as so many messages."""
 
-_BINARY: Final = BrokenMessage(Breach.BINARY_FRAME, "Messages are JSON in text frames; this frame was binary.")
-_HELLO_FIRST: Final = BrokenMessage(Breach.HELLO_FIRST, "The first message of a connection is hello.")
-_HELLO_TWICE: Final = BrokenMessage(Breach.HELLO_TWICE, "This connection has said hello already.")
-_HELLO_LATE: Final = BrokenMessage(Breach.HELLO_LATE, "No hello came in time.")
-_BAD_TOKEN: Final = BrokenMessage(
-    Breach.BAD_TOKEN, "This server knows no player with this token; say hello without one."
+# What is raised is made anew each time: an exception keeps the frames that it went through, and all that lives in them.
+_BINARY: Final = partial(BrokenMessage, Breach.BINARY_FRAME, "Messages are JSON in text frames; this frame was binary.")
+_HELLO_FIRST: Final = partial(BrokenMessage, Breach.HELLO_FIRST, "The first message of a connection is hello.")
+_HELLO_TWICE: Final = partial(BrokenMessage, Breach.HELLO_TWICE, "This connection has said hello already.")
+_HELLO_LATE: Final = partial(BrokenMessage, Breach.HELLO_LATE, "No hello came in time.")
+_BAD_TOKEN: Final = partial(
+    BrokenMessage, Breach.BAD_TOKEN, "This server knows no player with this token; say hello without one."
 )
 _REPLACED: Final = BrokenMessage(Breach.REPLACED, "A newer connection of yours has taken this seat.")
 _LOST: Final = BrokenMessage(Breach.RESTARTING, "The server has lost its newest memory of this room; connect again.")
 _SENT_AWAY: Final = BrokenMessage(Breach.RESTARTING, "This server cannot reach its data; connect again.")
-_TOO_FAST: Final = BrokenMessage(Breach.TOO_FAST, "You sent more than this server reads, for too long.")
+_TOO_FAST: Final = partial(BrokenMessage, Breach.TOO_FAST, "You sent more than this server reads, for too long.")
 _INTERNAL: Final = BrokenMessage(Breach.INTERNAL, "The server has a fault; it is not yours. Connect again.")
+_COUNT_PLAY: Final = metrics.MESSAGES_OF_TYPE("play").inc
 _CUT_OFF: Final = {
     WireCode.PROTOCOL_ERROR: "bad_frame",
     WireCode.INVALID_DATA: "bad_frame",
@@ -75,7 +79,7 @@ class Connection:
 
     def __init__(
         self,
-        websocket: ServerConnection,
+        websocket: Wire,
         host: Host,
         players: Players,
         lobby: Lobby,
@@ -102,6 +106,8 @@ class Connection:
         self._breach: asyncio.Future[BrokenMessage] = asyncio.get_running_loop().create_future()
         self._player: Player | None = None
         self._room: HostedRoom | None = None
+        self._is_listening = False
+        """Whether nothing waits to be heard, so that what comes next may be heard where it arrives."""
 
     async def serve(self) -> None:
         """Hear the client until either side closes. When cancelled, the seat counts as left alone, not as left."""
@@ -148,7 +154,11 @@ class Connection:
     async def _listen(self) -> None:
         try:
             await self._greet()
-            async for frame in self._websocket:
+            self._websocket.take_at_once = self._take_at_once
+            while True:
+                self._is_listening = True
+                frame = await self._websocket.recv()
+                self._is_listening = False
                 message = self._decode(frame)
                 await self._hear(message)
                 await self._slow_down(READS_LOG if isinstance(message, (Resume, Watch, GetRecord)) else 1)
@@ -157,10 +167,31 @@ class Connection:
         except ConnectionClosed as ended:
             if ended.sent is not None and not ended.rcvd_then_sent and ended.sent.code in _CUT_OFF:
                 metrics.CUT_OFF.labels(_CUT_OFF[WireCode(ended.sent.code)]).inc()
-        except Exception:
-            metrics.FAULTS.labels("a connection").inc()
-            self._log.exception("fault in a connection", **self._where)
+        except Exception as fault:
+            report("a connection", fault, link=self.link, **self._where)
             await self._break_off(_INTERNAL)
+
+    def _take_at_once(self, frame: bytes) -> bool:
+        """Take a move to its room from where it arrives; False for all that has to wait, or to be looked at again.
+
+        This spares nearly all messages that there are a queue and a task switch, which take as long as judging a move.
+        """
+        message = None
+        if self._is_listening and self._room is not None:
+            try:
+                message = decode_from_client(frame)
+            except BrokenMessage:
+                message = None
+        if not isinstance(message, Play) or not self._bucket.try_take(time.monotonic()):
+            self._is_listening = False
+            return False
+        _COUNT_PLAY()
+        try:
+            self._speak(message)
+        except Exception as fault:
+            report("a connection", fault, link=self.link, **self._where)
+            self._end(_INTERNAL)
+        return True
 
     async def _slow_down(self, tokens: int = 1) -> None:
         """Read no faster than is allowed: what a client sends meanwhile waits, in the end at its own side."""
@@ -170,7 +201,7 @@ class Connection:
             metrics.THROTTLED.inc()
             since = self._bucket.empty_since
             if since is not None and now - since > self._settings.flood_seconds:
-                raise _TOO_FAST
+                raise _TOO_FAST()
             with suppress(TimeoutError):
                 async with asyncio.timeout(wait_seconds):
                     await self._websocket.wait_closed()
@@ -192,15 +223,15 @@ class Connection:
                 async with asyncio.timeout_at(deadline):
                     message = self._decode(await self._websocket.recv())
                 if not isinstance(message, Hello):
-                    raise _HELLO_FIRST
+                    raise _HELLO_FIRST()
                 await self._hello(message)
                 await self._slow_down()
         except TimeoutError:
-            raise _HELLO_LATE from None
+            raise _HELLO_LATE() from None
 
     def _decode(self, frame: str | bytes) -> FromClient:
         if isinstance(frame, bytes):
-            raise _BINARY
+            raise _BINARY()
         message = decode_from_client(frame)
         metrics.MESSAGES_OF_TYPE(message.type).inc()
         return message
@@ -215,7 +246,7 @@ class Connection:
             else:
                 self._player = await self._players.recognise(hello.token, hello.name)
         except UnknownToken:
-            raise _BAD_TOKEN from None
+            raise _BAD_TOKEN() from None
         except NameTaken:
             self.turned_away(refuse("hello", Refusal.NAME_TAKEN))
         except (RedisError, OSError):
@@ -237,7 +268,7 @@ class Connection:
             case GetLobby(page=page):
                 await self._get_lobby(page)
             case Hello():
-                raise _HELLO_TWICE
+                raise _HELLO_TWICE()
 
     def _speak(self, word: Play | Ready | Reveal | Rematch | Leave) -> None:
         number = word.number if isinstance(word, Play) else None

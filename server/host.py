@@ -6,7 +6,7 @@ Redis' clock, which is followed here and asked for anew with every pulse.
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, cast
 
@@ -134,7 +134,7 @@ class Host:
         if not entries:
             return None
         room = HostedRoom(code, self, self._draw_round)
-        room.hear(Tail("", entries))
+        room.open(fold(entries))
         return self._add(room)
 
     async def watch(self, code: str, follower: Follower) -> HostedRoom | None:
@@ -188,6 +188,10 @@ class Host:
         """Send to the log with the next batch."""
         self._log.append(append)
 
+    def later(self, seconds: float, call: Callable[[], None]) -> None:
+        """Call this after so many seconds; 0 is as soon as everything else has had its turn."""
+        asyncio.get_running_loop().call_later(seconds, call)
+
     def catch_up(self, room: HostedRoom, after: int) -> None:
         """Read the room's log behind this index, in a task."""
         self._start(self._catch_up(room, after), room)
@@ -220,7 +224,7 @@ class Host:
             self._drop(room)
         if state is None or self._rooms.get(code) is not room:
             return
-        self._timers.set(room, state)
+        self._timers.set(room)
         if state.unpublished and code not in self._publishing:
             self._publishing.add(code)
             self._start(self._publish(room), room)
@@ -293,8 +297,29 @@ class Host:
     async def _introduce(self, room: HostedRoom, follower: Follower) -> None:
         """Show a follower what its viewer was shown so far, then let it follow.
 
+        What the log has beyond what the room has shown is shown to the follower as to everybody else.
+        """
+        if room.history is None:
+            await self._recall(room, follower)
+        steps = room.history
+        if steps is None or not room.audience.is_expected(follower):
+            # It has left, or was introduced, while the log was read; or there was nothing to read.
+            return
+        viewer = room.seat_of(follower)
+        if viewer is None and room.has_asked(follower):
+            # It gave up the seat that this was about, and has asked again: that answer introduces it.
+            return
+        if viewer is None and follower.errand != "watch":
+            room.unfollow(follower)
+            follower.replaced()
+            return
+        introduction = introduce(room.code, steps, viewer, follower.seen_upto, self.now_ms())
+        room.audience.introduce(viewer, follower, introduction)
+
+    async def _recall(self, room: HostedRoom, follower: Follower) -> None:
+        """Give the room its history, or the follower an answer.
+
         The log is read until nothing is missing that the room has shown; from there on no `await` may come between.
-        What the log has beyond that is shown to the follower as to everybody else.
         """
         try:
             entries = await self._log.read(room.code)
@@ -315,20 +340,7 @@ class Host:
                 self.give_up(room)
             return
         room.hear(Tail("", entries))
-        if not room.audience.is_expected(follower):
-            # It has left, or was introduced, while the log was read.
-            return
-        viewer = room.seat_of(follower)
-        if viewer is None and room.has_asked(follower):
-            # It gave up the seat that this was about, and has asked again: that answer introduces it.
-            return
-        if viewer is None and follower.errand != "watch":
-            room.unfollow(follower)
-            follower.replaced()
-            return
-        steps = fold(entries[: room.index])
-        introduction = introduce(room.code, steps, viewer, follower.seen_upto, self.now_ms())
-        room.audience.introduce(viewer, follower, introduction)
+        room.remember(fold(entries[: room.index]))
 
     async def _publish(self, room: HostedRoom) -> None:
         """Store the matches that are over, until they are stored or this process ends and leaves that to another."""

@@ -7,10 +7,9 @@ time; what is said meanwhile is decided together and appended together when the 
 acknowledged, and nothing shown, before the log has it.
 """
 
-import secrets
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Protocol
+from collections.abc import Callable, Sequence
+from random import getrandbits
+from typing import Final, NamedTuple, Protocol
 
 from protocol.messages.codec import encode
 from protocol.messages.fields import Phase
@@ -23,18 +22,19 @@ from server.room.commands import Command, CreateRoom, LoseLink, PassTime, Pause,
 from server.room.decide import DrawRound, decide, refuse
 from server.room.evolve import evolve
 from server.room.listing import changes_listing, list_room
-from server.room.state import RoomState
+from server.room.state import Deadline, RoomState
 from server.room.view import Step
 from server.store.log import Answer, Append, Logged, Tail
 
 JUDGE_MS: Final = 2_000
 """What Redis takes longer for is decided anew. It may have been a pause; or whoever asked was told that it failed."""
+HISTORY_SECONDS: Final = 3.0
+"""All players of a server that was killed come back within about this time; then the memory is better used."""
 MAX_WAITING: Final = 256
 """Requests that may wait for one append. Two players and their drops need a handful; more is somebody flooding."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A command and who gets the answer, if anybody does."""
 
     command: Command
@@ -72,6 +72,9 @@ class Surroundings(Protocol):
     def append(self, append: Append) -> None:
         """Send to the log; the answer comes through `Append.done`."""
 
+    def later(self, seconds: float, call: Callable[[], None]) -> None:
+        """Call this after so many seconds; 0 is as soon as everything else has had its turn."""
+
     def catch_up(self, room: "HostedRoom", after: int) -> None:
         """Read what the log has behind this index and hand it to `room.caught_up`, in a task."""
 
@@ -88,8 +91,7 @@ class Surroundings(Protocol):
         """Drop this room, which is not the one that the log holds."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Proposal:
+class _Proposal(NamedTuple):
     """An append under way: the steps it will be if Redis' clock does not matter, and the answers that wait for it."""
 
     tag: str
@@ -98,8 +100,7 @@ class _Proposal:
     answers: "list[_LateAnswer]"
 
 
-@dataclass(frozen=True, slots=True)
-class _LateAnswer:
+class _LateAnswer(NamedTuple):
     """An answer that was decided after so many steps of the proposal, and is given after them."""
 
     after_steps: int
@@ -113,9 +114,13 @@ class HostedRoom:
     def __init__(self, code: str, around: Surroundings, draw_round: DrawRound) -> None:
         self.code = code
         self.state: RoomState | None = None
+        self.deadline: Deadline | None = None
+        """The next one of this state."""
         self.index = 0
         self.tag = ""
-        self.audience = Audience(lambda follower: around.welcome(self, follower))
+        self.audience = Audience(lambda follower: around.welcome(self, follower), around.later)
+        self.history: list[Step] | None = None
+        """All that happened here, for a moment after the log was read: who comes back together is shown it together."""
         self.is_doubtful = False
         """Whether Redis left an append unanswered, so that the log has to be read before anything is decided."""
         self._around = around
@@ -134,6 +139,20 @@ class HostedRoom:
     def is_busy(self) -> bool:
         """Whether something waits, is under way or is being read."""
         return bool(self._waiting or self._under_way or self._is_reading)
+
+    def open(self, steps: list[Step]) -> None:
+        """Begin where a log ends that was read just now."""
+        self.state, self.index, self.tag = steps[-1].after, len(steps), steps[-1].tag
+        self.deadline = self.state.next_deadline()
+        self.remember(steps)
+
+    def remember(self, steps: list[Step]) -> None:
+        """Keep the history for a moment. These are the steps up to the present state."""
+        self.history = steps
+        self._around.later(HISTORY_SECONDS, self._forget)
+
+    def _forget(self) -> None:
+        self.history = None
 
     def submit(self, request: Request) -> None:
         """Decide this as soon as nothing is under way.
@@ -242,6 +261,9 @@ class HostedRoom:
 
         `is_fresh` says that the log was read just now.
         """
+        if not self._waiting and not self._around.pauses:
+            self._around.changed(self)
+            return
         if not self._around.is_present:
             self.is_doubtful = True
             self._put_off(self._waiting)
@@ -252,7 +274,7 @@ class HostedRoom:
         requests = self._take_waiting()
         steps: list[Step] = []
         answers: list[_LateAnswer] = []
-        state, now_ms, tag = self.state, self._around.now_ms(), secrets.token_hex(4)
+        state, now_ms, tag = self.state, self._around.now_ms(), f"{getrandbits(32):08x}"
         for request in requests:
             verdict = decide(state, request.command, self._draw_round)
             if isinstance(verdict, tuple):
@@ -292,15 +314,13 @@ class HostedRoom:
     def _propose(self, proposal: _Proposal) -> None:
         before, after = self.state, proposal.steps[-1].after
         command = proposal.requests[0].command
-        deadline = before.next_deadline() if before else None
         # Judged now or, if Redis takes its time, anew: it may have been a pause, or somebody may have gone.
         not_before_ms, not_after_ms = 0, self._around.not_after_ms()
         if isinstance(command, PassTime):
             not_before_ms = command.now_ms
-        elif deadline and not isinstance(command, StandStill):
-            not_after_ms = min(not_after_ms, deadline.at_ms)
-        look_again_ms = after.look_again_ms()
-        is_same = before is not None and before.look_again_ms() == look_again_ms
+        elif self.deadline and not isinstance(command, StandStill):
+            not_after_ms = min(not_after_ms, self.deadline.at_ms)
+        is_same = before is not None and before.is_due_with(after)
         self._around.append(
             Append(
                 room=self.code,
@@ -311,7 +331,7 @@ class HostedRoom:
                 done=self._replied,
                 not_before_ms=not_before_ms,
                 not_after_ms=not_after_ms,
-                look_again_ms=None if is_same else look_again_ms or 0,
+                look_again_ms=None if is_same else after.look_again_ms() or 0,
                 expire_seconds=self._around.closed_room_seconds if after.phase is Phase.CLOSED else 0,
                 is_shared=self._around.is_shared,
                 listing=self._listing(after),
@@ -352,8 +372,12 @@ class HostedRoom:
     def _take(self, steps: Sequence[Step]) -> None:
         """The log has these events: this is the state now, and everybody is shown what they may see of it."""
         if steps:
-            self.state = steps[-1].after
+            before, self.state = self.state, steps[-1].after
+            if before is None or not before.is_due_with(self.state):
+                self.deadline = self.state.next_deadline()
             self.index += len(steps)
+            if self.history is not None:
+                self.history.extend(steps)
             self.audience.show(steps)
 
     def _take_and_answer(self, steps: Sequence[Step], answers: Sequence[_LateAnswer]) -> None:
@@ -402,7 +426,7 @@ def _restamp(steps: Sequence[Step], at_ms: int) -> Sequence[Step]:
     """The steps with the log's time stamp; only those in which time matters are computed again."""
     before = steps[0].before
     clocks = before.clocks if before else None
-    if all(step.after.clocks is clocks for step in steps):
+    if steps[-1].after.clocks is clocks:
         return steps
     stamped: list[Step] = []
     for step in steps:

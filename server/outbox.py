@@ -1,8 +1,7 @@
 """The way out: frames to one connection, at once and without waiting, or the end of a connection that does not read."""
 
-from websockets.asyncio.server import ServerConnection, broadcast
-
 from server import metrics
+from server.wire import Wire
 
 
 class Outbox:
@@ -10,7 +9,7 @@ class Outbox:
     and is cut off: players resume where they were, spectators come back to a snapshot.
     """
 
-    def __init__(self, websocket: ServerConnection, max_unsent_bytes: int) -> None:
+    def __init__(self, websocket: Wire, max_unsent_bytes: int) -> None:
         self._websocket = websocket
         self._max_unsent_bytes = max_unsent_bytes
         self.has_stalled = False
@@ -18,12 +17,11 @@ class Outbox:
 
     def send(self, data: bytes) -> None:
         """Send one text frame; nothing happens on a connection that is closing."""
-        transport = self._websocket.transport
         # Looked at before: a record may be larger than all that may lie here, and its reader has done nothing yet.
-        if transport.get_write_buffer_size() > self._max_unsent_bytes:
+        if self._websocket.unsent_bytes > self._max_unsent_bytes:
             # `close` would wait for the very reader that does not read.
             metrics.CUT_OFF.labels("unread").inc()
             self.has_stalled = True
-            transport.abort()
+            self._websocket.transport.abort()
         else:
-            broadcast((self._websocket,), data, text=True)
+            self._websocket.write_text(data)

@@ -27,6 +27,7 @@ from server.settings import Settings, public_url
 from server.store.durability import Durability
 from server.store.lobby import Lobby
 from server.store.players import Players
+from server.wire import Wire
 
 CLOSE_SECONDS: Final = 2.0
 """How long a client may take over the opening and the closing handshake."""
@@ -44,6 +45,7 @@ async def public_port(
     door, links = Door(settings), itertools.count(1)
 
     async def handle(websocket: ServerConnection) -> None:
+        assert isinstance(websocket, Wire), "the server makes its connections so"
         link = f"{host.process_id}-{next(links)}"
         with door.entered(websocket) as address:
             await Connection(websocket, host, players, lobby, link, address, settings, door.may_enroll).serve()
@@ -70,6 +72,7 @@ async def public_port(
             handle,
             settings.host,
             settings.port,
+            create_connection=Wire,
             ssl=tls,
             # asyncio's own patience is a minute, for connections that nobody counts yet.
             ssl_handshake_timeout=settings.hello_seconds if tls else None,

@@ -59,11 +59,11 @@ class Timers:
         self._ticks: dict[HostedRoom, asyncio.TimerHandle] = {}
         self._retries: dict[HostedRoom, asyncio.TimerHandle] = {}
 
-    def set(self, room: HostedRoom, state: RoomState) -> None:
+    def set(self, room: HostedRoom) -> None:
         """Set the room's timers by its state."""
-        self._set_deadline(room, state.next_deadline())
-        if state.phase is Phase.RACING and room not in self._ticks:
-            self._set_tick(room, state)
+        self._set_deadline(room, room.deadline)
+        if room not in self._ticks and room.state and room.state.phase is Phase.RACING:
+            self._set_tick(room, room.state)
 
     def retry(self, room: HostedRoom) -> None:
         """Let the room read its log in a while, when Redis may be back."""

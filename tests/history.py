@@ -13,6 +13,7 @@ from redis.asyncio import Redis
 from protocol.calculation.record import BadRecord, check_race
 from protocol.messages import entries
 from protocol.messages.entries import Entry
+from protocol.messages.frequent import decode_entry
 from protocol.messages.from_server import Accepted, FromServer, Snapshot, View
 from server.room import view as seen
 from server.room.recording import record_last_match
@@ -82,7 +83,7 @@ def _check_results(room: str, steps: Sequence[Step]) -> Iterator[str]:
 
 
 def _told(step: Step) -> list[Entry]:
-    return [news.entry for news in seen.tell(step)]
+    return [decode_entry(news.text) for news in seen.tell(step)]
 
 
 def _check_sight(sight: Sight, steps: Sequence[Step]) -> Iterator[str]:
@@ -92,7 +93,7 @@ def _check_sight(sight: Sight, steps: Sequence[Step]) -> Iterator[str]:
     moves = 0
     most_moves = 0
     for step in steps:
-        shown.extend(view.see(seen.tell(step), step))
+        shown.extend(map(decode_entry, view.see(seen.tell(step), step)))
         marks.add(view.mark)
         if step.after.race is not None and sight.seat is not None:
             moves = step.after.race.racers[sight.seat].moves

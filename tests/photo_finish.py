@@ -13,6 +13,7 @@ from client_cli.bots import choose_greedy
 from protocol.calculation.moves import Move
 from protocol.messages.entries import RoundFinished
 from protocol.messages.fields import Phase
+from protocol.messages.frequent import decode_entry
 from protocol.messages.from_client import Play, Watch
 from protocol.messages.from_server import View
 from protocol.messages.options import RoomOptions
@@ -99,7 +100,7 @@ async def race_to_the_line(urls: tuple[str, str, str], redis: Redis, room: str, 
 async def _compare(redis: Redis, room: str, everybody: list[Talker]) -> list[str]:
     sights = [Sight(each.seat, each.heard) for each in everybody]
     problems = check_history(room, await Log(redis).read(room), sights)
-    told = {"the log": [news.entry for step in await read_steps(redis, room) for news in seen.tell(step)]}
+    told = {"the log": [decode_entry(news.text) for step in await read_steps(redis, room) for news in seen.tell(step)]}
     for each in everybody:
         views = [message for message in each.heard if isinstance(message, View)]
         told[f"viewer {each.seat}"] = [entry for view in views for entry in view.entries]

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
 
 from protocol.calculation.board import Board
 from protocol.calculation.deal import SealedDeal
@@ -102,8 +101,8 @@ class Table:
         opened = step.after.round
         assert opened is not None
         race = start_round(step.after.rules, sealed.deal, direct_breaks_ties=step.after.options.direct_breaks_ties)
-        after = replace(step.after, round=replace(opened, sealed=sealed, race=race))
-        self.steps[-1] = replace(step, after=after)
+        after = step.after._replace(round=opened._replace(sealed=sealed), race=race)
+        self.steps[-1] = step._replace(after=after)
 
     def start(self) -> None:
         """From two empty seats to a race that is on."""

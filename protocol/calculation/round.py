@@ -5,7 +5,7 @@ It knows no time; who judges limits and absence calls `stop`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -40,12 +40,12 @@ class Ending(StrEnum):
     """Still racing when the other seat placed every card, resigned or never revealed its entropy."""
 
 
-@dataclass(frozen=True, slots=True)
-class Racer:
+class Racer(NamedTuple):
     """One seat in the race.
 
     `ahead` are the positions still face down in this pass, ascending. `moves` counts what was accepted, so the next
-    move of this seat has the sequence number `moves + 1`; `seen` counts the stock cards turned in all passes.
+    move of this seat has the sequence number `moves + 1`, and `last_move` is the newest of them; `seen` counts the
+    stock cards turned in all passes.
     """
 
     board: Board
@@ -54,6 +54,7 @@ class Racer:
     moves: int = 0
     seen: int = 1
     ending: Ending | None = None
+    last_move: Move | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,7 @@ class Outcome:
     scores: tuple[Score, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
+class Round(NamedTuple):
     """A race under way or over; a value, never changed: `play` and `stop` return the next one."""
 
     rules: Rules
@@ -109,7 +109,7 @@ class Round:
         racer = self.racers[seat]
         if move.kind is Kind.STOP or move.kind is Kind.RESIGN:
             chosen = Ending.STOPPED if move.kind is Kind.STOP else Ending.RESIGNED
-            return self._with(seat, replace(racer, moves=racer.moves + 1, ending=chosen))
+            return self._with(seat, racer._replace(moves=racer.moves + 1, ending=chosen, last_move=move))
         board = racer.board.play(move)
         ahead: Sequence[int]
         if move.kind is Kind.REDEAL:
@@ -122,14 +122,15 @@ class Round:
             board = board.turn(self.deal.orders[turn.pass_number][turn.position])
         elif board.turned is None:
             turn = Turn(turn.pass_number, len(self.deal.orders[turn.pass_number]))
-        ending = Ending.WON if board.is_won else Ending.STUCK if board.is_stuck else None
-        return self._with(seat, Racer(board, turn, ahead, racer.moves + 1, seen, ending))
+        has_placed = board.foundations is not racer.board.foundations
+        ending = Ending.WON if has_placed and board.is_won else Ending.STUCK if board.is_stuck else None
+        return self._with(seat, Racer(board, turn, ahead, racer.moves + 1, seen, ending, move))
 
     def stop(self, seats: Sequence[int], ending: Ending) -> "Round":
         """The round after these seats, still racing, were stopped by the clock or by their absence."""
         stopped = self
         for seat in seats:
-            stopped = stopped._with(seat, replace(stopped.racers[seat], ending=ending))
+            stopped = stopped._with(seat, stopped.racers[seat]._replace(ending=ending))
         return stopped
 
     def outcome(self) -> Outcome:
@@ -150,7 +151,7 @@ class Round:
     def _with(self, seat: int, racer: Racer) -> "Round":
         racers = (*self.racers[:seat], racer, *self.racers[seat + 1 :])
         if racer.ending in DECISIVE:
-            racers = tuple(other if other.ending else replace(other, ending=Ending.ROUND_OVER) for other in racers)
+            racers = tuple(other if other.ending else other._replace(ending=Ending.ROUND_OVER) for other in racers)
         return Round(self.rules, self.deal, racers, self.direct_breaks_ties)
 
 

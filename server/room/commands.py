@@ -1,6 +1,7 @@
 """What somebody wants to happen in a room; `decide` judges it."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
 from protocol.messages.options import RoomOptions
@@ -33,8 +34,7 @@ class LoseLink:
     link: str
 
 
-@dataclass(frozen=True, slots=True)
-class Say:
+class Say(NamedTuple):
     """Who speaks for a seat over this link says something that changes the room."""
 
     link: str

@@ -60,6 +60,8 @@ def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> 
     if state is None:
         return refuse(getattr(command, "to", "join"), Refusal.NO_SUCH_ROOM)
     match command:
+        case Say(link=link, word=word):
+            return _hear(state, link, word, draw_round)
         case TakeSeat():
             return _take_seat(state, command, draw_round)
         case LoseLink(link=link):
@@ -74,8 +76,6 @@ def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> 
             return _expire(state, deadline, draw_round) if deadline and deadline.at_ms <= now_ms else ()
         case ConfirmPublished(match=number):
             return (MatchPublished(),) if number and state.unpublished == number else ()
-        case Say(link=link, word=word):
-            return _hear(state, link, word, draw_round)
 
 
 def _lose_process(state: RoomState, process_id: str) -> Verdict:
@@ -155,8 +155,8 @@ def _play(state: RoomState, seat: int, word: Play) -> Verdict:
     race, number = state.race, word.number
     if state.phase not in (Phase.RACING, Phase.FINISHED) or race is None:
         return refuse("play", Refusal.RACE_NOT_STARTED, number=number)
-    racer, last = race.racers[seat], state.seat(seat).last_move
-    if number == racer.moves and word.move == last:
+    racer = race.racers[seat]
+    if number == racer.moves and word.move is racer.last_move:
         return Accepted(number=number)
     if state.phase is Phase.FINISHED:
         return refuse("play", Refusal.RACE_OVER, number=number)

@@ -4,12 +4,13 @@ Times are not in the events; the log stamps each of them with Redis' clock. What
 (a stuck player, a finished round) is no event of its own: `evolve` finds it every time in the same way.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
+from protocol.calculation.moves import Move
 from protocol.calculation.round import Ending
-from protocol.messages.fields import Hash, Message, MoveText, Name, RoundId, Seat, Secret, Signature, TimeMs
+from protocol.messages.fields import Hash, Message, Name, RoundId, Seat, Secret, Signature, TimeMs
 from protocol.messages.options import RoomOptions
 
 
@@ -93,12 +94,11 @@ class Started(Message):
     type: Literal["started"] = "started"
 
 
-class Played(Message):
-    """A seat's accepted move."""
+class Played(NamedTuple):
+    """A seat's accepted move. There are more of them than of all the others, so they have a shorter form in the log."""
 
-    type: Literal["played"] = "played"
     seat: Seat
-    move: MoveText
+    move: Move
 
 
 class SeatsStopped(Message):
@@ -128,7 +128,7 @@ class RoomClosed(Message):
     type: Literal["room_closed"] = "room_closed"
 
 
-Event = Annotated[
+Told = Annotated[
     RoomCreated
     | SeatTaken
     | SeatFreed
@@ -139,10 +139,12 @@ Event = Annotated[
     | PlayerReady
     | Revealed
     | Started
-    | Played
     | SeatsStopped
     | RematchAsked
     | MatchPublished
     | RoomClosed,
     Field(discriminator="type"),
 ]
+"""The events that stand in the log as JSON."""
+
+Event = Told | Played

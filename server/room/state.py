@@ -1,12 +1,10 @@
 """What a room is at one moment: a value, computed from its log."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
 
 from protocol.calculation.deal import SealedDeal
-from protocol.calculation.moves import Move
 from protocol.calculation.round import Outcome, Round
 from protocol.calculation.rules import Rules
 from protocol.messages.fields import Phase
@@ -16,8 +14,7 @@ PAUSE_SECONDS: Final = 5
 """Between the rounds of a match."""
 
 
-@dataclass(frozen=True, slots=True)
-class SeatState:
+class SeatState(NamedTuple):
     """A taken seat. `link` names the connection that speaks for it, None while there is none."""
 
     player: str
@@ -27,19 +24,16 @@ class SeatState:
     entropy: bytes | None = None
     wins: int = 0
     wants_rematch: bool = False
-    last_move: Move | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OpenRound:
-    """The round under way, from its commitment to its result; `sealed` and `race` are there once it is dealt."""
+class OpenRound(NamedTuple):
+    """The round under way, from its commitment to its result; `sealed` is there once it is dealt."""
 
     round_id: bytes
     secret: bytes
     signature: bytes
     number: int
     sealed: SealedDeal | None = None
-    race: Round | None = None
     outcome: Outcome | None = None
 
 
@@ -51,8 +45,7 @@ class Due(Enum):
     IDLE = "the room was empty too long"
 
 
-@dataclass(frozen=True, slots=True)
-class Deadline:
+class Deadline(NamedTuple):
     """Something that happens by itself at this time on Redis' clock."""
 
     at_ms: int
@@ -60,11 +53,11 @@ class Deadline:
     seat: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Clocks:
+class Clocks(NamedTuple):
     """All that depends on when something happened, in one place.
 
-    A state whose clocks are the very object of the state before does not depend on the time of its last event.
+    A state whose clocks are the very object of the state before does not depend on the time of its last event, and has
+    the same deadlines as the state before.
     """
 
     phase_until_ms: int | None = None
@@ -76,24 +69,21 @@ class Clocks:
     """When the last pause ended that these clocks know of; before any, when the room was made."""
 
 
-@dataclass(frozen=True, slots=True)
-class RoomState:
-    """A room. `matches` counts the matches begun here; `unpublished` is the newest that waits to be stored, or 0."""
+class RoomState(NamedTuple):
+    """A room. `race` is that of the round once it is dealt, under way or over; `matches` counts the matches begun here,
+    and `unpublished` is the newest that waits to be stored, or 0.
+    """
 
     options: RoomOptions
     rules: Rules
     phase: Phase = Phase.WAITING
     seats: tuple[SeatState | None, SeatState | None] = (None, None)
     round: OpenRound | None = None
+    race: Round | None = None
     clocks: Clocks = Clocks()
     matches: int = 0
     match_is_over: bool = False
     unpublished: int = 0
-
-    @property
-    def race(self) -> Round | None:
-        """The race that is dealt, under way or over."""
-        return self.round.race if self.round else None
 
     def seat(self, number: int) -> SeatState:
         """A seat that is known to be taken."""
@@ -107,7 +97,10 @@ class RoomState:
 
     def seat_of_link(self, link: str) -> int | None:
         """The seat that this link speaks for, if any."""
-        return next((number for number, seat in enumerate(self.seats) if seat and seat.link == link), None)
+        first, second = self.seats
+        if first is not None and first.link == link:
+            return 0
+        return 1 if second is not None and second.link == link else None
 
     def free_seat(self) -> int | None:
         """The first free seat, if any."""
@@ -128,6 +121,10 @@ class RoomState:
     def next_deadline(self) -> Deadline | None:
         """The earliest deadline, if there is any."""
         return min(self.deadlines(), key=lambda deadline: deadline.at_ms, default=None)
+
+    def is_due_with(self, other: "RoomState") -> bool:
+        """Whether another state of this room is to be looked at when this one is."""
+        return self.clocks is other.clocks and self.unpublished == other.unpublished
 
     def misses(self, pause_end_ms: int) -> bool:
         """Whether the clocks of this room do not know yet of a pause that ended then."""

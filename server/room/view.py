@@ -3,13 +3,13 @@
     Nobody sees a decision before every player still racing has gone past the turn at which it was made, nor a card
     before every player still racing has turned it.
 
-`tell` puts an event into the words of the wire, each with the turn that it belongs to. A `View` holds back what its
-viewer may not see yet, lets it go as the horizon moves, and numbers what it shows: a pure function of the log, so the
-numbers are the same in every process.
+`tell` puts an event into the words of the wire, once for everybody, each with the turn that it belongs to. A `View`
+holds back what its viewer may not see yet, lets it go as the horizon moves, and numbers what it shows: a pure function
+of the log, so the numbers are the same in every process.
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -18,8 +18,10 @@ from protocol.calculation.round import Round, Turn
 from protocol.calculation.seal import commit_secret
 from protocol.messages import entries
 from protocol.messages import from_server as messages
+from protocol.messages.codec import encode
 from protocol.messages.entries import Entry
 from protocol.messages.fields import Phase, Seat
+from protocol.messages.frequent import decode_entry, encode_moved, encode_turned, encode_view
 from protocol.messages.options import Spectators
 from protocol.messages.scene import Scene
 from server.room import events
@@ -27,8 +29,7 @@ from server.room.events import Event
 from server.room.state import OpenRound, RoomState
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One event of the log: the state before it, the event, the log's time stamp and tag, and the state after it."""
 
     before: RoomState | None
@@ -51,11 +52,10 @@ class Mark(NamedTuple):
 NOTHING_SEEN: Final = Mark()
 
 
-@dataclass(frozen=True, slots=True)
-class News:
-    """An entry on its way to the viewers. `turn` is None for what everybody may know at once."""
+class News(NamedTuple):
+    """An entry on its way to the viewers, as its text. `turn` is None for what everybody may know at once."""
 
-    entry: Entry
+    text: bytes
     seat: int = -1
     turn: Turn | None = None
     is_decision: bool = False
@@ -65,49 +65,59 @@ class News:
 class View:
     """What one viewer has been shown: a seat (0, 1) or, with None, a spectator.
 
-    `sees_all` is for spectators of an open room. `mark` is behind the entries shown.
+    `sees_all` is for spectators of an open room. `position` and `tag` are behind the entries shown.
     """
 
     viewer: int | None
     sees_all: bool = False
-    mark: Mark = NOTHING_SEEN
+    position: int = 0
+    tag: str = ""
     _held: tuple[deque[tuple[int, News]], deque[tuple[int, News]]] = field(default_factory=lambda: (deque(), deque()))
     _count: int = 0
 
-    def see(self, news: Sequence[News], step: Step) -> list[Entry]:
+    def see(self, news: Sequence[News], step: Step) -> list[bytes]:
         """The entries that this viewer is shown now that this happened, in order. `news` is what the step told."""
-        shown: list[Entry] = []
+        shown: list[bytes] = []
         race = step.after.race
         for item in news:
-            if item.turn is not None and item.seat != self.viewer and not self.sees_all:
+            if item.turn is None:
+                self._release(race, shown)
+                shown.append(item.text)
+            elif item.seat == self.viewer or self.sees_all:
+                shown.append(item.text)
+            else:
                 self._count += 1
                 self._held[item.seat].append((self._count, item))
-                continue
-            if item.turn is None:
-                shown.extend(self._release(race))
-            shown.append(item.entry)
-        shown.extend(self._release(race))
+        self._release(race, shown)
         if shown:
-            self.mark = Mark(self.mark.position + len(shown), step.tag)
+            self.position += len(shown)
+            self.tag = step.tag
         return shown
 
-    def _release(self, race: Round | None) -> Iterator[Entry]:
-        """Held entries that are open now, in the order of the log as far as each seat goes."""
-        if not any(self._held):
+    @property
+    def mark(self) -> Mark:
+        """How far this viewer has seen."""
+        return Mark(self.position, self.tag)
+
+    def _release(self, race: Round | None, shown: list[bytes]) -> None:
+        """Show held entries that are open now, in the order of the log as far as each seat goes."""
+        if not (self._held[0] or self._held[1]):
             return
         horizon = race.horizon if race else None
-        while True:
-            heads = [held for held in self._held if held and _is_open(held[0][1], race, horizon)]
-            if not heads:
-                return
-            yield min(heads, key=lambda held: held[0][0]).popleft()[1].entry
+        while heads := [held for held in self._held if held and _is_open(held[0][1], race, horizon)]:
+            _, item = min(heads, key=_arrival).popleft()
+            shown.append(item.text)
+
+
+def _arrival(held: deque[tuple[int, News]]) -> int:
+    return held[0][0]
 
 
 def _is_open(item: News, race: Round | None, horizon: Turn | None) -> bool:
     if race is None or horizon is None or item.turn is None:
         return True
-    if item.is_decision:
-        return item.turn < horizon or (item.turn == horizon and race.is_last_turn(horizon))
+    if item.turn == horizon and item.is_decision:
+        return race.is_last_turn(horizon)
     return item.turn <= horizon
 
 
@@ -123,7 +133,7 @@ def view(steps: Iterable[Step], viewer: int | None) -> list[Entry]:
     seen: View | None = None
     for step in steps:
         seen = seen or views_of(step.after)[viewer]
-        shown.extend(seen.see(tell(step), step))
+        shown.extend(map(decode_entry, seen.see(tell(step), step)))
     return shown
 
 
@@ -136,9 +146,9 @@ def scene(state: RoomState, shown: Iterable[Entry]) -> Scene:
 
 
 class Introduction(NamedTuple):
-    """What a viewer is told when it comes, and its view from there on."""
+    """What a viewer is told when it comes, as the text of a message, and its view from there on."""
 
-    message: messages.Snapshot | messages.View
+    text: bytes
     view: View
 
 
@@ -148,23 +158,23 @@ def introduce(room: str, steps: Sequence[Step], viewer: int | None, seen_upto: M
     The scene is for who has seen nothing, or something that this log does not hold.
     """
     seen = views_of(steps[0].after)[viewer]
-    shown: list[Entry] = []
+    shown: list[bytes] = []
     is_known = False
     for step in steps:
         shown.extend(seen.see(tell(step), step))
         is_known = is_known or seen.mark == seen_upto
     if is_known and seen_upto.position:
-        missed = tuple(shown[seen_upto.position :])
-        return Introduction(messages.View(position=seen_upto.position + 1, entries=missed, tag=seen.mark.tag), seen)
+        missed = shown[seen_upto.position :]
+        return Introduction(encode_view(seen_upto.position + 1, missed, seen.mark.tag), seen)
     snapshot = messages.Snapshot(
         room=room,
         seat=None if viewer is None else _number(viewer),
         position=seen.mark.position,
         tag=seen.mark.tag,
         now_ms=now_ms,
-        scene=scene(steps[-1].after, shown),
+        scene=scene(steps[-1].after, map(decode_entry, shown)),
     )
-    return Introduction(snapshot, seen)
+    return Introduction(encode(snapshot), seen)
 
 
 def placed(state: RoomState) -> tuple[int, int] | None:
@@ -217,7 +227,7 @@ def tell(step: Step) -> list[News]:
 
 
 def _public(*told: Entry) -> list[News]:
-    return [News(entry) for entry in told]
+    return [News(encode(entry)) for entry in told]
 
 
 def _phase_end(state: RoomState) -> int:
@@ -267,26 +277,20 @@ def _tell_first_cards(after: RoomState) -> list[News]:
 
 def _tell_turned(after: RoomState, seat: int) -> News:
     dealt = _open_round(after)
-    assert dealt.race is not None and dealt.sealed is not None, "cards are turned in a race"
-    racer = dealt.race.racers[seat]
+    assert after.race is not None and dealt.sealed is not None, "cards are turned in a race"
+    racer = after.race.racers[seat]
     assert racer.board.turned is not None, "a card was turned"
     pass_number, position = racer.turn
     salts = dealt.sealed.salts
-    turned = entries.Turned(
-        seat=_number(seat),
-        pass_number=pass_number,
-        position=position,
-        card=racer.board.turned,
-        salt=salts[sealed_pass(pass_number, salts)][position],
-    )
-    return News(turned, seat, racer.turn)
+    salt = salts[sealed_pass(pass_number, salts)][position]
+    return News(encode_turned(seat, pass_number, position, racer.board.turned, salt), seat, racer.turn)
 
 
 def _tell_move(event: events.Played, before: RoomState | None, after: RoomState) -> list[News]:
     assert before is not None and before.race is not None and after.race is not None, "moves are made in a race"
     seat, move = event.seat, event.move
     was, now = before.race.racers[seat], after.race.racers[seat]
-    moved = entries.Moved(seat=seat, number=now.moves, move=move, card=was.board.card_of(move))
+    moved = encode_moved(seat, now.moves, move, was.board.card_of(move))
     news = [News(moved, seat, was.turn, is_decision=True)]
     if now.turn != was.turn and now.board.turned is not None:
         news.append(_tell_turned(after, seat))
@@ -302,7 +306,7 @@ def _tell_endings(seats: Sequence[Seat], after: RoomState) -> list[News]:
     finished = _open_round(after)
     clocks = after.clocks
     assert finished.outcome is not None and clocks.finished_at_ms is not None, "a finished round has a result"
-    started_at = clocks.started_at_ms if finished.race else None
+    started_at = clocks.started_at_ms if after.race else None
     return _public(
         entries.RoundFinished(
             outcome=finished.outcome,

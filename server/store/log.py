@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from pydantic import ConfigDict, TypeAdapter
 from redis.asyncio import Redis
@@ -21,16 +21,17 @@ from redis.exceptions import NoScriptError, RedisError
 from protocol.calculation.moves import MOVES
 from protocol.messages.codec import encode
 from server import metrics
-from server.faults import contained
-from server.room.events import Event, Played
+from server.faults import contained, report
+from server.room.events import Event, Played, Told
 from server.room.evolve import evolve
 from server.room.state import RoomState
 from server.room.view import Step
 from server.store import keys
-from server.store.cluster import is_sharded, lanes
+from server.store.client import Command, Line, lines
+from server.store.cluster import is_sharded
 from server.store.scripts import Script
 
-_EVENT: Final = TypeAdapter[Event](Event, config=ConfigDict(hide_input_in_errors=True))
+_TOLD: Final = TypeAdapter[Told](Told, config=ConfigDict(hide_input_in_errors=True))
 """What cannot be read is logged: without what stood there, which may be a secret."""
 
 
@@ -65,8 +66,10 @@ class Answer(StrEnum):
     """Redis did not answer: the events may stand in the log or not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Append:
+_ANSWERS: Final = {answer.encode(): answer for answer in Answer}
+
+
+class Append(NamedTuple):
     """Events for one room's log, on the condition that its last index and tag are the expected ones.
 
     Times are milliseconds on Redis' clock. `look_again_ms` is when the sweep has to look at the room: None leaves that
@@ -98,7 +101,7 @@ class Log:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._lanes = [_Lane(redis) for _ in range(lanes(redis))]
+        self._lanes = [_Lane(redis, line) for line in lines(redis)]
 
     def append(self, append: Append) -> None:
         """Send this with the next batch. At most one append per room waits at any time, so rooms are the limit."""
@@ -171,8 +174,9 @@ class Log:
 class _Lane:
     """The appends that wait for one part of Redis, and the task that sends them, batch by batch."""
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Redis, line: Line) -> None:
         self._redis = redis
+        self._line = line
         self._script: Script | None = None
         self._waiting: list[Append] = []
         self._wanted = asyncio.Event()
@@ -194,15 +198,22 @@ class _Lane:
             await self._wanted.wait()
             self._wanted.clear()
             batch, self._waiting = self._waiting, []
-            since = time.perf_counter()
-            answers = await self._deliver(batch) if batch else []
-            metrics.APPEND_SECONDS.observe(time.perf_counter() - since)
-            metrics.BATCHES.observe(len(batch))
-            for answer, count in Counter(answer for answer, _ in answers).items():
-                metrics.APPENDS.labels(answer).inc(count)
-            for append, (answer, now_ms) in zip(batch, answers, strict=True):
-                with contained("a room", room=append.room):
-                    append.done(answer, now_ms)
+            if batch:
+                since = time.perf_counter()
+                answers = await self._deliver(batch)
+                metrics.APPEND_SECONDS.observe(time.perf_counter() - since)
+                metrics.BATCHES.observe(len(batch))
+                self._hand_out(batch, answers)
+        await self._line.close()
+
+    def _hand_out(self, batch: Sequence[Append], answers: Sequence[tuple[Answer, int]]) -> None:
+        for append, (answer, now_ms) in zip(batch, answers, strict=True):
+            try:
+                append.done(answer, now_ms)
+            except Exception as fault:
+                report("a room", fault, room=append.room)
+        for answer, count in Counter(answer for answer, _ in answers).items():
+            metrics.APPENDS.labels(answer).inc(count)
 
     async def _deliver(self, batch: Sequence[Append]) -> list[tuple[Answer, int]]:
         """The answers to a batch. Whatever goes wrong, the sender goes on: without it no room of ours would move."""
@@ -215,36 +226,34 @@ class _Lane:
             if self._script is None:
                 word = "SPUBLISH" if await is_sharded(self._redis) else "PUBLISH"
                 self._script = Script("append.lua", head=f"local publish = '{word}'\n")
-            replies = await self._pipeline(batch, "EVALSHA", self._script.sha)
+            replies = await self._line.send([_command("EVALSHA", self._script.sha, append) for append in batch])
             if any(isinstance(reply, NoScriptError) for reply in replies):
-                replies = await self._pipeline(batch, "EVAL", self._script.text)
+                replies = await self._line.send([_command("EVAL", self._script.text, append) for append in batch])
         except (RedisError, OSError):
             return [(Answer.UNKNOWN, 0)] * len(batch)
         return [_answer(reply) for reply in replies]
 
-    async def _pipeline(self, batch: Sequence[Append], command: str, script: str) -> list[Any]:
-        pipeline = self._redis.pipeline(transaction=False)
-        for append in batch:
-            room = append.room
-            look_again = "" if append.look_again_ms is None else append.look_again_ms
-            arguments = (
-                room,
-                append.expected,
-                append.expected_tag,
-                append.tag,
-                append.not_before_ms,
-                append.not_after_ms,
-                look_again,
-                append.expire_seconds,
-                keys.wake(room) if append.is_shared else "",
-                append.listing or "",
-                *map(_format, append.events),
-            )
-            names = [keys.log(room), keys.deadlines(keys.bucket(room))]
-            if append.listing is not None:
-                names.append(keys.lobby(keys.bucket(room)))
-            pipeline.execute_command(command, script, len(names), *names, *arguments)
-        return await pipeline.execute(raise_on_error=False)
+
+def _command(word: str, script: str, append: Append) -> Command:
+    """The script's run that makes this append."""
+    room = append.room
+    number = keys.bucket(room)
+    arguments = (
+        room,
+        append.expected,
+        append.expected_tag,
+        append.tag,
+        append.not_before_ms,
+        append.not_after_ms,
+        "" if append.look_again_ms is None else append.look_again_ms,
+        append.expire_seconds,
+        keys.wake(room) if append.is_shared else "",
+        append.listing or "",
+        *map(_format, append.events),
+    )
+    if append.listing is None:
+        return (word, script, 2, keys.log(room), keys.deadlines(number), *arguments)
+    return (word, script, 3, keys.log(room), keys.deadlines(number), keys.lobby(number), *arguments)
 
 
 def fold(entries: Sequence[Logged]) -> list[Step]:
@@ -258,13 +267,12 @@ def fold(entries: Sequence[Logged]) -> list[Step]:
     return steps
 
 
-def _answer(reply: object) -> tuple[Answer, int]:
+def _answer(reply: Any) -> tuple[Answer, int]:
     """An append's reply; an error in one script's run is no error of the others of its batch."""
-    match reply:
-        case [bytes(word), bytes(now_ms)]:
-            return Answer(word.decode()), int(now_ms)
-        case _:
-            return Answer.UNKNOWN, 0
+    if not isinstance(reply, list):
+        return Answer.UNKNOWN, 0
+    word, now_ms = reply
+    return _ANSWERS[word], int(now_ms)
 
 
 def _format(event: Event) -> bytes:
@@ -274,7 +282,7 @@ def _format(event: Event) -> bytes:
 
 def _parse_event(text: bytes) -> Event:
     if text.startswith(b"{"):
-        return _EVENT.validate_json(text)
+        return _TOLD.validate_json(text)
     move = MOVES.get(text[1:].decode())
     if move is None:
         raise ValueError("an event that is no JSON is a move")
@@ -292,9 +300,11 @@ def _index(entry_id: bytes) -> int:
 
 
 def _parse(entry_id: bytes, fields: dict[bytes, bytes]) -> Logged:
-    if not fields.keys() >= {b"g", b"t", b"e"}:
-        raise ValueError("an entry has a tag, a time and an event")
-    return Logged(_index(entry_id), fields[b"g"].decode(), int(fields[b"t"]), _parse_event(fields[b"e"]))
+    try:
+        tag, at_ms, event = fields[b"g"], fields[b"t"], fields[b"e"]
+    except KeyError:
+        raise ValueError("an entry has a tag, a time and an event") from None
+    return Logged(_index(entry_id), tag.decode(), int(at_ms), _parse_event(event))
 
 
 def parse_wake(payload: bytes) -> Tail:

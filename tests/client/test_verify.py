@@ -14,10 +14,10 @@ from client_cli.verify import Wrong, verify_record
 from protocol.calculation.record import Record, RecordedMove, read_record
 from protocol.calculation.rules import VARIANTS
 from protocol.messages.codec import encode
+from protocol.messages.frequent import encode_view
 from protocol.messages.from_client import Play, Ready, Reveal
-from protocol.messages.from_server import View
 from protocol.messages.options import RoomOptions
-from server.room.events import Played
+from server.room.events import Played, RoundOpened
 from server.room.recording import record_last_match
 from server.room.view import NOTHING_SEEN, introduce, tell, views_of
 from server.signing import SigningKey
@@ -198,8 +198,8 @@ def receipt_of(table: Table, seat: int) -> list[str]:
     def note(kind: str, data: bytes) -> None:
         lines.append(f'{{"at_ms":0,"{kind}":{data.decode()}}}')
 
-    start = next(place for place, step in enumerate(table.steps) if step.event.type == "round_opened")
-    note("heard", encode(introduce("a-b", table.steps[: start + 1], seat, NOTHING_SEEN, 0).message))
+    start = next(place for place, step in enumerate(table.steps) if isinstance(step.event, RoundOpened))
+    note("heard", introduce("a-b", table.steps[: start + 1], seat, NOTHING_SEEN, 0).text)
     watcher = views_of(table.steps[0].after)[seat]
     for place, step in enumerate(table.steps):
         if isinstance(step.event, Played) and step.event.seat == seat and step.after.race is not None:
@@ -207,12 +207,9 @@ def receipt_of(table: Table, seat: int) -> list[str]:
             note("said", encode(Play(number=number, move=step.event.move)))
         shown = watcher.see(tell(step), step)
         if place > start and shown:
-            note(
-                "heard",
-                encode(View(position=watcher.mark.position - len(shown) + 1, entries=tuple(shown), tag=step.tag)),
-            )
+            note("heard", encode_view(watcher.mark.position - len(shown) + 1, shown, step.tag))
         opened = step.after.round
-        if step.event.type == "round_opened" and opened is not None:
+        if isinstance(step.event, RoundOpened) and opened is not None:
             sealed = signed(table).rounds[0]
             entropy_hash, entropy = sealed.entropy_hashes[seat], sealed.entropies[seat]
             assert entropy_hash and entropy

@@ -1,11 +1,12 @@
 """The history checker finds what it is there to find."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
-from protocol.messages.from_server import Accepted, FromServer, Snapshot, View
+from protocol.messages.codec import decode_from_server
+from protocol.messages.frequent import encode_view
+from protocol.messages.from_server import Accepted, FromServer, Snapshot
 from server.room import view as seen
 from server.room.events import Played
 from server.room.view import Step
@@ -25,12 +26,12 @@ def sight(steps: list[Step], seat: int | None) -> Sight:
     view = seen.views_of(steps[0].after)[seat]
     for step in steps[:4]:
         view.see(seen.tell(step), step)
-    heard: list[FromServer] = [seen.introduce(ROOM, steps[:4], seat, seen.NOTHING_SEEN, 0).message]
+    heard = [decode_from_server(seen.introduce(ROOM, steps[:4], seat, seen.NOTHING_SEEN, 0).text)]
     for step in steps[4:]:
         before = view.mark.position
         entries = view.see(seen.tell(step), step)
         if entries:
-            heard.append(View(position=before + 1, entries=tuple(entries), tag=view.mark.tag))
+            heard.append(decode_from_server(encode_view(before + 1, entries, view.mark.tag)))
     return Sight(seat, heard)
 
 
@@ -63,7 +64,7 @@ def test_an_answer_for_a_move_that_is_not_there_is_found() -> None:
 
 
 def test_time_that_goes_back_is_found() -> None:
-    late = [*STEPS[:-1], replace(STEPS[-1], at_ms=STEPS[0].at_ms - 1)]
+    late = [*STEPS[:-1], STEPS[-1]._replace(at_ms=STEPS[0].at_ms - 1)]
     assert check_history(ROOM, logged(late), [])
 
 

@@ -178,7 +178,7 @@ def invent(twin: Run, seat: int, wanted: int, chance: random.Random) -> int:
 
 def seen_by(viewer: int | None, run: Run, start: int) -> list[bytes]:
     """Every frame that this viewer gets from its introduction on."""
-    audience, follower, steps = Audience(lambda _: None), Follower("watcher"), run.table.steps
+    audience, follower, steps = Audience(lambda _: None, lambda _, call: call()), Follower("watcher"), run.table.steps
     audience.show(steps[:start])
     audience.expect(follower)
     audience.introduce(viewer, follower, introduce("a-b", steps[:start], viewer, NOTHING_SEEN, 0))
@@ -252,7 +252,7 @@ def test_what_a_viewer_may_not_know_never_reaches_it(seed: int, options: RoomOpt
     assert marks == marks_of(twin, viewer)
     for seen_upto in (NOTHING_SEEN, marks[seed % len(marks)], marks[-1], marks[-1]._replace(tag="ffffffff")):
         first_words, twin_words = (
-            encode(introduce("a-b", run.table.steps, viewer, seen_upto, 0).message) for run in (first, twin)
+            introduce("a-b", run.table.steps, viewer, seen_upto, 0).text for run in (first, twin)
         )
         assert first_words == twin_words
     if viewer is not None and not first.race.racers[viewer].ending:

@@ -15,6 +15,7 @@ from protocol.messages import entries
 from protocol.messages.codec import encode
 from protocol.messages.entries import Entry
 from protocol.messages.fields import Phase
+from protocol.messages.frequent import decode_entry, encode_view
 from protocol.messages.from_client import Play
 from protocol.messages.from_server import Refused, Snapshot, View
 from protocol.messages.options import RoomOptions, Spectators
@@ -70,7 +71,7 @@ def test_a_decision_is_shown_when_and_only_when_everybody_racing_is_past_its_tur
     shown: list[Entry] = []
     turns = [turn_of_each_decision(steps, 0), turn_of_each_decision(steps, 1)]
     for place, step in enumerate(steps, 1):
-        shown.extend(watcher.see(tell(step), step))
+        shown.extend(map(decode_entry, watcher.see(tell(step), step)))
         horizon = min(seen_by_counting(steps[:place]))
         made = [turn_of_each_decision(steps[:place], 0), turn_of_each_decision(steps[:place], 1)]
         for seat in {0, 1} - {viewer}:
@@ -91,7 +92,7 @@ def test_no_frame_holds_a_card_that_somebody_racing_has_not_turned(
             continue
         own = 0 if viewer is None else cards_played(steps[:place], viewer)
         hidden = race.deal.orders[0][max(own, min(seen_by_counting(steps[:place]))) + 1 :]
-        frame = encode(View(tag="00000000", position=1, entries=tuple(shown))).decode()
+        frame = encode_view(1, shown, "00000000").decode()
         assert not [card for card in hidden if f'"{card}"' in frame]
 
 
@@ -152,7 +153,7 @@ def test_a_view_is_the_same_in_every_process(seed: int, viewer: int | None) -> N
     """Read at once from the log, or shown piece by piece as it grew: the same entries under the same numbers."""
     steps = raced(seed, eagerness=(5, 1)).steps
     live = views_of(steps[0].after)[viewer]
-    shown = [entry for step in steps for entry in live.see(tell(step), step)]
+    shown = [decode_entry(text) for step in steps for text in live.see(tell(step), step)]
     assert shown == view(steps, viewer)
     assert live.mark.position == len(shown)
 

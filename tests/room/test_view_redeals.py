@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from protocol.calculation.moves import MOVES, REDEAL
 from protocol.messages import entries
 from protocol.messages.entries import Entry
+from protocol.messages.frequent import decode_entry
 from protocol.messages.options import RoomOptions
 from server.room import events
 from server.room.view import Step, scene, tell, view, views_of
@@ -67,7 +68,7 @@ def test_what_is_shown_of_the_other_seat_is_what_the_horizon_has_passed(
     decisions: dict[int, list[Place]] = {0: [], 1: []}
     cards: dict[int, list[Place]] = {0: [], 1: []}
     for count, step in enumerate(steps, 1):
-        shown.extend(watcher.see(tell(step), step))
+        shown.extend(map(decode_entry, watcher.see(tell(step), step)))
         race = step.after.race
         if race is None or not any(racer.moves for racer in race.racers):
             continue

@@ -86,7 +86,7 @@ async def test_a_waiting_room_of_a_killed_process_is_not_waiting_for_ever(fleet:
         await fleet.kill(url)
 
     async def is_freed() -> bool:
-        return [entry.event.type for entry in await Log(redis).read(room)][-1] == "seat_freed"
+        return isinstance((await Log(redis).read(room))[-1].event, SeatFreed)
 
     await fleet.start()
     await until(is_freed)

@@ -1,0 +1,70 @@
+"""What spectators cost: the server, for each of them and each move; and the players, in the time of a move.
+
+Spectators are told by the moment, so that under load several moves share a frame. Two measures: ten of them on each of
+50 saturated matches, and a thousand on one match at the pace of somebody who plays fast, one of them deaf.
+"""
+
+import asyncio
+import statistics
+import sys
+
+from benchmarks.figure import Figure, written_down
+from benchmarks.under_load import control, loading, serving
+
+REPEATS = 5
+ROOMS = 50
+WATCHERS = 10
+CROWD = 1_000
+PACE_SECONDS = 0.15
+
+
+def measure_spectators() -> list[Figure]:
+    """Both measures, each beside its control of the same run."""
+    ratios, frames = asyncio.run(_measure_cost())
+    alone, watched = asyncio.run(_measure_crowd())
+    p99_alone, p99_watched = statistics.median(alone), statistics.median(watched)
+    holds = p99_watched <= 1.5 * p99_alone or p99_watched <= p99_alone + 2
+    ratio = statistics.median(ratios)
+    return [
+        Figure("spectator_ratio", ratio, "", "<= 0.2", holds=ratio <= 0.2),
+        written_down("spectator_ratio_lowest", min(ratios), ""),
+        written_down("spectator_ratio_highest", max(ratios), ""),
+        written_down("spectator_frames_per_move", statistics.median(frames), ""),
+        Figure("player_p99_with_spectators", p99_watched / p99_alone, "", "<= 1.5, or + 2 ms", holds=holds),
+        written_down("player_p99_ms_alone", p99_alone, "ms"),
+        written_down("player_p99_ms_with_spectators", p99_watched, "ms"),
+    ]
+
+
+async def _measure_cost() -> tuple[list[float], list[float]]:
+    """For each run, the cost of a spectator and move over an echo, and the frames that a spectator got for a move."""
+    ratios: list[float] = []
+    frames: list[float] = []
+    for repeat in range(REPEATS):
+        async with control("echo") as served, loading("echo", served, ROOMS) as load:
+            echo_us = (await load.move()).server_us
+        async with serving() as served, loading("race", served, ROOMS) as load:
+            without_us = (await load.move()).server_us
+        async with serving() as served, loading("race", served, ROOMS, watchers=WATCHERS) as load:
+            cost = await load.move()
+            # What is on its way to them still belongs to these moves.
+            settled = await load.rest(0.5)
+        watched_us = cost.server_us + settled.server_seconds / cost.messages * 1e6
+        ratios.append((watched_us - without_us) / WATCHERS / echo_us)
+        frames.append(settled.frames_watched / cost.messages / WATCHERS)
+        told = f"{without_us:.1f} us, watched {watched_us:.1f} us, echo {echo_us:.1f} us"
+        print(f"  {repeat + 1}: {told}", file=sys.stderr)
+    return ratios, frames
+
+
+async def _measure_crowd() -> tuple[list[float], list[float]]:
+    """For each run, the 99th percentile in ms of the two players' moves, without and with a crowd."""
+    alone: list[float] = []
+    watched: list[float] = []
+    async with serving() as served:
+        for repeat in range(REPEATS):
+            for values, crowd in ((alone, 0), (watched, CROWD)):
+                async with loading("race", served, 1, pace=PACE_SECONDS, watchers=crowd, deaf=min(1, crowd)) as load:
+                    values.append((await load.move()).p99_ms)
+            print(f"  {repeat + 1}: {alone[-1]:.1f} ms alone, {watched[-1]:.1f} ms watched", file=sys.stderr)
+    return alone, watched

@@ -1,0 +1,151 @@
+"""A server, or a control, beside a process that loads it; and what each of them takes meanwhile."""
+
+import asyncio
+import json
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tests.processes import redis_process, serving_fleet
+
+UNLIMITED = (
+    *("--connections-per-address", "100000", "--players-per-address", "1000000", "--max-connections", "100000"),
+    *("--messages-per-second", "100000", "--messages-burst", "100000"),
+)
+
+
+@dataclass(frozen=True)
+class Processes:
+    """What serves: process ids of the servers, and of Redis if there is one; and where."""
+
+    servers: tuple[int, ...]
+    redis: int | None
+    port: int
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What some messages took: microseconds of CPU time each, of all servers and of Redis; how fast it went."""
+
+    messages: int
+    seconds: float
+    server_us: float
+    redis_us: float
+    load_us: float
+    p50_ms: float
+    p99_ms: float
+    frames_watched: int
+
+    @property
+    def per_second(self) -> float:
+        return self.messages / self.seconds
+
+    @property
+    def server_seconds(self) -> float:
+        return self.server_us * self.messages / 1e6
+
+
+class Loader:
+    """The process that loads. `move`, `rest` and `resume` are told to it, and measured."""
+
+    def __init__(self, process: Process, served: Processes) -> None:
+        self._process = process
+        self._served = served
+
+    def serves(self, servers: tuple[int, ...]) -> None:
+        """Other processes serve from here on."""
+        self._served = replace(self._served, servers=servers)
+
+    async def move(self, count: int = 1_000) -> Cost:
+        """Everybody makes so many moves, or as many as there are."""
+        return await self._measure(f"move {count}")
+
+    async def rest(self, seconds: float) -> Cost:
+        """Nobody does anything. The cost is that of all of it, as if it were one message."""
+        return await self._measure(f"rest {seconds}")
+
+    async def resume(self) -> float:
+        """Every player connects again; seconds until the last of them has seen what it missed."""
+        return (await self._measure("resume")).seconds
+
+    async def _measure(self, command: str) -> Cost:
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None and stdout is not None
+        servers = sum(map(cpu_seconds, self._served.servers))
+        redis = cpu_seconds(self._served.redis)
+        stdin.write(f"{command}\n".encode())
+        line = await stdout.readline()
+        assert line, "the load has ended early; its complaint stands above"
+        told = json.loads(line)
+        each = 1e6 / told["messages"]
+        return Cost(
+            messages=told["messages"],
+            seconds=told["seconds"],
+            server_us=(sum(map(cpu_seconds, self._served.servers)) - servers) * each,
+            redis_us=(cpu_seconds(self._served.redis) - redis) * each,
+            load_us=told["load_cpu_seconds"] * each,
+            p50_ms=told["p50_ms"],
+            p99_ms=told["p99_ms"],
+            frames_watched=told["frames_watched"],
+        )
+
+
+@asynccontextmanager
+async def loading(kind: str, served: Processes, rooms: int, **options: float) -> AsyncIterator[Loader]:
+    """Everybody connected, and at the start of a race if it is one. `options` are those of `benchmarks.load`."""
+    command = [sys.executable, "-m", "benchmarks.load", kind, str(served.port), str(rooms)]
+    command += [f"--{name}={value}" for name, value in options.items()]
+    process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
+    assert process.stdin is not None and process.stdout is not None
+    try:
+        assert await process.stdout.readline() == b"ready\n", "the load did not get ready; its complaint stands above"
+        yield Loader(process, served)
+        process.stdin.close()
+        await process.wait()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+@asynccontextmanager
+async def serving(*options: str, fsync: str = "everysec", processes: int = 1) -> AsyncIterator[Processes]:
+    """Our server on a Redis of its own, without the limits that no load would respect."""
+    with redis_process("--appendonly", "yes", "--appendfsync", fsync) as redis:
+        async with serving_fleet(redis.url) as fleet:
+            shared = ("--reuse-port",) if processes > 1 else ()
+            url = await fleet.start(*UNLIMITED, *shared, *options)
+            port = int(url.rsplit(":", 1)[1])
+            for _ in range(processes - 1):
+                await fleet.start(*UNLIMITED, *shared, *options, port=port)
+            yield Processes(tuple(each.pid for each in fleet.processes.values()), redis.pid, port)
+
+
+@asynccontextmanager
+async def control(kind: str) -> AsyncIterator[Processes]:
+    """`echo` or `relay` of `benchmarks.controls`."""
+    process: Process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "benchmarks.controls", kind, stdout=PIPE, stderr=DEVNULL
+    )
+    assert process.stdout is not None
+    try:
+        yield Processes((process.pid,), None, int(await process.stdout.readline()))
+    finally:
+        process.kill()
+        await process.wait()
+
+
+def cpu_seconds(pid: int | None) -> float:
+    """CPU time of a process so far, of all its threads."""
+    if pid is None:
+        return 0.0
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+
+
+def resident_kib(pid: int) -> int:
+    """Resident memory of a process."""
+    return int(Path(f"/proc/{pid}/status").read_text().split("VmRSS:")[1].split()[0])
