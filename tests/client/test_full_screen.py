@@ -45,6 +45,8 @@ from server.room.recording import record_last_match
 from tests.client.test_terminal import ROOM, meet, welcome
 from tests.faulty_link import FaultyLink, faulty_link
 from tests.full_screen import Terminal, terminal
+from tests.ports import free_port
+from tests.processes import serving_fleet
 from tests.races import raced
 from tests.talker import QUICK, Talker, talking, two_racing
 
@@ -237,6 +239,23 @@ async def test_a_lost_connection_freezes_the_board_and_comes_back_by_itself(
         await player.press("a")
         await player.until(lambda: player.visit.model.own is not None and player.visit.model.own.moves == 1)
         assert "Connection lost" not in player.text
+
+
+async def test_a_race_goes_on_when_its_server_was_killed_and_started_again(redis_url: str, home: Path) -> None:
+    port = free_port()
+    async with serving_fleet(redis_url) as fleet:
+        url = await fleet.start(port=port)
+        async with talking(url) as rival, terminal(InRoom(Create(options=CALM), url), home) as player:
+            await sit_down(player, rival)
+            await player.press("a")
+            await player.until(lambda: not player.visit.model.sent)
+            await fleet.kill(url)
+            await player.sees("Connection lost")
+            await fleet.start(port=port)
+            await player.until(lambda: player.visit.may_play)
+            await player.press("b")
+            await player.until(lambda: player.visit.model.own is not None and player.visit.model.own.moves == 2)
+            assert isinstance(player.app.screen, RaceScreen)
 
 
 async def test_escape_never_loses_a_race(server_url: str, home: Path) -> None:
