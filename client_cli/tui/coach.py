@@ -32,7 +32,9 @@ def _for_turned(board: Board, keys: Keys) -> str:
     targets = fitting(STOCK, board)
     letters = PILE_KEYS[keys][: len(board.piles)]
     if not targets:
-        choice = letters if len(letters) == 1 else f"{', '.join(letters[:-1])} or {letters[-1]}"
+        if len(letters) == 1:
+            return f"No foundation wants this card: lay it on the pile, {first}{letters}."
+        choice = f"{', '.join(letters[:-1])} or {letters[-1]}"
         return f"No foundation wants this card: lay it on a pile, {first}{choice}."
     digits = " or ".join(FOUNDATION_DIGITS[target] for target in targets)
     return f"This card fits: {first}{digits}."

@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, Vertical
 
 from client_cli.connection import Update
+from client_cli.drawing import ranks
 from client_cli.model import Model
 from client_cli.plain import tell_news
 from client_cli.tui import hand
@@ -115,10 +116,13 @@ class RaceScreen(RoomScreen):
 
     def draw(self) -> None:
         """Everything, from what is known and what is on its way."""
-        seen, own = foresee(self.visit.model), self.visit.model.own
+        seen, own, scene = foresee(self.visit.model), self.visit.model.own, self.visit.model.scene
         if seen is None or own is None or self.is_too_small or not self.is_mounted:
             return
         self.tick()
+        if scene is not None and scene.markers:
+            out = f" [ ] is wanted next; out of play: {ranks(scene.markers)}"
+            self.query_one("#ladder-head", Picture).show(out)
         self._draw_counts(seen)
         self._draw_own(seen)
         self._draw_rival()
@@ -272,7 +276,7 @@ def _foot(keys: Keys, board: Board) -> Text:
     if keys is Keys.TYPED:
         pairs = [(f"s {digits}", "to foundation"), (f"s {span}", "to pile"), (f"{span} {digits}", "pile's top up")]
     else:
-        pairs = [(digits, "to foundation"), (span, "to pile"), (f"Shift+{span}", "pile's top up")]
+        pairs = [(digits, "to foundation"), (span, "to pile"), (f"Shift+{span}", "top up")]
     if board.redeals or board.refusal(REDEAL) is None:
         pairs.append(("r", "redeal"))
     pairs += [("?", "help"), ("Esc", "menu")]
