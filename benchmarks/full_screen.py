@@ -16,13 +16,13 @@ import sys
 import tempfile
 import termios
 import time
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.figure import Figure
 from protocol.messages.from_client import Join
-from protocol.messages.options import RoomOptions
-from tests.faulty_link import FaultyLink, faulty_link
+from tests.faulty_link import faulty_link
 from tests.processes import redis_process, serving_fleet
 from tests.talker import talking
 
@@ -31,7 +31,6 @@ LATENCY_SECONDS = 0.05
 RACES = 5
 IDLE_SECONDS = 30.0
 PATIENCE_SECONDS = 20.0
-CALM = RoomOptions(countdown_seconds=0, limit_seconds=7200)
 STEERING = re.compile(rb"\x1b\[[0-9;?<>=]*[a-zA-Z$]|\x1b\][^\x07]*\x07")
 NEWS = re.compile(b"onto pile a")
 ADVICE = re.compile(rb"No foundation wants|This card fits|From the piles")
@@ -108,14 +107,14 @@ async def _measure() -> tuple[list[float], float]:
             async with faulty_link((address.hostname or "", address.port or 0)) as link:
                 link.latency_seconds = LATENCY_SECONDS
                 for number in range(RACES):
-                    face, idle = await _race(url, link, Path(folder), times_ms, is_last=number == RACES - 1)
-                    face.close()
+                    arguments = ("create", "--server", f"ws://127.0.0.1:{link.port}", "--countdown", "0")
+                    with closing(Face(Path(folder), *arguments, "--limit", "7200")) as face:
+                        idle = await _race(url, face, times_ms, is_last=number == RACES - 1)
     return times_ms, idle
 
 
-async def _race(url: str, link: FaultyLink, home: Path, times_ms: list[float], *, is_last: bool) -> tuple[Face, float]:
+async def _race(url: str, face: Face, times_ms: list[float], *, is_last: bool) -> float:
     """A whole stock laid onto one pile, key by key; before it, in the last race, the idle screen."""
-    face = Face(home, "create", "--server", f"ws://127.0.0.1:{link.port}", "--countdown", "0", "--limit", "7200")
     room = (await face.shows(re.compile(rb"fairest join ([a-z-]+)")))[1].decode()
     async with talking(url) as rival:
         await rival.enter(Join(room=room))
@@ -131,7 +130,7 @@ async def _race(url: str, link: FaultyLink, home: Path, times_ms: list[float], *
             await face.shows(NEWS)
             times_ms.append((time.perf_counter() - since) * 1000)
             await face.shows(NEXT)
-    return face, idle
+    return idle
 
 
 async def _idle(face: Face) -> float:

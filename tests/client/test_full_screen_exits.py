@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import os
 import pty
+import select
 import signal
 import struct
 import subprocess
@@ -70,7 +71,6 @@ class RealTerminal:
             command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True
         )
         self.written = bytearray()
-        os.set_blocking(self._ours, False)
 
     def read_until(self, condition: Callable[[bytes], bool]) -> None:
         """Go on reading until it is so, with a deadline."""
@@ -79,11 +79,8 @@ class RealTerminal:
             assert time.monotonic() < deadline, bytes(self.written[-2_000:])
 
     def read(self) -> bytes:
-        try:
+        if select.select([self._ours], [], [], 0.02)[0]:
             self.written += os.read(self._ours, 65_536)
-        except BlockingIOError:
-            # Nothing new; the process has the processor meanwhile.
-            os.sched_yield()
         return bytes(self.written)
 
     def type(self, keys: bytes) -> None:
