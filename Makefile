@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: play test test-redis check format docs bench clean
+.PHONY: play test test-redis check format docs screenshots bench clean
 .DEFAULT_GOAL := play
 
 $(INSTALLED): pyproject.toml
@@ -36,6 +36,9 @@ format: $(INSTALLED)  ## put the code into its form
 
 docs: $(INSTALLED)  ## write what in docs/ is made from the code
 	@$(BIN)/python docs/generate.py
+
+screenshots: $(INSTALLED)  ## pictures of the client for the README, of a race that is always the same
+	@$(BIN)/python docs/screenshots.py
 
 bench: $(INSTALLED)  ## every figure; ONLY=name for one
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'

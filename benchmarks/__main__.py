@@ -9,6 +9,7 @@ from benchmarks.deal_uniformity import measure_deal_uniformity
 from benchmarks.engine_sanity import measure_engine_sanity
 from benchmarks.fault_storm import measure_fault_storm
 from benchmarks.figure import Figure
+from benchmarks.full_screen import measure_full_screen
 from benchmarks.fuzz import measure_fuzz
 from benchmarks.kill_recovery import measure_kill_recovery
 from benchmarks.memory import measure_memory
@@ -35,6 +36,7 @@ BENCHMARKS = {
     "redis_cost": measure_redis_cost,
     "kill_recovery": measure_kill_recovery,
     "fault_storm": measure_fault_storm,
+    "full_screen": measure_full_screen,
     "fuzz": measure_fuzz,
     "soak": measure_soak,
     "photo_finish": measure_photo_finish,

@@ -4,12 +4,16 @@ import asyncio
 import random
 from collections.abc import Callable
 from contextlib import aclosing
+from typing import Final
 
 from client_cli.bots import Policy
 from client_cli.connection import Connection, Update
 from client_cli.model import Model
 from protocol.messages.fields import Phase
 from protocol.messages.from_server import MatchRecord
+
+ALONE: Final = 10
+"""So many times as fast does a bot think once the other player has stopped."""
 
 Show = Callable[[Model, Update], None]
 """Told of each change: what we knew before, and what changed."""
@@ -41,11 +45,17 @@ async def play_match(
             if update.message is None:
                 continue
             if update.model.may_move and board is not None and any(board.legal_moves()):
-                await asyncio.sleep(pace_seconds * chance.uniform(0.5, 1.5))
+                await asyncio.sleep(_pace(update.model, pace_seconds) * chance.uniform(0.5, 1.5))
                 await connection.play(policy(board, chance))
             else:
                 await _attend(connection, update.model, rematches)
     return None
+
+
+def _pace(model: Model, pace_seconds: float) -> float:
+    """Nobody wants to wait for a bot that has nobody left to race against."""
+    is_alone = model.scene is not None and model.seat is not None and model.scene.seats[1 - model.seat].has_stopped
+    return pace_seconds / ALONE if is_alone else pace_seconds
 
 
 async def _attend(connection: Connection, model: Model, rematches: bool) -> None:

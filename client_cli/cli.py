@@ -4,16 +4,29 @@ import asyncio
 import sys
 from collections.abc import Coroutine
 from enum import StrEnum
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from pydantic import ValidationError
 
 from client_cli import offline
 from client_cli.bots import POLICIES
-from client_cli.connection import Rejected
+from client_cli.connection import Errand, Rejected
+from client_cli.doctor import examine, tell_finding
 from client_cli.drawing import as_json_line, clean
-from client_cli.flags import BROKEN_SEAL, Code, Json, Name, Piles, Redeals, RulesName, Server, fail
+from client_cli.flags import (
+    BROKEN_SEAL,
+    Code,
+    Json,
+    Name,
+    Piles,
+    Plain,
+    Redeals,
+    RulesName,
+    Server,
+    fail,
+    is_full_screen,
+)
 from client_cli.house import NoServer
 from client_cli.identity import IdentityInUse
 from client_cli.lobby import NoLobby, fetch_lobby, tell_lobby
@@ -25,6 +38,9 @@ from protocol.calculation.rules import BadRules
 from protocol.messages.from_client import Create, Join, Watch
 from protocol.messages.options import RoomOptions, Spectators
 
+if TYPE_CHECKING:
+    from client_cli.tui.start import Start
+
 
 class Level(StrEnum):
     """The house bots, by strength; each is a policy of `bots.POLICIES`."""
@@ -33,12 +49,23 @@ class Level(StrEnum):
     GREEDY = "greedy"
 
 
-app = typer.Typer(
-    help="Race the solitaire Calculation: two players, the same sealed deal.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+app = typer.Typer(pretty_exceptions_enable=False)
+
+
+@app.callback(invoke_without_command=True)
+def home(context: typer.Context, server: Server = DEFAULT_SERVER, name: Name = None, plain: Plain = False) -> None:
+    """Race the solitaire Calculation: two players, the same sealed deal.
+
+    On a terminal, without a command, the home screen opens; its rooms are on this server, and you have this name.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    if not is_full_screen(plain=plain):
+        print(context.get_help())
+        raise SystemExit(0 if plain else 2)
+    from client_cli.tui.start import AtHome
+
+    _open_face(AtHome(server, name))
 
 
 LevelOption = Annotated[Level, typer.Option(help="How strong the bot is.")]
@@ -50,11 +77,17 @@ def play(
     rules: RulesName = "classic",
     piles: Piles = None,
     redeals: Redeals = None,
+    plain: Plain = False,
 ) -> None:
     """Race a house bot on this machine, on a server of our own. Without a terminal, two bots race."""
     is_person = sys.stdin.isatty() and sys.stdout.isatty()
     countdown = None if is_person else 0
     options = _room_options(rules=rules, piles=piles, redeals=redeals, countdown_seconds=countdown)
+    if is_full_screen(plain=plain):
+        from client_cli.tui.start import AgainstHouse
+
+        _open_face(AgainstHouse(level, options))
+        return
     _run(race_at_home(POLICIES[level], options, is_person=is_person))
 
 
@@ -63,6 +96,7 @@ def create(
     server: Server = DEFAULT_SERVER,
     name: Name = None,
     as_json: Json = False,
+    plain: Plain = False,
     rules: RulesName = "classic",
     piles: Piles = None,
     redeals: Redeals = None,
@@ -95,19 +129,21 @@ def create(
         spectators=spectators,
         listed=listed,
     )
-    _run(race(server, name, Create(options=options), as_json))
+    _go(Create(options=options), server, name, as_json=as_json, plain=plain)
 
 
 @app.command()
-def join(code: Code, server: Server = DEFAULT_SERVER, name: Name = None, as_json: Json = False) -> None:
+def join(
+    code: Code, server: Server = DEFAULT_SERVER, name: Name = None, as_json: Json = False, plain: Plain = False
+) -> None:
     """Take the free seat of a room, or come back to your seat in it."""
-    _run(race(server, name, _errand(Join, code), as_json))
+    _go(_errand(Join, code), server, name, as_json=as_json, plain=plain)
 
 
 @app.command()
-def watch(code: Code, server: Server = DEFAULT_SERVER, as_json: Json = False) -> None:
+def watch(code: Code, server: Server = DEFAULT_SERVER, as_json: Json = False, plain: Plain = False) -> None:
     """Watch a room as a spectator."""
-    _run(watch_room(server, _errand(Watch, code), as_json))
+    _go(_errand(Watch, code), server, None, as_json=as_json, plain=plain)
 
 
 @app.command()
@@ -126,8 +162,14 @@ def lobby(
     server: Server = DEFAULT_SERVER,
     page: Annotated[int, typer.Option(min=0, help="Which page, from 0.")] = 0,
     as_json: Json = False,
+    plain: Plain = False,
 ) -> None:
     """Show the rooms of a server that everybody may join or watch."""
+    if is_full_screen(plain=plain, as_json=as_json):
+        from client_cli.tui.start import InLobby
+
+        _open_face(InLobby(server))
+        return
     try:
         found = fetch_lobby(server, page)
     except NoLobby as reason:
@@ -135,6 +177,22 @@ def lobby(
     option = "" if server == DEFAULT_SERVER else f" --server {server}"
     for line in [as_json_line(found)] if as_json else tell_lobby(found, option):
         print(line)
+
+
+@app.command()
+def doctor(server: Server = DEFAULT_SERVER) -> None:
+    """Say what works here: terminal, folders, a server of our own, and this server. Exit code 1 for a fault."""
+    if not asyncio.run(_examine(server)):
+        raise SystemExit(1)
+
+
+async def _examine(server: str) -> bool:
+    """Tell each finding as it comes; whether nothing is in the way."""
+    is_well = True
+    async for finding in examine(server):
+        print(tell_finding(finding), flush=True)
+        is_well = is_well and not finding.is_fault
+    return is_well
 
 
 def _room_options(**given: object) -> RoomOptions:
@@ -160,6 +218,24 @@ app.add_typer(offline.app)
 def main() -> None:
     """The console script `fairest`."""
     app()
+
+
+def _go(errand: Errand, server: str, name: str | None, *, as_json: bool, plain: bool) -> None:
+    """Into a room, by the face that suits what we write to."""
+    if is_full_screen(plain=plain, as_json=as_json):
+        from client_cli.tui.start import InRoom
+
+        _open_face(InRoom(errand, server, name))
+    elif isinstance(errand, Watch):
+        _run(watch_room(server, errand, as_json))
+    else:
+        _run(race(server, name, errand, as_json))
+
+
+def _open_face(start: "Start") -> None:
+    from client_cli.tui.app import open_face
+
+    open_face(start)
 
 
 def _errand(kind: type[Join] | type[Watch], code: str) -> Join | Watch:

@@ -1,5 +1,6 @@
 """What is typed behind the commands of `fairest`: options and arguments, each with its check and its help."""
 
+import os
 import re
 import sys
 from typing import Annotated, Final, NoReturn
@@ -34,6 +35,18 @@ def _check_name(name: str | None) -> str | None:
     return name
 
 
+def is_full_screen(*, plain: bool, as_json: bool = False) -> bool:
+    """Whether the full-screen face can be shown here, and is wanted."""
+    # Textual reads the first and draws on the last of them; who sends any of them elsewhere wants lines.
+    is_terminal = all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+    is_terminal = is_terminal and os.environ.get("TERM", "dumb") not in ("dumb", "")
+    return is_terminal and not plain and not as_json
+
+
+def _complete_rules(begun: str) -> list[str]:
+    return [name for name in VARIANTS if name.startswith(begun)]
+
+
 Server = Annotated[str, typer.Option(envvar="FAIREST_SERVER", help="Address of the server.", callback=_check_server)]
 Name = Annotated[
     str | None,
@@ -42,12 +55,18 @@ Name = Annotated[
         callback=_check_name,
     ),
 ]
-RulesName = Annotated[str, typer.Option(help=f"The variant: {', '.join(VARIANTS)}.")]
+RulesName = Annotated[str, typer.Option(help=f"The variant: {', '.join(VARIANTS)}.", autocompletion=_complete_rules)]
 Piles = Annotated[int | None, typer.Option(help="Waste piles, 1 to 8, where the variant leaves a choice.")]
 Redeals = Annotated[int | None, typer.Option(help="Redeals, 0 to 2, where the variant leaves a choice.")]
 Json = Annotated[bool, typer.Option("--json", help="Print each of the server's messages as one line.")]
+Plain = Annotated[
+    bool,
+    typer.Option("--plain", envvar="FAIREST_PLAIN", help="Lines of text instead of the full screen, as for a pipe."),
+]
 Code = Annotated[str, typer.Argument(help="The room's code, as its creator sees it.")]
-VariantName = Annotated[str, typer.Argument(help=f"The variant: {', '.join(VARIANTS)}.")]
+VariantName = Annotated[
+    str, typer.Argument(help=f"The variant: {', '.join(VARIANTS)}.", autocompletion=_complete_rules)
+]
 Seed = Annotated[str | None, typer.Option(help="A seed: 64 hexadecimal digits, or any text, which is hashed.")]
 
 

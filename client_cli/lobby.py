@@ -56,7 +56,7 @@ def tell_lobby(lobby: LobbyPage, server_option: str) -> Iterator[str]:
         yield f"There are {lobby.pages} pages, from 0."
         return
     for listed in lobby.rooms:
-        yield f"{_who(listed):<42}  {_what(listed)}"
+        yield f"{who_plays(listed):<42}  {what_is_played(listed)}"
         if listed.phase is Phase.WAITING:
             yield f"    fairest join {listed.room}{server_option}"
         elif listed.spectators is not Spectators.CLOSED:
@@ -65,14 +65,16 @@ def tell_lobby(lobby: LobbyPage, server_option: str) -> Iterator[str]:
         yield f"{lobby.total} rooms; more with --page {lobby.page + 1}"
 
 
-def _who(listed: ListedRoom) -> str:
+def who_plays(listed: ListedRoom) -> str:
+    """Who waits, or who plays whom and how it stands."""
     first, second = listed.names
     if listed.phase is Phase.WAITING:
         return f"{first or second} waits"
     return f"{first} {listed.wins[0]} : {listed.wins[1]} {second}"
 
 
-def _what(listed: ListedRoom) -> str:
+def what_is_played(listed: ListedRoom) -> str:
+    """The rules, and what is not as usual."""
     match = "" if listed.best_of == 1 else f", best of {listed.best_of}"
     redeals = "" if not listed.redeals else f", {listed.redeals} redeal{'s' * (listed.redeals > 1)}"
     return f"{clean(listed.rules)}{redeals}{match}"

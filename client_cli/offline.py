@@ -13,9 +13,21 @@ import typer
 from client_cli import reference
 from client_cli import replay as replaying
 from client_cli.drawing import clean
-from client_cli.flags import BROKEN_SEAL, Piles, Redeals, RulesName, Seed, VariantName, chosen_rules, fail
+from client_cli.flags import (
+    BROKEN_SEAL,
+    Piles,
+    Plain,
+    Redeals,
+    RulesName,
+    Seed,
+    VariantName,
+    chosen_rules,
+    fail,
+    is_full_screen,
+)
+from client_cli.history import past_matches, tell_history
 from client_cli.practice import HELP, answer, draw_practice, start_practice
-from client_cli.records import load_record
+from client_cli.records import load_record, records_folder
 from client_cli.testimony import BadReceipt, compare_receipt
 from client_cli.verify import ASIDE, NOT_PROVED, Wrong, verify_record
 from protocol.calculation.record import BadRecord, Record
@@ -53,7 +65,7 @@ def practice(
 
 
 @app.command()
-def replay(file: Annotated[Path, typer.Argument(help="The record of a match.")]) -> None:
+def replay(file: Annotated[Path, typer.Argument(help="The record of a match.")], plain: Plain = False) -> None:
     """Step through the record of a match; without a terminal, print every step."""
     try:
         record = load_record(file)
@@ -62,12 +74,24 @@ def replay(file: Annotated[Path, typer.Argument(help="The record of a match.")])
         fail(f"cannot read {file}: {reason.strerror}")
     except BadRecord as reason:
         fail(f"{file} is no sound record: {reason}")
+    if steps and is_full_screen(plain=plain):
+        from client_cli.tui.app import open_face
+        from client_cli.tui.start import AtReplay
+
+        open_face(AtReplay(record, file))
+        return
     print("\n".join(replaying.draw_heading(record)))
     if sys.stdin.isatty() and sys.stdout.isatty():
         _step_through(record, steps)
     else:
         for number in range(len(steps)):
             print("\n".join(replaying.draw_step(record, steps, number)))
+
+
+@app.command()
+def history() -> None:
+    """List the matches that were kept on this machine, the newest first."""
+    print("\n".join(tell_history(past_matches(records_folder()))))
 
 
 @app.command()

@@ -105,6 +105,13 @@ def tell_time(model: Model, now_ms: int) -> str:
     return f"{format_time(left_ms / 1000)} left."
 
 
+def tell_way_back(model: Model, option: str) -> Iterator[str]:
+    """What a player who goes types to come back, with this option behind it, while there is something to come to."""
+    if model.own and model.scene and not model.scene.match_is_over:
+        yield f"Your seat waits {model.scene.options.grace_seconds} seconds. Come back to it with:"
+        yield f"  {model.invitation}{option}"
+
+
 def _tell_setback(before: Model, model: Model) -> Iterator[str]:
     """What a server has lost that it had shown: its Redis was replaced by one that lagged behind."""
     was, now = before.scene, model.scene
@@ -124,7 +131,7 @@ def _tell_snapshot(model: Model) -> Iterator[str]:
     scene = model.scene
     if scene is None:
         return
-    yield from wrap(f"Room {model.room}: {', '.join(_tell_options(scene.options))}.", COLUMNS)
+    yield from wrap(f"Room {model.room}: {', '.join(tell_options(scene.options))}.", COLUMNS)
     if scene.phase is Phase.WAITING and model.seat is not None:
         yield "Waiting for the other player, who types:"
         yield f"  {model.invitation}"
@@ -139,7 +146,7 @@ def _tell_snapshot(model: Model) -> Iterator[str]:
         yield "until the other one has seen it too."
 
 
-def _tell_options(options: RoomOptions) -> Iterator[str]:
+def tell_options(options: RoomOptions) -> Iterator[str]:
     """The rules, and what is not as usual."""
     usual = RoomOptions()
     yield clean(options.rules)

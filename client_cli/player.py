@@ -10,7 +10,7 @@ from client_cli.connection import Connection, Update
 from client_cli.drawing import clean
 from client_cli.keyboard import typed_lines
 from client_cli.model import Link, Model
-from client_cli.plain import HELP, draw, tell_time
+from client_cli.plain import HELP, draw, tell_time, tell_way_back
 from client_cli.records import save_record
 from protocol.calculation.moves import MOVES, STOP
 from protocol.calculation.record import BadRecord
@@ -71,16 +71,9 @@ class Player:
             await asyncio.gather(watching, typing, ended, return_exceptions=True)
 
     def _say_how_to_come_back(self) -> None:
-        model = self._connection.model
-        if (
-            self._is_person
-            and self._way_back is not None
-            and model.own
-            and model.scene
-            and not model.scene.match_is_over
-        ):
-            self._note(f"Your seat waits {model.scene.options.grace_seconds} seconds. Come back to it with:")
-            self._note(f"  {model.invitation}{self._way_back}")
+        if self._is_person and self._way_back is not None:
+            for line in tell_way_back(self._connection.model, self._way_back):
+                self._note(line)
 
     async def _watch(self) -> None:
         before = self._connection.model

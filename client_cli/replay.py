@@ -42,7 +42,7 @@ def draw_step(record: Record, steps: list[Step], place: int) -> Iterator[str]:
     """What happened at this step, and the board of the seat that it happened to."""
     step = steps[place]
     seats = range(len(step.race.racers))
-    yield f"-- step {place} of {len(steps) - 1}, round {step.round_number + 1}: {_describe(record, step)}"
+    yield f"-- step {place} of {len(steps) - 1}, round {step.round_number + 1}: {describe_step(record, step)}"
     if isinstance(step.event, RecordedMove):
         seats = range(step.event.seat, step.event.seat + 1)
     for seat in seats:
@@ -70,7 +70,8 @@ def next_place(command: str, place: int, last: int) -> int | None:
             raise ValueError(f"{clean(other)!r} is none of these.")
 
 
-def _describe(record: Record, step: Step) -> str:
+def describe_step(record: Record, step: Step) -> str:
+    """What happened at a step, and when."""
     event = step.event
     if event is None:
         return "the cards are dealt"

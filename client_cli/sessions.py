@@ -3,6 +3,8 @@
 import asyncio
 import random
 import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Final
 
 from client_cli.bot_player import play_match
@@ -26,18 +28,52 @@ HOUSE_PACE_SECONDS: Final = 2.0
 """A house bot thinks about as long as a person does."""
 
 
+@contextmanager
+def open_seat(server: str, name: str | None, errand: Errand) -> Iterator[Connection]:
+    """The way to a seat on a server, for the player of this name on this machine. Raises `IdentityInUse`."""
+    with open_identity(server, name) as identity:
+        yield Connection(server, identity, errand, name=name, gives_up_after=ATTEMPTS, receipts=receipts_folder())
+
+
+def open_view(server: str, errand: Errand) -> Connection:
+    """The way to a spectator's place in a room, for nobody in particular."""
+    return Connection(server, Identity(), errand, gives_up_after=ATTEMPTS)
+
+
+@asynccontextmanager
+async def house_room(
+    policy: Policy, options: RoomOptions, pace_seconds: float, *, rematches: bool
+) -> AsyncIterator[tuple[str, str]]:
+    """A server of our own with a house bot that waits in a room; yields the server's URL and the room's code.
+
+    Raises `NoServer`.
+    """
+    async with own_server() as url:
+        house = Connection(url, Identity(), Create(options=options), name="house", gives_up_after=ATTEMPTS)
+        hosting = asyncio.create_task(play_match(house, policy, random.Random(), pace_seconds, rematches=rematches))
+        try:
+            yield url, await house.entered()
+        finally:
+            hosting.cancel()
+            await asyncio.gather(hosting, return_exceptions=True)
+
+
+def open_guest_seat(url: str, room: str, *, is_person: bool) -> Connection:
+    """The way to the other seat of the house's room; who was there is forgotten with the house's server."""
+    receipts = receipts_folder() if is_person else None
+    name = "you" if is_person else "guest"
+    return Connection(url, Identity(), Join(room=room), name=name, gives_up_after=ATTEMPTS, receipts=receipts)
+
+
 async def race(server: str, name: str | None, errand: Errand, as_json: bool) -> None:
     """A person, or a pipe, in a seat of a room. Raises `Rejected`, `IdentityInUse`; when cancelled, the seat waits."""
-    with open_identity(server, name) as identity:
-        connection = Connection(
-            server, identity, errand, name=name, gives_up_after=ATTEMPTS, receipts=receipts_folder()
-        )
+    with open_seat(server, name, errand) as connection:
         await _sit(connection, as_json, way_back=f" --name {name}" if name else "")
 
 
 async def watch_room(server: str, errand: Errand, as_json: bool) -> None:
     """A spectator of a room. Raises `Rejected`."""
-    await _sit(Connection(server, Identity(), errand, gives_up_after=ATTEMPTS), as_json)
+    await _sit(open_view(server, errand), as_json)
 
 
 async def let_bot_play(server: str, errand: Errand, policy: Policy, pace_seconds: float) -> None:
@@ -57,22 +93,13 @@ async def race_at_home(policy: Policy, options: RoomOptions, *, is_person: bool)
 
     The house bot opens the room; then the person, or the other bot, comes in.
     """
-    async with own_server() as url:
-        house = Connection(url, Identity(), Create(options=options), name="house", gives_up_after=ATTEMPTS)
-        pace_seconds = HOUSE_PACE_SECONDS if is_person else 0
-        hosting = asyncio.create_task(play_match(house, policy, random.Random(), pace_seconds, rematches=is_person))
-        try:
-            guest_errand = Join(room=await house.entered())
-            name = "you" if is_person else "guest"
-            receipts = receipts_folder() if is_person else None
-            guest = Connection(url, Identity(), guest_errand, name=name, gives_up_after=ATTEMPTS, receipts=receipts)
-            if is_person:
-                await _sit(guest, as_json=False)
-            else:
-                await _race_bots(guest, policy)
-        finally:
-            hosting.cancel()
-            await asyncio.gather(hosting, return_exceptions=True)
+    pace_seconds = HOUSE_PACE_SECONDS if is_person else 0
+    async with house_room(policy, options, pace_seconds, rematches=is_person) as (url, room):
+        guest = open_guest_seat(url, room, is_person=is_person)
+        if is_person:
+            await _sit(guest, as_json=False)
+        else:
+            await _race_bots(guest, policy)
 
 
 async def _sit(connection: Connection, as_json: bool, way_back: str | None = None) -> None:

@@ -21,6 +21,7 @@ from tests.redis_cluster import RedisCluster, redis_cluster
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--new-snapshots", action="store_true", help="write tests/client/snapshots anew")
     parser.addoption("--redis", help="the redis-server to test with; else the one that Fairest itself would start")
 
 

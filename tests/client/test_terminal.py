@@ -54,7 +54,7 @@ Face = tuple[str, ...]
 
 WAYS_IN: list[Face] = [("join", ROOM), ("watch", ROOM), ("bot", ROOM), ("create",)]
 WITH_JSON: list[Face] = [("join", ROOM, "--json"), ("watch", ROOM, "--json")]
-ON_A_TERMINAL: list[Face] = [("join", ROOM), ("watch", ROOM)]
+ON_A_TERMINAL: list[Face] = [("join", ROOM, "--plain"), ("watch", ROOM, "--plain")]
 
 
 def harm(output: bytes, *, is_shown: bool = True) -> list[str]:
@@ -333,7 +333,7 @@ async def test_hostile_rules_in_a_lobby_are_only_text(tmp_path: Path, option: Fa
 
 async def test_hostile_rules_in_a_lobby_steer_no_terminal(tmp_path: Path) -> None:
     written = await meet_bytes(
-        lobby_of(rules=STEERING), lambda url: run_on_terminal(tmp_path, "lobby", "--server", url)
+        lobby_of(rules=STEERING), lambda url: run_on_terminal(tmp_path, "lobby", "--plain", "--server", url)
     )
     assert harm(written) == []
 

@@ -1,0 +1,139 @@
+"""The full-screen face on a real pseudo-terminal: from a key to the card on our own board, and what an idle race costs.
+
+The client is a process of its own on a terminal of 120 by 40, the server another one, a line between them adds 100 ms
+to every round trip. A key counts as drawn when the terminal was sent the card in its new place. The other player makes
+no move, so that an idle race screen has nothing to draw but its clock.
+"""
+
+import asyncio
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from benchmarks.figure import Figure
+from protocol.messages.from_client import Join
+from tests.faulty_link import faulty_link
+from tests.processes import redis_process, serving_fleet
+from tests.talker import talking
+
+LATENCY_SECONDS = 0.05
+"""One way: 100 ms there and back."""
+RACES = 5
+IDLE_SECONDS = 30.0
+PATIENCE_SECONDS = 20.0
+STEERING = re.compile(rb"\x1b\[[0-9;?<>=]*[a-zA-Z$]|\x1b\][^\x07]*\x07")
+NEWS = re.compile(b"onto pile a")
+ADVICE = re.compile(rb"No foundation wants|This card fits|From the piles")
+NEXT = re.compile(NEWS.pattern + rb".*(" + ADVICE.pattern + rb")", re.DOTALL)
+"""The next card is there."""
+
+
+def measure_full_screen() -> list[Figure]:
+    """Milliseconds from a key press to the drawn board, and the share of a core that an idle race screen takes."""
+    times_ms, share = asyncio.run(_measure())
+    ordered = sorted(times_ms)
+    p99, middle = ordered[int(len(ordered) * 0.99)], ordered[len(ordered) // 2]
+    return [
+        Figure("key_to_board_ms", p99, "ms", "< 50 (p99)", holds=p99 < 50),
+        Figure("key_to_board_median_ms", middle, "ms", "(written down)", holds=True),
+        Figure("idle_screen_cpu", share * 100, "%", "< 2", holds=share < 0.02),
+    ]
+
+
+class Face:
+    """The client on a terminal."""
+
+    def __init__(self, home: Path, *arguments: str) -> None:
+        self._ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        places = {f"XDG_{name}_HOME": str(home / name) for name in ("DATA", "CONFIG", "STATE")}
+        environment = {**os.environ, **places, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+        command = [sys.executable, "-m", "client_cli", *arguments]
+        self.process = subprocess.Popen(
+            command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True
+        )
+        os.close(theirs)
+        os.set_blocking(self._ours, False)
+        self._written = bytearray()
+        self._came = asyncio.Event()
+        asyncio.get_running_loop().add_reader(self._ours, self._read)
+
+    def _read(self) -> None:
+        self._written += os.read(self._ours, 65_536)
+        self._came.set()
+
+    async def shows(self, wanted: re.Pattern[bytes]) -> re.Match[bytes]:
+        """Wait until this was written since the last key."""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while True:
+                found = wanted.search(STEERING.sub(b"", bytes(self._written)))
+                if found:
+                    return found
+                self._came.clear()
+                await self._came.wait()
+
+    def type(self, keys: bytes) -> None:
+        self._written.clear()
+        os.write(self._ours, keys)
+
+    def cpu_seconds(self) -> float:
+        """User and system time of the process so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def close(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._ours)
+        self.process.kill()
+        self.process.wait()
+        os.close(self._ours)
+
+
+async def _measure() -> tuple[list[float], float]:
+    times_ms: list[float] = []
+    with redis_process() as redis, tempfile.TemporaryDirectory() as folder:
+        async with serving_fleet(redis.url) as fleet:
+            url = await fleet.start()
+            address = urlsplit(url)
+            async with faulty_link((address.hostname or "", address.port or 0)) as link:
+                link.latency_seconds = LATENCY_SECONDS
+                for number in range(RACES):
+                    arguments = ("create", "--server", f"ws://127.0.0.1:{link.port}", "--countdown", "0")
+                    with closing(Face(Path(folder), *arguments, "--limit", "7200")) as face:
+                        idle = await _race(url, face, times_ms, is_last=number == RACES - 1)
+    return times_ms, idle
+
+
+async def _race(url: str, face: Face, times_ms: list[float], *, is_last: bool) -> float:
+    """A whole stock laid onto one pile, key by key; before it, in the last race, the idle screen."""
+    room = (await face.shows(re.compile(rb"fairest join ([a-z-]+)")))[1].decode()
+    async with talking(url) as rival:
+        await rival.enter(Join(room=room))
+        await face.shows(re.compile(rb"Press Enter"))
+        face.type(b"\r")
+        await rival.take_part_in_deal()
+        await face.shows(ADVICE)
+        idle = await _idle(face) if is_last else 0.0
+        for _ in range(40):
+            # The news names the card on its pile; it is written in the same frame as the pile.
+            since = time.perf_counter()
+            face.type(b"a")
+            await face.shows(NEWS)
+            times_ms.append((time.perf_counter() - since) * 1000)
+            await face.shows(NEXT)
+    return idle
+
+
+async def _idle(face: Face) -> float:
+    before, since = face.cpu_seconds(), time.monotonic()
+    await asyncio.sleep(IDLE_SECONDS)
+    return (face.cpu_seconds() - before) / (time.monotonic() - since)

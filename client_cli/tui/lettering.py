@@ -1,0 +1,47 @@
+"""Large letters, three lines high, for a code that is read across a room. Pure."""
+
+from collections.abc import Sequence
+from typing import Final
+
+LINES: Final = 3
+DOTS: Final = {
+    "a": ".#. #.# ### #.# #.#", "b": "##. #.# ##. #.# ##.", "c": ".## #.. #.. #.. .##", "d": "##. #.# #.# #.# ##.",
+    "e": "### #.. ##. #.. ###", "f": "### #.. ##. #.. #..", "g": ".## #.. #.# #.# .##", "h": "#.# #.# ### #.# #.#",
+    "i": "### .#. .#. .#. ###", "j": "..# ..# ..# #.# .#.", "k": "#.# #.# ##. #.# #.#", "l": "#.. #.. #.. #.. ###",
+    "m": "#...# ##.## #.#.# #...# #...#", "n": "#..# ##.# #.## #..# #..#", "o": ".#. #.# #.# #.# .#.",
+    "p": "##. #.# ##. #.. #..", "q": ".##. #..# #..# #.## .###", "r": "##. #.# ##. #.# #.#", "s": ".## #.. .#. ..# ##.",
+    "t": "### .#. .#. .#. .#.", "u": "#.# #.# #.# #.# ###", "v": "#.# #.# #.# #.# .#.",
+    "w": "#...# #...# #.#.# ##.## #...#", "x": "#.# #.# .#. #.# #.#", "y": "#.# #.# .#. .#. .#.",
+    "z": "### ..# .#. #.. ###", "-": "... ... ### ... ...",
+}  # fmt: skip
+"""Five rows of dots a letter, from the top."""
+BLOCKS: Final = {(False, False): " ", (True, False): "▀", (False, True): "▄", (True, True): "█"}
+
+
+def large(code: str, columns: int, lines: int) -> list[str]:
+    """The code in large letters: in one row if it fits, else a row for each word, else in spaced capitals."""
+    words = code.split("-")
+    for rows in ([code], [f"{word}-" for word in words[:-1]] + words[-1:]):
+        drawn = [_row(row) for row in rows]
+        if len(rows) * LINES <= lines and all(len(row[0]) <= columns for row in drawn):
+            return [line for row in drawn for line in row]
+    return spaced(code, columns)
+
+
+def spaced(code: str, columns: int) -> list[str]:
+    """The code in capitals, with blanks between them if they fit."""
+    capitals = code.upper()
+    wide = " ".join(capitals)
+    return [wide if len(wide) <= columns else capitals]
+
+
+def _row(text: str) -> Sequence[str]:
+    letters = [DOTS[letter].split() for letter in text if letter in DOTS]
+    dots = [".".join(letter[row] for letter in letters) for row in range(5)] + [""]
+    width = len(dots[0])
+    return [
+        "".join(
+            BLOCKS[dots[line * 2][place] == "#", dots[line * 2 + 1][place : place + 1] == "#"] for place in range(width)
+        )
+        for line in range(LINES)
+    ]

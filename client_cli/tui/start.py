@@ -1,0 +1,53 @@
+"""Where the full-screen face begins: what was typed behind `fairest`, as a value."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from client_cli.model import DEFAULT_SERVER
+from protocol.calculation.record import Record
+from protocol.messages.from_client import Create, Join, Watch
+from protocol.messages.options import RoomOptions
+
+
+@dataclass(frozen=True, slots=True)
+class AtHome:
+    """The home screen. Rooms are created and joined on this server, under this name."""
+
+    server: str = DEFAULT_SERVER
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InLobby:
+    """The lobby of a server."""
+
+    server: str = DEFAULT_SERVER
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InRoom:
+    """A room, in a seat of it or as a spectator."""
+
+    errand: Create | Join | Watch
+    server: str = DEFAULT_SERVER
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgainstHouse:
+    """A race against a house bot on a server of our own."""
+
+    level: str
+    options: RoomOptions
+
+
+@dataclass(frozen=True, slots=True)
+class AtReplay:
+    """The record of a match."""
+
+    record: Record
+    path: Path | None = None
+
+
+Start = AtHome | InLobby | InRoom | AgainstHouse | AtReplay

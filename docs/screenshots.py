@@ -1,0 +1,48 @@
+"""Pictures of the terminal client for the README, made by the program itself: a real race from a seed, always the same.
+
+`python docs/screenshots.py` writes them into docs/.
+"""
+
+import asyncio
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from client_cli.tui.app import FairestApp, screen_of
+from client_cli.tui.start import AtHome
+from client_cli.tui.visit import Visit
+from tests import staged
+
+DOCS = Path(__file__).parent
+COLUMNS, LINES = 116, 34
+
+
+async def take(visit: Visit, name: str, title: str) -> None:
+    """One picture of the screen that this room is on."""
+    kind = screen_of(visit)
+    assert kind is not None, "the room is there"
+    with tempfile.TemporaryDirectory() as folder:
+        app = FairestApp(AtHome(), settings_file=Path(folder) / "settings.json", crash_folder=Path(folder))
+        async with app.run_test(size=(COLUMNS, LINES)) as pilot:
+            app.visit = visit
+            await app.push_screen(kind(visit))
+            await pilot.pause()
+            picture = app.export_screenshot(title=title)
+    # The id that Rich draws from a hash of the picture's own objects would be another one each time.
+    number = re.search(r"terminal-(\d+)-", picture)
+    assert number is not None, "Rich numbers its pictures"
+    path = DOCS / name
+    path.write_text(picture.replace(number[1], "1"))
+    print(path)
+
+
+async def main() -> None:
+    """All pictures."""
+    await take(staged.racing((42, 34)).visit(), "race.svg", "fairest play")
+    await take(staged.finished().visit(), "result.svg", "fairest play")
+
+
+asyncio.run(main())
