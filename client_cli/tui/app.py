@@ -9,7 +9,7 @@ import termios
 import time
 import traceback
 from collections.abc import Callable
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -220,9 +220,9 @@ class FairestApp(App[None]):
     # What is shown.
 
     async def _show(self, before: Model, update: Update) -> None:
-        """Bring up the screen of the present phase, and tell it what changed."""
+        """Bring up the screen of the present phase, and tell it what changed; nothing while the program ends."""
         visit = self.visit
-        if visit is None:
+        if visit is None or not self.is_running:
             return
         kind = screen_of(visit)
         if kind is None:
@@ -255,6 +255,8 @@ class FairestApp(App[None]):
     async def _go_home(self, sentence: str) -> None:
         self.visit = None
         self.workers.cancel_group(self, "bot")
+        if not self.is_running:
+            return
         while not isinstance(self.screen, HomeScreen):
             await self.pop_screen()
         self._say_at_home(sentence)
@@ -346,9 +348,14 @@ def open_face(start: Start) -> None:
     """Run the full-screen face; ends with the terminal as it was. Raises SystemExit after a failure."""
     app = FairestApp(start)
     asyncio.run(app.run_until_done())
-    with suppress(OSError):
-        # The terminal may be gone.
+    try:
         print(*app.last_words, sep="\n", end="\n" * bool(app.last_words), file=sys.stderr, flush=True)
+    except OSError:
+        # The terminal is gone. What lies in the buffers goes nowhere, or Python would end with a code of its own.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.__stdout__, sys.__stderr__):
+            if stream is not None:
+                os.dup2(nowhere, stream.fileno())
     if app.return_code:
         raise SystemExit(app.return_code)
 
