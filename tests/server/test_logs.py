@@ -125,13 +125,16 @@ async def _serve_and_race(redis_url: str, log: Path) -> Told:
     with log.open("wb") as written:
         server = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=written)
         assert server.stdout is not None
-        url = (await server.stdout.readline()).decode().strip()
-        async with Redis.from_url(redis_url, protocol=2) as redis:
-            await _race(url, told)
-            await _misbehave(url, told)
-            await _break_a_log(url, redis, told)
-        server.terminate()
-        await server.wait()
+        try:
+            url = (await server.stdout.readline()).decode().strip()
+            async with Redis.from_url(redis_url, protocol=2) as redis:
+                await _race(url, told)
+                await _misbehave(url, told)
+                await _break_a_log(url, redis, told)
+        finally:
+            # Or it would beat on, beside servers of other tests.
+            server.terminate()
+            await server.wait()
     told.text = log.read_text()
     return told
 
