@@ -160,6 +160,17 @@ async def test_a_late_spectator_sees_the_boards_up_to_the_horizon(server_url: st
         assert [seat.moves for seat in snapshot.scene.seats] == [1, 1]
 
 
+async def test_who_comes_right_after_somebody_is_shown_what_the_other_has_seen_since(server_url: str) -> None:
+    """Within a moment the log is read once for both; what happened in between must not be missing."""
+    async with two_racing(server_url) as (first, second), talking(server_url) as early, talking(server_url) as late:
+        await early.enter(Watch(room=first.room))
+        for move in ("sa", "sb", "sa"):
+            await first.play(move)
+            await second.play(move)
+        scene = (await late.enter(Watch(room=first.room))).scene
+        assert await early.hear_until(lambda seen: seen.seats[0].moves == 3 and seen.seats[1].moves == 3) == scene
+
+
 async def test_ahead_of_the_horizon_only_the_placed_cards_are_told(server_url: str) -> None:
     async with two_racing(server_url) as (first, second):
         await first.play("sa")
