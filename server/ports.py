@@ -31,6 +31,8 @@ from server.wire import Wire
 
 CLOSE_SECONDS: Final = 2.0
 """How long a client may take over the opening and the closing handshake."""
+DRAIN_SECONDS: Final = 1.0
+"""The same for the closing handshake when this process ends: the whole end may take five seconds."""
 
 
 class CannotListen(Exception):
@@ -168,7 +170,7 @@ async def _close(server: Server) -> None:
     """Send everybody elsewhere; who does not read is cut off, since closing would wait for them for ever."""
     server.close(code=CloseCode.RESTARTING, reason="restarting")
     try:
-        async with asyncio.timeout(CLOSE_SECONDS):
+        async with asyncio.timeout(DRAIN_SECONDS):
             await server.wait_closed()
     except TimeoutError:
         for websocket in server.connections:
