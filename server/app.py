@@ -35,7 +35,7 @@ from server.store.players import Players
 from server.workers import STOP_SECONDS as WORKERS_SECONDS
 from server.workers import WorkerError, Workers
 
-STOP_SECONDS: Final = 4.0
+STOP_SECONDS: Final = 3.5
 """A process that was told to stop is gone after this long, whoever does not answer: all it promised is in the log."""
 
 _LOG = structlog.get_logger(__name__)
@@ -121,7 +121,7 @@ async def _serve_until_told(settings: Settings) -> None:
         print(url, flush=True)
         await told.wait()
         _LOG.info("stopping")
-        patience_seconds = STOP_SECONDS if settings.workers == 1 else WORKERS_SECONDS + 0.5
+        patience_seconds = STOP_SECONDS if settings.workers == 1 else WORKERS_SECONDS + 1.0
         asyncio.get_running_loop().call_later(patience_seconds, _give_up_waiting)
 
 

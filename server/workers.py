@@ -18,7 +18,7 @@ import structlog
 from server.settings import ENV_PREFIX, Settings, public_url
 
 START_SECONDS: Final = 20.0
-STOP_SECONDS: Final = 4.25
+STOP_SECONDS: Final = 3.75
 """A little longer than a worker allows itself; then it is killed."""
 RESTART_SECONDS: Final = 0.5
 
