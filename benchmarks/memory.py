@@ -1,9 +1,11 @@
 """What a server remembers: for a connection that does nothing, and for a room whose race has run to its end."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from benchmarks.figure import Figure
-from benchmarks.under_load import loading, resident_kib, serving
+from benchmarks.under_load import Processes, loading, resident_kib, serving
 
 PAIRS = 1_000
 ROOMS = 500
@@ -22,18 +24,12 @@ def measure_memory() -> list[Figure]:
 
 
 async def _measure() -> tuple[float, float, float]:
-    async with serving() as served:
-        (server,) = served.servers
-        async with loading("race", served, FIRST) as load:
-            await load.move()
+    async with _known_server() as (served, server):
         start = resident_kib(server)
         async with loading("idle", served, PAIRS) as load:
             await load.rest(1)
             idle = resident_kib(server)
-    async with serving() as served:
-        (server,) = served.servers
-        async with loading("race", served, FIRST) as load:
-            await load.move()
+    async with _known_server() as (served, server):
         before = resident_kib(server)
         async with loading("race", served, ROOMS) as load:
             await load.move()
@@ -42,3 +38,12 @@ async def _measure() -> tuple[float, float, float]:
         await asyncio.sleep(2)
         left = resident_kib(server)
     return (idle - start) / (2 * PAIRS), (after - before) / ROOMS, left - before
+
+
+@asynccontextmanager
+async def _known_server() -> AsyncIterator[tuple[Processes, int]]:
+    """A server through whose rooms others have gone before, and its process."""
+    async with serving() as served:
+        async with loading("race", served, FIRST) as load:
+            await load.move()
+        yield served, served.servers[0]

@@ -1,18 +1,17 @@
 """What works here and what does not: the terminal, the folders, a server of our own, the server of others."""
 
 import asyncio
-import http.client
 import importlib.util
 import locale
 import os
 import platform
 import shutil
-import ssl
 import statistics
 import sys
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from http import HTTPStatus
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -26,13 +25,13 @@ from websockets.typing import Subprotocol
 from client_cli.drawing import clean
 from client_cli.house import NoServer, own_server
 from client_cli.model import DEFAULT_SERVER
+from client_cli.pages import WAIT_SECONDS, NoPage, fetch_page
 from client_cli.records import short_path
 from protocol.messages.fields import SUBPROTOCOL
 
 FULL_SCREEN: Final = (80, 24)
 """Columns and lines that a race needs on the full screen."""
 PINGS: Final = 5
-WAIT_SECONDS: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +129,7 @@ async def _server(url: str) -> AsyncIterator[Finding]:
     yield Finding("server", f"{url}, {middle:.1f} ms there and back, {most:.1f} at most")
     for name, path in (("redis", "/readyz"), ("durability", "/durability")):
         status, told = await asyncio.to_thread(_ask, url, path)
-        yield Finding(name, told or f"no answer under {path}", is_fault=status != http.HTTPStatus.OK)
+        yield Finding(name, told or f"no answer under {path}", is_fault=status != HTTPStatus.OK)
 
 
 async def _ping(url: str) -> list[float]:
@@ -144,18 +143,8 @@ async def _ping(url: str) -> list[float]:
 
 def _ask(url: str, path: str) -> tuple[int, str]:
     """The status and the first line of a page of the server's, or what kept us from it."""
-    address = urlsplit(url)
-    host, port = address.hostname or "", address.port
-    page = (
-        http.client.HTTPSConnection(host, port, timeout=WAIT_SECONDS, context=ssl.create_default_context())
-        if address.scheme == "wss"
-        else http.client.HTTPConnection(host, port, timeout=WAIT_SECONDS)
-    )
     try:
-        page.request("GET", f"{address.path.rstrip('/')}{path}")
-        answer = page.getresponse()
-        return answer.status, answer.read(1000).decode(errors="replace").strip().partition("\n")[0]
-    except (OSError, http.client.HTTPException) as reason:
+        status, text = fetch_page(url, path)
+    except NoPage as reason:
         return 0, str(reason)
-    finally:
-        page.close()
+    return status, text.decode(errors="replace").strip().partition("\n")[0]

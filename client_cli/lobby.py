@@ -1,21 +1,15 @@
 """The lobby of a server, over plain HTTP: to look around takes no connection and makes nobody a player."""
 
-import http.client
-import ssl
 from collections.abc import Iterator
-from typing import Final
-from urllib.parse import urlsplit
+from http import HTTPStatus
 
 from pydantic import ValidationError
 
 from client_cli.drawing import clean
+from client_cli.pages import NoPage, fetch_page
 from protocol.messages.fields import Phase
 from protocol.messages.from_server import ListedRoom, LobbyPage
 from protocol.messages.options import Spectators
-
-WAIT_SECONDS: Final = 5.0
-MOST_BYTES: Final = 1024 * 1024
-"""Of an answer; a page of the lobby has some thousands."""
 
 
 class NoLobby(Exception):
@@ -24,23 +18,12 @@ class NoLobby(Exception):
 
 def fetch_lobby(server_url: str, page: int) -> LobbyPage:
     """A page of the lobby, from 0. Raises `NoLobby`; waits for the network."""
-    address = urlsplit(server_url)
-    host, port = address.hostname or "", address.port
-    connection = (
-        http.client.HTTPSConnection(host, port, timeout=WAIT_SECONDS, context=ssl.create_default_context())
-        if address.scheme == "wss"
-        else http.client.HTTPConnection(host, port, timeout=WAIT_SECONDS)
-    )
     try:
-        connection.request("GET", f"{address.path.rstrip('/')}/lobby?page={page}")
-        answer = connection.getresponse()
-        text = answer.read(MOST_BYTES)
-    except (OSError, http.client.HTTPException) as reason:
+        status, text = fetch_page(server_url, f"/lobby?page={page}")
+    except NoPage as reason:
         raise NoLobby(f"no server answers at {server_url}: {reason}") from reason
-    finally:
-        connection.close()
-    if answer.status != http.HTTPStatus.OK:
-        raise NoLobby(text.decode(errors="replace").strip() or f"{server_url} has no lobby ({answer.status})")
+    if status != HTTPStatus.OK:
+        raise NoLobby(text.decode(errors="replace").strip() or f"{server_url} has no lobby ({status})")
     try:
         return LobbyPage.model_validate_json(text)
     except ValidationError as reason:

@@ -38,7 +38,7 @@ from server.host import Host
 from server.hosted_room import HostedRoom, Request
 from server.limits import TokenBucket
 from server.outbox import Outbox
-from server.room.commands import CreateRoom, Say, TakeSeat
+from server.room.commands import CreateRoom, Say, TakeSeat, Word
 from server.room.decide import refuse
 from server.room.view import NOTHING_SEEN, Mark
 from server.settings import Settings
@@ -64,7 +64,6 @@ _LOST: Final = BrokenMessage(Breach.RESTARTING, "The server has lost its newest 
 _SENT_AWAY: Final = BrokenMessage(Breach.RESTARTING, "This server cannot reach its data; connect again.")
 _TOO_FAST: Final = partial(BrokenMessage, Breach.TOO_FAST, "You sent more than this server reads, for too long.")
 _INTERNAL: Final = BrokenMessage(Breach.INTERNAL, "The server has a fault; it is not yours. Connect again.")
-_COUNT_PLAY: Final = metrics.MESSAGES_OF_TYPE("play").inc
 _CUT_OFF: Final = {
     WireCode.PROTOCOL_ERROR: "bad_frame",
     WireCode.INVALID_DATA: "bad_frame",
@@ -172,7 +171,7 @@ class Connection:
             await self._break_off(_INTERNAL)
 
     def _take_at_once(self, frame: bytes) -> bool:
-        """Take a move to its room from where it arrives; False for all that has to wait, or to be looked at again.
+        """Take a player's word to its room from where it arrives; False for all that has to wait, or is no such word.
 
         This spares nearly all messages that there are a queue and a task switch, which take as long as judging a move.
         """
@@ -182,10 +181,10 @@ class Connection:
                 message = decode_from_client(frame)
             except BrokenMessage:
                 message = None
-        if not isinstance(message, Play) or not self._bucket.try_take(time.monotonic()):
+        if not isinstance(message, Word) or not self._bucket.try_take(time.monotonic()):
             self._is_listening = False
             return False
-        _COUNT_PLAY()
+        metrics.MESSAGES_OF_TYPE(message.type).inc()
         try:
             self._speak(message)
         except Exception as fault:
@@ -270,7 +269,7 @@ class Connection:
             case Hello():
                 raise _HELLO_TWICE()
 
-    def _speak(self, word: Play | Ready | Reveal | Rematch | Leave) -> None:
+    def _speak(self, word: Word) -> None:
         number = word.number if isinstance(word, Play) else None
         room = self._room
         if room is None:

@@ -16,19 +16,20 @@ from coolname.data import config as code_words
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from protocol.calculation.record import Record
 from protocol.messages.codec import encode
-from protocol.messages.from_server import MatchRecord
 from protocol.messages.options import Spectators
 from protocol.messages.refusals import Refusal
 from server import metrics
 from server.audience import Follower
 from server.faults import contained
+from server.holdings import Holdings
 from server.hosted_room import JUDGE_MS, HostedRoom, Request
+from server.publisher import Publisher
 from server.pulse import Pulse
 from server.room.commands import ConfirmPublished, LoseLink, LoseProcess, PassTime, Pause
 from server.room.decide import refuse
 from server.room.events import RoundOpened
-from server.room.recording import record_last_match, record_matches
 from server.room.view import introduce
 from server.signing import SigningKey
 from server.store import keys
@@ -36,7 +37,7 @@ from server.store.archive import Archive, load_private_key
 from server.store.log import Append, Log, Tail, fold
 from server.store.processes import Processes
 from server.store.wakes import Wakes
-from server.timers import PRESENT_SECONDS, RETRY_SECONDS, RedisClock, Timers
+from server.timers import PRESENT_SECONDS, RedisClock, Timers
 
 WIND_UP_SECONDS: Final = 1.5
 """How long a process that ends goes on with what its rooms have under way."""
@@ -57,17 +58,15 @@ class Host:
         self.is_shared = False
         self._redis = redis
         self._log = Log(redis)
-        self._archive = Archive(redis)
         self._wakes = Wakes(listening, self._heard)
         self._rooms: dict[str, HostedRoom] = {}
-        self._publishing: set[str] = set()
         self._tasks = asyncio.TaskGroup()
         self._stopping = asyncio.Event()
+        self._publisher = Publisher(self._log, Archive(redis), self._sign, self._stopping)
         self._processes = Processes(redis, self.process_id)
+        self._holdings = Holdings(self._processes)
         self._pulse = Pulse(self._processes, self._log, self, self._stopping)
-        self._held: set[str] = set()
         self._compared = 0
-        self._holding = asyncio.Lock()
         self.pauses: tuple[Pause, ...] = ()
         self._clock = RedisClock()
         self._timers = Timers(self._clock)
@@ -102,24 +101,17 @@ class Host:
         code = self._codes.generate_slug(3)
         while "of" in code.split("-"):
             code = self._codes.generate_slug(3)
-        await self._hold(code)
+        await self._holdings.hold(code)
         return self._add(HostedRoom(code, self, self._draw_round))
 
     async def hold_room(self, code: str) -> HostedRoom | None:
         """The room with this code, in which somebody here is about to speak. Raises RedisError. As `open_room`."""
         while True:
-            await self._hold(code)
+            await self._holdings.hold(code)
             room = await self.open_room(code)
-            if room is None or code in self._held:
+            if room is None or code in self._holdings:
                 return room
             # Released while the log was read, since the room was not open yet.
-
-    async def _hold(self, code: str) -> None:
-        """Others must find the seats of this process should it be killed: so it is written down before they exist."""
-        async with self._holding:
-            if code not in self._held:
-                await self._processes.hold([code])
-                self._held.add(code)
 
     async def open_room(self, code: str) -> HostedRoom | None:
         """The room with this code, or None if there is none. Raises RedisError.
@@ -157,13 +149,10 @@ class Host:
 
     async def send_record(self, code: str, follower: Follower) -> None:
         """Show the record of the last match that is over in this room. Raises RedisError."""
-        record = record_last_match(code, fold(await self._log.read(code)))
+        record = await self._publisher.last_record(code)
         if record is None:
             metrics.REFUSALS.labels(Refusal.NO_RECORD).inc()
-            follower.show(encode(refuse("get_record", Refusal.NO_RECORD)))
-        else:
-            signed = self.key.sign(record)
-            follower.show(encode(MatchRecord(match=signed.match_id, lines=tuple(signed.lines()))))
+        follower.show(encode(record or refuse("get_record", Refusal.NO_RECORD)))
 
     # What a room asks of its surroundings.
 
@@ -209,8 +198,7 @@ class Host:
         metrics.LOST_LOGS.inc()
         _LOG.warning("the log is not what was shown; its followers are sent away", room=room.code)
         if self._rooms.get(room.code) is room:
-            # Redis may have forgotten this as well.
-            self._held.discard(room.code)
+            self._holdings.forget(room.code)
         self._drop(room)
         links = [*room.lost_links(), *room.audience.lose()]
         self._start(self._report_lost(room.code, links), room)
@@ -225,9 +213,12 @@ class Host:
         if state is None or self._rooms.get(code) is not room:
             return
         self._timers.set(room)
-        if state.unpublished and code not in self._publishing:
-            self._publishing.add(code)
+        if state.unpublished:
             self._start(self._publish(room), room)
+
+    def _sign(self, record: Record) -> Record:
+        """With the key of now: it changes when Redis holds another one."""
+        return self.key.sign(record)
 
     def _draw_round(self) -> RoundOpened:
         return self.key.draw_round()
@@ -343,22 +334,9 @@ class Host:
         room.remember(fold(entries[: room.index]))
 
     async def _publish(self, room: HostedRoom) -> None:
-        """Store the matches that are over, until they are stored or this process ends and leaves that to another."""
-        try:
-            while not self._stopping.is_set():
-                try:
-                    steps = fold(await self._log.read(room.code))
-                    for record in record_matches(room.code, steps):
-                        if await self._archive.keep(self.key.sign(record)):
-                            metrics.RECORDS.inc()
-                except (RedisError, OSError):
-                    await asyncio.sleep(RETRY_SECONDS)
-                else:
-                    # Of what was read, that is: another match may be over by now.
-                    room.submit(Request(ConfirmPublished(steps[-1].after.unpublished if steps else 0)))
-                    return
-        finally:
-            self._publishing.discard(room.code)
+        match = await self._publisher.publish(room.code)
+        if match is not None:
+            room.submit(Request(ConfirmPublished(match)))
 
     async def take_up(self, code: str) -> None:
         """Look at a room that everybody forgot: judge its deadline, store its match. Raises RedisError.
@@ -413,9 +391,7 @@ class Host:
 
     async def hold_again(self) -> None:
         """Write down anew in which rooms this process speaks. Raises RedisError."""
-        async with self._holding:
-            if self._held:
-                await self._processes.hold(self._held)
+        await self._holdings.hold_again()
 
     async def keep_key(self) -> None:
         """Give Redis our key where it has none: it may have lost its data. Raises RedisError.
@@ -435,12 +411,7 @@ class Host:
 
     async def release_rooms(self) -> None:
         """Rooms that are not open here any more hold no seat of ours. Raises RedisError."""
-        async with self._holding:
-            gone = self._held - self._rooms.keys()
-            # Whoever comes in meanwhile finds its room not held, and waits to hold it behind this release.
-            self._held -= gone
-            if gone:
-                await self._processes.release(self.process_id, gone)
+        await self._holdings.release_all_but(self._rooms.keys(), self.process_id)
 
     async def report_lapsed(self, process_id: str) -> bool:
         """Tell the rooms of a process that lapsed; whether all of them know. Raises RedisError.

@@ -146,6 +146,11 @@ def _reset(writer: asyncio.StreamWriter) -> None:
     writer.transport.abort()
 
 
+async def lasting(seconds: float) -> None:
+    """So long a fault goes on. Its length is what such a test is about; nothing happens that could be waited for."""
+    await asyncio.sleep(seconds)
+
+
 @asynccontextmanager
 async def faulty_link(target: Target) -> AsyncIterator[FaultyLink]:
     """A link to this target, on a loopback port of its own, without faults at first."""

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from typing import Any
 
 from protocol.calculation.board import Board
 from protocol.calculation.deal import SealedDeal
@@ -10,7 +11,8 @@ from protocol.calculation.round import start_round
 from protocol.calculation.seal import commit_entropy
 from protocol.messages.fields import Phase
 from protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
-from protocol.messages.options import RoomOptions
+from protocol.messages.from_server import ListedRoom
+from protocol.messages.options import RoomOptions, Spectators
 from server.room.commands import Command, CreateRoom, LoseLink, PassTime, Say, TakeSeat
 from server.room.decide import Verdict, decide
 from server.room.events import RoundOpened
@@ -21,6 +23,24 @@ from server.signing import SigningKey
 
 KEY = SigningKey(bytes(32))
 Choose = Callable[[Board, random.Random], Move]
+
+
+def a_listed_room(number: int = 0, **changes: Any) -> ListedRoom:
+    """What the lobby says of a room, which is older the smaller its number."""
+    letters = chr(ord("a") + number // 26) + chr(ord("a") + number % 26)
+    fields: dict[str, Any] = {
+        "room": f"room-{letters}",
+        "phase": Phase.WAITING,
+        "names": ("ann", None),
+        "wins": (0, 0),
+        "rules": "classic",
+        "piles": 4,
+        "redeals": 0,
+        "best_of": 1,
+        "spectators": Spectators.HORIZON,
+        "since_ms": number,
+    }
+    return ListedRoom(**fields | changes)
 
 
 class Table:

@@ -133,10 +133,10 @@ class Talker:
 
 
 async def until(condition: Callable[[], Awaitable[Any]]) -> None:
-    """Ask again and again, with a deadline, until it is so: for what only Redis shows."""
+    """Ask again and again, with a deadline, until it is so: for what no message says."""
     async with asyncio.timeout(PATIENCE_SECONDS):
-        while not await condition():
-            continue
+        while not await condition():  # noqa: ASYNC110 - what is asked sets no event
+            await asyncio.sleep(0.01)
 
 
 @asynccontextmanager

@@ -1,5 +1,6 @@
-"""What cards look like: letters and colours, by the player's choice. Pure."""
+"""What cards and keys look like: letters and colours, by the player's choice. Pure."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -84,3 +85,11 @@ class Deck:
 def deck_of(settings: Settings) -> Deck:
     """The cards that these settings ask for."""
     return Deck(settings.colours, settings.ascii_cards)
+
+
+def foot(keys: Iterable[tuple[str, str]]) -> Text:
+    """The line of keys below a screen: each key, and what it does."""
+    text = Text(" ", no_wrap=True)
+    for key, meaning in keys:
+        text.append(key, f"bold {GOLD}").append(f" {meaning}  ", QUIET)
+    return text

@@ -12,7 +12,7 @@ from textual.widgets.option_list import Option
 
 from client_cli.drawing import clean
 from client_cli.lobby import NoLobby, fetch_lobby, what_is_played, who_plays
-from client_cli.tui.deck import GOLD, QUIET
+from client_cli.tui.deck import GOLD, QUIET, foot
 from client_cli.tui.room_screen import FairestScreen
 from client_cli.tui.widgets import Picture
 from protocol.messages.fields import Phase
@@ -43,7 +43,7 @@ class LobbyScreen(FairestScreen):
             yield Picture(Text(f" Lobby of {self._server}", "bold"), id="lobby-head")
             yield OptionList(id="rooms", markup=False)
             yield Picture(id="lobby-sentence")
-        yield Picture(_foot(), id="foot")
+        yield Picture(foot((("Enter", "join or watch"), ("n p", "page"), ("Esc", "back"))), id="foot")
 
     def on_mount(self) -> None:
         """Look now, and again and again."""
@@ -117,10 +117,3 @@ def _line(listed: ListedRoom) -> Text:
         (listed.room, QUIET),
         no_wrap=True,
     )
-
-
-def _foot() -> Text:
-    text = Text(" ", no_wrap=True)
-    for key, meaning in (("Enter", "join or watch"), ("n p", "page"), ("Esc", "back")):
-        text.append(key, f"bold {GOLD}").append(f" {meaning}  ", QUIET)
-    return text

@@ -15,7 +15,7 @@ from client_cli.plain import tell_news
 from client_cli.tui import hand
 from client_cli.tui.coach import advise
 from client_cli.tui.course import count_of
-from client_cli.tui.deck import GOLD, QUIET
+from client_cli.tui.deck import GOLD, QUIET, foot
 from client_cli.tui.foresight import Foresight, foresee, taken_back
 from client_cli.tui.race_menu import RaceMenu
 from client_cli.tui.room_screen import RoomScreen
@@ -280,7 +280,4 @@ def _foot(keys: Keys, board: Board) -> Text:
     if board.redeals or board.refusal(REDEAL) is None:
         pairs.append(("r", "redeal"))
     pairs += [("?", "help"), ("Esc", "menu")]
-    text = Text(" ", no_wrap=True)
-    for key, meaning in pairs:
-        text.append(key, f"bold {GOLD}").append(f" {meaning}  ", QUIET)
-    return text
+    return foot(pairs)

@@ -12,7 +12,7 @@ from client_cli.model import Model
 from client_cli.records import short_path
 from client_cli.tui.course import course_of
 from client_cli.tui.curve import STYLES, draw_curve
-from client_cli.tui.deck import GOLD, QUIET
+from client_cli.tui.deck import GOLD, QUIET, foot
 from client_cli.tui.reel import reel_of
 from client_cli.tui.replay_screen import ReplayScreen
 from client_cli.tui.room_screen import RoomScreen
@@ -127,10 +127,7 @@ class ResultScreen(RoomScreen):
         elif model.phase is Phase.WAITING:
             sentence = "The other player has left."
         self.query_one("#next", Picture).show(Text(sentence, "bold"))
-        foot = Text(" ", no_wrap=True)
-        for key, meaning in [*keys, ("?", "keys, rules")]:
-            foot.append(key, f"bold {GOLD}").append(f" {meaning}  ", QUIET)
-        self.query_one("#foot", Picture).show(foot)
+        self.query_one("#foot", Picture).show(foot([*keys, ("?", "keys, rules")]))
 
     async def action_ready(self) -> None:
         """Ready for the next round."""

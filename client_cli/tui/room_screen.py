@@ -51,8 +51,8 @@ class FairestScreen(Screen[None]):
         yield from self.parts()
 
     def parts(self) -> ComposeResult:
-        """The widgets of the one screen."""
-        raise NotImplementedError
+        """The widgets of this screen alone."""
+        return ()
 
     def on_resize(self) -> None:
         """Say what is needed where there is not enough room, and draw for the new size."""
@@ -94,9 +94,8 @@ class RoomScreen(FairestScreen):
 
     def compose(self) -> ComposeResult:
         """What every screen of a room has."""
-        yield Paragraph(id="too-small")
         yield Picture(id="banner")
-        yield from self.parts()
+        yield from super().compose()
 
     def on_mount(self) -> None:
         """Draw, and keep the clock going; nothing else moves by itself."""

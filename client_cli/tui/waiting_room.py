@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from client_cli.plain import tell_options
-from client_cli.tui.deck import GOLD, QUIET
+from client_cli.tui.deck import GOLD, QUIET, foot
 from client_cli.tui.keys_screen import tell_rules
 from client_cli.tui.lettering import large, spaced
 from client_cli.tui.room_screen import RoomScreen
@@ -106,10 +106,7 @@ class WaitingRoom(RoomScreen):
         pairs = [("Enter", "ready"), ("?", "how to play"), ("Esc", "leave")]
         if self._may_call_bot:
             pairs.insert(1, ("b", "a bot takes the other seat"))
-        text = Text(" ", no_wrap=True)
-        for key, meaning in pairs:
-            text.append(key, f"bold {GOLD}").append(f" {meaning}  ", QUIET)
-        return text
+        return foot(pairs)
 
     @property
     def _may_call_bot(self) -> bool:

@@ -34,11 +34,15 @@ class LoseLink:
     link: str
 
 
+Word = Play | Ready | Reveal | Rematch | Leave
+"""What a player says in a room."""
+
+
 class Say(NamedTuple):
     """Who speaks for a seat over this link says something that changes the room."""
 
     link: str
-    word: Ready | Reveal | Play | Rematch | Leave
+    word: Word
 
 
 @dataclass(frozen=True, slots=True)

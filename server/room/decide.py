@@ -20,6 +20,7 @@ from server.room.commands import (
     Say,
     StandStill,
     TakeSeat,
+    Word,
 )
 from server.room.events import (
     Attached,
@@ -134,7 +135,7 @@ def _take_seat(state: RoomState, command: TakeSeat, draw_round: DrawRound) -> Ve
     return (*sits, draw_round()) if is_full else sits
 
 
-def _hear(state: RoomState, link: str, word: Ready | Reveal | Play | Rematch | Leave, draw_round: DrawRound) -> Verdict:
+def _hear(state: RoomState, link: str, word: Word, draw_round: DrawRound) -> Verdict:
     seat = state.seat_of_link(link)
     if seat is None:
         return refuse(word.type, Refusal.NOT_SEATED, number=word.number if isinstance(word, Play) else None)

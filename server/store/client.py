@@ -74,15 +74,13 @@ class _Leaving(AbstractConnection):
                         await self.check(reply)
                     replies.append(reply)
         except TimeoutError as reason:
-            await self.disconnect(nowait=True)
             raise RedisTimeoutError("Redis did not answer in time") from reason
         except (OSError, RuntimeError) as reason:
-            await self.disconnect(nowait=True)
             raise RedisConnectionError(str(reason)) from reason
-        except BaseException:
-            # What was read by half is of no use to the next one.
-            await self.disconnect(nowait=True)
-            raise
+        finally:
+            if len(replies) < count:
+                # What was read by half is of no use to the next one.
+                await self.disconnect(nowait=True)
         return replies
 
     async def send_packed_command(self, *arguments: Any, **options: Any) -> None:

@@ -85,6 +85,16 @@ async def sit_down(player: Terminal, rival: Talker) -> None:
     await player.is_on(RaceScreen)
 
 
+@asynccontextmanager
+async def racing(
+    url: str, home: Path, options: RoomOptions = CALM, name: str | None = None, by: str | None = None
+) -> AsyncIterator[tuple[Terminal, Talker]]:
+    """A race that is on, between somebody at a terminal, perhaps by another way, and a rival."""
+    async with talking(url) as rival, terminal(InRoom(Create(options=options), by or url, name), home) as player:
+        await sit_down(player, rival)
+        yield player, rival
+
+
 async def play_to_the_end(player: Terminal, hands: Hands) -> None:
     """Always to a foundation if that is possible."""
     chance = random.Random(1)
@@ -107,11 +117,7 @@ def has_something_to_do(player: Terminal) -> bool:
 
 @pytest.mark.parametrize("hands", [Terminal.make, Terminal.click], ids=("keys", "mouse"))
 async def test_a_whole_race_is_played(server_url: str, home: Path, hands: Hands) -> None:
-    async with (
-        talking(server_url) as rival,
-        terminal(InRoom(Create(options=QUICK), server_url, "ann"), home) as player,
-    ):
-        await sit_down(player, rival)
+    async with racing(server_url, home, options=QUICK, name="ann") as (player, rival):
         await rival.play("stop")
         await play_to_the_end(player, hands)
         await player.is_on(ResultScreen)
@@ -160,11 +166,7 @@ async def test_the_countdown_shows_the_check_words(server_url: str, home: Path) 
 
 
 async def test_a_move_is_shown_before_the_server_has_heard_of_it(link: FaultyLink, server_url: str, home: Path) -> None:
-    async with (
-        talking(server_url) as rival,
-        terminal(InRoom(Create(options=CALM), through(link)), home) as player,
-    ):
-        await sit_down(player, rival)
+    async with racing(server_url, home, by=through(link)) as (player, _rival):
         board = player.visit.model.board
         assert board is not None and board.turned is not None
         link.stall()
@@ -177,11 +179,7 @@ async def test_a_move_is_shown_before_the_server_has_heard_of_it(link: FaultyLin
 
 
 async def test_a_refused_move_is_taken_back_and_said_to_be(server_url: str, home: Path) -> None:
-    async with (
-        talking(server_url) as rival,
-        terminal(InRoom(Create(options=CALM), server_url), home) as player,
-    ):
-        await sit_down(player, rival)
+    async with racing(server_url, home) as (player, _rival):
         before = player.visit.model.playing(player.visit.model.next_play(next(legal(player))))
         refused = Refused(to="play", code=Refusal.RACE_OVER, sentence="The race is over.", number=before.sent[0].number)
         screen = await player.is_on(RaceScreen)
@@ -196,22 +194,14 @@ def legal(player: Terminal) -> Iterator[Move]:
 
 
 async def test_shift_is_heard_from_terminals_that_report_it_as_a_key(server_url: str, home: Path) -> None:
-    async with (
-        talking(server_url) as rival,
-        terminal(InRoom(Create(options=CALM), server_url), home) as player,
-    ):
-        await sit_down(player, rival)
+    async with racing(server_url, home) as (player, _rival):
         await player.press("shift+a")
         assert player.read("news") == " This waste pile is empty."
 
 
 async def test_a_race_goes_on_over_a_line_with_jitter(link: FaultyLink, server_url: str, home: Path) -> None:
     chance = random.Random(3)
-    async with (
-        talking(server_url) as rival,
-        terminal(InRoom(Create(options=CALM), through(link)), home) as player,
-    ):
-        await sit_down(player, rival)
+    async with racing(server_url, home, by=through(link)) as (player, _rival):
         for number in range(8):
             link.latency_seconds = chance.uniform(0, 0.2)
             await player.press("abcd"[number % 4])
@@ -224,11 +214,7 @@ async def test_a_race_goes_on_over_a_line_with_jitter(link: FaultyLink, server_u
 async def test_a_lost_connection_freezes_the_board_and_comes_back_by_itself(
     link: FaultyLink, server_url: str, home: Path
 ) -> None:
-    async with (
-        talking(server_url) as rival,
-        terminal(InRoom(Create(options=CALM), through(link)), home) as player,
-    ):
-        await sit_down(player, rival)
+    async with racing(server_url, home, by=through(link)) as (player, _rival):
         link.is_closed = True
         link.reset()
         await player.sees("Connection lost")
@@ -245,8 +231,7 @@ async def test_a_race_goes_on_when_its_server_was_killed_and_started_again(redis
     port = free_port()
     async with serving_fleet(redis_url) as fleet:
         url = await fleet.start(port=port)
-        async with talking(url) as rival, terminal(InRoom(Create(options=CALM), url), home) as player:
-            await sit_down(player, rival)
+        async with racing(url, home) as (player, _rival):
             await player.press("a")
             await player.until(lambda: not player.visit.model.sent)
             await fleet.kill(url)
@@ -259,11 +244,7 @@ async def test_a_race_goes_on_when_its_server_was_killed_and_started_again(redis
 
 
 async def test_escape_never_loses_a_race(server_url: str, home: Path) -> None:
-    async with (
-        talking(server_url) as rival,
-        terminal(InRoom(Create(options=CALM), server_url), home) as player,
-    ):
-        await sit_down(player, rival)
+    async with racing(server_url, home) as (player, _rival):
         await player.press("escape")
         await player.is_on(RaceMenu)
         await player.press("escape")
@@ -274,11 +255,7 @@ async def test_escape_never_loses_a_race(server_url: str, home: Path) -> None:
 
 
 async def test_quitting_in_a_race_asks_first_and_says_how_to_come_back(server_url: str, home: Path) -> None:
-    async with (
-        talking(server_url) as rival,
-        terminal(InRoom(Create(options=CALM), server_url), home) as player,
-    ):
-        await sit_down(player, rival)
+    async with racing(server_url, home) as (player, _rival):
         await player.press("ctrl+q")
         await player.is_on(RaceMenu)
         invitation = player.visit.model.invitation
@@ -287,11 +264,7 @@ async def test_quitting_in_a_race_asks_first_and_says_how_to_come_back(server_ur
 
 
 async def test_stop_in_the_menu_ends_the_race_with_what_is_placed(server_url: str, home: Path) -> None:
-    async with (
-        talking(server_url) as rival,
-        terminal(InRoom(Create(options=CALM), server_url), home) as player,
-    ):
-        await sit_down(player, rival)
+    async with racing(server_url, home) as (player, rival):
         await player.press("escape", "down", "enter")
         await player.sees("race ends with 4 cards")
         await rival.play("stop")
@@ -300,11 +273,7 @@ async def test_stop_in_the_menu_ends_the_race_with_what_is_placed(server_url: st
 
 
 async def test_a_terminal_that_shrinks_in_a_race_says_what_it_needs(server_url: str, home: Path) -> None:
-    async with (
-        talking(server_url) as rival,
-        terminal(InRoom(Create(options=CALM), server_url), home) as player,
-    ):
-        await sit_down(player, rival)
+    async with racing(server_url, home) as (player, _rival):
         await player.pilot.resize_terminal(50, 12)
         await player.sees("80 columns and 24 lines")
         await player.press("a")
@@ -316,11 +285,7 @@ async def test_a_terminal_that_shrinks_in_a_race_says_what_it_needs(server_url: 
 
 
 async def test_help_lies_over_the_race_until_it_is_put_away(server_url: str, home: Path) -> None:
-    async with (
-        talking(server_url) as rival,
-        terminal(InRoom(Create(options=CALM), server_url), home) as player,
-    ):
-        await sit_down(player, rival)
+    async with racing(server_url, home) as (player, _rival):
         await player.press("question_mark")
         await player.is_on(KeysScreen)
         await player.sees("the turned card onto that waste pile")
@@ -331,11 +296,7 @@ async def test_help_lies_over_the_race_until_it_is_put_away(server_url: str, hom
 
 
 async def test_a_result_brings_a_rematch(server_url: str, home: Path) -> None:
-    async with (
-        talking(server_url) as rival,
-        terminal(InRoom(Create(options=QUICK), server_url), home) as player,
-    ):
-        await sit_down(player, rival)
+    async with racing(server_url, home, options=QUICK) as (player, rival):
         await rival.play("resign")
         await player.is_on(ResultScreen)
         await player.press("r")
@@ -349,11 +310,7 @@ async def test_a_result_brings_a_rematch(server_url: str, home: Path) -> None:
 
 async def test_the_result_of_a_round_stays_though_the_next_one_is_open(server_url: str, home: Path) -> None:
     options = RoomOptions(countdown_seconds=0, best_of=3)
-    async with (
-        talking(server_url) as rival,
-        terminal(InRoom(Create(options=options), server_url, "ann"), home) as player,
-    ):
-        await sit_down(player, rival)
+    async with racing(server_url, home, options=options, name="ann") as (player, rival):
         await rival.play("resign")
         await player.is_on(ResultScreen)
         await player.until(lambda: player.visit.model.phase is Phase.READY)

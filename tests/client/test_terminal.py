@@ -24,11 +24,11 @@ from client_cli.cli import app
 from protocol.calculation.seal import chain_line
 from protocol.messages.codec import encode
 from protocol.messages.fields import Phase
-from protocol.messages.from_server import ListedRoom, Snapshot, Welcome
-from protocol.messages.options import RoomOptions, Spectators
+from protocol.messages.from_server import Snapshot, Welcome
+from protocol.messages.options import RoomOptions
 from protocol.messages.scene import Scene, SeatScene
 from server.room.recording import record_last_match
-from tests.races import KEY, raced
+from tests.races import KEY, a_listed_room, raced
 
 ROOM = "quiet-amber-otter"
 LATER = 1_900_000_000_000
@@ -308,19 +308,7 @@ async def test_what_answers_over_http_steers_nothing(tmp_path: Path, face: Face,
 
 
 def lobby_of(**changes: Any) -> bytes:
-    listed = ListedRoom(
-        room=ROOM,
-        phase=Phase.WAITING,
-        names=("ann", None),
-        wins=(0, 0),
-        rules="classic",
-        piles=4,
-        redeals=0,
-        best_of=1,
-        spectators=Spectators.HORIZON,
-        since_ms=0,
-    )
-    fields = {**json.loads(encode(listed)), **changes}
+    fields = {**json.loads(encode(a_listed_room())), **changes}
     page = {"type": "lobby", "page": 0, "pages": 1, "total": 1, "rooms": [fields]}
     return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + json.dumps(page).encode()
 

@@ -1,6 +1,5 @@
 """Every wrong frame gets its own code and sentence through a real socket, and changes nothing."""
 
-import asyncio
 import gc
 import json
 from contextlib import suppress
@@ -257,7 +256,6 @@ async def test_a_connection_that_is_broken_off_leaves_nothing_in_memory(server_u
     """An exception that is raised again and again keeps every frame that it went through."""
 
     async def is_forgotten() -> bool:
-        await asyncio.sleep(0.02)
         gc.collect()
         return not any(isinstance(each, Wire) for each in gc.get_objects())
 

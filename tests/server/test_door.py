@@ -233,7 +233,6 @@ async def until_cut_off(reason: str, count: float) -> None:
     """A server counts when the connection is gone, its client may know before."""
 
     async def is_counted() -> bool:
-        await asyncio.sleep(0.02)
         return cut_off(reason) == count
 
     await until(is_counted)
@@ -277,7 +276,6 @@ async def test_what_makes_the_server_read_a_whole_log_counts_as_ten_messages(lim
     before = throttled()
 
     async def is_slowed_down() -> bool:
-        await asyncio.sleep(0.02)
         return throttled() == before + 1
 
     async with limited(messages_burst=25, messages_per_second=1) as url, talking(url) as player:

@@ -17,7 +17,7 @@ from server.settings import Settings
 from server.store.client import connect
 from server.store.log import Log
 from tests.bots import Match, start_match
-from tests.faulty_link import FaultyLink, faulty_link
+from tests.faulty_link import FaultyLink, faulty_link, lasting
 from tests.history import check_history, read_room
 from tests.processes import redis_process, serving_fleet
 from tests.talker import QUICK, talking, until
@@ -35,13 +35,13 @@ async def slow(link: FaultyLink, match: Match) -> None:
 
 async def stalled_for_a_second(link: FaultyLink, _: Match) -> None:
     link.stall()
-    await asyncio.sleep(1.0)
+    await lasting(1.0)
     link.flow()
 
 
 async def stalled_for_longer_than_a_process_waits(link: FaultyLink, _: Match) -> None:
     link.stall()
-    await asyncio.sleep(3.5)
+    await lasting(3.5)
     link.flow()
 
 
@@ -54,7 +54,7 @@ async def cut_again_and_again(link: FaultyLink, match: Match) -> None:
 async def closed_for_a_second(link: FaultyLink, _: Match) -> None:
     link.is_closed = True
     link.reset()
-    await asyncio.sleep(1.0)
+    await lasting(1.0)
     link.is_closed = False
 
 

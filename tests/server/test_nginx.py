@@ -115,18 +115,18 @@ async def running_nginx(folder: Path, port: int, servers: list[str]) -> AsyncIte
 
 
 async def _accepting(nginx: asyncio.subprocess.Process, port: int) -> None:
-    async with asyncio.timeout(10):
-        while True:
-            try:
-                _, writer = await asyncio.open_connection("127.0.0.1", port)
-            except ConnectionRefusedError:
-                if nginx.returncode is not None:
-                    _, told = await nginx.communicate()
-                    pytest.fail(f"nginx does not start: {told.decode()}")
-                await asyncio.sleep(0.01)
-            else:
-                writer.close()
-                return
+    async def is_open() -> bool:
+        if nginx.returncode is not None:
+            _, told = await nginx.communicate()
+            pytest.fail(f"nginx does not start: {told.decode()}")
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+        except ConnectionRefusedError:
+            return False
+        writer.close()
+        return True
+
+    await until(is_open)
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from server.store.client import connect
 from server.store.log import Log
 from server.store.processes import Processes
 from tests.bots import start_match
+from tests.faulty_link import lasting
 from tests.history import read_steps
 from tests.processes import Fleet, RedisProcess, redis_process, serving_fleet
 from tests.talker import QUICK, Talker, talking, two_racing, until
@@ -254,7 +255,7 @@ async def test_a_deadline_that_passes_while_redis_stands_still_is_not_judged_bef
 
             await until(is_near)
             process.freeze()
-            await asyncio.sleep(3.4)
+            await lasting(3.4)
             process.thaw()
 
             async def is_judged() -> bool:

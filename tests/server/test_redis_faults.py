@@ -20,7 +20,7 @@ from server.settings import Settings
 from server.store.client import connect
 from server.store.log import Log, Logged
 from tests.bots import Bot, Match, start_match
-from tests.faulty_link import FaultyLink, faulty_link
+from tests.faulty_link import FaultyLink, faulty_link, lasting
 from tests.history import check_history
 from tests.processes import RedisProcess, redis_process
 from tests.talker import QUICK, talking, two_racing, until
@@ -67,7 +67,7 @@ async def test_a_redis_frozen_for_three_seconds_loses_nothing_and_stops_the_cloc
             match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
             await match.moved(10)
             redis.freeze()
-            await asyncio.sleep(3.1)
+            await lasting(3.1)
             redis.thaw()
             assert await problems(redis.url, match) == []
             assert any(isinstance(entry.event, Paused) for entry in await log_of(redis.url, match.room))
@@ -159,7 +159,7 @@ async def test_a_race_goes_through_a_redis_that_was_full_for_seconds() -> None:
             match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
             await match.moved(10)
             redis.call("CONFIG", "SET", "maxmemory", 1)
-            await asyncio.sleep(3.5)
+            await lasting(3.5)
             redis.call("CONFIG", "SET", "maxmemory", 0)
             assert await problems(redis.url, match) == []
 
