@@ -14,7 +14,7 @@ from server.crowd import Crowd, Later
 from server.room import view as seen
 from server.room.events import Attached, Detached, Played, SeatFreed
 from server.room.state import RoomState
-from server.room.view import Mark, News, Step
+from server.room.view import Mark, Step, Told
 
 
 class Follower(Protocol):
@@ -127,7 +127,7 @@ class Audience:
         """The log has these steps: everybody sees what they may see of them, then followers come and go."""
         if not steps:
             return
-        told = [(seen.tell(step), step) for step in steps]
+        told = [seen.tell(step) for step in steps]
         for seat, follower in self._seats.items():
             view, entries = self._see(seat, told)
             if entries:
@@ -140,11 +140,11 @@ class Audience:
             if not isinstance(step.event, Played):
                 self._reseat(step)
 
-    def _see(self, viewer: int | None, told: Sequence[tuple[Sequence[News], Step]]) -> tuple[seen.View, list[bytes]]:
+    def _see(self, viewer: int | None, told: Sequence[Told]) -> tuple[seen.View, list[bytes]]:
         """What is new to this viewer, and its view behind it."""
         view, entries = self._views[viewer], []
-        for news, step in told:
-            entries += view.see(news, step)
+        for each in told:
+            entries += view.see(each)
         return view, entries
 
     def tell_placed(self, state: RoomState | None) -> None:

@@ -105,8 +105,6 @@ class Connection:
         self._breach: asyncio.Future[BrokenMessage] = asyncio.get_running_loop().create_future()
         self._player: Player | None = None
         self._room: HostedRoom | None = None
-        self._is_listening = False
-        """Whether nothing waits to be heard, so that what comes next may be heard where it arrives."""
 
     async def serve(self) -> None:
         """Hear the client until either side closes. When cancelled, the seat counts as left alone, not as left."""
@@ -153,11 +151,11 @@ class Connection:
     async def _listen(self) -> None:
         try:
             await self._greet()
-            self._websocket.take_at_once = self._take_at_once
             while True:
-                self._is_listening = True
+                self._websocket.take_at_once = self._take_at_once
                 frame = await self._websocket.recv()
-                self._is_listening = False
+                # It may have waited there already, with others behind it.
+                self._websocket.take_at_once = None
                 message = self._decode(frame)
                 await self._hear(message)
                 await self._slow_down(READS_LOG if isinstance(message, (Resume, Watch, GetRecord)) else 1)
@@ -175,14 +173,13 @@ class Connection:
 
         This spares nearly all messages that there are a queue and a task switch, which take as long as judging a move.
         """
-        message = None
-        if self._is_listening and self._room is not None:
-            try:
-                message = decode_from_client(frame)
-            except BrokenMessage:
-                message = None
+        if self._room is None:
+            return False
+        try:
+            message = decode_from_client(frame)
+        except BrokenMessage:
+            return False
         if not isinstance(message, Word) or not self._bucket.try_take(time.monotonic()):
-            self._is_listening = False
             return False
         metrics.MESSAGES_OF_TYPE(message.type).inc()
         try:

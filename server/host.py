@@ -9,6 +9,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, cast
+from weakref import WeakValueDictionary
 
 import structlog
 from coolname import RandomGenerator
@@ -60,6 +61,7 @@ class Host:
         self._log = Log(redis)
         self._wakes = Wakes(listening, self._heard)
         self._rooms: dict[str, HostedRoom] = {}
+        self._openings: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._tasks = asyncio.TaskGroup()
         self._stopping = asyncio.Event()
         self._publisher = Publisher(self._log, Archive(redis), self._sign, self._stopping)
@@ -120,14 +122,17 @@ class Host:
         """
         if code in self._rooms:
             return self._rooms[code]
-        entries = await self._log.read(code)
-        if code in self._rooms:
-            return self._rooms[code]
-        if not entries:
-            return None
-        room = HostedRoom(code, self, self._draw_round)
-        room.open(fold(entries))
-        return self._add(room)
+        opening = self._openings.setdefault(code, asyncio.Lock())
+        async with opening:
+            # Whoever comes at the same time, as the players of a killed server do, waits for one reading of the log.
+            if code in self._rooms:
+                return self._rooms[code]
+            entries = await self._log.read(code)
+            if not entries:
+                return None
+            room = HostedRoom(code, self, self._draw_round)
+            room.open(fold(entries))
+            return self._add(room)
 
     async def watch(self, code: str, follower: Follower) -> HostedRoom | None:
         """Show a spectator the room, from a snapshot on; None, and a refusal, if that may not be."""
@@ -292,8 +297,8 @@ class Host:
         """
         if room.history is None:
             await self._recall(room, follower)
-        steps = room.history
-        if steps is None or not room.audience.is_expected(follower):
+        history = room.history
+        if history is None or not room.audience.is_expected(follower):
             # It has left, or was introduced, while the log was read; or there was nothing to read.
             return
         viewer = room.seat_of(follower)
@@ -304,7 +309,7 @@ class Host:
             room.unfollow(follower)
             follower.replaced()
             return
-        introduction = introduce(room.code, steps, viewer, follower.seen_upto, self.now_ms())
+        introduction = introduce(room.code, history, viewer, follower.seen_upto, self.now_ms())
         room.audience.introduce(viewer, follower, introduction)
 
     async def _recall(self, room: HostedRoom, follower: Follower) -> None:

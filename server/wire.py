@@ -1,37 +1,46 @@
 """Our end of a WebSocket, with two ways past the queues of `websockets`: for a player's words, and for our frames.
 
-A message that can be dealt with at once is dealt with where it arrives; everything else waits for `recv`, in order. A
-frame is written as it is, without a look at every frame before it. What is bypassed is ours to do: the token bucket and
-the bound on unsent bytes stand at both ways (docs/decisions/0022-a-cheap-move.md).
+A message that arrives whole, while nothing waits, may be dealt with where it arrives; everything else is the
+library's, and waits for `recv`, in order. A frame is written as it is, without a look at every frame before it. What
+is bypassed is ours to do: the token bucket and the bound on unsent bytes stand at both ways
+(docs/decisions/0022-a-cheap-move.md).
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
+from websockets import frames
 from websockets.asyncio.server import ServerConnection
-from websockets.frames import Frame, Opcode
 from websockets.protocol import State
+from websockets.streams import StreamReader
 
 
 class Wire(ServerConnection):
     """A connection whose messages may be taken where they arrive."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.take_at_once: Callable[[bytes], bool] | None = None
-        """Called with every whole text message; False leaves it to `recv`, and so must all that come behind it."""
+    take_at_once: Callable[[bytes], bool] | None = None
+    """Called with a text message that arrives whole; False leaves it to `recv`. It is for who waits in `recv` to set:
+    what goes to `recv` unsets it, so that nothing overtakes what waits there.
+    """
 
-    def process_event(self, event: Any) -> None:
-        """As the library's, but for messages that are taken at once. Overrides what is no documented interface."""
-        take = self.take_at_once
-        if take is not None and isinstance(event, Frame):
-            if event.opcode is Opcode.TEXT and event.fin:
-                if take(bytes(event.data)):
-                    return
-            elif event.opcode is not Opcode.PING and event.opcode is not Opcode.PONG:
-                # Part of a message. Who sends in parts is heard by `recv` from here on, which puts them together.
-                self.take_at_once = None
-        super().process_event(event)
+    def data_received(self, data: bytes) -> None:
+        """As the library's, but for messages that are taken at once."""
+        take, self.take_at_once = self.take_at_once, None
+        if take is not None:
+            text = unframe_text(data)
+            if text is not None and self.is_between_messages and take(text):
+                self.take_at_once = take
+                return
+        super().data_received(data)
+
+    @property
+    def is_between_messages(self) -> bool:
+        """Whether the library's parser, a generator within a generator, waits for the first byte of a message."""
+        protocol = self.protocol
+        if protocol.state is not State.OPEN or protocol.current_size is not None:
+            return False
+        parser: Any = protocol.parser
+        return parser.gi_yieldfrom.gi_yieldfrom.gi_code is _AT_EOF
 
     @property
     def unsent_bytes(self) -> int:
@@ -42,6 +51,17 @@ class Wire(ServerConnection):
         """Send one text frame without waiting; nothing happens on a connection that is closing."""
         if self.protocol.state is State.OPEN and not self.transport.is_closing():
             self.transport.write(frame_text(data))
+
+
+_AT_EOF: Final = StreamReader.at_eof.__code__
+
+
+def unframe_text(data: bytes) -> bytes | None:
+    """The payload if this is one short text message of a client and nothing else (RFC 6455, 5.2), else None."""
+    size = len(data) - 6
+    if 0 <= size < 126 and data[0] == 0x81 and data[1] == 0x80 | size:
+        return frames.apply_mask(data[6:], data[2:6])  # type: ignore[attr-defined]  # in C where there is a wheel
+    return None
 
 
 def frame_text(data: bytes) -> bytes:

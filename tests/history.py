@@ -83,7 +83,7 @@ def _check_results(room: str, steps: Sequence[Step]) -> Iterator[str]:
 
 
 def _told(step: Step) -> list[Entry]:
-    return [decode_entry(news.text) for news in seen.tell(step)]
+    return [decode_entry(news.text) for news in seen.tell(step).news]
 
 
 def _check_sight(sight: Sight, steps: Sequence[Step]) -> Iterator[str]:
@@ -93,7 +93,7 @@ def _check_sight(sight: Sight, steps: Sequence[Step]) -> Iterator[str]:
     moves = 0
     most_moves = 0
     for step in steps:
-        shown.extend(map(decode_entry, view.see(seen.tell(step), step)))
+        shown.extend(map(decode_entry, view.see(seen.tell(step))))
         marks.add(view.mark)
         if step.after.race is not None and sight.seat is not None:
             moves = step.after.race.racers[sight.seat].moves

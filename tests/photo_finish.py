@@ -100,7 +100,8 @@ async def race_to_the_line(urls: tuple[str, str, str], redis: Redis, room: str, 
 async def _compare(redis: Redis, room: str, everybody: list[Talker]) -> list[str]:
     sights = [Sight(each.seat, each.heard) for each in everybody]
     problems = check_history(room, await Log(redis).read(room), sights)
-    told = {"the log": [decode_entry(news.text) for step in await read_steps(redis, room) for news in seen.tell(step)]}
+    logged = map(seen.tell, await read_steps(redis, room))
+    told = {"the log": [decode_entry(news.text) for step in logged for news in step.news]}
     for each in everybody:
         views = [message for message in each.heard if isinstance(message, View)]
         told[f"viewer {each.seat}"] = [entry for view in views for entry in view.entries]

@@ -110,28 +110,35 @@ class Board:
             case Kind.STOP | Kind.RESIGN:
                 return None
 
-    def play(self, move: Move) -> "Board":
-        """The board after a legal move of a card or a redeal; the next stock card is not turned yet.
+    def play(self, move: Move, next_card: Card | None = None) -> "Board":
+        """The board after a legal move of a card or a redeal.
 
+        If that takes the turned card away, `next_card` is turned; with None the board waits to be told the next one.
         Raises IndexError or AssertionError for a move that `refusal` forbids: ask it first.
         """
+        stock = self.stock if next_card is None else self.stock - 1
         match move.kind:
             case Kind.STOCK_TO_FOUNDATION:
                 assert self.turned is not None
                 foundations = _put(self.foundations, move.target, self.turned)
-                return Board(self.layout, foundations, self.piles, None, self.stock, self.redeals, self.direct + 1)
+                return Board(self.layout, foundations, self.piles, next_card, stock, self.redeals, self.direct + 1)
             case Kind.STOCK_TO_PILE:
                 assert self.turned is not None
                 piles = _put(self.piles, move.target, self.turned)
-                return Board(self.layout, self.foundations, piles, None, self.stock, self.redeals, self.direct)
+                return Board(self.layout, self.foundations, piles, next_card, stock, self.redeals, self.direct)
             case Kind.PILE_TO_FOUNDATION:
                 pile = self.piles[move.source]
                 piles = (*self.piles[: move.source], pile[:-1], *self.piles[move.source + 1 :])
                 foundations = _put(self.foundations, move.target, pile[-1])
                 return Board(self.layout, foundations, piles, self.turned, self.stock, self.redeals, self.direct)
             case Kind.REDEAL:
-                waste = sum(map(len, self.piles))
-                return replace(self, piles=((),) * len(self.piles), stock=waste, redeals=self.redeals - 1)
+                redealt = replace(
+                    self,
+                    piles=((),) * len(self.piles),
+                    stock=sum(map(len, self.piles)),
+                    redeals=self.redeals - 1,
+                )
+                return redealt if next_card is None else redealt.turn(next_card)
             case _:
                 raise AssertionError(f"{move} moves no card")
 

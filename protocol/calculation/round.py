@@ -110,18 +110,18 @@ class Round(NamedTuple):
         if move.kind is Kind.STOP or move.kind is Kind.RESIGN:
             chosen = Ending.STOPPED if move.kind is Kind.STOP else Ending.RESIGNED
             return self._with(seat, racer._replace(moves=racer.moves + 1, ending=chosen, last_move=move))
-        board = racer.board.play(move)
-        ahead: Sequence[int]
+        turn, ahead, seen, next_card = racer.turn, racer.ahead, racer.seen, None
         if move.kind is Kind.REDEAL:
             turn, ahead = self._redealt(racer)
-        else:
-            turn, ahead = racer.turn, racer.ahead
-        seen = racer.seen
-        if board.turned is None and board.stock:
-            turn, ahead, seen = Turn(turn.pass_number, ahead[0]), ahead[1:], seen + 1
-            board = board.turn(self.deal.orders[turn.pass_number][turn.position])
-        elif board.turned is None:
-            turn = Turn(turn.pass_number, len(self.deal.orders[turn.pass_number]))
+        if move.kind is not Kind.PILE_TO_FOUNDATION:
+            pass_number = turn.pass_number
+            order = self.deal.orders[pass_number]
+            if ahead:
+                turn, ahead, seen = Turn(pass_number, ahead[0]), ahead[1:], seen + 1
+                next_card = order[turn.position]
+            else:
+                turn = Turn(pass_number, len(order))
+        board = racer.board.play(move, next_card)
         has_placed = board.foundations is not racer.board.foundations
         ending = Ending.WON if has_placed and board.is_won else Ending.STUCK if board.is_stuck else None
         return self._with(seat, Racer(board, turn, ahead, racer.moves + 1, seen, ending, move))

@@ -26,7 +26,7 @@ _VOWELS: Final = "aiou"
 
 def _encode(label: str, *parts: bytes) -> bytes:
     encoded = (b"fairest.v1." + label.encode(), *parts)
-    return b"".join(len(part).to_bytes(4, "big") + part for part in encoded)
+    return b"".join([len(part).to_bytes(4, "big") + part for part in encoded])
 
 
 def _proquint(number: int) -> str:

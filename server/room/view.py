@@ -61,6 +61,13 @@ class News(NamedTuple):
     is_decision: bool = False
 
 
+class Told(NamedTuple):
+    """A step, and what it is in the words of the wire."""
+
+    step: Step
+    news: Sequence[News]
+
+
 @dataclass(slots=True)
 class View:
     """What one viewer has been shown: a seat (0, 1) or, with None, a spectator.
@@ -75,8 +82,9 @@ class View:
     _held: tuple[deque[tuple[int, News]], deque[tuple[int, News]]] = field(default_factory=lambda: (deque(), deque()))
     _count: int = 0
 
-    def see(self, news: Sequence[News], step: Step) -> list[bytes]:
-        """The entries that this viewer is shown now that this happened, in order. `news` is what the step told."""
+    def see(self, told: Told) -> list[bytes]:
+        """The entries that this viewer is shown now that this happened, in order."""
+        step, news = told
         shown: list[bytes] = []
         race = step.after.race
         for item in news:
@@ -133,7 +141,7 @@ def view(steps: Iterable[Step], viewer: int | None) -> list[Entry]:
     seen: View | None = None
     for step in steps:
         seen = seen or views_of(step.after)[viewer]
-        shown.extend(map(decode_entry, seen.see(tell(step), step)))
+        shown.extend(map(decode_entry, seen.see(tell(step))))
     return shown
 
 
@@ -152,16 +160,16 @@ class Introduction(NamedTuple):
     view: View
 
 
-def introduce(room: str, steps: Sequence[Step], viewer: int | None, seen_upto: Mark, now_ms: int) -> Introduction:
-    """What a viewer has missed of a log behind what it has seen, or the whole scene.
+def introduce(room: str, history: Sequence[Told], viewer: int | None, seen_upto: Mark, now_ms: int) -> Introduction:
+    """What a viewer has missed of a whole log behind what it has seen, or the whole scene.
 
     The scene is for who has seen nothing, or something that this log does not hold.
     """
-    seen = views_of(steps[0].after)[viewer]
+    seen = views_of(history[0].step.after)[viewer]
     shown: list[bytes] = []
     is_known = False
-    for step in steps:
-        shown.extend(seen.see(tell(step), step))
+    for told in history:
+        shown.extend(seen.see(told))
         is_known = is_known or seen.mark == seen_upto
     if is_known and seen_upto.position:
         missed = shown[seen_upto.position :]
@@ -172,7 +180,7 @@ def introduce(room: str, steps: Sequence[Step], viewer: int | None, seen_upto: M
         position=seen.mark.position,
         tag=seen.mark.tag,
         now_ms=now_ms,
-        scene=scene(steps[-1].after, map(decode_entry, shown)),
+        scene=scene(history[-1].step.after, map(decode_entry, shown)),
     )
     return Introduction(encode(snapshot), seen)
 
@@ -185,8 +193,12 @@ def placed(state: RoomState) -> tuple[int, int] | None:
     return race.racers[0].board.placed, race.racers[1].board.placed
 
 
-def tell(step: Step) -> list[News]:
+def tell(step: Step) -> Told:
     """What happened, in the words of the wire."""
+    return Told(step, _tell(step))
+
+
+def _tell(step: Step) -> list[News]:
     event, before, after = step.event, step.before, step.after
     match event:
         case events.Played():

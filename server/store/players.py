@@ -44,6 +44,7 @@ class Players:
         """`draw_name` is asked for a name for who has none, again when that one is taken."""
         self._redis = redis
         self._draw_name = draw_name
+        self._claims = Script("claim.lua")
         self._disown = Script("disown.lua")
 
     async def enroll(self, name: str | None) -> tuple[Player, str]:
@@ -63,14 +64,18 @@ class Players:
         Raises `UnknownToken`, and `NameTaken` when the name is another player's; then the old one stays.
         """
         player_id = _hash(token)
-        stored = cast("bytes | None", await self._redis.hget(keys.player(player_id), "name"))
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.hget(keys.player(player_id), "name")
+        pipeline.expire(keys.player(player_id), keys.PLAYER_SECONDS)
+        stored, _ = cast("tuple[bytes | None, bool]", await pipeline.execute())
         if stored is None:
             raise UnknownToken
         known = stored.decode()
         await self._claim(name or known, player_id)
-        if name and name.lower() != known.lower():
-            await self._disown.run(self._redis, [keys.name(known)], [player_id])
-        await self._store(player_id, name or known, keys.PLAYER_SECONDS)
+        if name and name != known:
+            if name.lower() != known.lower():
+                await self._disown.run(self._redis, [keys.name(known)], [player_id])
+            await self._store(player_id, name, keys.PLAYER_SECONDS)
         return Player(player_id, name or known)
 
     async def may_open_room(self, player_id: str, most: int) -> bool:
@@ -91,14 +96,8 @@ class Players:
             return name
 
     async def _claim(self, name: str, player_id: str) -> None:
-        key = keys.name(name)
-        while not await self._redis.set(key, player_id, nx=True, ex=keys.NAME_SECONDS):
-            holder = cast("bytes | None", await self._redis.get(key))
-            if holder is not None and holder.decode() != player_id:
-                raise NameTaken(name)
-            # Ours to keep; unless it has just run out, which makes it anybody's to take.
-            if holder is not None and await self._redis.expire(key, keys.NAME_SECONDS):
-                return
+        if not await self._claims.run(self._redis, [keys.name(name)], [player_id, keys.NAME_SECONDS]):
+            raise NameTaken(name)
 
     async def _store(self, player_id: str, name: str, seconds: int) -> None:
         pipeline = self._redis.pipeline(transaction=False)

@@ -199,13 +199,13 @@ def receipt_of(table: Table, seat: int) -> list[str]:
         lines.append(f'{{"at_ms":0,"{kind}":{data.decode()}}}')
 
     start = next(place for place, step in enumerate(table.steps) if isinstance(step.event, RoundOpened))
-    note("heard", introduce("a-b", table.steps[: start + 1], seat, NOTHING_SEEN, 0).text)
+    note("heard", introduce("a-b", list(map(tell, table.steps[: start + 1])), seat, NOTHING_SEEN, 0).text)
     watcher = views_of(table.steps[0].after)[seat]
     for place, step in enumerate(table.steps):
         if isinstance(step.event, Played) and step.event.seat == seat and step.after.race is not None:
             number = step.after.race.racers[seat].moves
             note("said", encode(Play(number=number, move=step.event.move)))
-        shown = watcher.see(tell(step), step)
+        shown = watcher.see(tell(step))
         if place > start and shown:
             note("heard", encode_view(watcher.mark.position - len(shown) + 1, shown, step.tag))
         opened = step.after.round

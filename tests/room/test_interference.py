@@ -181,7 +181,7 @@ def seen_by(viewer: int | None, run: Run, start: int) -> list[bytes]:
     audience, follower, steps = Audience(lambda _: None, lambda _, call: call()), Follower("watcher"), run.table.steps
     audience.show(steps[:start])
     audience.expect(follower)
-    audience.introduce(viewer, follower, introduce("a-b", steps[:start], viewer, NOTHING_SEEN, 0))
+    audience.introduce(viewer, follower, introduce("a-b", list(map(tell, steps[:start])), viewer, NOTHING_SEEN, 0))
     for count, step in enumerate(steps[start:], start + 1):
         audience.show([step])
         for _ in range(run.ticks.count(count)):
@@ -192,7 +192,7 @@ def seen_by(viewer: int | None, run: Run, start: int) -> list[bytes]:
 def marks_of(run: Run, viewer: int | None) -> list[Mark]:
     """Every moment from which this viewer might come back."""
     watcher = views_of(run.table.steps[0].after)[viewer]
-    return [watcher.mark for step in run.table.steps if watcher.see(tell(step), step)]
+    return [watcher.mark for step in run.table.steps if watcher.see(tell(step))]
 
 
 def refusals(seat: int, run: Run) -> list[bytes]:
@@ -252,7 +252,7 @@ def test_what_a_viewer_may_not_know_never_reaches_it(seed: int, options: RoomOpt
     assert marks == marks_of(twin, viewer)
     for seen_upto in (NOTHING_SEEN, marks[seed % len(marks)], marks[-1], marks[-1]._replace(tag="ffffffff")):
         first_words, twin_words = (
-            introduce("a-b", run.table.steps, viewer, seen_upto, 0).text for run in (first, twin)
+            introduce("a-b", list(map(tell, run.table.steps)), viewer, seen_upto, 0).text for run in (first, twin)
         )
         assert first_words == twin_words
     if viewer is not None and not first.race.racers[viewer].ending:

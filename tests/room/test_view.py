@@ -71,7 +71,7 @@ def test_a_decision_is_shown_when_and_only_when_everybody_racing_is_past_its_tur
     shown: list[Entry] = []
     turns = [turn_of_each_decision(steps, 0), turn_of_each_decision(steps, 1)]
     for place, step in enumerate(steps, 1):
-        shown.extend(map(decode_entry, watcher.see(tell(step), step)))
+        shown.extend(map(decode_entry, watcher.see(tell(step))))
         horizon = min(seen_by_counting(steps[:place]))
         made = [turn_of_each_decision(steps[:place], 0), turn_of_each_decision(steps[:place], 1)]
         for seat in {0, 1} - {viewer}:
@@ -86,7 +86,7 @@ def test_no_frame_holds_a_card_that_somebody_racing_has_not_turned(
     steps = raced(seed, eagerness=eagerness).steps
     watcher = views_of(steps[0].after)[viewer]
     for place, step in enumerate(steps, 1):
-        shown = watcher.see(tell(step), step)
+        shown = watcher.see(tell(step))
         race = step.after.race
         if race is None or race.is_over or not shown:
             continue
@@ -153,7 +153,7 @@ def test_a_view_is_the_same_in_every_process(seed: int, viewer: int | None) -> N
     """Read at once from the log, or shown piece by piece as it grew: the same entries under the same numbers."""
     steps = raced(seed, eagerness=(5, 1)).steps
     live = views_of(steps[0].after)[viewer]
-    shown = [decode_entry(text) for step in steps for text in live.see(tell(step), step)]
+    shown = [decode_entry(text) for step in steps for text in live.see(tell(step))]
     assert shown == view(steps, viewer)
     assert live.mark.position == len(shown)
 
@@ -232,6 +232,6 @@ def test_indices_of_the_log_never_reach_the_wire(viewer: int | None) -> None:
     watcher = views_of(table.steps[0].after)[viewer]
     positions: list[int] = []
     for step in table.steps:
-        shown = watcher.see(tell(step), step)
+        shown = watcher.see(tell(step))
         positions.extend(range(watcher.mark.position - len(shown) + 1, watcher.mark.position + 1))
     assert positions == list(range(1, watcher.mark.position + 1))

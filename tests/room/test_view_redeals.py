@@ -68,7 +68,7 @@ def test_what_is_shown_of_the_other_seat_is_what_the_horizon_has_passed(
     decisions: dict[int, list[Place]] = {0: [], 1: []}
     cards: dict[int, list[Place]] = {0: [], 1: []}
     for count, step in enumerate(steps, 1):
-        shown.extend(map(decode_entry, watcher.see(tell(step), step)))
+        shown.extend(map(decode_entry, watcher.see(tell(step))))
         race = step.after.race
         if race is None or not any(racer.moves for racer in race.racers):
             continue

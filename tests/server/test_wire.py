@@ -1,5 +1,6 @@
 """The ways past the queues of the library: frames as it writes them, and words that keep their order."""
 
+import gc
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,8 +15,8 @@ from protocol.messages.from_server import Refused
 from protocol.messages.refusals import Refusal
 from server.app import running
 from server.settings import Settings
-from server.wire import frame_text
-from tests.talker import Talker, two_racing
+from server.wire import Wire, frame_text
+from tests.talker import Talker, talking, two_racing
 
 MOVE = MOVES["sa"]
 
@@ -43,6 +44,67 @@ async def test_words_that_come_in_parts_keep_their_place_among_those_that_come_w
             await player.socket.send([text[:cut], text[cut:]] if chance.random() < 0.3 else text)
         scene = await player.hear_until(lambda scene: scene.seats[0].moves == 30)
         assert scene.seats[0].moves == 30
+
+
+def framed(number: int) -> bytes:
+    """A move as a client writes it."""
+    return Frame(Opcode.TEXT, encode(Play(number=number, move=MOVE))).serialize(mask=True)
+
+
+async def test_words_that_the_network_cuts_anywhere_are_heard_once_and_in_order(server_url: str) -> None:
+    async with two_racing(server_url) as (player, other):
+        for number in range(1, 48):
+            frame = framed(number)
+            player.socket.transport.write(frame[:number])
+            # When this is answered, the server has read the first part.
+            await (await other.socket.ping())
+            player.socket.transport.write(frame[number:])
+            scene = await player.hear_until(lambda scene: scene.seats[0].moves >= number)  # noqa: B023
+            assert scene.seats[0].moves == number
+
+
+async def test_what_looks_like_a_move_within_another_message_is_none(server_url: str) -> None:
+    """The network cuts it out of its message exactly, behind a request that the server has just dealt with."""
+    inner = framed(1)
+    not_masked = bytes([0x81, 0x80 | len(inner) + 1, 0, 0, 0, 0])
+    async with two_racing(server_url) as (player, other):
+        player.socket.transport.write(Frame(Opcode.TEXT, encode(GetRecord())).serialize(mask=True) + not_masked)
+        await player.hear_a(Refused)
+        for part in (inner, b" "):
+            player.socket.transport.write(part)
+            await (await other.socket.ping())
+        await player.socket.wait_closed()
+        async with talking(server_url, token=player.token) as again:
+            assert (await again.enter_again(player.room)).scene.seats[0].moves == 0
+
+
+async def test_a_wire_knows_whether_it_stands_between_messages(server_url: str) -> None:
+    """Else every word would go the long way, which is slower and nothing worse."""
+    async with talking(server_url) as other, talking(server_url) as player:
+        (wire,) = [each for each in gc.get_objects() if type(each) is Wire and peer(each) == own(player)]
+        stood = [wire.is_between_messages]
+        for byte in framed(1):
+            player.socket.transport.write(bytes([byte]))
+            await (await other.socket.ping())
+            stood.append(wire.is_between_messages)
+        assert stood == [True, *[False] * (len(framed(1)) - 1), True]
+
+
+def peer(wire: Wire) -> object:
+    return wire.transport.get_extra_info("peername")
+
+
+def own(player: Talker) -> object:
+    return player.socket.transport.get_extra_info("sockname")
+
+
+async def test_words_that_arrive_together_are_heard_in_order(redis_url: str) -> None:
+    async with racing(redis_url) as player:
+        for number in range(1, 40, 3):
+            player.socket.transport.write(framed(number) + framed(number + 1))
+            player.socket.transport.write(framed(number + 2))
+        scene = await player.hear_until(lambda scene: scene.seats[0].moves == 39)
+        assert scene.seats[0].moves == 39
 
 
 async def test_words_beyond_the_limit_wait_behind_those_within_it(redis_url: str) -> None:
