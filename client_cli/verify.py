@@ -124,14 +124,14 @@ def _check_undealt(record: Record, where: str, played: RecordedRound) -> None:
 
 
 def _check_deal(record: Record, where: str, played: RecordedRound) -> Iterator[str]:
-    sealed = seal_deal(record.rules, played.seed, played.round_id)
-    for number, (shown, right) in enumerate(zip(played.envelopes, sealed.envelopes, strict=False)):
+    envelopes = seal_deal(record.rules, played.seed, played.round_id).envelopes
+    for number, (shown, right) in enumerate(zip(played.envelopes, envelopes, strict=False)):
         for position, (envelope, wanted) in enumerate(zip(shown, right, strict=False)):
             if envelope != wanted:
                 raise Wrong(f"{where}: the envelope of pass {number}, position {position + 1} holds another card.")
-    if played.envelopes != sealed.envelopes:
+    if played.envelopes != envelopes:
         raise Wrong(f"{where}: there are more or fewer envelopes than the deal has.")
-    count = sum(map(len, sealed.envelopes))
+    count = sum(map(len, envelopes))
     yield f"{where}: secret and entropies make the deal; {count} of {count} envelopes hold its cards."
     entropies = [entropy for entropy in played.entropies if entropy]
     words = make_check_words(

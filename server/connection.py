@@ -102,7 +102,8 @@ class Connection:
         self._log = _LOG.bind(link=link)
         self._where: dict[str, str | int | None] = {}
         self._bucket = TokenBucket(settings.messages_per_second, settings.messages_burst, time.monotonic())
-        self._breach: asyncio.Future[BrokenMessage] = asyncio.get_running_loop().create_future()
+        self._ending: asyncio.Task[None] | None = None
+        """Ends this connection for something that the room has said, or a word that was taken at once."""
         self._player: Player | None = None
         self._room: HostedRoom | None = None
 
@@ -110,11 +111,12 @@ class Connection:
         """Hear the client until either side closes. When cancelled, the seat counts as left alone, not as left."""
         self._log.info("connected", address=self._address)
         try:
-            async with asyncio.TaskGroup() as tasks:
-                ending = tasks.create_task(self._end_when_told())
-                await self._listen()
-                ending.cancel()
+            await self._listen()
+            if self._ending is not None:
+                await self._ending
         finally:
+            if self._ending is not None:
+                self._ending.cancel()
             self._depart()
 
     def show(self, data: bytes) -> None:
@@ -204,11 +206,8 @@ class Connection:
 
     def _end(self, breach: BrokenMessage) -> None:
         self._room = None
-        if not self._breach.done():
-            self._breach.set_result(breach)
-
-    async def _end_when_told(self) -> None:
-        await self._break_off(await self._breach)
+        if self._ending is None:
+            self._ending = asyncio.create_task(self._break_off(breach))
 
     async def _greet(self) -> None:
         """Wait for a `hello` that this server accepts."""

@@ -42,7 +42,7 @@ class Crowd(Generic[Spectator]):
         self._spectators: dict[Spectator, None] = {}
         self._gathered: list[bytes] = []
         self._mark = Mark()
-        self._outgoing: deque[tuple[bytes, deque[Spectator]]] = deque()
+        self._outgoing: list[tuple[bytes, deque[Spectator]]] = []
         self._is_waiting = False
 
     def __len__(self) -> int:
@@ -95,7 +95,7 @@ class Crowd(Generic[Spectator]):
             self._seal()
         for _ in range(SLICE):
             while self._outgoing and not self._outgoing[0][1]:
-                self._outgoing.popleft()
+                del self._outgoing[0]
             if not self._outgoing:
                 break
             data, waiting = self._outgoing[0]

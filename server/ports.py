@@ -50,6 +50,10 @@ async def public_port(
         assert isinstance(websocket, Wire), "the server makes its connections so"
         link = f"{host.process_id}-{next(links)}"
         with door.entered(websocket) as address:
+            for handshake in (websocket.request, websocket.response):
+                if handshake is not None:
+                    # 2 KiB that nobody asks for again.
+                    handshake.headers.clear()
             await Connection(websocket, host, players, lobby, link, address, settings, door.may_enroll).serve()
 
     async def tell_key(_: Ask) -> Page:

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from protocol.calculation.board import Board
@@ -41,6 +42,17 @@ def a_listed_room(number: int = 0, **changes: Any) -> ListedRoom:
         "since_ms": number,
     }
     return ListedRoom(**fields | changes)
+
+
+@dataclass(frozen=True, slots=True)
+class ForgedDeal(SealedDeal):
+    """A deal behind envelopes that are not its own."""
+
+    forged: tuple[tuple[bytes, ...], ...]
+
+    @property
+    def envelopes(self) -> tuple[tuple[bytes, ...], ...]:
+        return self.forged
 
 
 class Table:

@@ -5,6 +5,7 @@ deck of a two-deck game is written with small suit letters, so every physical ca
 Suits never matter in Calculation; they make the cards of a deal tell-able apart.
 """
 
+from functools import cache
 from typing import Final, NewType
 
 Card = NewType("Card", str)
@@ -14,10 +15,12 @@ SUIT_LETTERS: Final = ("CDHS", "cdhs")
 """Suit letters of the first and of the second deck."""
 
 
+@cache
 def full_deck(decks: int) -> tuple[Card, ...]:
     """The unshuffled cards in canonical order: deck by deck, clubs to spades, ace to king.
 
-    The shuffle of every deal starts from this order, so it is part of the protocol.
+    The shuffle of every deal starts from this order, so it is part of the protocol. All deals of a process are made of
+    the same cards.
     """
     return tuple(Card(rank + suit) for suits in SUIT_LETTERS[:decks] for suit in suits for rank in RANK_LETTERS)
 

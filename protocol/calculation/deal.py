@@ -25,11 +25,22 @@ class Deal:
 
 @dataclass(frozen=True, slots=True)
 class SealedDeal:
-    """A deal with, for each sealed pass and position, the salt of its envelope and the envelope."""
+    """The deal of a round with, for each sealed pass and position, the salt of its envelope."""
 
+    round_id: bytes
     deal: Deal
     salts: tuple[tuple[bytes, ...], ...]
-    envelopes: tuple[tuple[bytes, ...], ...]
+
+    @property
+    def envelopes(self) -> tuple[tuple[bytes, ...], ...]:
+        """For each sealed pass and position, the hash that hides its card. Made anew: a room shows them once."""
+        return tuple(
+            tuple(
+                make_envelope(self.round_id, number, position, card, salt)
+                for position, (card, salt) in enumerate(zip(self.deal.orders[number], salts, strict=True))
+            )
+            for number, salts in enumerate(self.salts)
+        )
 
 
 def make_deal(rules: Rules, seed: bytes) -> Deal:
@@ -70,14 +81,7 @@ def seal_deal(rules: Rules, seed: bytes, round_id: bytes) -> SealedDeal:
         tuple(make_salt(seed, number, position) for position in range(len(order)))
         for number, order in enumerate(sealed)
     )
-    envelopes = tuple(
-        tuple(
-            make_envelope(round_id, number, position, order[position], salts[number][position])
-            for position in range(len(order))
-        )
-        for number, order in enumerate(sealed)
-    )
-    return SealedDeal(deal, salts, envelopes)
+    return SealedDeal(round_id, deal, salts)
 
 
 def sealed_pass(pass_number: int, envelopes: Sequence[object]) -> int:

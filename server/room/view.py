@@ -8,7 +8,6 @@ holds back what its viewer may not see yet, lets it go as the horizon moves, and
 of the log, so the numbers are the same in every process.
 """
 
-from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -79,7 +78,7 @@ class View:
     sees_all: bool = False
     position: int = 0
     tag: str = ""
-    _held: tuple[deque[tuple[int, News]], deque[tuple[int, News]]] = field(default_factory=lambda: (deque(), deque()))
+    _held: tuple[list[tuple[int, News]], list[tuple[int, News]]] = field(default_factory=lambda: ([], []))
     _count: int = 0
 
     def see(self, told: Told) -> list[bytes]:
@@ -113,11 +112,11 @@ class View:
             return
         horizon = race.horizon if race else None
         while heads := [held for held in self._held if held and _is_open(held[0][1], race, horizon)]:
-            _, item = min(heads, key=_arrival).popleft()
+            _, item = min(heads, key=_arrival).pop(0)
             shown.append(item.text)
 
 
-def _arrival(held: deque[tuple[int, News]]) -> int:
+def _arrival(held: list[tuple[int, News]]) -> int:
     return held[0][0]
 
 

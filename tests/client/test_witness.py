@@ -8,10 +8,8 @@ import pytest
 
 from client_cli.proof import Cheated
 from client_cli.witness import Bond, Witness
-from protocol.calculation.deal import SealedDeal
 from protocol.calculation.round import Ending
 from protocol.calculation.rules import VARIANTS
-from protocol.calculation.seal import make_envelope
 from protocol.messages import entries
 from protocol.messages.entries import Entry
 from protocol.messages.options import RoomOptions
@@ -121,13 +119,10 @@ def test_a_deck_with_a_card_twice_is_noticed_when_it_comes_again(twice: int | No
     table.deal()
     opened = table.state.round
     assert opened is not None and opened.sealed is not None
-    deal, salts = opened.sealed.deal, opened.sealed.salts
+    deal = opened.sealed.deal
     card = deal.starters[0] if twice is None else deal.orders[0][twice]
     order = (*deal.orders[0][:3], card, *deal.orders[0][4:])
-    envelopes = tuple(
-        make_envelope(opened.round_id, 0, position, each, salts[0][position]) for position, each in enumerate(order)
-    )
-    table.swap_deal(SealedDeal(replace(deal, orders=(order,)), salts, (envelopes,)))
+    table.swap_deal(replace(opened.sealed, deal=replace(deal, orders=(order,))))
     table.let_time_pass()
     for _ in range(2):
         table.play(0, "sa")

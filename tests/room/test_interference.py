@@ -25,7 +25,7 @@ from protocol.messages.from_server import Refused
 from protocol.messages.options import RoomOptions, Spectators
 from server.audience import Audience
 from server.room.view import NOTHING_SEEN, Mark, introduce, tell, views_of
-from tests.races import Table
+from tests.races import ForgedDeal, Table
 
 BEHIND, AHEAD = 0, 1
 SLOW = RoomOptions(limit_seconds=7200, chase_seconds=7200, countdown_seconds=0)
@@ -129,7 +129,7 @@ def hide(rules: Rules, sealed: SealedDeal, seen: Turn, chance: random.Random) ->
         )
         for number, salted in enumerate(sealed.salts)
     )
-    return SealedDeal(deal, salts, sealed.envelopes)
+    return ForgedDeal(sealed.round_id, deal, salts, sealed.envelopes)
 
 
 def play_twin(
