@@ -146,6 +146,7 @@ class Host:
             return None
         room.audience.expect(follower)
         try:
+            await self._reach_end(room)
             await self._introduce(room, follower)
         finally:
             if not room.audience.shows(follower):
@@ -271,6 +272,20 @@ class Host:
             self.give_up(room)
         else:
             room.caught_up(entries)
+
+    async def _reach_end(self, room: HostedRoom) -> None:
+        """Have the room take all that the log has by now. Raises RedisError.
+
+        Whoever watched it in another process may have seen more than this one has heard of, and would see the room go
+        back. A player is spared that by its own append, which the log takes behind its end only.
+        """
+        tag, entries = room.tag, await self._log.read(room.code, room.index)
+        end = entries[-1].index if entries else 0
+        while entries and room.index < end and self._rooms.get(room.code) is room:
+            # Nothing is taken while an append is under way; its answer is here before the next reading.
+            room.hear(Tail(tag, entries))
+            if room.index < end:
+                tag, entries = room.tag, await self._log.read(room.code, room.index)
 
     async def _report_lost(self, code: str, links: Sequence[str]) -> None:
         """Tell the log of links that ended together with a room that was given up."""

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from redis.asyncio import Redis
 from websockets.asyncio.client import connect as connect_socket
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Subprotocol
@@ -23,10 +24,14 @@ from protocol.messages.from_server import Accepted, Error, FromServer, Left, Sna
 from protocol.messages.options import RoomOptions
 from protocol.messages.refusals import Breach, CloseCode
 from server.app import running
+from server.room.commands import Command, TakeSeat
+from server.room.decide import decide
 from server.settings import Settings
 from server.store import keys
 from server.store.client import connect
-from tests.history import read_room
+from server.store.log import Answer, Append, Log
+from tests.history import read_room, read_steps
+from tests.races import KEY
 from tests.talker import QUICK, Talker, talking, two_racing, until
 
 
@@ -265,6 +270,30 @@ async def test_a_spectator_that_drops_comes_back_to_a_snapshot(server_url: str) 
         async with talking(server_url) as spectator:
             snapshot = await spectator.enter(Watch(room=first.room))
         assert [seat.moves for seat in snapshot.scene.seats] == [1, 1]
+
+
+async def test_a_spectator_is_never_shown_less_than_the_log_holds(server_url: str, redis: Redis) -> None:
+    """It may have watched in another process, of which this one has not heard yet, and would see the room go back."""
+    async with talking(server_url) as first, talking(server_url) as spectator:
+        room = (await first.enter(Create(options=QUICK))).room
+        await do_elsewhere(redis, room, TakeSeat("somebody", "bob", "elsewhere-1"))
+        assert (await spectator.enter(Watch(room=room))).scene.seats[1].name == "bob"
+
+
+async def do_elsewhere(redis: Redis, room: str, command: Command) -> None:
+    """As a process does that believes to be alone: it wakes nobody."""
+    steps = await read_steps(redis, room)
+    events = decide(steps[-1].after, command, KEY.draw_round)
+    assert isinstance(events, tuple)
+    answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+    log = Log(redis)
+    async with log.sending():
+        log.append(
+            Append(
+                room, len(steps), steps[-1].tag, "e15e0000", events, done=lambda answer, _: answered.set_result(answer)
+            )
+        )
+        assert await answered is Answer.APPENDED
 
 
 async def test_joining_again_is_coming_back(server_url: str) -> None:
