@@ -7,7 +7,7 @@ is bypassed is ours to do: the token bucket and the bound on unsent bytes stand 
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from websockets import frames
 from websockets.asyncio.server import ServerConnection
@@ -39,8 +39,8 @@ class Wire(ServerConnection):
         protocol = self.protocol
         if protocol.state is not State.OPEN or protocol.current_size is not None:
             return False
-        parser: Any = protocol.parser
-        return parser.gi_yieldfrom.gi_yieldfrom.gi_code is _AT_EOF
+        inner = getattr(protocol.parser, "gi_yieldfrom", None)
+        return getattr(getattr(inner, "gi_yieldfrom", None), "gi_code", None) is _AT_EOF
 
     @property
     def unsent_bytes(self) -> int:
