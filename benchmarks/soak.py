@@ -57,7 +57,10 @@ class Soak:
         return [int(child) for child in children.split()]
 
     async def weigh(self) -> Counter[str]:
-        """Memory in KiB, descriptors, tasks and rooms of all workers; keys that should not be there."""
+        """Memory in KiB, descriptors, tasks and rooms of all workers; keys that should not be there.
+
+        Connections to Redis are counted by themselves.
+        """
         weight: Counter[str] = Counter()
         for worker in self.workers():
             weight["kib"] += int(Path(f"/proc/{worker}/status").read_text().split("VmRSS:")[1].split()[0])
@@ -72,6 +75,9 @@ class Soak:
                     int(float(n)) for n in re.findall(r"^fairest_faults_total\S* (\S+)", text, re.MULTILINE)
                 )
         async with Redis.from_url(self.redis_url, protocol=2) as redis:
+            # Each worker keeps as many connections to Redis as it once needed at a time, 16 at most: those are no leak.
+            weight["to_redis"] = len(await redis.client_list()) - 1
+            weight["descriptors"] -= weight["to_redis"]
             async for key in redis.scan_iter(count=1000):
                 if not LASTING.fullmatch(key.decode()):
                     weight["keys"] += 1
