@@ -146,7 +146,11 @@ class Host:
             return None
         room.audience.expect(follower)
         try:
-            await self._reach_end(room)
+            try:
+                await self._reach_end(room)
+            except ValueError:
+                _LOG.exception("a log that cannot be read", room=code)
+                self.give_up(room)
             await self._introduce(room, follower)
         finally:
             if not room.audience.shows(follower):
@@ -274,7 +278,7 @@ class Host:
             room.caught_up(entries)
 
     async def _reach_end(self, room: HostedRoom) -> None:
-        """Have the room take all that the log has by now. Raises RedisError.
+        """Have the room take all that the log has by now. Raises RedisError, and ValueError for a log that is none.
 
         Whoever watched it in another process may have seen more than this one has heard of, and would see the room go
         back. A player is spared that by its own append, which the log takes behind its end only.
