@@ -6,7 +6,6 @@ next profile. A client that was killed frees its lock, so starting it again brin
 
 import fcntl
 import json
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 
+from client_cli.private import write_private
 from client_cli.witness import Bond
 
 MAX_PROFILES: Final = 64
@@ -64,11 +64,7 @@ class Identity:
             return
         server_key = self.server_key.hex() if self.server_key else None
         bond = {name: _text(value) for name, value in asdict(self.bond).items()} if self.bond else None
-        text = json.dumps({"token": self.token, "server_key": server_key, "bond": bond})
-        fresh = self._path.with_suffix(".new")
-        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            file.write(text)
-        fresh.replace(self._path)
+        write_private(self._path, json.dumps({"token": self.token, "server_key": server_key, "bond": bond}))
 
 
 @contextmanager

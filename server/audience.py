@@ -13,8 +13,9 @@ from protocol.messages.from_server import Placed, Refused
 from server.crowd import Crowd, Later
 from server.room import view as seen
 from server.room.events import Attached, Detached, Played, SeatFreed
+from server.room.news import Step, Told, tell
 from server.room.state import RoomState
-from server.room.view import Mark, Step, Told
+from server.room.view import Mark
 
 
 class Follower(Protocol):
@@ -127,7 +128,7 @@ class Audience:
         """The log has these steps: everybody sees what they may see of them, then followers come and go."""
         if not steps:
             return
-        told = [seen.tell(step) for step in steps]
+        told = [tell(step) for step in steps]
         for seat, follower in self._seats.items():
             view, entries = self._see(seat, told)
             if entries:

@@ -28,6 +28,7 @@ from server.holdings import Holdings
 from server.hosted_room import JUDGE_MS, HostedRoom, Request
 from server.publisher import Publisher
 from server.pulse import Pulse
+from server.reader import Reader
 from server.room.commands import ConfirmPublished, LoseLink, LoseProcess, PassTime, Pause
 from server.room.decide import refuse
 from server.room.events import RoundOpened
@@ -59,6 +60,7 @@ class Host:
         self.is_shared = False
         self._redis = redis
         self._log = Log(redis)
+        self._reader = Reader(self._log, self)
         self._wakes = Wakes(listening, self._heard)
         self._rooms: dict[str, HostedRoom] = {}
         self._openings: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -146,11 +148,7 @@ class Host:
             return None
         room.audience.expect(follower)
         try:
-            try:
-                await self._reach_end(room)
-            except ValueError:
-                _LOG.exception("a log that cannot be read", room=code)
-                self.give_up(room)
+            await self._reader.reach_end(room)
             await self._introduce(room, follower)
         finally:
             if not room.audience.shows(follower):
@@ -193,7 +191,7 @@ class Host:
 
     def catch_up(self, room: HostedRoom, after: int) -> None:
         """Read the room's log behind this index, in a task."""
-        self._start(self._catch_up(room, after), room)
+        self._start(self._reader.catch_up(room, after), room)
 
     def welcome(self, room: HostedRoom, follower: Follower) -> None:
         """Show an arriving player the room, in a task."""
@@ -203,11 +201,15 @@ class Host:
         """Let the room read its log when Redis may be back."""
         self._timers.retry(room)
 
+    def is_open(self, room: HostedRoom) -> bool:
+        """Whether this is the room that goes by its code here, and was not dropped."""
+        return self._rooms.get(room.code) is room
+
     def give_up(self, room: HostedRoom) -> None:
         """Drop a room whose log was lost or is another one; its followers come again and are shown what is there."""
         metrics.LOST_LOGS.inc()
         _LOG.warning("the log is not what was shown; its followers are sent away", room=room.code)
-        if self._rooms.get(room.code) is room:
+        if self.is_open(room):
             self._holdings.forget(room.code)
         self._drop(room)
         links = [*room.lost_links(), *room.audience.lose()]
@@ -215,12 +217,12 @@ class Host:
 
     def changed(self, room: HostedRoom) -> None:
         """Set the room's timers by its state, store what is to be stored, drop the room when nobody needs it."""
-        code, state = room.code, room.state
-        if self._rooms.get(code) is not room:
+        state = room.state
+        if not self.is_open(room):
             return
         if (state is None and not room.is_busy) or (state and room.is_idle and not state.unpublished):
             self._drop(room)
-        if state is None or self._rooms.get(code) is not room:
+        if state is None or not self.is_open(room):
             return
         self._timers.set(room)
         if state.unpublished:
@@ -241,7 +243,7 @@ class Host:
         return room
 
     def _drop(self, room: HostedRoom) -> None:
-        if self._rooms.get(room.code) is room:
+        if self.is_open(room):
             del self._rooms[room.code]
             metrics.ROOMS.dec()
             self._wakes.unfollow(room.code)
@@ -265,31 +267,6 @@ class Host:
     async def _guard(self, work: Coroutine[Any, Any, None], code: str) -> None:
         with contained("a room", room=code):
             await work
-
-    async def _catch_up(self, room: HostedRoom, after: int) -> None:
-        try:
-            entries = await self._log.read(room.code, after)
-        except (RedisError, OSError):
-            room.caught_up(None)
-        except ValueError:
-            _LOG.exception("a log that cannot be read", room=room.code)
-            self.give_up(room)
-        else:
-            room.caught_up(entries)
-
-    async def _reach_end(self, room: HostedRoom) -> None:
-        """Have the room take all that the log has by now. Raises RedisError, and ValueError for a log that is none.
-
-        Whoever watched it in another process may have seen more than this one has heard of, and would see the room go
-        back. A player is spared that by its own append, which the log takes behind its end only.
-        """
-        tag, entries = room.tag, await self._log.read(room.code, room.index)
-        end = entries[-1].index if entries else 0
-        while entries and room.index < end and self._rooms.get(room.code) is room:
-            # Nothing is taken while an append is under way; its answer is here before the next reading.
-            room.hear(Tail(tag, entries))
-            if room.index < end:
-                tag, entries = room.tag, await self._log.read(room.code, room.index)
 
     async def _report_lost(self, code: str, links: Sequence[str]) -> None:
         """Tell the log of links that ended together with a room that was given up."""
@@ -315,7 +292,12 @@ class Host:
         What the log has beyond what the room has shown is shown to the follower as to everybody else.
         """
         if room.history is None:
-            await self._recall(room, follower)
+            try:
+                await self._reader.recall(room)
+            except (RedisError, OSError):
+                room.depart(follower)
+                follower.turned_away(refuse(follower.errand, Refusal.TRY_AGAIN))
+                return
         history = room.history
         if history is None or not room.audience.is_expected(follower):
             # It has left, or was introduced, while the log was read; or there was nothing to read.
@@ -328,34 +310,8 @@ class Host:
             room.unfollow(follower)
             follower.replaced()
             return
-        introduction = introduce(room.code, history, viewer, follower.seen_upto, self.now_ms())
+        introduction = introduce(room.code, history.tell(), viewer, follower.seen_upto, self.now_ms())
         room.audience.introduce(viewer, follower, introduction)
-
-    async def _recall(self, room: HostedRoom, follower: Follower) -> None:
-        """Give the room its history, or the follower an answer.
-
-        The log is read until nothing is missing that the room has shown; from there on no `await` may come between.
-        """
-        try:
-            entries = await self._log.read(room.code)
-            while 0 < len(entries) < room.index:
-                more = await self._log.read(room.code, len(entries))
-                entries = [*entries, *more] if more else []
-        except (RedisError, OSError):
-            room.depart(follower)
-            follower.turned_away(refuse(follower.errand, Refusal.TRY_AGAIN))
-            return
-        except ValueError:
-            _LOG.exception("a log that cannot be read", room=room.code)
-            entries = []
-        if room.index and entries and entries[room.index - 1].tag != room.tag:
-            entries = []
-        if not entries:
-            if self._rooms.get(room.code) is room:
-                self.give_up(room)
-            return
-        room.hear(Tail("", entries))
-        room.remember(fold(entries[: room.index]))
 
     async def _publish(self, room: HostedRoom) -> None:
         match = await self._publisher.publish(room.code)

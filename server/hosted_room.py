@@ -22,8 +22,8 @@ from server.room.commands import Command, CreateRoom, LoseLink, PassTime, Pause,
 from server.room.decide import DrawRound, decide, refuse
 from server.room.evolve import evolve
 from server.room.listing import changes_listing, list_room
+from server.room.news import History, Step
 from server.room.state import Deadline, RoomState
-from server.room.view import Step, Told, tell
 from server.store.log import Answer, Append, Logged, Tail
 
 JUDGE_MS: Final = 2_000
@@ -119,13 +119,12 @@ class HostedRoom:
         self.index = 0
         self.tag = ""
         self.audience = Audience(lambda follower: around.welcome(self, follower), around.later)
+        self.history: History | None = None
+        """All that happened here, for a moment after the log was read: who comes back together is told it once."""
         self.is_doubtful = False
         """Whether Redis left an append unanswered, so that the log has to be read before anything is decided."""
         self._around = around
         self._draw_round = draw_round
-        self._history: list[Step] | None = None
-        self._told: list[Told] = []
-        """As much of the history as somebody has asked for."""
         self._waiting: list[Request] = []
         self._under_way: _Proposal | None = None
         self._is_reading = False
@@ -149,19 +148,13 @@ class HostedRoom:
 
     def remember(self, steps: list[Step]) -> None:
         """Keep the history for a moment. These are the steps up to the present state."""
-        self._history, self._told = steps, []
-        self._around.later(HISTORY_SECONDS, self._forget)
+        self.history = history = History(steps)
+        self._around.later(HISTORY_SECONDS, lambda: self._forget(history))
 
-    def _forget(self) -> None:
-        self._history, self._told = None, []
-
-    @property
-    def history(self) -> Sequence[Told] | None:
-        """All that happened here, for a moment after the log was read: who comes back together is told it once."""
-        if self._history is None:
-            return None
-        self._told += map(tell, self._history[len(self._told) :])
-        return self._told
+    def _forget(self, history: History) -> None:
+        """Unless the log was read again meanwhile."""
+        if self.history is history:
+            self.history = None
 
     def submit(self, request: Request) -> None:
         """Decide this as soon as nothing is under way.
@@ -385,8 +378,8 @@ class HostedRoom:
             if before is None or not before.is_due_with(self.state):
                 self.deadline = self.state.next_deadline()
             self.index += len(steps)
-            if self._history is not None:
-                self._history.extend(steps)
+            if self.history is not None:
+                self.history.extend(steps)
             self.audience.show(steps)
 
     def _take_and_answer(self, steps: Sequence[Step], answers: Sequence[_LateAnswer]) -> None:

@@ -16,9 +16,9 @@ from protocol.messages.entries import Entry
 from protocol.messages.frequent import decode_entry
 from protocol.messages.from_server import Accepted, FromServer, Snapshot, View
 from server.room import view as seen
+from server.room.news import Step, tell
 from server.room.recording import record_last_match
 from server.room.state import RoomState
-from server.room.view import Step
 from server.store.client import connect
 from server.store.log import Log, Logged, fold
 
@@ -83,7 +83,7 @@ def _check_results(room: str, steps: Sequence[Step]) -> Iterator[str]:
 
 
 def _told(step: Step) -> list[Entry]:
-    return [decode_entry(news.text) for news in seen.tell(step).news]
+    return [decode_entry(news.text) for news in tell(step).news]
 
 
 def _check_sight(sight: Sight, steps: Sequence[Step]) -> Iterator[str]:
@@ -93,7 +93,7 @@ def _check_sight(sight: Sight, steps: Sequence[Step]) -> Iterator[str]:
     moves = 0
     most_moves = 0
     for step in steps:
-        shown.extend(map(decode_entry, view.see(seen.tell(step))))
+        shown.extend(map(decode_entry, view.see(tell(step))))
         marks.add(view.mark)
         if step.after.race is not None and sight.seat is not None:
             moves = step.after.race.racers[sight.seat].moves

@@ -17,7 +17,7 @@ from protocol.messages.frequent import decode_entry
 from protocol.messages.from_client import Play, Watch
 from protocol.messages.from_server import View
 from protocol.messages.options import RoomOptions
-from server.room import view as seen
+from server.room.news import tell
 from server.store.log import Answer, Append, Log
 from tests.history import Sight, check_history, read_steps
 from tests.races import Table
@@ -100,7 +100,7 @@ async def race_to_the_line(urls: tuple[str, str, str], redis: Redis, room: str, 
 async def _compare(redis: Redis, room: str, everybody: list[Talker]) -> list[str]:
     sights = [Sight(each.seat, each.heard) for each in everybody]
     problems = check_history(room, await Log(redis).read(room), sights)
-    logged = map(seen.tell, await read_steps(redis, room))
+    logged = map(tell, await read_steps(redis, room))
     told = {"the log": [decode_entry(news.text) for step in logged for news in step.news]}
     for each in everybody:
         views = [message for message in each.heard if isinstance(message, View)]

@@ -39,6 +39,14 @@ class Fleet:
         self.processes[name] = process
         return name
 
+    def freeze(self, url: str) -> None:
+        """SIGSTOP."""
+        self.processes[url].send_signal(signal.SIGSTOP)
+
+    def thaw(self, url: str) -> None:
+        """SIGCONT."""
+        self.processes[url].send_signal(signal.SIGCONT)
+
     async def kill(self, url: str) -> None:
         """kill -9."""
         process = self.processes.pop(url)

@@ -18,8 +18,8 @@ from server.room.commands import Command, CreateRoom, LoseLink, PassTime, Say, T
 from server.room.decide import Verdict, decide
 from server.room.events import RoundOpened
 from server.room.evolve import evolve
+from server.room.news import Step
 from server.room.state import RoomState
-from server.room.view import Step
 from server.signing import SigningKey
 
 KEY = SigningKey(bytes(32))

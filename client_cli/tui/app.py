@@ -6,8 +6,6 @@ import random
 import signal
 import sys
 import termios
-import time
-import traceback
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -35,6 +33,7 @@ from client_cli.sessions import HOUSE_PACE_SECONDS, house_room, open_guest_seat,
 from client_cli.tui.alarm import AlarmScreen
 from client_cli.tui.choices import ChoiceList
 from client_cli.tui.countdown import Countdown
+from client_cli.tui.crash import keep_traceback
 from client_cli.tui.home import HomeScreen
 from client_cli.tui.lobby_screen import LobbyScreen
 from client_cli.tui.race import RaceScreen
@@ -325,23 +324,8 @@ class FairestApp(App[None]):
         if self._exception is None:
             self._exception = error
             self._exception_event.set()
-            self.last_words.append(self._keep_traceback(error))
+            self.last_words.append(keep_traceback(error, self._crash_folder))
         self._close_messages_no_wait()
-
-    def _keep_traceback(self, error: Exception) -> str:
-        cause = error.__cause__ if error.__cause__ is not None else error
-        what = clean(f"{type(cause).__name__}: {cause}")[:200]
-        path = self._crash_folder / f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
-        try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "w") as file:
-                # Without the values of variables: among them are tokens.
-                file.write("".join(traceback.format_exception(error)))
-        except OSError as reason:
-            return (
-                f"fairest: a fault of this program ({what}); {clean(str(path))} could not be written: {reason.strerror}"
-            )
-        return f"fairest: a fault of this program ended it ({what}). What it was doing is in {path}"
 
 
 def open_face(start: Start) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from platformdirs import user_config_path
 
 from client_cli.drawing import clean
+from client_cli.private import write_private
 
 
 class Keys(StrEnum):
@@ -77,11 +78,7 @@ def load_settings(path: Path) -> tuple[Settings, str]:
 
 def save_settings(settings: Settings, path: Path) -> None:
     """Write the settings, all or nothing, for their owner's eyes. Raises OSError."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh = path.with_suffix(".new")
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write(json.dumps(asdict(settings), indent=2) + "\n")
-    fresh.replace(path)
+    write_private(path, json.dumps(asdict(settings), indent=2) + "\n")
 
 
 def _read(name: str, value: object) -> Any:

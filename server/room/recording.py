@@ -7,8 +7,8 @@ from protocol.calculation.record import Record, RecordedMove, RecordedRound, Rec
 from protocol.calculation.seal import commit_secret
 from protocol.messages.fields import Phase
 from server.room import events
+from server.room.news import Step
 from server.room.state import OpenRound, RoomState
-from server.room.view import Step
 
 
 @dataclass(slots=True, eq=False)

@@ -24,8 +24,8 @@ from server import metrics
 from server.faults import contained, report
 from server.room.events import Event, Played, Told
 from server.room.evolve import evolve
+from server.room.news import Step
 from server.room.state import RoomState
-from server.room.view import Step
 from server.store import keys
 from server.store.client import Command, Line, lines
 from server.store.cluster import is_sharded

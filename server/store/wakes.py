@@ -24,7 +24,7 @@ from server.store.log import Tail, parse_wake
 _LOG = structlog.get_logger(__name__)
 _RETRY_SECONDS: Final = 0.5
 _PING_SECONDS: Final = 1.0
-_DEAF_SECONDS: Final = 3.0
+DEAF_SECONDS: Final = 3.0
 """Not even a ping was answered for so long: the connection is dead, or Redis is away; a new one finds out which."""
 
 
@@ -146,8 +146,8 @@ class _Ear:
     async def _watch(self) -> None:
         """Raises OSError when nothing was heard for too long."""
         while True:
-            await asyncio.sleep(_DEAF_SECONDS / 3)
-            if time.monotonic() - self._heard_at > _DEAF_SECONDS:
+            await asyncio.sleep(DEAF_SECONDS / 3)
+            if time.monotonic() - self._heard_at > DEAF_SECONDS:
                 raise TimeoutError("no ping was answered")
 
 

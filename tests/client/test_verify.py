@@ -18,8 +18,9 @@ from protocol.messages.frequent import encode_view
 from protocol.messages.from_client import Play, Ready, Reveal
 from protocol.messages.options import RoomOptions
 from server.room.events import Played, RoundOpened
+from server.room.news import tell
 from server.room.recording import record_last_match
-from server.room.view import NOTHING_SEEN, introduce, tell, views_of
+from server.room.view import NOTHING_SEEN, introduce, views_of
 from server.signing import SigningKey
 from tests.client.test_cli import run
 from tests.races import KEY, Table, raced

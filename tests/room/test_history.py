@@ -9,7 +9,7 @@ from protocol.messages.frequent import encode_view
 from protocol.messages.from_server import Accepted, FromServer, Snapshot
 from server.room import view as seen
 from server.room.events import Played
-from server.room.view import Step
+from server.room.news import Step, tell
 from server.store.log import Logged
 from tests.history import Sight, check_history
 from tests.races import raced
@@ -25,11 +25,11 @@ def sight(steps: list[Step], seat: int | None) -> Sight:
     """What an honest server shows: a snapshot, then view after view."""
     view = seen.views_of(steps[0].after)[seat]
     for step in steps[:4]:
-        view.see(seen.tell(step))
-    heard = [decode_from_server(seen.introduce(ROOM, list(map(seen.tell, steps[:4])), seat, seen.NOTHING_SEEN, 0).text)]
+        view.see(tell(step))
+    heard = [decode_from_server(seen.introduce(ROOM, list(map(tell, steps[:4])), seat, seen.NOTHING_SEEN, 0).text)]
     for step in steps[4:]:
         before = view.mark.position
-        entries = view.see(seen.tell(step))
+        entries = view.see(tell(step))
         if entries:
             heard.append(decode_from_server(encode_view(before + 1, entries, view.mark.tag)))
     return Sight(seat, heard)

@@ -24,7 +24,8 @@ from protocol.messages.from_client import Play
 from protocol.messages.from_server import Refused
 from protocol.messages.options import RoomOptions, Spectators
 from server.audience import Audience
-from server.room.view import NOTHING_SEEN, Mark, introduce, tell, views_of
+from server.room.news import tell
+from server.room.view import NOTHING_SEEN, Mark, introduce, views_of
 from tests.races import ForgedDeal, Table
 
 BEHIND, AHEAD = 0, 1

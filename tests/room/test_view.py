@@ -20,7 +20,8 @@ from protocol.messages.from_client import Play
 from protocol.messages.from_server import Refused, Snapshot, View
 from protocol.messages.options import RoomOptions, Spectators
 from server.room import events
-from server.room.view import Step, placed, scene, tell, view, views_of
+from server.room.news import Step, tell
+from server.room.view import placed, scene, view, views_of
 from tests.races import Table, choose_any, raced
 
 STOCK = 48

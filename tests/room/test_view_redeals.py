@@ -16,7 +16,8 @@ from protocol.messages.entries import Entry
 from protocol.messages.frequent import decode_entry
 from protocol.messages.options import RoomOptions
 from server.room import events
-from server.room.view import Step, scene, tell, view, views_of
+from server.room.news import Step, tell
+from server.room.view import scene, view, views_of
 from tests.races import Table, raced
 
 EVER = (99, 0)

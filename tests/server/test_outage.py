@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-import time
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -268,11 +267,14 @@ async def test_a_deadline_that_passes_while_redis_stands_still_is_not_judged_bef
     assert kinds.index(Paused) < kinds.index(SeatFreed)
 
 
-async def test_a_process_that_was_held_up_itself_sends_nobody_away(server_url: str, redis: Redis) -> None:
+async def test_a_process_that_was_held_up_itself_sends_nobody_away(fleet: Fleet, redis: Redis) -> None:
     """It hears Redis late, and would bring all its clients back at once just when it has no time for them."""
-    async with two_racing(server_url) as (first, _):
-        time.sleep(2.6)  # noqa: ASYNC251 - the loop of the server is this one
+    url = await fleet.start()
+    async with two_racing(url) as (first, _):
+        fleet.freeze(url)
+        await lasting(2.6)
         heard = await redis.get(keys.LAST_BEAT)
+        fleet.thaw(url)
 
         async def has_beaten() -> bool:
             return bool(await redis.get(keys.LAST_BEAT) != heard)
