@@ -36,7 +36,7 @@ from server.room.view import introduce
 from server.signing import SigningKey
 from server.store import keys
 from server.store.archive import Archive, load_private_key
-from server.store.log import Append, Log, Tail, fold
+from server.store.log import Log, Tail, fold
 from server.store.processes import Processes
 from server.store.wakes import Wakes
 from server.timers import PRESENT_SECONDS, RedisClock, Timers
@@ -181,9 +181,9 @@ class Host:
         """Redis' clock shows this."""
         self._clock.set(redis_ms)
 
-    def append(self, append: Append) -> None:
-        """Send to the log with the next batch."""
-        self._log.append(append)
+    def enqueue(self, room: HostedRoom) -> None:
+        """Ask the room for its append when the next batch goes to the log."""
+        self._log.append(room.code, room.next_append)
 
     def later(self, seconds: float, call: Callable[[], None]) -> None:
         """Call this after so many seconds; 0 is as soon as everything else has had its turn."""
@@ -212,8 +212,7 @@ class Host:
         if self.is_open(room):
             self._holdings.forget(room.code)
         self._drop(room)
-        links = [*room.lost_links(), *room.audience.lose()]
-        self._start(self._report_lost(room.code, links), room)
+        self._start(self._report_lost(room.code, room.lose()), room)
 
     def changed(self, room: HostedRoom) -> None:
         """Set the room's timers by its state, store what is to be stored, drop the room when nobody needs it."""

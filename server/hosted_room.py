@@ -1,10 +1,10 @@
 """A room as this process has it open: commands come in, events go to the log, and what the log took is shown.
 
-    submit -> decide -> append -> (Redis) -> evolve -> view -> followers
+    submit -> (its turn) -> decide -> append -> (Redis) -> evolve -> view -> followers
 
-All of it is synchronous but for the append, whose answer comes back as a call. One append of a room is under way at a
-time; what is said meanwhile is decided together and appended together when the answer is here. Nothing is
-acknowledged, and nothing shown, before the log has it.
+All of it is synchronous but for the two places where it waits: for the log to take its next batch, and for Redis. One
+append of a room is under way at a time. What is said meanwhile is decided together when the room's turn comes, appended
+together and shown together. Nothing is acknowledged, and nothing shown, before the log has it.
 """
 
 from collections.abc import Callable, Sequence
@@ -69,8 +69,8 @@ class Surroundings(Protocol):
     def set_clock(self, redis_ms: int) -> None:
         """Redis' clock shows this."""
 
-    def append(self, append: Append) -> None:
-        """Send to the log; the answer comes through `Append.done`."""
+    def enqueue(self, room: "HostedRoom") -> None:
+        """Ask the room for its `next_append` when the log takes the next batch; the answer comes through its `done`."""
 
     def later(self, seconds: float, call: Callable[[], None]) -> None:
         """Call this after so many seconds; 0 is as soon as everything else has had its turn."""
@@ -127,7 +127,10 @@ class HostedRoom:
         self._draw_round = draw_round
         self._waiting: list[Request] = []
         self._under_way: _Proposal | None = None
+        self._has_turn_coming = False
         self._is_reading = False
+        self._is_fresh = False
+        """Whether the log was read for what is decided at the next turn."""
         self._read_from = (0, "")
 
     @property
@@ -157,18 +160,14 @@ class HostedRoom:
             self.history = None
 
     def submit(self, request: Request) -> None:
-        """Decide this as soon as nothing is under way.
-
-        At most MAX_WAITING wait; who asks for more is told to try again.
-        """
+        """Decide this when the room's turn comes. At most MAX_WAITING wait; who asks for more is told to try again."""
         if isinstance(request.command, (TakeSeat, CreateRoom)) and request.asker:
             self.audience.expect(request.asker)
         if request.asker and len(self._waiting) >= MAX_WAITING:
             self._refuse([request])
             return
         self._waiting.append(request)
-        if self._under_way is None and not self._is_reading:
-            self._settle(is_fresh=False)
+        self._go_on()
 
     def catch_up(self) -> None:
         """Read what other processes appended, unless something under way will find out anyway."""
@@ -192,7 +191,7 @@ class HostedRoom:
             return
         self.is_doubtful = False
         self.hear(Tail("", entries))
-        self._settle(is_fresh=True)
+        self._go_on(is_fresh=True)
 
     def hear(self, tail: Tail) -> None:
         """Take entries that the log has, from a wake-up or a read.
@@ -242,9 +241,14 @@ class HostedRoom:
         self.audience.forget(follower)
         self._around.changed(self)
 
-    def lost_links(self) -> list[str]:
-        """Links that are gone and of which the log has not learned yet."""
-        return [request.command.link for request in self._waiting if isinstance(request.command, LoseLink)]
+    def lose(self) -> list[str]:
+        """The room is not the one that the log holds: who is here has to come again, and what they said is dropped.
+
+        Returns the links that are gone, or end with this, and of which the log has not learned.
+        """
+        lost = [request.command.link for request in self._waiting if isinstance(request.command, LoseLink)]
+        self._waiting = []
+        return [*lost, *self.audience.lose()]
 
     def has_asked(self, follower: Follower) -> bool:
         """Whether this follower has asked for a seat and the log has not answered yet."""
@@ -258,22 +262,60 @@ class HostedRoom:
         """The seat this follower speaks for, by what the log says."""
         return self.state.seat_of_link(follower.link) if self.state else None
 
-    def _settle(self, is_fresh: bool) -> None:
-        """Decide all that waits, each on what the one before leads to, and append what follows from it.
+    def _go_on(self, *, is_fresh: bool = False) -> None:
+        """Wait for a turn if there is something to decide and nothing under way; `is_fresh`: the log was read just now.
 
-        `is_fresh` says that the log was read just now.
+        A turn is as soon as the log is free. While it is not, deciding early would gain nobody anything, and what both
+        players say in that time would be two appends and more frames instead of one.
         """
-        if not self._waiting and not self._around.pauses:
+        if self._under_way is not None or self._is_reading:
+            return
+        if not self._waiting and not self._misses_pause:
             self._around.changed(self)
             return
-        if not self._around.is_present:
-            self.is_doubtful = True
-            self._put_off(self._waiting)
-            return
-        if self.is_doubtful and not is_fresh:
-            self.catch_up()
-            return
-        requests = self._take_waiting()
+        self._is_fresh = self._is_fresh or is_fresh
+        if not self._has_turn_coming:
+            self._has_turn_coming = True
+            self._around.enqueue(self)
+
+    def next_append(self) -> Append | None:
+        """Its turn: decide all that waits, each on what the one before leads to. What there is to append, if anything.
+
+        Raises what a fault of ours raises; who asked is told to try again.
+        """
+        self._has_turn_coming = False
+        is_fresh, self._is_fresh = self._is_fresh, False
+        if self._is_reading:
+            return None
+        while self._waiting or self._misses_pause:
+            if not self._around.is_present:
+                self.is_doubtful = True
+                self._put_off(self._waiting)
+                return None
+            if self.is_doubtful and not is_fresh:
+                self.catch_up()
+                return None
+            requests = self._take_waiting()
+            try:
+                proposal = self._decide(requests)
+            except Exception:
+                self._refuse(requests)
+                self._go_on()
+                raise
+            if proposal.answers and self._around.is_shared and not is_fresh:
+                # A refusal may rest on the newest state only: another process may have moved the room on.
+                self._waiting = [*requests, *self._waiting]
+                self.catch_up()
+                return None
+            if proposal.steps:
+                self._under_way = proposal
+                return self._append(proposal)
+            for late in proposal.answers:
+                self._answer(late.asker, late.answer)
+        self._around.changed(self)
+        return None
+
+    def _decide(self, requests: list[Request]) -> _Proposal:
         steps: list[Step] = []
         answers: list[_LateAnswer] = []
         state, now_ms, tag = self.state, self._around.now_ms(), f"{getrandbits(32):08x}"
@@ -286,26 +328,18 @@ class HostedRoom:
                     state = after
             elif request.asker:
                 answers.append(_LateAnswer(len(steps), request.asker, verdict))
-        if answers and self._around.is_shared and not is_fresh:
-            # A refusal may rest on the newest state only: another process may have moved the room on.
-            self._waiting = [*requests, *self._waiting]
-            self.catch_up()
-        elif steps:
-            self._under_way = _Proposal(tag, steps, requests, answers)
-            self._propose(self._under_way)
-        else:
-            for late in answers:
-                self._answer(late.asker, late.answer)
-            if self._waiting:
-                self._settle(is_fresh)
-            else:
-                self._around.changed(self)
+        return _Proposal(tag, steps, requests, answers)
+
+    @property
+    def _misses_pause(self) -> bool:
+        """Whether the clocks of this room do not know yet of the last pause."""
+        pauses = self._around.pauses
+        return bool(pauses and self.state and self.state.misses(pauses[-1].end_ms))
 
     def _take_waiting(self) -> list[Request]:
         """All that waits; but a pause, then a deadline, comes first and alone: the rest is judged on what follows."""
-        pauses = self._around.pauses
-        if pauses and self.state and self.state.misses(pauses[-1].end_ms):
-            return [Request(StandStill(pauses))]
+        if self._misses_pause:
+            return [Request(StandStill(self._around.pauses))]
         for place, request in enumerate(self._waiting):
             if isinstance(request.command, PassTime):
                 del self._waiting[place]
@@ -313,7 +347,8 @@ class HostedRoom:
         requests, self._waiting = self._waiting, []
         return requests
 
-    def _propose(self, proposal: _Proposal) -> None:
+    def _append(self, proposal: _Proposal) -> Append:
+        """What is to be appended if the log is where we believe it to be, and Redis' clock between these times."""
         before, after = self.state, proposal.steps[-1].after
         command = proposal.requests[0].command
         # Judged now or, if Redis takes its time, anew: it may have been a pause, or somebody may have gone.
@@ -323,21 +358,19 @@ class HostedRoom:
         elif self.deadline and not isinstance(command, StandStill):
             not_after_ms = min(not_after_ms, self.deadline.at_ms)
         is_same = before is not None and before.is_due_with(after)
-        self._around.append(
-            Append(
-                room=self.code,
-                expected=self.index,
-                expected_tag=self.tag,
-                tag=proposal.tag,
-                events=[step.event for step in proposal.steps],
-                done=self._replied,
-                not_before_ms=not_before_ms,
-                not_after_ms=not_after_ms,
-                look_again_ms=None if is_same else after.look_again_ms() or 0,
-                expire_seconds=self._around.closed_room_seconds if after.phase is Phase.CLOSED else 0,
-                is_shared=self._around.is_shared,
-                listing=self._listing(after),
-            )
+        return Append(
+            room=self.code,
+            expected=self.index,
+            expected_tag=self.tag,
+            tag=proposal.tag,
+            events=[step.event for step in proposal.steps],
+            done=self._replied,
+            not_before_ms=not_before_ms,
+            not_after_ms=not_after_ms,
+            look_again_ms=None if is_same else after.look_again_ms() or 0,
+            expire_seconds=self._around.closed_room_seconds if after.phase is Phase.CLOSED else 0,
+            is_shared=self._around.is_shared,
+            listing=self._listing(after),
         )
 
     def _listing(self, after: RoomState) -> bytes | None:
@@ -355,18 +388,18 @@ class HostedRoom:
             case Answer.APPENDED:
                 self.tag = proposal.tag
                 self._take_and_answer(_restamp(proposal.steps, now_ms), proposal.answers)
-                self._settle(is_fresh=False)
+                self._go_on()
             case Answer.CONFLICT:
                 self._waiting = [*proposal.requests, *self._waiting]
                 self.catch_up()
             case Answer.LATE:
                 self._around.set_clock(now_ms)
                 self._waiting = [Request(PassTime(now_ms)), *proposal.requests, *self._waiting]
-                self._settle(is_fresh=False)
+                self._go_on()
             case Answer.EARLY:
                 # Our idea of Redis' clock was ahead of it; the deadline is set anew.
                 self._around.set_clock(now_ms)
-                self._settle(is_fresh=False)
+                self._go_on()
             case Answer.UNKNOWN:
                 self.is_doubtful = True
                 self._put_off(proposal.requests)

@@ -68,7 +68,8 @@ async def write_race(redis: Redis, room: str, seed: int, moves: list[Move], play
     log = Log(redis)
     events = [step.event for step in table.steps]
     async with log.sending():
-        log.append(Append(room, 0, "", "0ddba115", events, lambda answer, _: answered.set_result(answer)))
+        append = Append(room, 0, "", "0ddba115", events, lambda answer, _: answered.set_result(answer))
+        log.append(room, lambda: append)
     assert await answered is Answer.APPENDED
 
 

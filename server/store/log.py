@@ -1,7 +1,8 @@
 """The logs of rooms on Redis: appended in batches, read from any index.
 
-An append is a value with a callback. One task sends what has gathered since its last round trip, as one pipeline, and
-hands out the answers: a round trip, and an fsync, is paid by the batch. There is no future and no task switch per move.
+An append is a value with a callback, made when its turn comes. One task collects what rooms have to append by then,
+sends it as one pipeline, and hands out the answers: a round trip, and an fsync, is paid by the batch. There is no
+future and no task switch per move.
 """
 
 import asyncio
@@ -105,10 +106,13 @@ class Log:
         self._redis = redis
         self._lanes = [_Lane(redis, line) for line in lines(redis)]
 
-    def append(self, append: Append) -> None:
-        """Send this with the next batch. At most one append per room waits at any time, so rooms are the limit."""
-        lane = 0 if len(self._lanes) == 1 else keys.bucket(append.room)
-        self._lanes[lane].append(append)
+    def append(self, room: str, make: Callable[[], Append | None]) -> None:
+        """Send what `make` gives, if anything, with the next batch that has a place; it is called just before that.
+
+        At most one append per room waits at any time, so rooms are the limit.
+        """
+        lane = 0 if len(self._lanes) == 1 else keys.bucket(room)
+        self._lanes[lane].append(room, make)
 
     @asynccontextmanager
     async def sending(self) -> AsyncIterator[None]:
@@ -180,13 +184,13 @@ class _Lane:
         self._redis = redis
         self._line = line
         self._script: Script | None = None
-        self._waiting: list[Append] = []
+        self._waiting: list[tuple[str, Callable[[], Append | None]]] = []
         self._wanted = asyncio.Event()
         self._is_closing = False
 
-    def append(self, append: Append) -> None:
-        """Send this with the next batch."""
-        self._waiting.append(append)
+    def append(self, room: str, make: Callable[[], Append | None]) -> None:
+        """Send what `make` gives with the next batch that has a place."""
+        self._waiting.append((room, make))
         self._wanted.set()
 
     def close(self) -> None:
@@ -199,16 +203,29 @@ class _Lane:
         while self._waiting or not self._is_closing:
             await self._wanted.wait()
             self._wanted.clear()
-            batch, self._waiting = self._waiting[:MOST_IN_BATCH], self._waiting[MOST_IN_BATCH:]
-            if self._waiting:
-                self._wanted.set()
-            if batch:
+            if batch := self._next_batch():
                 since = time.perf_counter()
                 answers = await self._deliver(batch)
                 metrics.APPEND_SECONDS.observe(time.perf_counter() - since)
                 metrics.BATCHES.observe(len(batch))
                 self._hand_out(batch, answers)
         await self._line.close()
+
+    def _next_batch(self) -> list[Append]:
+        """What those who have waited longest have to append by now."""
+        turns, self._waiting = self._waiting[:MOST_IN_BATCH], self._waiting[MOST_IN_BATCH:]
+        batch: list[Append] = []
+        for room, make in turns:
+            try:
+                append = make()
+            except Exception as fault:
+                report("a room", fault, room=room)
+            else:
+                if append is not None:
+                    batch.append(append)
+        if self._waiting:
+            self._wanted.set()
+        return batch
 
     def _hand_out(self, batch: Sequence[Append], answers: Sequence[tuple[Answer, int]]) -> None:
         for append, (answer, now_ms) in zip(batch, answers, strict=True):

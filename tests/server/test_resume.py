@@ -288,11 +288,10 @@ async def do_elsewhere(redis: Redis, room: str, command: Command) -> None:
     answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
     log = Log(redis)
     async with log.sending():
-        log.append(
-            Append(
-                room, len(steps), steps[-1].tag, "e15e0000", events, done=lambda answer, _: answered.set_result(answer)
-            )
+        append = Append(
+            room, len(steps), steps[-1].tag, "e15e0000", events, done=lambda answer, _: answered.set_result(answer)
         )
+        log.append(room, lambda: append)
         assert await answered is Answer.APPENDED
 
 

@@ -47,7 +47,8 @@ class Writer:
             answered.set_result(answer)
 
         # With a deadline, as rooms have: a script of two keys, both of which move.
-        self.log.append(Append(self.room, len(entries), last_tag, tag, (MOVE,), done, look_again_ms=1))
+        append = Append(self.room, len(entries), last_tag, tag, (MOVE,), done, look_again_ms=1)
+        self.log.append(self.room, lambda: append)
         answer = await answered
         if answer is Answer.APPENDED:
             self.acknowledged.append(tag)
@@ -161,7 +162,8 @@ async def test_a_node_that_answers_nothing_holds_up_no_append_to_the_others(
             await Writer(log, room).append()
         cluster.nodes[0].freeze()
         try:
-            log.append(Append(frozen, 1, f"{0:08x}", "later", (MOVE,), lambda answer, _: answers.append(answer)))
+            append = Append(frozen, 1, f"{0:08x}", "later", (MOVE,), lambda answer, _: answers.append(answer))
+            log.append(frozen, lambda: append)
             for room in others:
                 await Writer(log, room).go_on()
             assert answers == []

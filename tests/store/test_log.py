@@ -28,17 +28,16 @@ class Writer:
     async def append(self, expected: int = 0, expected_tag: str = "", tag: str = "t1", **more: object) -> Answer:
         answered: asyncio.Future[tuple[Answer, int]] = asyncio.get_running_loop().create_future()
         events: Sequence[Event] = more.pop("events", (MOVE,))  # type: ignore[assignment]
-        self.log.append(
-            Append(
-                room=ROOM,
-                expected=expected,
-                expected_tag=expected_tag,
-                tag=tag,
-                events=events,
-                done=lambda answer, now_ms: answered.set_result((answer, now_ms)),
-                **more,  # type: ignore[arg-type]
-            )
+        append = Append(
+            room=ROOM,
+            expected=expected,
+            expected_tag=expected_tag,
+            tag=tag,
+            events=events,
+            done=lambda answer, now_ms: answered.set_result((answer, now_ms)),
+            **more,  # type: ignore[arg-type]
         )
+        self.log.append(ROOM, lambda: append)
         async with asyncio.timeout(5):
             answer, self.now_ms = await answered
         return answer
@@ -158,7 +157,8 @@ async def test_one_broken_log_does_not_harm_the_others_of_its_batch(writer: Writ
     answers: list[Answer] = []
 
     def append(room: str) -> None:
-        writer.log.append(Append(room, 0, "", "t1", (MOVE,), lambda answer, _: answers.append(answer)))
+        append = Append(room, 0, "", "t1", (MOVE,), lambda answer, _: answers.append(answer))
+        writer.log.append(room, lambda: append)
 
     append(broken)
     append(sound)
@@ -178,7 +178,8 @@ async def test_what_waits_is_sent_before_sending_ends(redis: Redis) -> None:
     log = Log(redis)
     answers: list[Answer] = []
     async with log.sending():
-        log.append(Append(ROOM, 0, "", "t1", (MOVE,), lambda answer, _: answers.append(answer)))
+        append = Append(ROOM, 0, "", "t1", (MOVE,), lambda answer, _: answers.append(answer))
+        log.append(ROOM, lambda: append)
     assert answers == [Answer.APPENDED]
 
 

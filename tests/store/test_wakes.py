@@ -37,7 +37,8 @@ class Writer:
             answered.set()
 
         tag = f"{self.index:08x}"
-        self.log.append(Append(ROOM, self.index, self.tag, tag, [RoomClosed()], done, is_shared=True))
+        append = Append(ROOM, self.index, self.tag, tag, [RoomClosed()], done, is_shared=True)
+        self.log.append(ROOM, lambda: append)
         await answered.wait()
         self.index, self.tag = self.index + 1, tag
 
