@@ -146,7 +146,8 @@ class Record:
             )
             for event in played.events:
                 if isinstance(event, RecordedMove):
-                    yield _line("move", at_ms=event.at_ms, seat=event.seat, move=event.move.text)
+                    # Nearly all lines, so not by way of a JSON encoder.
+                    yield f'{{"type":"move","at_ms":{event.at_ms},"seat":{event.seat},"move":"{event.move.text}"}}'
                 else:
                     yield _line("stop", at_ms=event.at_ms, seats=event.seats, ending=event.ending)
             if played.outcome is not None:

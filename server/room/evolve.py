@@ -12,10 +12,10 @@ from server.room.state import PAUSE_SECONDS, Clocks, OpenRound, RoomState, SeatS
 
 def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
     """The state after this event, which the log stamped with this time."""
-    if isinstance(event, events.RoomCreated):
+    if state is None:
+        assert isinstance(event, events.RoomCreated), "the first event of every log is room_created"
         clocks = Clocks(idle_until_ms=at_ms + event.options.idle_seconds * 1000, paused_until_ms=at_ms)
         return RoomState(event.options, event.options.chosen_rules(), clocks=clocks)
-    assert state is not None, "the first event of every log is room_created"
     match event:
         case events.Played():
             return _played(state, event, at_ms)
@@ -53,6 +53,8 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
         case events.RoomClosed():
             clocks = Clocks(paused_until_ms=state.clocks.paused_until_ms)
             return state._replace(phase=next_phase(state.phase, Happening.ABANDONED), clocks=clocks)
+        case events.RoomCreated():
+            raise AssertionError("a room is created once")
 
 
 def _with_seat(state: RoomState, number: int, seat: SeatState | None) -> RoomState:

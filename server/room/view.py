@@ -80,13 +80,21 @@ class View:
         if not (self._held[0] or self._held[1]):
             return
         horizon = race.horizon if race else None
-        while heads := [held for held in self._held if held and _is_open(held[0][1], race, horizon)]:
-            _, item = min(heads, key=_arrival).pop(0)
-            shown.append(item.text)
+        opened: list[tuple[int, News]] = []
+        for held in self._held:
+            count = 0
+            for _, item in held:
+                if not _is_open(item, race, horizon):
+                    break
+                count += 1
+            opened += held[:count]
+            del held[:count]
+        opened.sort(key=_arrival)
+        shown.extend([item.text for _, item in opened])
 
 
-def _arrival(held: list[tuple[int, News]]) -> int:
-    return held[0][0]
+def _arrival(held: tuple[int, News]) -> int:
+    return held[0]
 
 
 def _is_open(item: News, race: Round | None, horizon: Turn | None) -> bool:
