@@ -26,6 +26,7 @@ ROOMS: Final = Gauge("fairest_rooms", "Rooms that this process has open.")
 TASKS: Final = Gauge("fairest_tasks", "Tasks of the event loop.")
 REFUSALS: Final = Counter("fairest_refusals", "Requests that were refused, by the code of the refusal.", ["code"])
 APPENDS: Final = Counter("fairest_appends", "Appends to logs: appended, conflict, early, late, unknown.", ["answer"])
+APPENDS_ANSWERED: Final = cache(APPENDS.labels)
 BATCHES: Final = Histogram(
     "fairest_append_batch", "Appends that shared a round trip.", buckets=(1, 2, 5, 10, 20, 50, 100, 200, 500)
 )

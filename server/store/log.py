@@ -8,7 +8,6 @@ future and no task switch per move.
 import asyncio
 import json
 import time
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -228,13 +227,15 @@ class _Lane:
         return batch
 
     def _hand_out(self, batch: Sequence[Append], answers: Sequence[tuple[Answer, int]]) -> None:
+        counts: dict[Answer, int] = {}
         for append, (answer, now_ms) in zip(batch, answers, strict=True):
+            counts[answer] = counts.get(answer, 0) + 1
             try:
                 append.done(answer, now_ms)
             except Exception as fault:
                 report("a room", fault, room=append.room)
-        for answer, count in Counter(answer for answer, _ in answers).items():
-            metrics.APPENDS.labels(answer).inc(count)
+        for answer, count in counts.items():
+            metrics.APPENDS_ANSWERED(answer).inc(count)
 
     async def _deliver(self, batch: Sequence[Append]) -> list[tuple[Answer, int]]:
         """The answers to a batch. Whatever goes wrong, the sender goes on: without it no room of ours would move."""
