@@ -43,18 +43,25 @@ async def _measure_cost() -> tuple[list[float], list[float]]:
     for repeat in range(REPEATS):
         async with control("echo") as served, loading("echo", served, ROOMS) as load:
             echo_us = (await load.move()).server_us
-        async with serving() as served, loading("race", served, ROOMS) as load:
-            without_us = (await load.move()).server_us
-        async with serving() as served, loading("race", served, ROOMS, watchers=WATCHERS) as load:
-            cost = await load.move()
-            # What is on its way to them still belongs to these moves.
-            settled = await load.rest(0.5)
-        watched_us = cost.server_us + settled.server_seconds / cost.messages * 1e6
+        without_us, _ = await _race(watchers=0)
+        watched_us, frames_per_move = await _race(watchers=WATCHERS)
         ratios.append((watched_us - without_us) / WATCHERS / echo_us)
-        frames.append(settled.frames_watched / cost.messages / WATCHERS)
+        frames.append(frames_per_move / WATCHERS)
         told = f"{without_us:.1f} us, watched {watched_us:.1f} us, echo {echo_us:.1f} us"
         print(f"  {repeat + 1}: {told}", file=sys.stderr)
     return ratios, frames
+
+
+async def _race(watchers: int) -> tuple[float, float]:
+    """Server us, and frames to spectators, for each move of whole races; `watchers` is for each of them.
+
+    What is on its way to spectators when the races end belongs to these moves. So do the records, which are made then,
+    with and without spectators.
+    """
+    async with serving() as served, loading("race", served, ROOMS, watchers=watchers) as load:
+        cost = await load.move()
+        settled = await load.rest(0.5)
+    return cost.server_us + settled.server_seconds / cost.messages * 1e6, settled.frames_watched / cost.messages
 
 
 async def _measure_crowd() -> tuple[list[float], list[float]]:

@@ -73,6 +73,11 @@ class Audience:
         """Whether nobody follows the room or is about to."""
         return not (self._seats or self._crowd or self._expected)
 
+    @property
+    def has_both_seats(self) -> bool:
+        """Whether both players are shown the room from this process."""
+        return len(self._seats) == 2
+
     def expect(self, follower: Follower) -> None:
         """Remember a follower that has asked for the room and is not shown it yet."""
         self._expected[follower.link] = follower

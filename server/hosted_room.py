@@ -411,7 +411,10 @@ class HostedRoom:
             if before is None or not before.is_due_with(self.state):
                 self.deadline = self.state.next_deadline()
             self.index += len(steps)
-            if self.history is not None:
+            if self.audience.has_both_seats:
+                # Nobody else is expected to come back, and what happens now adds up.
+                self.history = None
+            elif self.history is not None:
                 self.history.extend(steps)
             self.audience.show(steps)
 
