@@ -1,39 +1,91 @@
 """The controls: what a bare server on `websockets` costs, with the loop and the settings of ours.
 
 `echo` sends every message back. `relay` sends it back, and a notice of it to another client: the frames of a race in
-which both players see every move, without rules, log or anything else.
+which both players see every move, without rules, log or anything else. `handwritten` is such a race as one writes it in
+an afternoon: the rules are checked, cards are turned, both players are told, and all of it is in memory only.
 """
 
+import json
+import random
 import sys
+from typing import Any
 
 import uvloop
 from websockets.asyncio.server import ServerConnection, serve
 
 from server.settings import Settings
 
+RANKS = "A23456789TJQK"
+
+
+class _Solitaire:
+    """One player's game of Calculation, changed in place."""
+
+    def __init__(self, stock: list[str]) -> None:
+        self.stock = stock.copy()
+        self.foundations = [[f"{rank}S"] for rank in "A234"]
+        self.piles: list[list[str]] = [[], [], [], []]
+        self.moves = 0
+
+    def play(self, number: int, move: str) -> dict[str, Any]:
+        """Make a move; what it was, or why it may not be made."""
+        if number != self.moves + 1:
+            return {"type": "refused", "number": number, "code": "wrong_number"}
+        source, target = move[0], move[1]
+        cards = self.stock if source == "s" else self.piles["abcd".index(source)]
+        if not cards:
+            return {"type": "refused", "number": number, "code": "nothing_there"}
+        if target in "1234":
+            foundation = self.foundations[int(target) - 1]
+            step = int(target)
+            if RANKS.index(cards[-1][0]) != (RANKS.index(foundation[-1][0]) + step) % len(RANKS):
+                return {"type": "refused", "number": number, "code": "rank_not_needed"}
+            foundation.append(cards.pop())
+        else:
+            self.piles["abcd".index(target)].append(cards.pop())
+        self.moves = number
+        turned = self.stock[-1] if self.stock else None
+        return {"type": "moved", "number": number, "move": move, "turned": turned, "left": len(self.stock)}
+
 
 async def _serve(kind: str) -> None:
     alone: list[ServerConnection] = []
     partners: dict[ServerConnection, ServerConnection] = {}
+
+    def pair(socket: ServerConnection) -> None:
+        if alone:
+            partners[socket] = partner = alone.pop()
+            partners[partner] = socket
+        else:
+            alone.append(socket)
 
     async def echo(socket: ServerConnection) -> None:
         async for message in socket:
             await socket.send(message)
 
     async def relay(socket: ServerConnection) -> None:
-        if alone:
-            partners[socket] = partner = alone.pop()
-            partners[partner] = socket
-        else:
-            alone.append(socket)
+        pair(socket)
         async for message in socket:
             await socket.send(message)
             if socket in partners:
                 await partners[socket].send(f"!{message!s}")
 
+    async def handwritten(socket: ServerConnection) -> None:
+        pair(socket)
+        stock = [rank + suit for rank in RANKS for suit in "SHDC" if rank + suit not in ("AS", "2S", "3S", "4S")]
+        random.Random(1).shuffle(stock)
+        game = _Solitaire(stock)
+        async for message in socket:
+            said = json.loads(message)
+            answer = game.play(said["number"], said["move"])
+            await socket.send(json.dumps(answer))
+            if answer["type"] == "moved" and socket in partners:
+                # As with the relay: the load tells notices from answers by their first letter.
+                await partners[socket].send("!" + json.dumps({**answer, "seat": "other"}))
+
     settings = Settings()
     async with serve(
-        echo if kind == "echo" else relay,
+        {"echo": echo, "relay": relay, "handwritten": handwritten}[kind],
         "127.0.0.1",
         0,
         compression=None,

@@ -132,7 +132,7 @@ async def serving(*options: str, fsync: str = "everysec", processes: int = 1) ->
 
 @asynccontextmanager
 async def control(kind: str) -> AsyncIterator[Processes]:
-    """`echo` or `relay` of `benchmarks.controls`."""
+    """`echo`, `relay` or `handwritten` of `benchmarks.controls`."""
     process: Process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "benchmarks.controls", kind, stdout=PIPE, stderr=DEVNULL
     )

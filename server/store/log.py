@@ -299,7 +299,7 @@ def _answer(reply: Any) -> tuple[Answer, int]:
 
 def _format(event: Event) -> bytes:
     """Events as JSON, but for moves, which are nearly all there is: the seat's digit and the move's text."""
-    return f"{event.seat}{event.move}".encode() if isinstance(event, Played) else encode(event)
+    return f"{event.seat}{event.move.text}".encode() if isinstance(event, Played) else encode(event)
 
 
 def _parse_event(text: bytes) -> Event:
