@@ -4,7 +4,12 @@ import asyncio
 
 import pytest
 
+from protocol.messages.from_client import Create, Join
+from protocol.messages.refusals import Refusal
 from server.faults import contained
+from server.room.events import RoundOpened
+from server.signing import SigningKey
+from tests.talker import QUICK, talking
 
 
 def test_a_fault_is_logged_with_its_place_and_goes_no_further(capfd: pytest.CaptureFixture[str]) -> None:
@@ -26,3 +31,17 @@ async def test_cancelling_is_no_fault() -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+async def test_a_fault_of_ours_is_told_as_try_again_and_the_room_goes_on(
+    server_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: SigningKey) -> RoundOpened:
+        raise RuntimeError("we have a bug")
+
+    async with talking(server_url) as first, talking(server_url) as second:
+        room = (await first.enter(Create(options=QUICK))).room
+        with monkeypatch.context() as broken:
+            broken.setattr(SigningKey, "draw_round", fail)
+            assert (await second.refused(Join(room=room))).code is Refusal.TRY_AGAIN
+        assert (await second.enter(Join(room=room))).seat == 1

@@ -4,7 +4,7 @@ import asyncio
 import random
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,13 @@ from redis.asyncio import Redis
 
 from client_cli.bots import choose_greedy
 from protocol.calculation import rules as calculation_rules
+from protocol.calculation.moves import MOVES
 from protocol.calculation.record import read_record
 from protocol.calculation.rules import VARIANTS
+from protocol.messages.entries import Moved
 from protocol.messages.fields import Phase
-from protocol.messages.from_client import Create, GetRecord, Join, Leave, Rematch, Watch
-from protocol.messages.from_server import Left, MatchRecord, Placed
+from protocol.messages.from_client import Create, GetRecord, Join, Leave, Play, Rematch, Watch
+from protocol.messages.from_server import Left, MatchRecord, Placed, View
 from protocol.messages.options import RoomOptions
 from protocol.messages.scene import Scene
 from server.app import running
@@ -26,6 +28,7 @@ from server.settings import Settings
 from server.store import keys
 from server.store.client import connect
 from tests.history import read_room, read_steps
+from tests.processes import serving_fleet
 from tests.talker import QUICK, Talker, talking, two_racing, until
 
 
@@ -259,3 +262,31 @@ async def test_keys_of_a_room_live_under_one_hash_tag(server_url: str, redis_url
         await redis.aclose()
     assert found
     assert all(tag in key for key in found)
+
+
+async def test_what_both_players_say_while_the_server_is_busy_is_one_append(redis_url: str) -> None:
+    async with serving_fleet(redis_url) as fleet:
+        url = await fleet.start()
+        async with two_racing(url) as (first, second):
+            await say_at_once(first, second, freeze=lambda: fleet.freeze(url), thaw=lambda: fleet.thaw(url))
+            await first.hear_a(View)
+            one, other = (await read_steps(redis_url, first.room))[-2:]
+    assert one.tag == other.tag
+
+
+async def test_what_both_players_say_while_the_server_is_busy_is_one_frame_for_each(redis_url: str) -> None:
+    async with serving_fleet(redis_url) as fleet:
+        url = await fleet.start()
+        async with two_racing(url) as players:
+            await say_at_once(*players, freeze=lambda: fleet.freeze(url), thaw=lambda: fleet.thaw(url))
+            views = [await player.hear_a(View) for player in players]
+    moved = [[entry.seat for entry in view.entries if isinstance(entry, Moved)] for view in views]
+    assert [sorted(seats) for seats in moved] == [[0, 1], [0, 1]]
+
+
+async def say_at_once(first: Talker, second: Talker, freeze: Callable[[], None], thaw: Callable[[], None]) -> None:
+    """Both send a move while the server sleeps, and it finds both when it wakes."""
+    freeze()
+    for player in (first, second):
+        await player.say(Play(number=1, move=MOVES["sa"]))
+    thaw()

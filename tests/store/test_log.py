@@ -166,6 +166,36 @@ async def test_one_broken_log_does_not_harm_the_others_of_its_batch(writer: Writ
     assert answers == [Answer.UNKNOWN, Answer.APPENDED]
 
 
+async def test_an_append_is_made_when_its_turn_comes_and_not_before(writer: Writer) -> None:
+    """Until then a room goes on hearing, and decides about all of it together."""
+    first, second = neighbours(ROOM, 2)
+    happened: list[str] = []
+    is_over = asyncio.Event()
+
+    def make_first() -> Append:
+        # The log is busy with this one from here on.
+        happened.append("first made")
+        writer.log.append(second, make_second)
+        return Append(first, 0, "", "t1", (MOVE,), lambda answer, _: happened.append(f"first {answer}"))
+
+    def make_second() -> None:
+        happened.append("second made")
+        is_over.set()
+
+    writer.log.append(first, make_first)
+    async with asyncio.timeout(5):
+        await is_over.wait()
+    assert happened == ["first made", "first appended", "second made"]
+
+
+async def test_a_room_that_fails_to_make_its_append_harms_no_other(writer: Writer) -> None:
+    def fail() -> Append:
+        raise RuntimeError("we have a bug")
+
+    writer.log.append(neighbours(ROOM, 1)[0], fail)
+    assert await writer.append() is Answer.APPENDED
+
+
 async def test_without_redis_the_answer_is_unknown() -> None:
     client = connect("unix:///nowhere/redis.sock")
     log = Log(client)
