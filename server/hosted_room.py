@@ -298,18 +298,20 @@ class HostedRoom:
             requests = self._take_waiting()
             try:
                 proposal = self._decide(requests)
+                append = self._append(proposal) if proposal.steps else None
             except Exception:
                 self._refuse(requests)
-                self._go_on()
+                if self._waiting:
+                    self._around.try_later(self)
                 raise
             if proposal.answers and self._around.is_shared and not is_fresh:
                 # A refusal may rest on the newest state only: another process may have moved the room on.
                 self._waiting = [*requests, *self._waiting]
                 self.catch_up()
                 return None
-            if proposal.steps:
+            if append is not None:
                 self._under_way = proposal
-                return self._append(proposal)
+                return append
             for late in proposal.answers:
                 self._answer(late.asker, late.answer)
         self._around.changed(self)
