@@ -10,7 +10,6 @@ from protocol.calculation.record import Record
 from protocol.messages.from_server import MatchRecord
 from server import metrics
 from server.room.recording import record_last_match, record_matches
-from server.store import keys
 from server.store.archive import Archive
 from server.store.log import Log, fold
 
@@ -27,9 +26,6 @@ class Publisher:
         self._sign = sign
         self._stopping = stopping
         self._under_way: set[str] = set()
-        # A whole log takes a hundred KiB while it is read: of hundreds of races that end at once, one after the other
-        # is, as far as they lie on the same node.
-        self._turns = [asyncio.Lock() for _ in range(keys.BUCKETS)]
 
     async def publish(self, code: str) -> int | None:
         """Store the matches of this room that are over, however often it takes; the newest match that is stored now.
@@ -42,21 +38,18 @@ class Publisher:
         try:
             while not self._stopping.is_set():
                 try:
-                    async with self._turns[keys.bucket(code)]:
-                        return await self._store(code)
+                    steps = fold(await self._log.read(code))
+                    for record in record_matches(code, steps):
+                        if await self._archive.keep(self._sign(record)):
+                            metrics.RECORDS.inc()
                 except (RedisError, OSError):
                     await asyncio.sleep(RETRY_SECONDS)
+                else:
+                    # Of what was read, that is: another match may be over by now.
+                    return steps[-1].after.unpublished if steps else 0
             return None
         finally:
             self._under_way.discard(code)
-
-    async def _store(self, code: str) -> int:
-        """The newest match that is stored; of what was read, that is: another one may be over by now."""
-        steps = fold(await self._log.read(code))
-        for record in record_matches(code, steps):
-            if await self._archive.keep(self._sign(record)):
-                metrics.RECORDS.inc()
-        return steps[-1].after.unpublished if steps else 0
 
     async def last_record(self, code: str) -> MatchRecord | None:
         """The record of the last match that is over in this room, if any is. Raises RedisError."""
