@@ -9,6 +9,7 @@ import statistics
 import sys
 
 from benchmarks.figure import Figure, written_down
+from benchmarks.move_cost import FIRST_MOVES, MEASURED_MOVES
 from benchmarks.under_load import control, loading, serving
 
 REPEATS = 5
@@ -53,15 +54,16 @@ async def _measure_cost() -> tuple[list[float], list[float]]:
 
 
 async def _race(watchers: int) -> tuple[float, float]:
-    """Server us, and frames to spectators, for each move of whole races; `watchers` is for each of them.
+    """Server us, and frames to spectators, for each move in the middle of races; `watchers` is for each of them.
 
-    What is on its way to spectators when the races end belongs to these moves. So do the records, which are made then,
-    with and without spectators.
+    What is on its way to spectators after the last of these moves belongs to them.
     """
     async with serving() as served, loading("race", served, ROOMS, watchers=watchers) as load:
-        cost = await load.move()
+        before = await load.move(FIRST_MOVES)
+        cost = await load.move(MEASURED_MOVES)
         settled = await load.rest(0.5)
-    return cost.server_us + settled.server_seconds / cost.messages * 1e6, settled.frames_watched / cost.messages
+    server_us = cost.server_us + settled.server_seconds / cost.messages * 1e6
+    return server_us, (settled.frames_watched - before.frames_watched) / cost.messages
 
 
 async def _measure_crowd() -> tuple[list[float], list[float]]:
