@@ -7,9 +7,8 @@ import asyncio
 import statistics
 import sys
 
-from redis.asyncio import Redis
-
 from benchmarks.figure import Figure
+from server.store.client import connect
 from tests.photo_finish import Finish, find_won_race, race_to_the_line, room_code
 from tests.processes import redis_process, serving_fleet
 
@@ -35,7 +34,7 @@ async def _measure() -> list[Finish]:
     seed, moves = find_won_race()
     finishes: list[Finish] = []
     with redis_process() as process:
-        async with serving_fleet(process.url) as fleet, Redis.from_url(process.url, protocol=2) as redis:
+        async with serving_fleet(process.url) as fleet, connect(process.url) as redis:
             urls = await fleet.start(), await fleet.start(), await fleet.start()
             for number in range(RACES):
                 finishes.append(await race_to_the_line(urls, redis, room_code(number), seed, moves))
