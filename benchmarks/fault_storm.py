@@ -14,6 +14,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
 from redis.asyncio import Redis
+from redis.exceptions import RedisError
 
 from benchmarks.figure import Figure
 from protocol.messages.options import RoomOptions
@@ -169,7 +170,8 @@ async def _judge(storm: Storm, match: Match) -> None:
             async with Redis.from_url(storm.redis.url, protocol=2) as redis:
                 logged = await Log(redis).read(match.room)
             break
-        except OSError:
+        except (OSError, RedisError):
+            # It is being killed just now, by the storm.
             await asyncio.sleep(0.1)
     storm.problems += [f"{match.room}: {problem}" for problem in check_history(match.room, logged, match.sights)]
     storm.races += 1

@@ -10,7 +10,6 @@ import os
 import random
 import re
 import signal
-import socket
 import sys
 import tempfile
 import time
@@ -24,6 +23,7 @@ from redis.asyncio import Redis
 from benchmarks.figure import Figure
 from protocol.messages.options import RoomOptions
 from tests.bots import Match, start_match
+from tests.ports import free_port
 from tests.processes import redis_process
 
 SECONDS = float(os.environ.get("FAIREST_SOAK_SECONDS", "900"))
@@ -113,9 +113,8 @@ def measure_soak() -> list[Figure]:
 
 
 async def _measure() -> tuple[Soak, Counter[str], Counter[str]]:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        admin_port = int(held.getsockname()[1])
+    # Each process takes the next one; connections of other programs lie elsewhere.
+    admin_port = free_port()
     with redis_process("--appendonly", "yes") as redis, tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "server", "--port", "0", "--workers", str(WORKERS), "--redis-url", redis.url]
         command += ["--admin-port", str(admin_port), "--closed-room-seconds", str(CLOSED_ROOM_SECONDS)]

@@ -59,20 +59,20 @@ async def running(settings: Settings) -> AsyncIterator[str]:
         except EmbeddedRedisError as reason:
             raise StartError(str(reason)) from reason
         try:
-            # Three pools: many hellos at once delay no beat and no move.
-            redis, greeting, listening = connect(url), connect(url), connect(url, timeout_seconds=None)
+            # Four pools: many hellos at once delay no move, and many readings of logs no beat.
+            redis, greeting, beating = connect(url), connect(url), connect(url, connections=1)
+            listening = connect(url, timeout_seconds=None)
         except ValueError as reason:
             examples = "redis://host:6379/0, or redis+cluster://host:6379,other:6379 for a Cluster"
             raise StartError(f"a Redis URL looks like {examples}, not {_without_secrets(url)!r}") from reason
-        stack.push_async_callback(redis.aclose)
-        stack.push_async_callback(greeting.aclose)
-        stack.push_async_callback(listening.aclose)
+        for client in (redis, greeting, beating, listening):
+            stack.push_async_callback(client.aclose)
         try:
             await _refuse_lone_node(redis, url)
             key = SigningKey(await load_private_key(redis))
         except (RedisError, OSError) as reason:
             raise StartError(f"no Redis answers at {_without_secrets(url)}: {reason}") from reason
-        host, players = Host(redis, listening, key, settings.closed_room_seconds), Players(greeting)
+        host, players = Host(redis, beating, listening, key, settings.closed_room_seconds), Players(greeting)
         durability = await read_durability(redis)
         await stack.enter_async_context(host.serving())
         try:

@@ -53,7 +53,10 @@ _LOG = structlog.get_logger(__name__)
 class Host:
     """All rooms of this process, on one Redis, within `serving`."""
 
-    def __init__(self, redis: Redis, listening: Redis, key: SigningKey, closed_room_seconds: int) -> None:
+    def __init__(
+        self, redis: Redis, beating: Redis, listening: Redis, key: SigningKey, closed_room_seconds: int
+    ) -> None:
+        """`beating` and `listening` are clients of their own for beats and wake-ups, which wait for nothing else."""
         self.process_id: Final = secrets.token_hex(4)
         self.key = key
         self.closed_room_seconds: Final = closed_room_seconds
@@ -67,7 +70,7 @@ class Host:
         self._tasks = asyncio.TaskGroup()
         self._stopping = asyncio.Event()
         self._publisher = Publisher(self._log, Archive(redis), self._sign, self._stopping)
-        self._processes = Processes(redis, self.process_id)
+        self._processes = Processes(redis, beating, self.process_id)
         self._holdings = Holdings(self._processes)
         self._pulse = Pulse(self._processes, self._log, self, self._stopping)
         self._compared = 0

@@ -30,10 +30,15 @@ class Beat:
 
 
 class Processes:
-    """The processes of a deployment, on one Redis. Every method raises RedisError when Redis is away."""
+    """The processes of a deployment, on one Redis. Every method raises RedisError when Redis is away.
 
-    def __init__(self, redis: Redis, process_id: str) -> None:
+    `beating` is a client of its own for beats: one that waited for a connection behind hundreds of readings would look
+    like a Redis that is silent, and clients would be sent away.
+    """
+
+    def __init__(self, redis: Redis, beating: Redis, process_id: str) -> None:
         self._redis = redis
+        self._beating = beating
         self._process_id = process_id
         self._beat = Script("beat.lua")
         self._bury = Script("bury.lua")
@@ -43,7 +48,7 @@ class Processes:
         lapse_ms = keys.PROCESS_SECONDS * 1000
         names = [keys.PROCESSES, keys.LAST_BEAT, keys.PAUSES]
         arguments = (self._process_id, keys.PAUSE_MS, lapse_ms, keys.PAUSES_KEPT)
-        found = await self._beat.run(self._redis, names, arguments)
+        found = await self._beat.run(self._beating, names, arguments)
         now_ms, alive, lapsed, pauses, is_new = cast("tuple[bytes, int, list[bytes], list[bytes], int]", found)
         silent = tuple(each.decode() for each in lapsed)
         return Beat(int(now_ms), alive, silent, tuple(map(_pause, pauses)), is_new=bool(is_new))

@@ -179,7 +179,7 @@ async def test_a_room_stays_written_down_however_often_idle_rooms_are_released(
     settings_for_tests: Settings, redis: Redis
 ) -> None:
     """Somebody comes into a room that is not open here, again and again, while the pulse releases idle rooms."""
-    host, is_done = Host(redis, redis, SigningKey(bytes(32)), closed_room_seconds=60), asyncio.Event()
+    host, is_done = Host(redis, redis, redis, SigningKey(bytes(32)), closed_room_seconds=60), asyncio.Event()
 
     async def release_all_the_time() -> None:
         while not is_done.is_set():
@@ -203,7 +203,7 @@ async def test_a_process_that_was_taken_for_dead_writes_down_its_rooms_again(ser
         held = [key async for key in redis.scan_iter(match=keys.held_rooms("*"))]
         process_id = held[0].decode().rpartition(":")[2]
         await redis.zadd(keys.PROCESSES, {process_id: 1})
-        await Processes(redis, "another one").bury(process_id)
+        await Processes(redis, redis, "another one").bury(process_id)
 
         async def is_held() -> bool:
             return await redis.sismember(keys.held_rooms(process_id), room) == 1

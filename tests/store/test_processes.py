@@ -1,17 +1,21 @@
 """Beats of server processes on a real Redis: who lives, who has lapsed, who was taken for dead."""
 
+import asyncio
+
 import pytest
 from redis.asyncio import Redis
 
 from server.store import keys
+from server.store.client import connect
 from server.store.processes import Processes
+from tests.talker import until
 
 ROOM = "quiet-amber-otter"
 
 
 @pytest.fixture
 def processes(redis: Redis) -> Processes:
-    return Processes(redis, "p1")
+    return Processes(redis, redis, "p1")
 
 
 async def silence(redis: Redis, process_id: str) -> None:
@@ -27,18 +31,18 @@ async def test_a_process_is_new_with_its_first_beat_only(processes: Processes) -
 async def test_a_process_that_was_buried_is_new_again(processes: Processes, redis: Redis) -> None:
     await processes.beat()
     await silence(redis, "p1")
-    await Processes(redis, "p2").bury("p1")
+    await Processes(redis, redis, "p2").bury("p1")
     assert (await processes.beat()).is_new
 
 
 async def test_a_silent_process_has_lapsed_for_the_others(processes: Processes, redis: Redis) -> None:
     await processes.beat()
     await silence(redis, "p1")
-    assert (await Processes(redis, "p2").beat()).lapsed == ("p1",)
+    assert (await Processes(redis, redis, "p2").beat()).lapsed == ("p1",)
 
 
 async def test_a_process_that_beats_again_has_not_lapsed_any_more(processes: Processes, redis: Redis) -> None:
-    other = Processes(redis, "p2")
+    other = Processes(redis, redis, "p2")
     await processes.beat()
     await silence(redis, "p1")
     await other.beat()
@@ -49,7 +53,7 @@ async def test_a_process_that_beats_again_has_not_lapsed_any_more(processes: Pro
 async def test_a_process_that_beats_again_is_not_buried(processes: Processes, redis: Redis) -> None:
     await processes.beat()
     await processes.hold([ROOM])
-    assert not await Processes(redis, "p2").bury("p1")
+    assert not await Processes(redis, redis, "p2").bury("p1")
     assert await processes.rooms_of("p1") == [ROOM]
 
 
@@ -57,5 +61,20 @@ async def test_a_process_that_is_buried_holds_no_rooms(processes: Processes, red
     await processes.beat()
     await processes.hold([ROOM])
     await silence(redis, "p1")
-    assert await Processes(redis, "p2").bury("p1")
+    assert await Processes(redis, redis, "p2").bury("p1")
     assert await processes.rooms_of("p1") == []
+
+
+async def test_a_beat_does_not_wait_while_every_connection_for_rooms_is_in_use(redis_url: str, redis: Redis) -> None:
+    async with connect(redis_url, connections=1) as busy, connect(redis_url, connections=1) as beating:
+        waiting = asyncio.ensure_future(busy.blpop(["fairest:{processes}:nothing"], timeout=0))
+        await until(lambda: is_blocked(redis))
+        async with asyncio.timeout(5):
+            assert (await Processes(busy, beating, "p1").beat()).is_new
+        waiting.cancel()
+        await asyncio.wait([waiting])
+
+
+async def is_blocked(redis: Redis) -> bool:
+    """Whether some client of this Redis waits for an answer."""
+    return int((await redis.info("clients"))["blocked_clients"]) > 0
