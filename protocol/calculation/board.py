@@ -5,8 +5,8 @@ spectator and replay all use this one class; who knows the next card hands it in
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import NamedTuple
 
 from protocol.calculation.cards import Card, rank
 from protocol.calculation.deal import Deal
@@ -36,7 +36,8 @@ class Illegal(StrEnum):
     NOTHING_TO_REDEAL = "nothing_to_redeal"
 
 
-class Board(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Board:
     """Foundations and waste piles, bottom card first; the turned card; the count of cards face down in the stock.
 
     `direct` counts stock cards played straight to a foundation. A board with cards in the stock and none turned is
@@ -131,7 +132,8 @@ class Board(NamedTuple):
                 foundations = _put(self.foundations, move.target, pile[-1])
                 return Board(self.layout, foundations, piles, self.turned, self.stock, self.redeals, self.direct)
             case Kind.REDEAL:
-                redealt = self._replace(
+                redealt = replace(
+                    self,
                     piles=((),) * len(self.piles),
                     stock=sum(map(len, self.piles)),
                     redeals=self.redeals - 1,

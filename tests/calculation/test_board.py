@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -25,7 +26,7 @@ def cards(text: str) -> tuple[Card, ...]:
 def board() -> Board:
     """Classic, with a 2 turned that fits foundation 1, a 6 on pile a that fits foundation 3, and pile b empty."""
     laid = lay_out(CLASSIC, make_deal(CLASSIC, bytes(32)))
-    return laid._replace(turned=Card("2D"), piles=(cards("KH 6S"), (), cards("9C"), ()), stock=30)
+    return replace(laid, turned=Card("2D"), piles=(cards("KH 6S"), (), cards("9C"), ()), stock=30)
 
 
 @pytest.mark.parametrize(
@@ -53,20 +54,20 @@ def test_a_move_within_the_rules_is_not_refused(board: Board, move: str) -> None
 
 def test_a_complete_foundation_accepts_nothing(board: Board) -> None:
     suit = [card for card in full_deck(1) if card.endswith("C")]
-    full = board._replace(foundations=(tuple(suit), *board.foundations[1:]), turned=Card("AD"))
+    full = replace(board, foundations=(tuple(suit), *board.foundations[1:]), turned=Card("AD"))
     assert full.refusal(MOVES["s1"]) is Illegal.FOUNDATION_COMPLETE
 
 
 def test_nothing_is_turned_when_the_stock_is_empty(board: Board) -> None:
-    assert board._replace(turned=None, stock=0).refusal(MOVES["sa"]) is Illegal.NOTHING_TURNED
+    assert replace(board, turned=None, stock=0).refusal(MOVES["sa"]) is Illegal.NOTHING_TURNED
 
 
 def test_a_redeal_needs_one_left_and_something_to_deal(board: Board) -> None:
-    over = board._replace(turned=None, stock=0)
+    over = replace(board, turned=None, stock=0)
     assert over.refusal(MOVES["redeal"]) is Illegal.NO_REDEAL_LEFT
-    assert board._replace(redeals=1).refusal(MOVES["redeal"]) is Illegal.CARD_STILL_TURNED
-    assert over._replace(redeals=1, piles=((), (), (), ())).refusal(MOVES["redeal"]) is Illegal.NOTHING_TO_REDEAL
-    assert over._replace(redeals=1).refusal(MOVES["redeal"]) is None
+    assert replace(board, redeals=1).refusal(MOVES["redeal"]) is Illegal.CARD_STILL_TURNED
+    assert replace(over, redeals=1, piles=((), (), (), ())).refusal(MOVES["redeal"]) is Illegal.NOTHING_TO_REDEAL
+    assert replace(over, redeals=1).refusal(MOVES["redeal"]) is None
 
 
 def test_playing_to_a_foundation_counts_as_direct_only_from_the_stock(board: Board) -> None:
@@ -75,9 +76,9 @@ def test_playing_to_a_foundation_counts_as_direct_only_from_the_stock(board: Boa
 
 
 def test_a_board_with_a_playable_waste_top_is_not_stuck(board: Board) -> None:
-    over = board._replace(turned=None, stock=0)
+    over = replace(board, turned=None, stock=0)
     assert not over.is_stuck
-    assert over._replace(piles=(cards("6S KH"), (), cards("9C"), ())).is_stuck
+    assert replace(over, piles=(cards("6S KH"), (), cards("9C"), ())).is_stuck
 
 
 @given(st.integers(), st.sampled_from(sorted(VARIANTS)))

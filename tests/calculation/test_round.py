@@ -1,5 +1,7 @@
 """Turns, horizon, endings and the outcome of a race."""
 
+from dataclasses import replace
+
 import pytest
 
 from protocol.calculation.deal import make_deal
@@ -52,7 +54,7 @@ def test_equal_counts_are_a_draw(race: Round) -> None:
 
 
 def test_more_direct_plays_break_a_tie_where_the_room_asks_for_it(race: Round) -> None:
-    racers = (race.racers[0], race.racers[1]._replace(board=race.racers[1].board._replace(direct=3)))
+    racers = (race.racers[0], race.racers[1]._replace(board=replace(race.racers[1].board, direct=3)))
     tied = race._replace(racers=racers).stop((0, 1), Ending.OUT_OF_TIME)
     assert tied.outcome().winner is None
     assert tied._replace(direct_breaks_ties=True).outcome().winner == 1

@@ -1,5 +1,7 @@
 """From keys and clicks to moves, on boards made for it."""
 
+from dataclasses import replace
+
 import pytest
 
 from client_cli.tui.coach import advise
@@ -60,7 +62,7 @@ def doubtful(board: Board) -> Board:
     """A queen on pile a, which two foundations want."""
     piles = (cards("QH"), *board.piles[1:])
     foundations = (*board.foundations[:2], cards("3S", "6S", "9S"), cards("4S", "8S"))
-    return board._replace(piles=piles, foundations=foundations)
+    return replace(board, piles=piles, foundations=foundations)
 
 
 def test_where_two_foundations_want_it_the_player_says_which(doubtful: Board) -> None:
@@ -74,7 +76,7 @@ def test_a_picked_pile_goes_to_no_other_pile(doubtful: Board) -> None:
 
 
 def test_no_key_moves_a_card_that_is_not_turned_yet(board: Board) -> None:
-    assert pressed(board._replace(turned=None), "c") == Answer(sentence=ON_ITS_WAY)
+    assert pressed(replace(board, turned=None), "c") == Answer(sentence=ON_ITS_WAY)
 
 
 @pytest.mark.parametrize("key", ["e", "5", "E", "x", "z", " "])
@@ -113,7 +115,7 @@ def test_two_clicks_on_the_turned_card_send_it_up(board: Board) -> None:
 
 
 def test_an_empty_stock_is_redealt_by_a_click_and_by_a_key(board: Board) -> None:
-    empty = board._replace(turned=None, stock=0, redeals=1)
+    empty = replace(board, turned=None, stock=0, redeals=1)
     assert click_stock(None, empty) == pressed(empty, "r") == Answer(move=MOVES["redeal"])
 
 
@@ -123,7 +125,7 @@ def test_the_advice_names_the_keys(board: Board) -> None:
 
 
 def test_the_advice_for_a_card_that_fits_nowhere_names_the_piles(board: Board) -> None:
-    other = board._replace(turned=Card("KC"), piles=((), (), (), ()))
+    other = replace(board, turned=Card("KC"), piles=((), (), (), ()))
     told = "No foundation wants this card: lay it on a pile, a, b, c or d."
     assert advise(other, Keys.LETTERS, hints=True) == told
 
