@@ -201,10 +201,7 @@ class Racer(Guest):
             case "welcome" if self._other:
                 self._other.room.add_done_callback(lambda room: self._tell(type="join", room=room.result()))
             case "welcome":
-                self._create()
-            case "refused" if message["to"] == "create" and message["code"] == "try_again":
-                # Of ten thousand codes that are drawn, two may be the same.
-                self._create()
+                self._tell(type="create", options={"countdown_seconds": 0})
             case "snapshot":
                 self.room.set_result(message["room"])
                 seats = message["scene"]["seats"]
@@ -215,9 +212,6 @@ class Racer(Guest):
                 self._look(message["entries"])
             case "refused" | "error":
                 raise AssertionError(message)
-
-    def _create(self) -> None:
-        self._tell(type="create", options={"countdown_seconds": 0})
 
     def _look(self, entries: list[dict[str, Any]]) -> None:
         for entry in entries:

@@ -35,9 +35,10 @@ from protocol.messages.refusals import CLOSE_CODES, Breach, Refusal
 from server import metrics
 from server.faults import report
 from server.host import Host
-from server.hosted_room import HostedRoom, Request
+from server.hosted_room import HostedRoom
 from server.limits import TokenBucket
 from server.outbox import Outbox
+from server.proposal import Request
 from server.room.commands import CreateRoom, Say, TakeSeat, Word
 from server.room.decide import refuse
 from server.room.view import NOTHING_SEEN, Mark

@@ -8,12 +8,10 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final, cast
+from typing import Any, Final
 from weakref import WeakValueDictionary
 
 import structlog
-from coolname import RandomGenerator
-from coolname.data import config as code_words
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
@@ -23,9 +21,11 @@ from protocol.messages.options import Spectators
 from protocol.messages.refusals import Refusal
 from server import metrics
 from server.audience import Follower
+from server.codes import draw_code
 from server.faults import contained
 from server.holdings import Holdings
-from server.hosted_room import JUDGE_MS, HostedRoom, Request
+from server.hosted_room import JUDGE_MS, HostedRoom
+from server.proposal import Request
 from server.publisher import Publisher
 from server.pulse import Pulse
 from server.reader import Reader
@@ -77,7 +77,6 @@ class Host:
         self.pauses: tuple[Pause, ...] = ()
         self._clock = RedisClock()
         self._timers = Timers(self._clock)
-        self._codes = RandomGenerator(cast("Any", code_words), rand=secrets.SystemRandom())
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
@@ -101,15 +100,12 @@ class Host:
                 tasks.create_task(self._wind_up())
 
     async def new_room(self) -> HostedRoom:
-        """A room whose log is still empty, held for whoever asked for it. Raises RedisError.
-
-        Its code was just drawn: three words, without phrases like "of bliss".
-        """
-        code = self._codes.generate_slug(3)
-        while "of" in code.split("-"):
-            code = self._codes.generate_slug(3)
-        await self._holdings.hold(code)
-        return self._add(HostedRoom(code, self, self._draw_round))
+        """A room whose log is still empty, held for whoever asked for it. Raises RedisError."""
+        while True:
+            code = draw_code()
+            await self._holdings.hold(code)
+            if not await self._log.exists(code) and code not in self._rooms:
+                return self._add(HostedRoom(code, self, self._draw_round))
 
     async def hold_room(self, code: str) -> HostedRoom | None:
         """The room with this code, in which somebody here is about to speak. Raises RedisError. As `open_room`."""
@@ -186,7 +182,7 @@ class Host:
 
     def enqueue(self, room: HostedRoom) -> None:
         """Ask the room for its append when the next batch goes to the log."""
-        self._log.append(room.code, room.next_append)
+        self._log.enqueue(room)
 
     def later(self, seconds: float, call: Callable[[], None]) -> None:
         """Call this after so many seconds; 0 is as soon as everything else has had its turn."""

@@ -9,7 +9,7 @@ together and shown together. Nothing is acknowledged, and nothing shown, before 
 
 from collections.abc import Callable, Sequence
 from random import getrandbits
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from protocol.messages.codec import encode
 from protocol.messages.fields import Phase
@@ -18,13 +18,15 @@ from protocol.messages.from_server import Accepted, Refused
 from protocol.messages.refusals import Refusal
 from server import metrics
 from server.audience import Audience, Follower
-from server.room.commands import Command, CreateRoom, LoseLink, PassTime, Pause, Say, StandStill, TakeSeat
-from server.room.decide import DrawRound, decide, refuse
+from server.proposal import LateAnswer, Proposal, Request, propose
+from server.room.commands import CreateRoom, LoseLink, PassTime, Pause, Say, StandStill, TakeSeat
+from server.room.decide import DrawRound, refuse
 from server.room.evolve import evolve
 from server.room.listing import changes_listing, list_room
 from server.room.news import History, Step
 from server.room.state import Deadline, RoomState
-from server.store.log import Answer, Append, Logged, Tail
+from server.store.lane import Answer, Append
+from server.store.log import Logged, Tail
 
 JUDGE_MS: Final = 2_000
 """What Redis takes longer for is decided anew. It may have been a pause; or whoever asked was told that it failed."""
@@ -32,13 +34,6 @@ HISTORY_SECONDS: Final = 3.0
 """All players of a server that was killed come back within about this time; then the memory is better used."""
 MAX_WAITING: Final = 256
 """Requests that may wait for one append. Two players and their drops need a handful; more is somebody flooding."""
-
-
-class Request(NamedTuple):
-    """A command and who gets the answer, if anybody does."""
-
-    command: Command
-    asker: Follower | None = None
 
 
 class Surroundings(Protocol):
@@ -70,7 +65,7 @@ class Surroundings(Protocol):
         """Redis' clock shows this."""
 
     def enqueue(self, room: "HostedRoom") -> None:
-        """Ask the room for its `next_append` when the log takes the next batch; the answer comes through its `done`."""
+        """Ask the room for its `next_append` when the log takes the next batch, and tell it what became of it."""
 
     def later(self, seconds: float, call: Callable[[], None]) -> None:
         """Call this after so many seconds; 0 is as soon as everything else has had its turn."""
@@ -91,23 +86,6 @@ class Surroundings(Protocol):
         """Drop this room, which is not the one that the log holds."""
 
 
-class _Proposal(NamedTuple):
-    """An append under way: the steps it will be if Redis' clock does not matter, and the answers that wait for it."""
-
-    tag: str
-    steps: list[Step]
-    requests: list[Request]
-    answers: "list[_LateAnswer]"
-
-
-class _LateAnswer(NamedTuple):
-    """An answer that was decided after so many steps of the proposal, and is given after them."""
-
-    after_steps: int
-    asker: Follower
-    answer: Refused | Accepted
-
-
 class HostedRoom:
     """One room of this process: a cache of its log that may be thrown away at any time."""
 
@@ -126,7 +104,7 @@ class HostedRoom:
         self._around = around
         self._draw_round = draw_round
         self._waiting: list[Request] = []
-        self._under_way: _Proposal | None = None
+        self._under_way: Proposal | None = None
         self._has_turn_coming = False
         self._is_reading = False
         self._is_fresh = False
@@ -279,10 +257,7 @@ class HostedRoom:
             self._around.enqueue(self)
 
     def next_append(self) -> Append | None:
-        """Its turn: decide all that waits, each on what the one before leads to. What there is to append, if anything.
-
-        Raises what a fault of ours raises; who asked is told to try again.
-        """
+        """Its turn: decide all that waits. What there is to append, if anything."""
         self._has_turn_coming = False
         is_fresh, self._is_fresh = self._is_fresh, False
         if self._is_reading:
@@ -295,42 +270,28 @@ class HostedRoom:
             if self.is_doubtful and not is_fresh:
                 self.catch_up()
                 return None
-            requests = self._take_waiting()
-            try:
-                proposal = self._decide(requests)
-                append = self._append(proposal) if proposal.steps else None
-            except Exception:
-                self._refuse(requests)
-                if self._waiting:
-                    self._around.try_later(self)
-                raise
+            # Under way from here on, so that a fault of ours puts off what it was about, and nothing else.
+            self._under_way = Proposal(self._take_waiting())
+            self._under_way = proposal = propose(
+                self._under_way.requests,
+                self.state,
+                self._draw_round,
+                now_ms=self._around.now_ms(),
+                tag=f"{getrandbits(32):08x}",
+            )
             if proposal.answers and self._around.is_shared and not is_fresh:
                 # A refusal may rest on the newest state only: another process may have moved the room on.
-                self._waiting = [*requests, *self._waiting]
+                self._under_way = None
+                self._waiting = [*proposal.requests, *self._waiting]
                 self.catch_up()
                 return None
-            if append is not None:
-                self._under_way = proposal
-                return append
+            if proposal.steps:
+                return self._append(proposal)
+            self._under_way = None
             for late in proposal.answers:
                 self._answer(late.asker, late.answer)
         self._around.changed(self)
         return None
-
-    def _decide(self, requests: list[Request]) -> _Proposal:
-        steps: list[Step] = []
-        answers: list[_LateAnswer] = []
-        state, now_ms, tag = self.state, self._around.now_ms(), f"{getrandbits(32):08x}"
-        for request in requests:
-            verdict = decide(state, request.command, self._draw_round)
-            if isinstance(verdict, tuple):
-                for event in verdict:
-                    after = evolve(state, event, now_ms)
-                    steps.append(Step(state, event, now_ms, after, tag))
-                    state = after
-            elif request.asker:
-                answers.append(_LateAnswer(len(steps), request.asker, verdict))
-        return _Proposal(tag, steps, requests, answers)
 
     @property
     def _misses_pause(self) -> bool:
@@ -349,7 +310,7 @@ class HostedRoom:
         requests, self._waiting = self._waiting, []
         return requests
 
-    def _append(self, proposal: _Proposal) -> Append:
+    def _append(self, proposal: Proposal) -> Append:
         """What is to be appended if the log is where we believe it to be, and Redis' clock between these times."""
         before, after = self.state, proposal.steps[-1].after
         command = proposal.requests[0].command
@@ -366,7 +327,6 @@ class HostedRoom:
             expected_tag=self.tag,
             tag=proposal.tag,
             events=[step.event for step in proposal.steps],
-            done=self._replied,
             not_before_ms=not_before_ms,
             not_after_ms=not_after_ms,
             look_again_ms=None if is_same else after.look_again_ms() or 0,
@@ -382,14 +342,14 @@ class HostedRoom:
         listed = list_room(self.code, after, self._around.now_ms())
         return encode(listed) if listed else b""
 
-    def _replied(self, answer: Answer, now_ms: int) -> None:
+    def replied(self, answer: Answer, now_ms: int) -> None:
         """What became of the append under way."""
         proposal, self._under_way = self._under_way, None
         assert proposal is not None, "only an append under way is answered"
         match answer:
             case Answer.APPENDED:
                 self.tag = proposal.tag
-                self._take_and_answer(_restamp(proposal.steps, now_ms), proposal.answers)
+                self._take_and_answer(proposal.stamped(now_ms), proposal.answers)
                 self._go_on()
             case Answer.CONFLICT:
                 self._waiting = [*proposal.requests, *self._waiting]
@@ -420,7 +380,7 @@ class HostedRoom:
                 self.history.extend(steps)
             self.audience.show(steps)
 
-    def _take_and_answer(self, steps: Sequence[Step], answers: Sequence[_LateAnswer]) -> None:
+    def _take_and_answer(self, steps: Sequence[Step], answers: Sequence[LateAnswer]) -> None:
         """Everybody hears in the order in which things were said."""
         taken = 0
         for late in answers:
@@ -460,17 +420,3 @@ class HostedRoom:
                 number = word.number if isinstance(word, Play) else None
                 to = word.type if word else getattr(request.command, "to", "create")
                 self._answer(request.asker, refuse(to, Refusal.TRY_AGAIN, number=number))
-
-
-def _restamp(steps: Sequence[Step], at_ms: int) -> Sequence[Step]:
-    """The steps with the log's time stamp; only those in which time matters are computed again."""
-    before = steps[0].before
-    clocks = before.clocks if before else None
-    if steps[-1].after.clocks is clocks:
-        return steps
-    stamped: list[Step] = []
-    for step in steps:
-        after = evolve(before, step.event, at_ms)
-        stamped.append(Step(before, step.event, at_ms, after, step.tag))
-        before = after
-    return stamped

@@ -9,7 +9,8 @@ import time
 from typing import Final
 
 from protocol.messages.fields import TICK_SECONDS, Phase
-from server.hosted_room import HostedRoom, Request
+from server.hosted_room import HostedRoom
+from server.proposal import Request
 from server.room.commands import PassTime
 from server.room.state import Deadline, RoomState
 

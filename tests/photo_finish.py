@@ -1,6 +1,5 @@
 """Races in which both players are one move from the end, on processes of their own, and make it at once."""
 
-import asyncio
 import hashlib
 import random
 import time
@@ -18,7 +17,9 @@ from protocol.messages.from_client import Play, Watch
 from protocol.messages.from_server import View
 from protocol.messages.options import RoomOptions
 from server.room.news import tell
-from server.store.log import Answer, Append, Log
+from server.store.lane import Answer, Append
+from server.store.log import Log
+from tests.appending import append_once
 from tests.history import Sight, check_history, read_steps
 from tests.races import Table
 from tests.talker import Talker, talking
@@ -64,13 +65,10 @@ async def write_race(redis: Redis, room: str, seed: int, moves: list[Move], play
     for move in moves:
         for seat in (0, 1):
             assert isinstance(table.play(seat, move), tuple)
-    answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
     log = Log(redis)
     events = [step.event for step in table.steps]
     async with log.sending():
-        append = Append(room, 0, "", "0ddba115", events, lambda answer, _: answered.set_result(answer))
-        log.append(room, lambda: append)
-    assert await answered is Answer.APPENDED
+        assert await append_once(log, Append(room, 0, "", "0ddba115", events)) is Answer.APPENDED
 
 
 async def race_to_the_line(urls: tuple[str, str, str], redis: Redis, room: str, seed: int, moves: list[Move]) -> Finish:

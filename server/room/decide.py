@@ -168,7 +168,7 @@ def _play(state: RoomState, seat: int, word: Play) -> Verdict:
     illegal = race.refusal(seat, word.move)
     if illegal:
         return refuse("play", Refusal(illegal), number=number)
-    return (Played(_seat(seat), word.move),)
+    return (Played(seat=_seat(seat), move=word.move),)
 
 
 def _wrong_number(number: int, accepted: int) -> Refused:

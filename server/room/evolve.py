@@ -73,7 +73,7 @@ def _played(state: RoomState, event: events.Played, at_ms: int) -> RoomState:
     race = state.race
     assert race is not None and state.round is not None, "only a race that is dealt can be played"
     after = race.play(event.seat, event.move)
-    moved = state.with_race(after)
+    moved = state._replace(race=after)
     return moved if not after.racers[event.seat].ending else _after_ending(moved, after, at_ms)
 
 

@@ -172,7 +172,7 @@ def _tell_move(event: events.Played, before: RoomState | None, after: RoomState)
     seat, move = event.seat, event.move
     was, now = before.race.racers[seat], after.race.racers[seat]
     moved = encode_moved(seat, now.moves, move, was.board.card_of(move))
-    news = [News(moved, seat, was.turn, True)]
+    news = [News(moved, seat, was.turn, is_decision=True)]
     if now.turn != was.turn and now.board.turned is not None:
         news.append(_tell_turned(after, seat))
     if now.ending:

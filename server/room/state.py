@@ -85,21 +85,6 @@ class RoomState(NamedTuple):
     match_is_over: bool = False
     unpublished: int = 0
 
-    def with_race(self, race: Round) -> "RoomState":
-        """The room with its race gone on. Every move does this, and `_replace` takes twice as long."""
-        return RoomState(
-            self.options,
-            self.rules,
-            self.phase,
-            self.seats,
-            self.round,
-            race,
-            self.clocks,
-            self.matches,
-            self.match_is_over,
-            self.unpublished,
-        )
-
     def seat(self, number: int) -> SeatState:
         """A seat that is known to be taken."""
         seat = self.seats[number]

@@ -82,19 +82,10 @@ class View:
         horizon = race.horizon if race else None
         opened: list[tuple[int, News]] = []
         for held in self._held:
-            count = 0
-            for _, item in held:
-                if not _is_open(item, race, horizon):
-                    break
-                count += 1
-            opened += held[:count]
-            del held[:count]
-        opened.sort(key=_arrival)
-        shown.extend([item.text for _, item in opened])
-
-
-def _arrival(held: tuple[int, News]) -> int:
-    return held[0]
+            while held and _is_open(held[0][1], race, horizon):
+                opened.append(held.pop(0))
+        # In the order in which they came: no two have the same number.
+        shown.extend([item.text for _, item in sorted(opened)])
 
 
 def _is_open(item: News, race: Round | None, horizon: Turn | None) -> bool:

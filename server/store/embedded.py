@@ -99,6 +99,7 @@ async def _start(data_dir: Path, url: str) -> asyncio.subprocess.Process:
             while child.returncode is None:
                 if await _answers(url):
                     return child
+                # Nothing but an answer tells that it has read its data; the log's words differ by version.
                 await asyncio.sleep(0.01)
     if child.returncode is None:
         child.kill()

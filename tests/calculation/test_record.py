@@ -1,5 +1,6 @@
 """A record replays its match, and is refused with the place where it contradicts itself."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -24,6 +25,11 @@ def lines() -> list[str]:
 
 def test_a_record_read_back_is_the_same(lines: list[str]) -> None:
     assert list(read_record(lines).lines()) == lines
+
+
+def test_every_line_is_the_shortest_json_of_what_it_says(lines: list[str]) -> None:
+    """Moves are not written by the encoder."""
+    assert [json.dumps(json.loads(line), separators=(",", ":")) for line in lines] == lines
 
 
 def test_replaying_a_record_leads_to_the_boards_of_the_race() -> None:

@@ -290,3 +290,15 @@ async def say_at_once(first: Talker, second: Talker, freeze: Callable[[], None],
     for player in (first, second):
         await player.say(Play(number=1, move=MOVES["sa"]))
     thaw()
+
+
+@pytest.mark.parametrize("place", [0, 1])
+async def test_a_code_that_somebody_has_is_not_given_to_another_room(
+    two_urls: tuple[str, str], place: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether that room is open in this process or in another one."""
+    async with talking(two_urls[0]) as first, talking(two_urls[place]) as second:
+        taken = (await first.enter(Create(options=QUICK))).room
+        drawn = iter([taken, "free-amber-otter"])
+        monkeypatch.setattr("server.host.draw_code", lambda: next(drawn))
+        assert (await second.enter(Create(options=QUICK))).room == "free-amber-otter"

@@ -29,7 +29,9 @@ from server.room.decide import decide
 from server.settings import Settings
 from server.store import keys
 from server.store.client import connect
-from server.store.log import Answer, Append, Log
+from server.store.lane import Answer, Append
+from server.store.log import Log
+from tests.appending import append_once
 from tests.history import read_room, read_steps
 from tests.races import KEY
 from tests.talker import QUICK, Talker, talking, two_racing, until
@@ -285,14 +287,10 @@ async def do_elsewhere(redis: Redis, room: str, command: Command) -> None:
     steps = await read_steps(redis, room)
     events = decide(steps[-1].after, command, KEY.draw_round)
     assert isinstance(events, tuple)
-    answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
     log = Log(redis)
     async with log.sending():
-        append = Append(
-            room, len(steps), steps[-1].tag, "e15e0000", events, done=lambda answer, _: answered.set_result(answer)
-        )
-        log.append(room, lambda: append)
-        assert await answered is Answer.APPENDED
+        append = Append(room, len(steps), steps[-1].tag, "e15e0000", events)
+        assert await append_once(log, append) is Answer.APPENDED
 
 
 async def test_joining_again_is_coming_back(server_url: str) -> None:

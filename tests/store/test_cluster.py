@@ -14,8 +14,10 @@ from server.room.events import Played
 from server.store import keys
 from server.store.client import connect
 from server.store.cluster import Cluster, nodes_of
-from server.store.log import Answer, Append, Log
+from server.store.lane import Answer, Append
+from server.store.log import Log
 from server.store.scripts import Script
+from tests.appending import append_once, begin_append
 from tests.redis_cluster import RedisCluster, other_than, redis_cluster
 from tests.talker import PATIENCE_SECONDS
 
@@ -41,15 +43,9 @@ class Writer:
         """One more event, behind those that stand there."""
         entries = await self.log.read(self.room)
         last_tag, tag = entries[-1].tag if entries else "", f"{len(entries):08x}"
-        answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-
-        def done(answer: Answer, _: int) -> None:
-            answered.set_result(answer)
-
         # With a deadline, as rooms have: a script of two keys, both of which move.
-        append = Append(self.room, len(entries), last_tag, tag, (MOVE,), done, look_again_ms=1)
-        self.log.append(self.room, lambda: append)
-        answer = await answered
+        append = Append(self.room, len(entries), last_tag, tag, (MOVE,), look_again_ms=1)
+        answer = await append_once(self.log, append)
         if answer is Answer.APPENDED:
             self.acknowledged.append(tag)
         return answer
@@ -156,20 +152,18 @@ async def test_a_node_that_answers_nothing_holds_up_no_append_to_the_others(
 ) -> None:
     frozen, *others = one_room_each(cluster)
     log = Log(client)
-    answers: list[Answer] = []
     async with log.sending():
         for room in (frozen, *others):
             await Writer(log, room).append()
         cluster.nodes[0].freeze()
         try:
-            append = Append(frozen, 1, f"{0:08x}", "later", (MOVE,), lambda answer, _: answers.append(answer))
-            log.append(frozen, lambda: append)
+            answered = begin_append(log, Append(frozen, 1, f"{0:08x}", "later", (MOVE,)))
             for room in others:
                 await Writer(log, room).go_on()
-            assert answers == []
+            assert not answered.done()
         finally:
             cluster.nodes[0].thaw()
-    assert answers == [Answer.APPENDED]
+    assert (await answered)[0] is Answer.APPENDED
 
 
 async def test_what_is_due_on_other_nodes_is_found_while_one_is_away() -> None:

@@ -13,7 +13,9 @@ from server.room.events import Event, Played, PlayerReady, RematchAsked, Started
 from server.store import keys
 from server.store.client import connect
 from server.store.cluster import is_sharded, nodes_of, owner_of
-from server.store.log import Answer, Append, Log, Tail, parse_wake
+from server.store.lane import Answer, Append
+from server.store.log import Log, Tail, parse_wake
+from tests.appending import Once, begin_append
 
 ROOM = "quiet-amber-otter"
 MOVE = Played(seat=1, move=MOVES["b4"])
@@ -26,20 +28,10 @@ class Writer:
         self.log = log
 
     async def append(self, expected: int = 0, expected_tag: str = "", tag: str = "t1", **more: object) -> Answer:
-        answered: asyncio.Future[tuple[Answer, int]] = asyncio.get_running_loop().create_future()
         events: Sequence[Event] = more.pop("events", (MOVE,))  # type: ignore[assignment]
-        append = Append(
-            room=ROOM,
-            expected=expected,
-            expected_tag=expected_tag,
-            tag=tag,
-            events=events,
-            done=lambda answer, now_ms: answered.set_result((answer, now_ms)),
-            **more,  # type: ignore[arg-type]
-        )
-        self.log.append(ROOM, lambda: append)
+        append = Append(ROOM, expected, expected_tag, tag, events, **more)  # type: ignore[arg-type]
         async with asyncio.timeout(5):
-            answer, self.now_ms = await answered
+            answer, self.now_ms = await begin_append(self.log, append)
         return answer
 
 
@@ -154,46 +146,43 @@ async def test_a_flushed_script_cache_costs_nothing(writer: Writer, redis: Redis
 async def test_one_broken_log_does_not_harm_the_others_of_its_batch(writer: Writer, redis: Redis) -> None:
     broken, sound = neighbours(ROOM, 2)
     await redis.set(keys.log(broken), "not a stream")
-    answers: list[Answer] = []
-
-    def append(room: str) -> None:
-        append = Append(room, 0, "", "t1", (MOVE,), lambda answer, _: answers.append(answer))
-        writer.log.append(room, lambda: append)
-
-    append(broken)
-    append(sound)
-    await writer.append()
-    assert answers == [Answer.UNKNOWN, Answer.APPENDED]
+    answers = [begin_append(writer.log, Append(room, 0, "", "t1", (MOVE,))) for room in (broken, sound)]
+    assert [answer for answer, _ in await asyncio.gather(*answers)] == [Answer.UNKNOWN, Answer.APPENDED]
 
 
 async def test_an_append_is_made_when_its_turn_comes_and_not_before(writer: Writer) -> None:
     """Until then a room goes on hearing, and decides about all of it together."""
-    first, second = neighbours(ROOM, 2)
     happened: list[str] = []
-    is_over = asyncio.Event()
 
-    def make_first() -> Append:
-        # The log is busy with this one from here on.
-        happened.append("first made")
-        writer.log.append(second, make_second)
-        return Append(first, 0, "", "t1", (MOVE,), lambda answer, _: happened.append(f"first {answer}"))
+    class Noted(Once):
+        def next_append(self) -> Append:
+            happened.append(f"made {self.append.tag}")
+            if self is first:
+                # The log is busy with it from here on.
+                writer.log.enqueue(second)
+            return self.append
 
-    def make_second() -> None:
-        happened.append("second made")
-        is_over.set()
+        def replied(self, answer: Answer, now_ms: int) -> None:
+            happened.append(f"{answer} {self.append.tag}")
+            super().replied(answer, now_ms)
 
-    writer.log.append(first, make_first)
+    first, second = (Noted(Append(room, 0, "", f"t-{room}", (MOVE,))) for room in neighbours(ROOM, 2))
+    writer.log.enqueue(first)
     async with asyncio.timeout(5):
-        await is_over.wait()
-    assert happened == ["first made", "first appended", "second made"]
+        await second.answered
+    tags = first.append.tag, second.append.tag
+    assert happened == [f"made {tags[0]}", f"appended {tags[0]}", f"made {tags[1]}", f"appended {tags[1]}"]
 
 
-async def test_a_room_that_fails_to_make_its_append_harms_no_other(writer: Writer) -> None:
-    def fail() -> Append:
-        raise RuntimeError("we have a bug")
+async def test_a_writer_that_fails_is_told_that_nobody_knows_and_harms_no_other(writer: Writer) -> None:
+    class Failing(Once):
+        def next_append(self) -> Append:
+            raise RuntimeError("we have a bug")
 
-    writer.log.append(neighbours(ROOM, 1)[0], fail)
+    failing = Failing(Append(neighbours(ROOM, 1)[0], 0, "", "t1", (MOVE,)))
+    writer.log.enqueue(failing)
     assert await writer.append() is Answer.APPENDED
+    assert (await failing.answered)[0] is Answer.UNKNOWN
 
 
 async def test_without_redis_the_answer_is_unknown() -> None:
@@ -206,11 +195,9 @@ async def test_without_redis_the_answer_is_unknown() -> None:
 
 async def test_what_waits_is_sent_before_sending_ends(redis: Redis) -> None:
     log = Log(redis)
-    answers: list[Answer] = []
     async with log.sending():
-        append = Append(ROOM, 0, "", "t1", (MOVE,), lambda answer, _: answers.append(answer))
-        log.append(ROOM, lambda: append)
-    assert answers == [Answer.APPENDED]
+        answered = begin_append(log, Append(ROOM, 0, "", "t1", (MOVE,)))
+    assert answered.result()[0] is Answer.APPENDED
 
 
 async def test_an_append_that_cannot_be_written_is_unknown_and_the_next_one_is_made(writer: Writer) -> None:

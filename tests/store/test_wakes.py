@@ -11,8 +11,10 @@ from redis.asyncio import Redis
 from server.room.events import RoomClosed
 from server.store import keys, wakes
 from server.store.client import connect
-from server.store.log import Answer, Append, Log, Tail
+from server.store.lane import Answer, Append
+from server.store.log import Log, Tail
 from server.store.wakes import DEAF_SECONDS, Wakes
+from tests.appending import append_once
 from tests.faulty_link import faulty_link
 from tests.processes import RedisProcess, redis_process
 from tests.redis_cluster import RedisCluster
@@ -30,16 +32,9 @@ class Writer:
         self.index, self.tag = 0, ""
 
     async def append(self) -> None:
-        answered = asyncio.Event()
-
-        def done(answer: Answer, _: int) -> None:
-            assert answer is Answer.APPENDED
-            answered.set()
-
         tag = f"{self.index:08x}"
-        append = Append(ROOM, self.index, self.tag, tag, [RoomClosed()], done, is_shared=True)
-        self.log.append(ROOM, lambda: append)
-        await answered.wait()
+        append = Append(ROOM, self.index, self.tag, tag, [RoomClosed()], is_shared=True)
+        assert await append_once(self.log, append) is Answer.APPENDED
         self.index, self.tag = self.index + 1, tag
 
 

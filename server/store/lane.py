@@ -1,0 +1,187 @@
+"""The way of appends to Redis: in batches, each made when its turn comes.
+
+One task collects what writers have to append by then, sends it as one pipeline, and hands out the answers: a round
+trip, and an fsync, is paid by the batch. There is no future and no task switch per move.
+"""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any, Final, NamedTuple, Protocol
+
+from redis.asyncio import Redis
+from redis.exceptions import NoScriptError, RedisError
+
+from server import metrics
+from server.faults import contained, report
+from server.room.events import Event
+from server.store import keys
+from server.store.client import Command, Line
+from server.store.cluster import is_sharded
+from server.store.event_text import format_event
+from server.store.scripts import Script
+
+MOST_IN_BATCH: Final = 100
+"""Appends that share a round trip. What follows from them is done in one go, 10 to 15 ms: beats get in between."""
+
+
+class Answer(StrEnum):
+    """What became of an append."""
+
+    APPENDED = "appended"
+    CONFLICT = "conflict"
+    """The log is not where the sender believed: read it and decide again."""
+    EARLY = "early"
+    LATE = "late"
+    """Redis' clock is outside the time span given with the append."""
+    UNKNOWN = "unknown"
+    """Redis did not answer, or there was a fault of ours: the events may stand in the log or not."""
+
+
+_ANSWERS: Final = {answer.encode(): answer for answer in Answer}
+
+
+class Append(NamedTuple):
+    """Events for one room's log, on the condition that its last index and tag are the expected ones.
+
+    Times are milliseconds on Redis' clock. `look_again_ms` is when the sweep has to look at the room: None leaves that
+    as it is, 0 means never. `listing` is the room's new line in the lobby, empty to leave it.
+    """
+
+    room: str
+    expected: int
+    expected_tag: str
+    tag: str
+    events: Sequence[Event]
+    not_before_ms: int = 0
+    not_after_ms: int = 0
+    look_again_ms: int | None = None
+    expire_seconds: int = 0
+    is_shared: bool = False
+    listing: bytes | None = None
+
+
+class Writer(Protocol):
+    """Who has something to append to a room's log: asked for it when its turn comes, and told what became of it."""
+
+    @property
+    def code(self) -> str:
+        """The room's."""
+
+    def next_append(self) -> Append | None:
+        """What there is to append by now, if anything. A fault in here is answered as `UNKNOWN`."""
+
+    def replied(self, answer: Answer, now_ms: int) -> None:
+        """What became of it, and Redis' clock: for `APPENDED` the events' time stamp. Must not raise."""
+
+
+class Lane:
+    """The appends that wait for one part of Redis, and the task that sends them, batch by batch."""
+
+    def __init__(self, redis: Redis, line: Line) -> None:
+        self._redis = redis
+        self._line = line
+        self._script: Script | None = None
+        self._waiting: list[Writer] = []
+        self._wanted = asyncio.Event()
+        self._is_closing = False
+
+    def enqueue(self, writer: Writer) -> None:
+        """Send what this writer has to append with the next batch that has a place."""
+        self._waiting.append(writer)
+        self._wanted.set()
+
+    def close(self) -> None:
+        """Send what waits, and nothing more."""
+        self._is_closing = True
+        self._wanted.set()
+
+    async def run(self) -> None:
+        """Send batches until closed."""
+        while self._waiting or not self._is_closing:
+            await self._wanted.wait()
+            self._wanted.clear()
+            if batch := self._next_batch():
+                since = time.perf_counter()
+                answers = await self._deliver([append for _, append in batch])
+                metrics.APPEND_SECONDS.observe(time.perf_counter() - since)
+                metrics.BATCHES.observe(len(batch))
+                for (writer, _), (answer, now_ms) in zip(batch, answers, strict=True):
+                    _tell(writer, answer, now_ms)
+                for answer, count in Counter(answer for answer, _ in answers).items():
+                    metrics.APPENDS_ANSWERED(answer).inc(count)
+        await self._line.close()
+
+    def _next_batch(self) -> list[tuple[Writer, Append]]:
+        """What those who have waited longest have to append by now."""
+        turns, self._waiting = self._waiting[:MOST_IN_BATCH], self._waiting[MOST_IN_BATCH:]
+        if self._waiting:
+            self._wanted.set()
+        return [(writer, append) for writer in turns if (append := _ask(writer)) is not None]
+
+    async def _deliver(self, batch: Sequence[Append]) -> list[tuple[Answer, int]]:
+        """The answers to a batch. Whatever goes wrong, the sender goes on: without it no room of ours would move."""
+        with contained("the log"):
+            return await self._send(batch)
+        return [(Answer.UNKNOWN, 0)] * len(batch)
+
+    async def _send(self, batch: Sequence[Append]) -> list[tuple[Answer, int]]:
+        try:
+            if self._script is None:
+                word = "SPUBLISH" if await is_sharded(self._redis) else "PUBLISH"
+                self._script = Script("append.lua", head=f"local publish = '{word}'\n")
+            replies = await self._line.send([_command("EVALSHA", self._script.sha, append) for append in batch])
+            if any(isinstance(reply, NoScriptError) for reply in replies):
+                replies = await self._line.send([_command("EVAL", self._script.text, append) for append in batch])
+        except (RedisError, OSError):
+            return [(Answer.UNKNOWN, 0)] * len(batch)
+        return [_answer(reply) for reply in replies]
+
+
+def _ask(writer: Writer) -> Append | None:
+    """What this writer has to append by now. A fault of ours is its own, and nobody else's of its batch."""
+    try:
+        return writer.next_append()
+    except Exception as fault:
+        report("a room", fault, room=writer.code)
+        _tell(writer, Answer.UNKNOWN, 0)
+        return None
+
+
+def _tell(writer: Writer, answer: Answer, now_ms: int) -> None:
+    try:
+        writer.replied(answer, now_ms)
+    except Exception as fault:
+        report("a room", fault, room=writer.code)
+
+
+def _command(word: str, script: str, append: Append) -> Command:
+    """The script's run that makes this append."""
+    room = append.room
+    number = keys.bucket(room)
+    arguments = (
+        room,
+        append.expected,
+        append.expected_tag,
+        append.tag,
+        append.not_before_ms,
+        append.not_after_ms,
+        "" if append.look_again_ms is None else append.look_again_ms,
+        append.expire_seconds,
+        keys.wake(room) if append.is_shared else "",
+        append.listing or "",
+        *map(format_event, append.events),
+    )
+    if append.listing is None:
+        return (word, script, 2, keys.log(room), keys.deadlines(number), *arguments)
+    return (word, script, 3, keys.log(room), keys.deadlines(number), keys.lobby(number), *arguments)
+
+
+def _answer(reply: Any) -> tuple[Answer, int]:
+    """An append's reply; an error in one script's run is no error of the others of its batch."""
+    if not isinstance(reply, list):
+        return Answer.UNKNOWN, 0
+    word, now_ms = reply
+    return _ANSWERS[word], int(now_ms)
