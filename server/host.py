@@ -36,7 +36,8 @@ from server.room.view import introduce
 from server.signing import SigningKey
 from server.store import keys
 from server.store.archive import Archive, load_private_key
-from server.store.log import Log, Tail, fold
+from server.store.entries import Tail
+from server.store.log import Log, fold
 from server.store.processes import Processes
 from server.store.wakes import Wakes
 from server.timers import PRESENT_SECONDS, RedisClock, Timers
@@ -180,9 +181,9 @@ class Host:
         """Redis' clock shows this."""
         self._clock.set(redis_ms)
 
-    def enqueue(self, room: HostedRoom) -> None:
-        """Ask the room for its append when the next batch goes to the log."""
-        self._log.enqueue(room)
+    def enqueue(self, room: HostedRoom, *, is_first: bool) -> None:
+        """Ask the room for its append when the next batch goes to the log, before all other rooms or behind them."""
+        self._log.enqueue(room, is_first=is_first)
 
     def later(self, seconds: float, call: Callable[[], None]) -> None:
         """Call this after so many seconds; 0 is as soon as everything else has had its turn."""
@@ -346,9 +347,11 @@ class Host:
         codes = list(self._rooms)[self._compared % stride :: stride]
         if not codes:
             return
-        for code, mark in zip(codes, await self._log.last_marks(codes), strict=True):
+        believed = [self._rooms[code].end for code in codes]
+        for code, before, end in zip(codes, believed, await self._log.last_ends(codes), strict=True):
             room = self._rooms.get(code)
-            if room is not None and mark is not None and (room.index, room.tag) != mark:
+            # A room that went on meanwhile hears what happens.
+            if room is not None and end is not None and room.end == before != end:
                 room.catch_up()
 
     # What the pulse finds.

@@ -25,8 +25,8 @@ from server.room.evolve import evolve
 from server.room.listing import changes_listing, list_room
 from server.room.news import History, Step
 from server.room.state import Deadline, RoomState
-from server.store.lane import Answer, Append
-from server.store.log import Logged, Tail
+from server.store.entries import Logged, Tail
+from server.store.lane import Answer, Append, Reply
 
 JUDGE_MS: Final = 2_000
 """What Redis takes longer for is decided anew. It may have been a pause; or whoever asked was told that it failed."""
@@ -64,7 +64,7 @@ class Surroundings(Protocol):
     def set_clock(self, redis_ms: int) -> None:
         """Redis' clock shows this."""
 
-    def enqueue(self, room: "HostedRoom") -> None:
+    def enqueue(self, room: "HostedRoom", *, is_first: bool) -> None:
         """Ask the room for its `next_append` when the log takes the next batch, and tell it what became of it."""
 
     def later(self, seconds: float, call: Callable[[], None]) -> None:
@@ -110,6 +110,13 @@ class HostedRoom:
         self._is_fresh = False
         """Whether the log was read for what is decided at the next turn."""
         self._read_from = (0, "")
+        self._heard_meanwhile: list[Tail] = []
+        """While an append is under way."""
+
+    @property
+    def end(self) -> tuple[int, str]:
+        """Index and tag of the last entry of the log that this room has taken; 0 and empty before the first."""
+        return self.index, self.tag
 
     @property
     def is_idle(self) -> bool:
@@ -151,7 +158,7 @@ class HostedRoom:
         """Read what other processes appended, unless something under way will find out anyway."""
         if self._under_way is None and not self._is_reading:
             self._is_reading = True
-            self._read_from = (self.index, self.tag)
+            self._read_from = self.end
             self._around.catch_up(self, max(0, self.index - 1))
 
     def caught_up(self, entries: Sequence[Logged] | None) -> None:
@@ -169,16 +176,18 @@ class HostedRoom:
             return
         self.is_doubtful = False
         self.hear(Tail("", entries))
+        self._hear_meanwhile()
         self._go_on(is_fresh=True)
 
     def hear(self, tail: Tail) -> None:
         """Take entries that the log has, from a wake-up or a read.
 
         A gap makes this room read the log, and so does what does not follow our last entry: Redis may have lost it.
-        While an append is under way nothing is taken: these may be its own entries, come back before its answer; and
-        if they are another process's, the append meets a conflict and the log is read.
+        What is heard while an append is under way may be its own entries, come back before its answer, or another
+        process's before or behind them: it is taken when the answer is there.
         """
         if self._under_way is not None:
+            self._heard_meanwhile.append(tail)
             return
         if not self._continues_with(tail):
             self.catch_up()
@@ -194,6 +203,12 @@ class HostedRoom:
         self.tag = tag
         self._take(steps)
         self._around.changed(self)
+
+    def _hear_meanwhile(self) -> None:
+        """Take what was heard while an append was under way."""
+        heard, self._heard_meanwhile = self._heard_meanwhile, []
+        for tail in heard:
+            self.hear(tail)
 
     def _continues_with(self, tail: Tail) -> bool:
         """Whether these entries, as far as they are new, stand behind our last one in the log."""
@@ -254,7 +269,8 @@ class HostedRoom:
         self._is_fresh = self._is_fresh or is_fresh
         if not self._has_turn_coming:
             self._has_turn_coming = True
-            self._around.enqueue(self)
+            # What was read just now is soon old.
+            self._around.enqueue(self, is_first=is_fresh)
 
     def next_append(self) -> Append | None:
         """Its turn: decide all that waits. What there is to append, if anything."""
@@ -342,29 +358,31 @@ class HostedRoom:
         listed = list_room(self.code, after, self._around.now_ms())
         return encode(listed) if listed else b""
 
-    def replied(self, answer: Answer, now_ms: int) -> None:
+    def replied(self, reply: Reply) -> None:
         """What became of the append under way."""
         proposal, self._under_way = self._under_way, None
         assert proposal is not None, "only an append under way is answered"
-        match answer:
-            case Answer.APPENDED:
-                self.tag = proposal.tag
-                self._take_and_answer(proposal.stamped(now_ms), proposal.answers)
-                self._go_on()
-            case Answer.CONFLICT:
-                self._waiting = [*proposal.requests, *self._waiting]
-                self.catch_up()
-            case Answer.LATE:
-                self._around.set_clock(now_ms)
-                self._waiting = [Request(PassTime(now_ms)), *proposal.requests, *self._waiting]
-                self._go_on()
-            case Answer.EARLY:
-                # Our idea of Redis' clock was ahead of it; the deadline is set anew.
-                self._around.set_clock(now_ms)
-                self._go_on()
+        match reply.answer:
             case Answer.UNKNOWN:
                 self.is_doubtful = True
                 self._put_off(proposal.requests)
+                return
+            case Answer.APPENDED:
+                self.tag = proposal.tag
+                self._take_and_answer(proposal.stamped(reply.now_ms), proposal.answers)
+            case Answer.CONFLICT:
+                self._waiting = [*proposal.requests, *self._waiting]
+                self._read_from = self.end
+                self.caught_up(reply.entries)
+                return
+            case Answer.LATE:
+                self._around.set_clock(reply.now_ms)
+                self._waiting = [Request(PassTime(reply.now_ms)), *proposal.requests, *self._waiting]
+            case Answer.EARLY:
+                # Our idea of Redis' clock was ahead of it; the deadline is set anew.
+                self._around.set_clock(reply.now_ms)
+        self._hear_meanwhile()
+        self._go_on()
 
     def _take(self, steps: Sequence[Step]) -> None:
         """The log has these events: this is the state now, and everybody is shown what they may see of it."""

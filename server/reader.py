@@ -7,7 +7,8 @@ import structlog
 from redis.exceptions import RedisError
 
 from server.hosted_room import HostedRoom
-from server.store.log import Log, Logged, Tail, fold
+from server.store.entries import Logged, Tail
+from server.store.log import Log, fold
 
 _LOG = structlog.get_logger(__name__)
 

@@ -2,28 +2,28 @@
 
 import asyncio
 
-from server.store.lane import Answer, Append
+from server.store.lane import Answer, Append, Reply
 from server.store.log import Log
 
 
 class Once:
-    """A writer of one append; `answered` is what became of it and when, in ms on Redis' clock."""
+    """A writer of one append; `answered` is what became of it."""
 
     def __init__(self, append: Append) -> None:
         self.append = append
         self.code = append.room
-        self.answered: asyncio.Future[tuple[Answer, int]] = asyncio.get_running_loop().create_future()
+        self.answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
 
     def next_append(self) -> Append:
         """The one."""
         return self.append
 
-    def replied(self, answer: Answer, now_ms: int) -> None:
+    def replied(self, reply: Reply) -> None:
         """It was made, or not."""
-        self.answered.set_result((answer, now_ms))
+        self.answered.set_result(reply)
 
 
-def begin_append(log: Log, append: Append) -> asyncio.Future[tuple[Answer, int]]:
+def begin_append(log: Log, append: Append) -> asyncio.Future[Reply]:
     """Send it with the next batch."""
     once = Once(append)
     log.enqueue(once)
@@ -32,5 +32,4 @@ def begin_append(log: Log, append: Append) -> asyncio.Future[tuple[Answer, int]]
 
 async def append_once(log: Log, append: Append) -> Answer:
     """Send it, and wait for what becomes of it."""
-    answer, _ = await begin_append(log, append)
-    return answer
+    return (await begin_append(log, append)).answer

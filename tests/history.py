@@ -20,7 +20,8 @@ from server.room.news import Step, tell
 from server.room.recording import record_last_match
 from server.room.state import RoomState
 from server.store.client import connect
-from server.store.log import Log, Logged, fold
+from server.store.entries import Logged
+from server.store.log import Log, fold
 
 
 @dataclass

@@ -6,7 +6,8 @@
 --       look again (ms, 0 for never), log expires (s, 0 for never), wake channel ('' for nobody),
 --       line in the lobby ('' for none), events ...
 -- A line before this one says which command tells it: local publish = 'PUBLISH', or 'SPUBLISH' on a Cluster that has it.
--- Returns a word and Redis' clock in ms: appended (the events' stamp), conflict, early, late.
+-- Returns a word and Redis' clock in ms: appended (the events' stamp), early, late; conflict, with the entries from the
+-- expected last one on.
 local room, expected, tag, new_tag = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local not_before, not_after = tonumber(ARGV[5]), tonumber(ARGV[6])
 local look_again, expires, channel = ARGV[7], ARGV[8], ARGV[9]
@@ -26,7 +27,7 @@ if last_tag == new_tag and index == expected + events then
   return {'appended', string.format('%.0f', last_stamp)}
 end
 if index ~= expected or last_tag ~= tag then
-  return {'conflict', string.format('%.0f', now)}
+  return {'conflict', string.format('%.0f', now), redis.call('XRANGE', KEYS[1], string.format('%d-0', expected), '+')}
 end
 if now < not_before then
   return {'early', string.format('%.0f', now)}

@@ -6,7 +6,7 @@ trip, and an fsync, is paid by the batch. There is no future and no task switch 
 
 import asyncio
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, Final, NamedTuple, Protocol
@@ -20,7 +20,7 @@ from server.room.events import Event
 from server.store import keys
 from server.store.client import Command, Line
 from server.store.cluster import is_sharded
-from server.store.event_text import format_event
+from server.store.entries import Logged, format_event, parse_entry
 from server.store.scripts import Script
 
 MOST_IN_BATCH: Final = 100
@@ -32,7 +32,7 @@ class Answer(StrEnum):
 
     APPENDED = "appended"
     CONFLICT = "conflict"
-    """The log is not where the sender believed: read it and decide again."""
+    """The log is not where the sender believed."""
     EARLY = "early"
     LATE = "late"
     """Redis' clock is outside the time span given with the append."""
@@ -41,6 +41,20 @@ class Answer(StrEnum):
 
 
 _ANSWERS: Final = {answer.encode(): answer for answer in Answer}
+
+
+class Reply(NamedTuple):
+    """What became of an append, and Redis' clock: for `APPENDED` the events' time stamp, for `UNKNOWN` 0.
+
+    With a `CONFLICT` comes what the log has instead, from the entry on that the sender believed to be the last.
+    """
+
+    answer: Answer
+    now_ms: int = 0
+    entries: Sequence[Logged] = ()
+
+
+_UNKNOWN: Final = Reply(Answer.UNKNOWN)
 
 
 class Append(NamedTuple):
@@ -73,8 +87,8 @@ class Writer(Protocol):
     def next_append(self) -> Append | None:
         """What there is to append by now, if anything. A fault in here is answered as `UNKNOWN`."""
 
-    def replied(self, answer: Answer, now_ms: int) -> None:
-        """What became of it, and Redis' clock: for `APPENDED` the events' time stamp. Must not raise."""
+    def replied(self, reply: Reply) -> None:
+        """What became of it. Must not raise."""
 
 
 class Lane:
@@ -84,13 +98,16 @@ class Lane:
         self._redis = redis
         self._line = line
         self._script: Script | None = None
-        self._waiting: list[Writer] = []
+        self._waiting: deque[Writer] = deque()
         self._wanted = asyncio.Event()
         self._is_closing = False
 
-    def enqueue(self, writer: Writer) -> None:
-        """Send what this writer has to append with the next batch that has a place."""
-        self._waiting.append(writer)
+    def enqueue(self, writer: Writer, *, is_first: bool) -> None:
+        """Send what this writer has to append with the next batch that has a place, or with the very next one."""
+        if is_first:
+            self._waiting.appendleft(writer)
+        else:
+            self._waiting.append(writer)
         self._wanted.set()
 
     def close(self) -> None:
@@ -105,29 +122,29 @@ class Lane:
             self._wanted.clear()
             if batch := self._next_batch():
                 since = time.perf_counter()
-                answers = await self._deliver([append for _, append in batch])
+                replies = await self._deliver([append for _, append in batch])
                 metrics.APPEND_SECONDS.observe(time.perf_counter() - since)
                 metrics.BATCHES.observe(len(batch))
-                for (writer, _), (answer, now_ms) in zip(batch, answers, strict=True):
-                    _tell(writer, answer, now_ms)
-                for answer, count in Counter(answer for answer, _ in answers).items():
+                for (writer, _), reply in zip(batch, replies, strict=True):
+                    _tell(writer, reply)
+                for answer, count in Counter(reply.answer for reply in replies).items():
                     metrics.APPENDS_ANSWERED(answer).inc(count)
         await self._line.close()
 
     def _next_batch(self) -> list[tuple[Writer, Append]]:
         """What those who have waited longest have to append by now."""
-        turns, self._waiting = self._waiting[:MOST_IN_BATCH], self._waiting[MOST_IN_BATCH:]
+        turns = [self._waiting.popleft() for _ in range(min(MOST_IN_BATCH, len(self._waiting)))]
         if self._waiting:
             self._wanted.set()
         return [(writer, append) for writer in turns if (append := _ask(writer)) is not None]
 
-    async def _deliver(self, batch: Sequence[Append]) -> list[tuple[Answer, int]]:
-        """The answers to a batch. Whatever goes wrong, the sender goes on: without it no room of ours would move."""
+    async def _deliver(self, batch: Sequence[Append]) -> list[Reply]:
+        """The replies to a batch. Whatever goes wrong, the sender goes on: without it no room of ours would move."""
         with contained("the log"):
             return await self._send(batch)
-        return [(Answer.UNKNOWN, 0)] * len(batch)
+        return [_UNKNOWN] * len(batch)
 
-    async def _send(self, batch: Sequence[Append]) -> list[tuple[Answer, int]]:
+    async def _send(self, batch: Sequence[Append]) -> list[Reply]:
         try:
             if self._script is None:
                 word = "SPUBLISH" if await is_sharded(self._redis) else "PUBLISH"
@@ -136,8 +153,8 @@ class Lane:
             if any(isinstance(reply, NoScriptError) for reply in replies):
                 replies = await self._line.send([_command("EVAL", self._script.text, append) for append in batch])
         except (RedisError, OSError):
-            return [(Answer.UNKNOWN, 0)] * len(batch)
-        return [_answer(reply) for reply in replies]
+            return [_UNKNOWN] * len(batch)
+        return [_parse(reply) for reply in replies]
 
 
 def _ask(writer: Writer) -> Append | None:
@@ -146,13 +163,13 @@ def _ask(writer: Writer) -> Append | None:
         return writer.next_append()
     except Exception as fault:
         report("a room", fault, room=writer.code)
-        _tell(writer, Answer.UNKNOWN, 0)
+        _tell(writer, _UNKNOWN)
         return None
 
 
-def _tell(writer: Writer, answer: Answer, now_ms: int) -> None:
+def _tell(writer: Writer, reply: Reply) -> None:
     try:
-        writer.replied(answer, now_ms)
+        writer.replied(reply)
     except Exception as fault:
         report("a room", fault, room=writer.code)
 
@@ -179,9 +196,22 @@ def _command(word: str, script: str, append: Append) -> Command:
     return (word, script, 3, keys.log(room), keys.deadlines(number), keys.lobby(number), *arguments)
 
 
-def _answer(reply: Any) -> tuple[Answer, int]:
+def _parse(reply: Any) -> Reply:
     """An append's reply; an error in one script's run is no error of the others of its batch."""
     if not isinstance(reply, list):
-        return Answer.UNKNOWN, 0
-    word, now_ms = reply
-    return _ANSWERS[word], int(now_ms)
+        return _UNKNOWN
+    word, now_ms, *found = reply
+    answer = _ANSWERS[word]
+    if answer is not Answer.CONFLICT:
+        return Reply(answer, int(now_ms))
+    try:
+        entries = [parse_entry(entry_id, _pairs(fields)) for entry_id, fields in found[0]]
+    except ValueError:
+        # Whoever reads the log will say what is wrong with it.
+        return _UNKNOWN
+    return Reply(answer, int(now_ms), entries)
+
+
+def _pairs(flat: Sequence[bytes]) -> dict[bytes, bytes]:
+    """Names and values, which a script's reply has one after the other."""
+    return dict(zip(flat[::2], flat[1::2], strict=True))

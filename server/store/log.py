@@ -1,40 +1,19 @@
 """The logs of rooms on Redis: appended to by way of lanes, read from any index."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import cast
 
 from redis.asyncio import Redis
 
-from server.room.events import Event
 from server.room.evolve import evolve
 from server.room.news import Step
 from server.room.state import RoomState
 from server.store import keys
 from server.store.client import lines
-from server.store.event_text import parse_event
+from server.store.entries import Logged, index_of, parse_entry
 from server.store.lane import Lane, Writer
-
-
-@dataclass(frozen=True, slots=True)
-class Logged:
-    """One event as it stands in a log: its index from 1, its append's tag, Redis' time stamp."""
-
-    index: int
-    tag: str
-    at_ms: int
-    event: Event
-
-
-@dataclass(frozen=True, slots=True)
-class Tail:
-    """Entries that stand together in a log, and the tag of the entry before them: empty at the beginning."""
-
-    after_tag: str
-    entries: Sequence[Logged]
 
 
 class Log:
@@ -48,13 +27,13 @@ class Log:
         self._redis = redis
         self._lanes = [Lane(redis, line) for line in lines(redis)]
 
-    def enqueue(self, writer: Writer) -> None:
-        """Ask this writer for its append just before the next batch that has a place for it.
+    def enqueue(self, writer: Writer, *, is_first: bool = False) -> None:
+        """Ask this writer for its append just before the next batch that has a place for it; or before all who wait.
 
         At most one append per room waits at any time, so rooms are the limit.
         """
         lane = 0 if len(self._lanes) == 1 else keys.bucket(writer.code)
-        self._lanes[lane].enqueue(writer)
+        self._lanes[lane].enqueue(writer, is_first=is_first)
 
     @asynccontextmanager
     async def sending(self) -> AsyncIterator[None]:
@@ -77,13 +56,15 @@ class Log:
         Raises RedisError, and ValueError for a log that is none. Safe to cancel.
         """
         found = await self._redis.xrange(keys.log(room), min=f"({after}-0")
-        return [_parse(entry_id, fields) for entry_id, fields in cast("list[tuple[bytes, dict[bytes, bytes]]]", found)]
+        return [
+            parse_entry(entry_id, fields) for entry_id, fields in cast("list[tuple[bytes, dict[bytes, bytes]]]", found)
+        ]
 
     async def exists(self, room: str) -> bool:
         """Whether there is a log of this room, closed ones included. Raises RedisError."""
         return bool(await self._redis.exists(keys.log(room)))
 
-    async def last_marks(self, rooms: Sequence[str]) -> list[tuple[int, str] | None]:
+    async def last_ends(self, rooms: Sequence[str]) -> list[tuple[int, str] | None]:
         """Index and tag of the last entry of each of these rooms' logs, 0 where there is none. Raises RedisError.
 
         None for a room on a node of a Cluster that is away.
@@ -91,7 +72,7 @@ class Log:
         pipeline = self._redis.pipeline(transaction=False)
         for room in rooms:
             pipeline.xrevrange(keys.log(room), count=1)
-        return [_mark(found) for found in await pipeline.execute(raise_on_error=False)]
+        return [_end(found) for found in await pipeline.execute(raise_on_error=False)]
 
     async def due_rooms(self, overdue_ms: int) -> list[str]:
         """Rooms that somebody should have looked at this long ago. Raises RedisError.
@@ -134,28 +115,7 @@ def fold(entries: Sequence[Logged]) -> list[Step]:
     return steps
 
 
-def _mark(found: list[tuple[bytes, dict[bytes, bytes]]] | Exception) -> tuple[int, str] | None:
+def _end(found: list[tuple[bytes, dict[bytes, bytes]]] | Exception) -> tuple[int, str] | None:
     if isinstance(found, Exception):
         return None
-    return (_index(found[0][0]), found[0][1][b"g"].decode()) if found else (0, "")
-
-
-def _index(entry_id: bytes) -> int:
-    return int(entry_id.partition(b"-")[0])
-
-
-def _parse(entry_id: bytes, fields: dict[bytes, bytes]) -> Logged:
-    try:
-        tag, at_ms, event = fields[b"g"], fields[b"t"], fields[b"e"]
-    except KeyError:
-        raise ValueError("an entry has a tag, a time and an event") from None
-    return Logged(_index(entry_id), tag.decode(), int(at_ms), parse_event(event))
-
-
-def parse_wake(payload: bytes) -> Tail:
-    """What a wake-up carries: `append.lua` packed it."""
-    first, after_tag, tag, at_ms, events = json.loads(payload)
-    entries = [
-        Logged(int(first) + offset, tag, int(at_ms), parse_event(text.encode())) for offset, text in enumerate(events)
-    ]
-    return Tail(after_tag, entries)
+    return (index_of(found[0][0]), found[0][1][b"g"].decode()) if found else (0, "")

@@ -19,7 +19,7 @@ from redis.exceptions import RedisError
 from server.faults import contained
 from server.store import keys
 from server.store.cluster import is_sharded, lanes, owner_of
-from server.store.log import Tail, parse_wake
+from server.store.entries import Tail, parse_wake
 
 _LOG = structlog.get_logger(__name__)
 _RETRY_SECONDS: Final = 0.5

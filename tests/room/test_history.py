@@ -10,7 +10,7 @@ from protocol.messages.from_server import Accepted, FromServer, Snapshot
 from server.room import view as seen
 from server.room.events import Played
 from server.room.news import Step, tell
-from server.store.log import Logged
+from server.store.entries import Logged
 from tests.history import Sight, check_history
 from tests.races import raced
 

@@ -18,7 +18,8 @@ from server.app import running
 from server.room.events import Paused
 from server.settings import Settings
 from server.store.client import connect
-from server.store.log import Log, Logged
+from server.store.entries import Logged
+from server.store.log import Log
 from tests.bots import Bot, Match, start_match
 from tests.faulty_link import FaultyLink, faulty_link, lasting
 from tests.history import check_history

@@ -163,7 +163,7 @@ async def test_a_node_that_answers_nothing_holds_up_no_append_to_the_others(
             assert not answered.done()
         finally:
             cluster.nodes[0].thaw()
-    assert (await answered)[0] is Answer.APPENDED
+    assert (await answered).answer is Answer.APPENDED
 
 
 async def test_what_is_due_on_other_nodes_is_found_while_one_is_away() -> None:
@@ -179,7 +179,7 @@ async def test_what_is_due_on_other_nodes_is_found_while_one_is_away() -> None:
                     await Writer(log, room).append()
                 victim.kill()
                 assert sorted(await log.due_rooms(overdue_ms=0)) == sorted(set(rooms) - {lost})
-                assert [mark is None for mark in await log.last_marks(rooms)] == [room == lost for room in rooms]
+                assert [end is None for end in await log.last_ends(rooms)] == [room == lost for room in rooms]
 
 
 async def test_a_replica_that_takes_the_place_of_a_dead_node_is_found() -> None:

@@ -13,8 +13,9 @@ from server.room.events import Event, Played, PlayerReady, RematchAsked, Started
 from server.store import keys
 from server.store.client import connect
 from server.store.cluster import is_sharded, nodes_of, owner_of
-from server.store.lane import Answer, Append
-from server.store.log import Log, Tail, parse_wake
+from server.store.entries import Tail, parse_wake
+from server.store.lane import Answer, Append, Reply
+from server.store.log import Log
 from tests.appending import Once, begin_append
 
 ROOM = "quiet-amber-otter"
@@ -31,8 +32,8 @@ class Writer:
         events: Sequence[Event] = more.pop("events", (MOVE,))  # type: ignore[assignment]
         append = Append(ROOM, expected, expected_tag, tag, events, **more)  # type: ignore[arg-type]
         async with asyncio.timeout(5):
-            answer, self.now_ms = await begin_append(self.log, append)
-        return answer
+            self.reply = await begin_append(self.log, append)
+        return self.reply.answer
 
 
 def neighbours(room: str, count: int) -> list[str]:
@@ -62,6 +63,21 @@ async def test_a_sender_that_is_behind_is_told_so_and_nothing_is_written(writer:
     assert len(await writer.log.read(ROOM)) == 1
 
 
+async def test_a_sender_that_is_behind_is_told_what_it_missed_from_its_last_entry_on(writer: Writer) -> None:
+    await writer.append(events=(Started(), MOVE))
+    await writer.append(expected=2, expected_tag="t1", tag="t2")
+    assert await writer.append(expected=2, expected_tag="t1", tag="t3") is Answer.CONFLICT
+    assert writer.reply.entries == (await writer.log.read(ROOM))[1:]
+
+
+async def test_a_sender_that_missed_what_nobody_can_read_is_told_that_nobody_knows(
+    writer: Writer, redis: Redis
+) -> None:
+    await redis.xadd(keys.log(ROOM), {"colour": "green"}, id="1-0")
+    await redis.xadd(keys.log(ROOM), {"t": 1, "g": "t1", "e": "0sa"}, id="2-0")
+    assert await writer.append() is Answer.UNKNOWN
+
+
 async def test_a_sender_that_is_ahead_is_told_so_and_nothing_is_written(writer: Writer) -> None:
     assert await writer.append(expected=3) is Answer.CONFLICT
     assert await writer.log.read(ROOM) == []
@@ -74,9 +90,9 @@ async def test_a_log_that_lost_its_tail_and_grew_again_is_noticed_by_its_tag(wri
 
 async def test_the_same_append_sent_again_is_made_once_and_answered_the_same(writer: Writer) -> None:
     await writer.append(events=(MOVE, MOVE))
-    stamp = writer.now_ms
+    stamp = writer.reply.now_ms
     assert await writer.append(events=(MOVE, MOVE)) is Answer.APPENDED
-    assert writer.now_ms == stamp
+    assert writer.reply.now_ms == stamp
     assert len(await writer.log.read(ROOM)) == 2
 
 
@@ -88,7 +104,7 @@ async def test_an_append_after_its_time_is_late(writer: Writer) -> None:
 async def test_a_deadline_before_its_time_is_early(writer: Writer) -> None:
     soon = await writer.log.now_ms() + 60_000
     assert await writer.append(not_before_ms=soon) is Answer.EARLY
-    assert writer.now_ms < soon
+    assert writer.reply.now_ms < soon
 
 
 async def test_stamps_never_run_backwards(writer: Writer, redis: Redis) -> None:
@@ -147,7 +163,7 @@ async def test_one_broken_log_does_not_harm_the_others_of_its_batch(writer: Writ
     broken, sound = neighbours(ROOM, 2)
     await redis.set(keys.log(broken), "not a stream")
     answers = [begin_append(writer.log, Append(room, 0, "", "t1", (MOVE,))) for room in (broken, sound)]
-    assert [answer for answer, _ in await asyncio.gather(*answers)] == [Answer.UNKNOWN, Answer.APPENDED]
+    assert [reply.answer for reply in await asyncio.gather(*answers)] == [Answer.UNKNOWN, Answer.APPENDED]
 
 
 async def test_an_append_is_made_when_its_turn_comes_and_not_before(writer: Writer) -> None:
@@ -162,9 +178,9 @@ async def test_an_append_is_made_when_its_turn_comes_and_not_before(writer: Writ
                 writer.log.enqueue(second)
             return self.append
 
-        def replied(self, answer: Answer, now_ms: int) -> None:
-            happened.append(f"{answer} {self.append.tag}")
-            super().replied(answer, now_ms)
+        def replied(self, reply: Reply) -> None:
+            happened.append(f"{reply.answer} {self.append.tag}")
+            super().replied(reply)
 
     first, second = (Noted(Append(room, 0, "", f"t-{room}", (MOVE,))) for room in neighbours(ROOM, 2))
     writer.log.enqueue(first)
@@ -172,6 +188,22 @@ async def test_an_append_is_made_when_its_turn_comes_and_not_before(writer: Writ
         await second.answered
     tags = first.append.tag, second.append.tag
     assert happened == [f"made {tags[0]}", f"appended {tags[0]}", f"made {tags[1]}", f"appended {tags[1]}"]
+
+
+async def test_who_is_to_be_first_is_asked_before_those_who_wait(writer: Writer) -> None:
+    asked: list[str] = []
+
+    class Noted(Once):
+        def next_append(self) -> Append:
+            asked.append(self.code)
+            return self.append
+
+    one, other = (Noted(Append(room, 0, "", "t1", (MOVE,))) for room in neighbours(ROOM, 2))
+    writer.log.enqueue(one)
+    writer.log.enqueue(other, is_first=True)
+    async with asyncio.timeout(5):
+        await asyncio.gather(one.answered, other.answered)
+    assert asked == [other.code, one.code]
 
 
 async def test_a_writer_that_fails_is_told_that_nobody_knows_and_harms_no_other(writer: Writer) -> None:
@@ -182,7 +214,7 @@ async def test_a_writer_that_fails_is_told_that_nobody_knows_and_harms_no_other(
     failing = Failing(Append(neighbours(ROOM, 1)[0], 0, "", "t1", (MOVE,)))
     writer.log.enqueue(failing)
     assert await writer.append() is Answer.APPENDED
-    assert (await failing.answered)[0] is Answer.UNKNOWN
+    assert (await failing.answered).answer is Answer.UNKNOWN
 
 
 async def test_without_redis_the_answer_is_unknown() -> None:
@@ -197,7 +229,7 @@ async def test_what_waits_is_sent_before_sending_ends(redis: Redis) -> None:
     log = Log(redis)
     async with log.sending():
         answered = begin_append(log, Append(ROOM, 0, "", "t1", (MOVE,)))
-    assert answered.result()[0] is Answer.APPENDED
+    assert answered.result().answer is Answer.APPENDED
 
 
 async def test_an_append_that_cannot_be_written_is_unknown_and_the_next_one_is_made(writer: Writer) -> None:

@@ -11,8 +11,9 @@ from redis.asyncio import Redis
 from server.room.events import RoomClosed
 from server.store import keys, wakes
 from server.store.client import connect
+from server.store.entries import Tail
 from server.store.lane import Answer, Append
-from server.store.log import Log, Tail
+from server.store.log import Log
 from server.store.wakes import DEAF_SECONDS, Wakes
 from tests.appending import append_once
 from tests.faulty_link import faulty_link

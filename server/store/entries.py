@@ -1,0 +1,72 @@
+"""Entries of a log: as values, and as what Redis says of them."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import ConfigDict, TypeAdapter
+
+from protocol.calculation.moves import MOVES
+from protocol.messages.codec import encode
+from server.room.events import Event, Played, Told
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """One event as it stands in a log: its index from 1, its append's tag, Redis' time stamp."""
+
+    index: int
+    tag: str
+    at_ms: int
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """Entries that stand together in a log, and the tag of the entry before them: empty at the beginning."""
+
+    after_tag: str
+    entries: Sequence[Logged]
+
+
+_TOLD: Final = TypeAdapter[Told](Told, config=ConfigDict(hide_input_in_errors=True))
+"""What cannot be read is logged: without what stood there, which may be a secret."""
+
+
+def format_event(event: Event) -> bytes:
+    """Events as JSON, but for moves, which are nearly all there is: the seat's digit and the move's text."""
+    return f"{event.seat}{event.move.text}".encode() if isinstance(event, Played) else encode(event)
+
+
+def parse_event(text: bytes) -> Event:
+    """The event that this text says. Raises ValueError."""
+    if text.startswith(b"{"):
+        return _TOLD.validate_json(text)
+    move = MOVES.get(text[1:].decode())
+    if move is None:
+        raise ValueError("an event that is no JSON is a move")
+    return Played(seat=1 if text[:1] == b"1" else 0, move=move)
+
+
+def index_of(entry_id: bytes) -> int:
+    """The index that an entry's id in the stream stands for."""
+    return int(entry_id.partition(b"-")[0])
+
+
+def parse_entry(entry_id: bytes, fields: dict[bytes, bytes]) -> Logged:
+    """An entry of the stream. Raises ValueError for one that is none of ours."""
+    try:
+        tag, at_ms, event = fields[b"g"], fields[b"t"], fields[b"e"]
+    except KeyError:
+        raise ValueError("an entry has a tag, a time and an event") from None
+    return Logged(index_of(entry_id), tag.decode(), int(at_ms), parse_event(event))
+
+
+def parse_wake(payload: bytes) -> Tail:
+    """What a wake-up carries: `append.lua` packed it."""
+    first, after_tag, tag, at_ms, events = json.loads(payload)
+    entries = [
+        Logged(int(first) + offset, tag, int(at_ms), parse_event(text.encode())) for offset, text in enumerate(events)
+    ]
+    return Tail(after_tag, entries)

@@ -1,0 +1,174 @@
+"""Two processes have a room open, and both decide about it at the same moment."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any
+
+import pytest
+from redis.asyncio import Redis
+
+from protocol.calculation.moves import MOVES
+from protocol.messages.from_client import Play
+from server.app import running
+from server.host import Host
+from server.room.events import Event, Played
+from server.settings import Settings
+from server.store import keys
+from server.store.client import connect
+from server.store.entries import Tail
+from server.store.lane import Append, Lane, Reply
+from server.store.log import Log
+from tests.talker import Talker, two_racing, until
+
+FIRST, SECOND = Played(seat=0, move=MOVES["sa"]), Played(seat=1, move=MOVES["sa"])
+
+Deliver = Callable[[Lane, Sequence[Append]], Awaitable[list[Reply]]]
+
+
+class Observed:
+    """What two processes do about a room."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._patch = monkeypatch
+        self._heard: list[Event] = []
+        self.rooms_read: list[str] = []
+        self.is_held = asyncio.Event()
+        self.may_go = asyncio.Event()
+        self.compare_tails = Host.compare_tails
+        hear, read = Host._heard, Log.read
+
+        def heard(host: Host, code: str, tail: Tail) -> None:
+            self._heard += [logged.event for logged in tail.entries]
+            hear(host, code, tail)
+
+        async def reading(log: Log, room: str, after: int = 0) -> Any:
+            self.rooms_read.append(room)
+            return await read(log, room, after)
+
+        monkeypatch.setattr(Host, "_heard", heard)
+        monkeypatch.setattr(Log, "read", reading)
+
+    def begin(self) -> None:
+        """From now on the ends of logs are not compared, which would help a room that missed something."""
+
+        async def compare(host: Host) -> None:
+            pass
+
+        self._patch.setattr(Host, "compare_tails", compare)
+        self.rooms_read.clear()
+
+    def hold_first_move(self, *, on_its_way_back: bool) -> None:
+        """Let the batch with the first player's move wait on its way to Redis, or its replies on their way back."""
+        deliver: Deliver = Lane._deliver
+
+        async def hold(lane: Lane, batch: Sequence[Append]) -> list[Reply]:
+            if self.is_held.is_set() or not any(FIRST in append.events for append in batch):
+                return await deliver(lane, batch)
+            replies = await deliver(lane, batch) if on_its_way_back else []
+            self.is_held.set()
+            await self.may_go.wait()
+            return replies or await deliver(lane, batch)
+
+        self._patch.setattr(Lane, "_deliver", hold)
+
+    async def both_have_heard(self, event: Event) -> None:
+        """Wait until this came over the wake-ups of both processes."""
+
+        async def have_heard() -> bool:
+            return self._heard.count(event) == 2
+
+        await until(have_heard)
+
+
+@pytest.fixture
+def observed(monkeypatch: pytest.MonkeyPatch) -> Observed:
+    return Observed(monkeypatch)
+
+
+@pytest.fixture
+async def players(
+    settings_for_tests: Settings, redis_url: str, observed: Observed
+) -> AsyncIterator[tuple[Talker, Talker]]:
+    """Each at a process of its own, when both processes hear of what the other one appends."""
+    async with (
+        running(settings_for_tests) as url,
+        running(settings_for_tests) as other_url,
+        two_racing(url, other_url) as (first, second),
+    ):
+        redis: Redis = connect(redis_url)
+
+        async def both_listen() -> bool:
+            [(_, listeners)] = await redis.pubsub_numsub(keys.wake(first.room))
+            return bool(listeners == 2)
+
+        await until(both_listen)
+        await redis.aclose()
+        observed.begin()
+        yield first, second
+
+
+async def test_a_move_that_follows_ours_before_we_hear_of_ours_is_shown_all_the_same(
+    observed: Observed, players: tuple[Talker, Talker]
+) -> None:
+    """It used to be overheard, and shown when the ends of the logs were compared, within a second."""
+    first, second = players
+    observed.hold_first_move(on_its_way_back=True)
+    await first.say(Play(number=1, move=MOVES["sa"]))
+    await observed.is_held.wait()
+    await second.play("sa")
+    await observed.both_have_heard(SECOND)
+    observed.may_go.set()
+    await first.hear_until(lambda scene: scene.seats[1].moves == 1)
+
+
+async def test_a_move_that_comes_second_is_made_without_reading_the_log(
+    observed: Observed, players: tuple[Talker, Talker]
+) -> None:
+    first, second = players
+    observed.hold_first_move(on_its_way_back=False)
+    await first.say(Play(number=1, move=MOVES["sa"]))
+    await observed.is_held.wait()
+    await second.play("sa")
+    observed.may_go.set()
+    await first.hear_until(lambda scene: scene.seats[0].moves == 1)
+    assert observed.rooms_read == []
+
+
+async def test_moves_made_at_once_are_shown_to_both(observed: Observed, players: tuple[Talker, Talker]) -> None:
+    first, second = players
+    observed.hold_first_move(on_its_way_back=False)
+    await first.say(Play(number=1, move=MOVES["sa"]))
+    await observed.is_held.wait()
+    await second.play("sa")
+    observed.may_go.set()
+    for player in players:
+        await player.hear_until(lambda scene: [seat.moves for seat in scene.seats] == [1, 1])
+
+
+async def test_a_room_that_goes_on_while_the_ends_are_compared_is_not_read(
+    observed: Observed, players: tuple[Talker, Talker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = 0
+    last_ends = Log.last_ends
+
+    async def ask_and_wait(log: Log, rooms: Sequence[str]) -> Any:
+        nonlocal asked
+        ends = await last_ends(log, rooms)
+        asked += 1
+        await observed.may_go.wait()
+        return ends
+
+    async def both_have_asked() -> bool:
+        return asked >= 2
+
+    async def both_have_asked_again() -> bool:
+        return asked >= 4
+
+    monkeypatch.setattr(Log, "last_ends", ask_and_wait)
+    monkeypatch.setattr(Host, "compare_tails", observed.compare_tails)
+    await until(both_have_asked)
+    await players[0].play("sa")
+    await observed.both_have_heard(FIRST)
+    observed.may_go.set()
+    await until(both_have_asked_again)
+    assert observed.rooms_read == []
