@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -152,11 +153,11 @@ async def lasting(seconds: float) -> None:
 
 
 @asynccontextmanager
-async def faulty_link(target: Target) -> AsyncIterator[FaultyLink]:
-    """A link to this target, on a loopback port of its own, without faults at first."""
+async def faulty_link(target: Target, tls: ssl.SSLContext | None = None) -> AsyncIterator[FaultyLink]:
+    """A link to this target, on a loopback port of its own, without faults at first; our end may speak TLS."""
     link = FaultyLink(target)
     link.flow()
-    server = await asyncio.start_server(link.carry, "127.0.0.1", 0)
+    server = await asyncio.start_server(link.carry, "127.0.0.1", 0, ssl=tls)
     link.port = server.sockets[0].getsockname()[1]
     try:
         yield link

@@ -2,11 +2,9 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 from urllib.parse import urlsplit
 
-import hiredis
-from redis._parsers.hiredis import NOT_ENOUGH_DATA
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.connection import AbstractConnection, Connection, SSLConnection, UnixDomainSocketConnection
 from redis.asyncio.retry import Retry
@@ -14,16 +12,12 @@ from redis.backoff import ExponentialBackoff
 from redis.crc import key_slot
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ReadOnlyError, RedisError, ResponseError
-from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from server.store import keys
 from server.store.cluster import Cluster
+from server.store.line import Command, Line, pack
 
 CONNECT_SECONDS: Final = 2.0
-
-
-Command = tuple[Any, ...]
-"""The words of a command."""
 
 
 class _Leaving(AbstractConnection):
@@ -46,42 +40,11 @@ class _Leaving(AbstractConnection):
 
     def pack_command(self, *words: Any) -> list[bytes]:
         """As redis-py's, in C, which takes a quarter of the time for every append."""
-        return [_pack(_split(words))]
+        return [pack(_split(words))]
 
     def pack_commands(self, commands: Iterable[Iterable[Any]]) -> list[bytes]:
         """As redis-py's, in C."""
-        return [b"".join(_pack(_split(tuple(words))) for words in commands)]
-
-    async def exchange(self, packed: bytes, count: int) -> list[Any]:
-        """Send packed commands and read their replies, an error as a value. Raises RedisError, disconnected then.
-
-        Connects first, if need be. Reads from redis-py's own parser, which has no documented way to do so.
-        """
-        if not self.is_connected:
-            await cast("Any", self).connect()
-        parser, writer = cast("Any", self._parser), cast("asyncio.StreamWriter", self._writer)
-        replies: list[Any] = []
-        try:
-            async with asyncio.timeout(self.socket_timeout):
-                writer.write(packed)
-                await writer.drain()
-                while len(replies) < count:
-                    reply = parser._reader.gets()  # noqa: SLF001
-                    if reply is NOT_ENOUGH_DATA:
-                        await parser.read_from_socket()
-                        continue
-                    if isinstance(reply, RedisError):
-                        await self.check(reply)
-                    replies.append(reply)
-        except TimeoutError as reason:
-            raise RedisTimeoutError("Redis did not answer in time") from reason
-        except (OSError, RuntimeError) as reason:
-            raise RedisConnectionError(str(reason)) from reason
-        finally:
-            if len(replies) < count:
-                # What was read by half is of no use to the next one.
-                await self.disconnect(nowait=True)
-        return replies
+        return [b"".join(pack(_split(tuple(words))) for words in commands)]
 
     async def send_packed_command(self, *arguments: Any, **options: Any) -> None:
         """As redis-py's. Raises `ConnectionError` for a socket that is closed."""
@@ -113,37 +76,6 @@ class _Leaving(AbstractConnection):
             raise answer
 
 
-class Line:
-    """A connection to one Redis that is kept, for batches: one write, all replies read together, one time limit.
-
-    redis-py's pipeline takes a connection from the pool for each batch, makes a task of each write, and goes through
-    five coroutines and a time limit for each reply.
-    """
-
-    def __init__(self, redis: Redis) -> None:
-        self._pool: Any = redis.connection_pool
-        self._connection: Any = None
-
-    async def send(self, commands: Sequence[Command]) -> list[Any]:
-        """The replies to these commands, in order; an error in the place of a reply. Raises RedisError, and OSError.
-
-        One batch at a time. Cancelling leaves in doubt what was done.
-        """
-        if self._connection is None:
-            self._connection = await self._pool.get_connection()
-        packed = b"".join([_pack(command) for command in commands])
-        replies: list[Any] = await self._connection.retry.call_with_retry(
-            lambda: self._connection.exchange(packed, len(commands)), lambda _: self._connection.disconnect()
-        )
-        return replies
-
-    async def close(self) -> None:
-        """Give the connection back. What is sent afterwards takes another one."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            await self._pool.release(connection)
-
-
 class _ClusterLine(Line):
     """The same for the bucket of a Cluster: its own client knows which node that is."""
 
@@ -161,11 +93,6 @@ def lines(redis: Redis) -> list[Line]:
     if isinstance(redis, Cluster):
         return [_ClusterLine(redis, number) for number in range(keys.BUCKETS)]
     return [Line(redis)]
-
-
-def _pack(words: Command) -> bytes:
-    packed: bytes = hiredis.pack_command(words)
-    return packed
 
 
 def _split(words: Command) -> Command:

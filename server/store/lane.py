@@ -18,9 +18,9 @@ from server import metrics
 from server.faults import contained, report
 from server.room.events import Event
 from server.store import keys
-from server.store.client import Command, Line
 from server.store.cluster import is_sharded
 from server.store.entries import Logged, format_event, parse_entry
+from server.store.line import Command, Line
 from server.store.scripts import Script
 
 MOST_IN_BATCH: Final = 100

@@ -1,0 +1,147 @@
+"""A connection to one Redis that is kept for batches: one write, all replies read together, one look at the clock.
+
+redis-py's pipeline takes a connection from the pool for each batch, makes a task of each write, and goes through five
+coroutines and a time limit for each reply. Here redis-py connects and says who we are; from then on the socket is ours.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import hiredis
+from redis._parsers.hiredis import NOT_ENOUGH_DATA
+from redis.asyncio import Redis
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+Command = tuple[Any, ...]
+"""The words of a command."""
+
+
+def pack(words: Command) -> bytes:
+    """A command as Redis reads it."""
+    packed: bytes = hiredis.pack_command(words)
+    return packed
+
+
+class Line:
+    """Opened when it is first needed, and again whenever it was lost."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._pool: Any = redis.connection_pool
+        self._retry: Any = redis.get_retry()
+        self._connection: Any = None
+        self._socket: _Socket | None = None
+
+    async def send(self, commands: Sequence[Command]) -> list[Any]:
+        """The replies to these commands, in order; an error in the place of a reply. Raises RedisError, and OSError.
+
+        One batch at a time. Cancelling leaves in doubt what was done.
+        """
+        packed = b"".join([pack(command) for command in commands])
+        replies: list[Any] = await self._retry.call_with_retry(
+            lambda: self._exchange(packed, len(commands)), lambda _: self.close()
+        )
+        return replies
+
+    async def close(self) -> None:
+        """End the connection. What is sent afterwards opens another one."""
+        if self._socket is not None:
+            self._socket.end(RedisConnectionError("the line was closed"))
+            self._socket = None
+            await self._connection.disconnect(nowait=True)
+
+    async def _exchange(self, packed: bytes, count: int) -> list[Any]:
+        if self._socket is None or self._socket.has_ended:
+            await self.close()
+            self._connection = self._pool.make_connection()
+            await self._connection.connect()
+            self._socket = _Socket(self._connection)
+        replies = await self._socket.exchange(packed, count)
+        for reply in replies:
+            if isinstance(reply, RedisError):
+                await self._connection.check(reply)
+        return replies
+
+
+class _Socket(asyncio.Protocol):
+    """The socket and the parser of a connection of redis-py's that is ready for commands: neither has a public name."""
+
+    def __init__(self, connection: Any) -> None:
+        self._transport: asyncio.Transport = connection._writer.transport  # noqa: SLF001
+        self._parser = connection._parser._reader  # noqa: SLF001
+        self._patience_seconds: float | None = connection.socket_timeout
+        self._loop = asyncio.get_running_loop()
+        self._replies: list[Any] = []
+        self._missing = 0
+        self._answered: asyncio.Future[None] | None = None
+        self._overdue_at = 0.0
+        self._look: asyncio.TimerHandle | None = None
+        self._transport.set_protocol(self)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether another one is needed."""
+        return self._transport.is_closing()
+
+    async def exchange(self, packed: bytes, count: int) -> list[Any]:
+        """Send packed commands and wait for so many replies. Raises RedisError, and has ended then."""
+        if self.has_ended:
+            raise RedisConnectionError("the connection was closed")
+        replies: list[Any] = []
+        self._replies, self._missing = replies, count
+        self._answered = self._loop.create_future()
+        self._expect_in_time()
+        self._transport.write(packed)
+        try:
+            await self._answered
+        finally:
+            if self._missing:
+                # What was read by half is of no use to the next one.
+                self.end(RedisConnectionError("an exchange was cut off"))
+        return replies
+
+    def data_received(self, data: bytes) -> None:
+        """Redis says something."""
+        if not self._missing:
+            # From here on every reply would be taken for another one's.
+            self.end(RedisConnectionError("Redis says something that nobody asked for"))
+            return
+        self._parser.feed(data)
+        while self._missing:
+            reply = self._parser.gets()
+            if reply is NOT_ENOUGH_DATA:
+                return
+            self._replies.append(reply)
+            self._missing -= 1
+        if self._answered is not None and not self._answered.done():
+            self._answered.set_result(None)
+
+    def connection_lost(self, reason: Exception | None) -> None:
+        """Redis, or something on the way there, is gone."""
+        self.end(RedisConnectionError(f"Redis closed the connection: {reason or 'without a reason'}"))
+
+    def end(self, reason: RedisError) -> None:
+        """Let go of the socket at once; who waits for replies is told this."""
+        self._transport.abort()
+        if self._look is not None:
+            self._look.cancel()
+        if self._answered is not None and not self._answered.done():
+            self._answered.set_exception(reason)
+
+    def _expect_in_time(self) -> None:
+        """One timer watches all exchanges, each of which only says until when it may take."""
+        if self._patience_seconds is not None:
+            self._overdue_at = self._loop.time() + self._patience_seconds
+            if self._look is None:
+                self._look = self._loop.call_at(self._overdue_at, self._look_at_clock)
+
+    def _look_at_clock(self) -> None:
+        self._look = None
+        if not self._missing:
+            return
+        if self._loop.time() < self._overdue_at:
+            self._look = self._loop.call_at(self._overdue_at, self._look_at_clock)
+        else:
+            self.end(RedisTimeoutError("Redis did not answer in time"))
