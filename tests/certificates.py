@@ -1,6 +1,7 @@
 """Certificates that are believed by nobody but the test that made them."""
 
 import datetime
+import ssl
 from pathlib import Path
 
 from cryptography import x509
@@ -30,3 +31,11 @@ def make_certificate(folder: Path) -> tuple[Path, Path]:
         key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
     return folder / "cert.pem", folder / "key.pem"
+
+
+def make_tls(folder: Path) -> tuple[ssl.SSLContext, Path]:
+    """What a server at localhost speaks, and the certificate that its clients have to believe."""
+    cert, key = make_certificate(folder)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(cert, key)
+    return context, cert

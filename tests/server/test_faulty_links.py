@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from redis.asyncio import Redis
@@ -17,10 +18,11 @@ from server.settings import Settings
 from server.store.client import connect
 from server.store.log import Log
 from tests.bots import Match, start_match
+from tests.certificates import make_tls
 from tests.faulty_link import FaultyLink, faulty_link, lasting
 from tests.history import check_history, read_room
 from tests.processes import redis_process, serving_fleet
-from tests.talker import QUICK, talking, until
+from tests.talker import QUICK, talking, two_racing, until
 
 PACE_SECONDS = 0.02
 Fault = Callable[[FaultyLink, Match], Awaitable[None]]
@@ -106,6 +108,20 @@ async def test_a_race_goes_through_a_wire_to_redis_that_is(fault: Fault) -> None
             logged = await Log(redis).read(match.room)
             await redis.aclose()
             assert check_history(match.room, logged, match.sights) == []
+
+
+async def test_a_race_goes_through_an_encrypted_wire_to_redis(tmp_path: Path) -> None:
+    """Between processes of their own, whose loop is not asyncio's."""
+    tls, cert = make_tls(tmp_path)
+    with redis_process() as process:
+        async with (
+            faulty_link(process.socket, tls) as link,
+            serving_fleet(f"rediss://localhost:{link.port}?ssl_ca_certs={cert}") as fleet,
+            two_racing(await fleet.start(), await fleet.start()) as (first, second),
+        ):
+            await first.play("sa")
+            await second.play("sa")
+            await first.hear_until(lambda scene: scene.seats[1].moves == 1)
 
 
 async def test_rooms_are_made_however_often_the_wire_to_redis_is_cut() -> None:

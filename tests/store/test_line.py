@@ -1,7 +1,6 @@
 """A line gives each batch its own replies, whatever happens to the socket."""
 
 import asyncio
-import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,7 +11,7 @@ from redis.exceptions import RedisError, ResponseError
 
 from server.store.client import connect
 from server.store.line import Line
-from tests.certificates import make_certificate
+from tests.certificates import make_tls
 from tests.faulty_link import faulty_link
 from tests.processes import RedisProcess, redis_process
 from tests.talker import until
@@ -144,10 +143,8 @@ async def test_a_line_that_was_closed_opens_again(line: Line) -> None:
 
 
 async def test_a_line_may_be_encrypted(process: RedisProcess, tmp_path: Path) -> None:
-    cert, key = make_certificate(tmp_path)
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(cert, key)
-    async with faulty_link(process.socket, context) as link:
+    tls, cert = make_tls(tmp_path)
+    async with faulty_link(process.socket, tls) as link:
         url = f"rediss://localhost:{link.port}?ssl_ca_certs={cert}"
         async with line_to(url) as line:
             text = "x" * 1_000_000
