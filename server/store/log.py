@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import cast
+from typing import Final, cast
 
 from redis.asyncio import Redis
 
@@ -14,6 +14,9 @@ from server.store import keys
 from server.store.client import lines
 from server.store.entries import Logged, index_of, parse_entry
 from server.store.lane import Lane, Writer
+
+ENDS_AT_ONCE: Final = 25
+"""Ends of logs that are read in one go, in which nobody else is heard: 25 take 0.3 ms, and there may be thousands."""
 
 
 class Log:
@@ -69,10 +72,13 @@ class Log:
 
         None for a room on a node of a Cluster that is away.
         """
-        pipeline = self._redis.pipeline(transaction=False)
-        for room in rooms:
-            pipeline.xrevrange(keys.log(room), count=1)
-        return [_end(found) for found in await pipeline.execute(raise_on_error=False)]
+        ends: list[tuple[int, str] | None] = []
+        for first in range(0, len(rooms), ENDS_AT_ONCE):
+            pipeline = self._redis.pipeline(transaction=False)
+            for room in rooms[first : first + ENDS_AT_ONCE]:
+                pipeline.xrevrange(keys.log(room), count=1)
+            ends += [_end(found) for found in await pipeline.execute(raise_on_error=False)]
+        return ends
 
     async def due_rooms(self, overdue_ms: int) -> list[str]:
         """Rooms that somebody should have looked at this long ago. Raises RedisError.
