@@ -21,12 +21,12 @@ from server.audience import Audience, Follower
 from server.proposal import LateAnswer, Proposal, Request, propose
 from server.room.commands import CreateRoom, LoseLink, PassTime, Pause, Say, StandStill, TakeSeat
 from server.room.decide import DrawRound, refuse
-from server.room.evolve import evolve
 from server.room.listing import changes_listing, list_room
 from server.room.news import History, Step
 from server.room.state import Deadline, RoomState
 from server.store.entries import Logged, Tail
 from server.store.lane import Answer, Append, Reply
+from server.store.log import fold
 
 JUDGE_MS: Final = 2_000
 """What Redis takes longer for is decided anew. It may have been a pause; or whoever asked was told that it failed."""
@@ -189,18 +189,12 @@ class HostedRoom:
         if self._under_way is not None:
             self._heard_meanwhile.append(tail)
             return
-        if not self._continues_with(tail):
+        if not tail.continues(self.index, self.tag):
             self.catch_up()
             return
-        steps: list[Step] = []
-        state, index, tag = self.state, self.index, self.tag
-        for logged in tail.entries:
-            if logged.index <= index:
-                continue
-            after = evolve(state, logged.event, logged.at_ms)
-            steps.append(Step(state, logged.event, logged.at_ms, after, logged.tag))
-            state, index, tag = after, logged.index, logged.tag
-        self.tag = tag
+        steps = fold([logged for logged in tail.entries if logged.index > self.index], self.state)
+        if steps:
+            self.tag = steps[-1].tag
         self._take(steps)
         self._around.changed(self)
 
@@ -209,15 +203,6 @@ class HostedRoom:
         heard, self._heard_meanwhile = self._heard_meanwhile, []
         for tail in heard:
             self.hear(tail)
-
-    def _continues_with(self, tail: Tail) -> bool:
-        """Whether these entries, as far as they are new, stand behind our last one in the log."""
-        if not tail.entries:
-            return True
-        ours = self.index - tail.entries[0].index
-        if ours < 0:
-            return ours == -1 and tail.after_tag == self.tag
-        return ours >= len(tail.entries) or tail.entries[ours].tag == self.tag
 
     def depart(self, follower: Follower) -> None:
         """A connection is gone. What it still wanted of a seat is withdrawn, and the log learns of it."""

@@ -29,6 +29,15 @@ class Tail:
     after_tag: str
     entries: Sequence[Logged]
 
+    def continues(self, index: int, tag: str) -> bool:
+        """Whether these entries, as far as they are newer than the one with this index and tag, stand behind it."""
+        if not self.entries:
+            return True
+        known = index - self.entries[0].index
+        if known < 0:
+            return known == -1 and self.after_tag == tag
+        return known >= len(self.entries) or self.entries[known].tag == tag
+
 
 _TOLD: Final = TypeAdapter[Told](Told, config=ConfigDict(hide_input_in_errors=True))
 """What cannot be read is logged: without what stood there, which may be a secret."""

@@ -110,10 +110,9 @@ class Log:
         return seconds * 1000 + microseconds // 1000
 
 
-def fold(entries: Sequence[Logged]) -> list[Step]:
-    """A whole log, from its first entry on, as steps."""
+def fold(entries: Sequence[Logged], before: RoomState | None = None) -> list[Step]:
+    """Entries that follow each other as steps, from this state on; a whole log from its first entry on."""
     steps: list[Step] = []
-    before: RoomState | None = None
     for logged in entries:
         after = evolve(before, logged.event, logged.at_ms)
         steps.append(Step(before, logged.event, logged.at_ms, after, logged.tag))

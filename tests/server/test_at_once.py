@@ -107,40 +107,34 @@ async def players(
         yield first, second
 
 
-async def test_a_move_that_follows_ours_before_we_hear_of_ours_is_shown_all_the_same(
-    observed: Observed, players: tuple[Talker, Talker]
-) -> None:
-    """It used to be overheard, and shown when the ends of the logs were compared, within a second."""
-    first, second = players
-    observed.hold_first_move(on_its_way_back=True)
+async def move_at_once(observed: Observed, first: Talker, second: Talker, *, on_its_way_back: bool) -> None:
+    """The first one moves, and while its append is held the second one does."""
+    observed.hold_first_move(on_its_way_back=on_its_way_back)
     await first.say(Play(number=1, move=MOVES["sa"]))
     await observed.is_held.wait()
     await second.play("sa")
     await observed.both_have_heard(SECOND)
     observed.may_go.set()
-    await first.hear_until(lambda scene: scene.seats[1].moves == 1)
+
+
+async def test_a_move_that_follows_ours_before_we_hear_of_ours_is_shown_all_the_same(
+    observed: Observed, players: tuple[Talker, Talker]
+) -> None:
+    """It used to be overheard, and shown when the ends of the logs were compared, within a second."""
+    await move_at_once(observed, *players, on_its_way_back=True)
+    await players[0].hear_until(lambda scene: scene.seats[1].moves == 1)
 
 
 async def test_a_move_that_comes_second_is_made_without_reading_the_log(
     observed: Observed, players: tuple[Talker, Talker]
 ) -> None:
-    first, second = players
-    observed.hold_first_move(on_its_way_back=False)
-    await first.say(Play(number=1, move=MOVES["sa"]))
-    await observed.is_held.wait()
-    await second.play("sa")
-    observed.may_go.set()
-    await first.hear_until(lambda scene: scene.seats[0].moves == 1)
+    await move_at_once(observed, *players, on_its_way_back=False)
+    await players[0].hear_until(lambda scene: scene.seats[0].moves == 1)
     assert observed.rooms_read == []
 
 
 async def test_moves_made_at_once_are_shown_to_both(observed: Observed, players: tuple[Talker, Talker]) -> None:
-    first, second = players
-    observed.hold_first_move(on_its_way_back=False)
-    await first.say(Play(number=1, move=MOVES["sa"]))
-    await observed.is_held.wait()
-    await second.play("sa")
-    observed.may_go.set()
+    await move_at_once(observed, *players, on_its_way_back=False)
     for player in players:
         await player.hear_until(lambda scene: [seat.moves for seat in scene.seats] == [1, 1])
 
