@@ -31,7 +31,7 @@ from client_cli.bots import choose_greedy
 from protocol.calculation.board import Board
 from protocol.calculation.cards import rank
 from protocol.calculation.deal import make_deal
-from protocol.calculation.moves import Kind, stock_to_pile
+from protocol.calculation.moves import stock_to_pile
 from protocol.calculation.round import start_round
 from protocol.calculation.rules import choose_rules
 from protocol.messages.fields import TICK_SECONDS
@@ -241,7 +241,7 @@ class Contest:
             while TICK_SECONDS * (len(self.ticks) + 1) <= now:
                 self.ticks.append(racers[1].board.placed)
             move = choose_greedy(racers[seat].board, self.whim if seat else self.chance)
-            if seat == 0 and move.kind is Kind.STOCK_TO_PILE:
+            if seat == 0 and move.takes_turned and not move.places:
                 move = stock_to_pile(self.choose_pile(racers[0].board, racers[0].turn.position))
             self.race = self.race.play(seat, move)
             due[seat] += think(self.speeds[seat], self.clocks[seat])

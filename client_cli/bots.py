@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 from protocol.calculation.board import Board
-from protocol.calculation.moves import Kind, Move
+from protocol.calculation.moves import Move
 
 Policy = Callable[[Board, random.Random], Move]
 
@@ -18,8 +18,8 @@ def choose_random(board: Board, chance: random.Random) -> Move:
 def choose_greedy(board: Board, chance: random.Random) -> Move:
     """To a foundation whenever it can, from the waste first and to the one least advanced; else any pile."""
     moves = list(board.legal_moves())
-    for kind in (Kind.PILE_TO_FOUNDATION, Kind.STOCK_TO_FOUNDATION):
-        fitting = [move for move in moves if move.kind is kind]
+    for from_stock in (False, True):
+        fitting = [move for move in moves if move.places and move.takes_turned is from_stock]
         if fitting:
             return min(fitting, key=lambda move: len(board.foundations[move.target]))
     return chance.choice(moves)

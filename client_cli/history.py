@@ -1,16 +1,16 @@
 """The matches so far: what lies in the records folder, the newest first."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from client_cli.drawing import clean
 from client_cli.records import load_record
 from protocol.calculation.record import BadRecord, Record
+from protocol.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PastMatch:
     """A file of the folder: its record, or what is wrong with it."""
 

@@ -1,6 +1,6 @@
 """What this client knows: a pure value, fed by the server's messages. Every face draws from it."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from typing import Final
 
@@ -26,6 +26,7 @@ from protocol.messages.from_server import (
 )
 from protocol.messages.refusals import Refusal
 from protocol.messages.scene import Scene, SeatScene
+from protocol.value import value
 
 DEFAULT_SERVER: Final = "ws://127.0.0.1:8765"
 
@@ -42,7 +43,7 @@ class Contradiction(ValueError):
     """The server sent something that cannot follow from what it sent before."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Model:
     """The room as far as it was shown to us. `sent` are our moves that the server has not answered yet."""
 

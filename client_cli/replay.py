@@ -1,17 +1,17 @@
 """Step through the record of a match, forwards and back."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from client_cli.drawing import clean, draw_board, draw_result, format_time
 from client_cli.reference import describe_counts
 from protocol.calculation.record import Record, RecordedMove, RecordedStop
 from protocol.calculation.round import Round
+from protocol.value import value
 
 HELP = "[Enter: next, b: back, a number: that step, e: end, q: quit]"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Step:
     """One moment of a match: which round, what happened, and the round after it."""
 

@@ -6,7 +6,7 @@ show our entropy, hangs on what the witness has seen, never on what a scene says
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from client_cli.proof import Cheated, Shown, check_deal, check_race, name_place
 from client_cli.signature import is_signed
@@ -28,12 +28,13 @@ from protocol.messages import entries
 from protocol.messages.entries import Entry
 from protocol.messages.options import RoomOptions
 from protocol.messages.scene import Scene
+from protocol.value import value
 
 Pair = tuple[bytes | None, bytes | None]
 Logs = tuple[tuple[Shown, ...], tuple[Shown, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Bond:
     """What we are bound to in a round: our entropy, for this commitment of the server and this seat.
 
@@ -48,7 +49,7 @@ class Bond:
     other_hash: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Witness:
     """What was shown of the sealed deal of one round.
 

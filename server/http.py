@@ -1,7 +1,6 @@
 """What is answered over plain HTTP: small pages, one line or one JSON text each."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import parse_qs
 
@@ -9,13 +8,14 @@ from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
+from protocol.value import value
 from server.door import TurnedAway
 
 TEXT = "text/plain; charset=utf-8"
 JSON = "application/json"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Page:
     """The answer to a request."""
 

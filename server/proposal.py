@@ -1,9 +1,9 @@
 """What follows from all that was said in a room by now, before the log has it. Pure: time, tag and chance come in."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from protocol.messages.from_server import Accepted, Refused
+from protocol.value import value
 from server.audience import Follower
 from server.room.commands import Command
 from server.room.decide import DrawRound, decide
@@ -12,14 +12,16 @@ from server.room.news import Step
 from server.room.state import RoomState
 
 
-class Request(NamedTuple):
+@value
+class Request:
     """A command and who gets the answer, if anybody does."""
 
     command: Command
     asker: Follower | None = None
 
 
-class LateAnswer(NamedTuple):
+@value
+class LateAnswer:
     """An answer that was decided after so many steps of the proposal, and is given after them."""
 
     after_steps: int
@@ -27,7 +29,8 @@ class LateAnswer(NamedTuple):
     answer: Refused | Accepted
 
 
-class Proposal(NamedTuple):
+@value
+class Proposal:
     """What was asked for, the steps it will be if Redis' clock does not matter, and the answers that wait for them."""
 
     requests: Sequence[Request]

@@ -16,7 +16,7 @@ from client_cli.tui.settings import Keys
 from client_cli.tui.start import Start
 from client_cli.tui.visit import Visit, now_ms
 from client_cli.tui.widgets import Picture
-from protocol.calculation.moves import Kind, Move
+from protocol.calculation.moves import REDEAL, Move
 
 PATIENCE_SECONDS = 20.0
 
@@ -76,9 +76,9 @@ class Terminal:
 
     async def click(self, move: Move) -> None:
         """A move, with the mouse."""
-        source = "stock-0" if move.kind is not Kind.PILE_TO_FOUNDATION else f"pile-{move.source}"
-        target = "pile" if move.kind is Kind.STOCK_TO_PILE else "foundation"
-        if move.kind is not Kind.STOCK_TO_FOUNDATION:
+        source = f"pile-{move.source}" if move.source >= 0 else "stock-0"
+        target = "foundation" if move.places else "pile"
+        if not (move.takes_turned and move.places):
             # The turned card goes where one clicks with nothing in hand.
             await self.pilot.click(f"#{source}")
         await self.pilot.click(f"#{target}-{move.target}")
@@ -86,13 +86,9 @@ class Terminal:
 
 def keys_for(move: Move) -> tuple[str, ...]:
     """The keys of the usual layout; two where the top of a pile may fit more than one foundation."""
-    match move.kind:
-        case Kind.PILE_TO_FOUNDATION:
-            return (LIFT_KEYS[Keys.LETTERS][move.source],)
-        case Kind.REDEAL:
-            return ("r",)
-        case _:
-            return (move.text[1],)
+    if move.source >= 0:
+        return (LIFT_KEYS[Keys.LETTERS][move.source],)
+    return ("r",) if move is REDEAL else (move.text[1],)
 
 
 @asynccontextmanager

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from protocol.calculation.board import Board
@@ -14,6 +14,7 @@ from protocol.messages.fields import Phase
 from protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
 from protocol.messages.from_server import ListedRoom
 from protocol.messages.options import RoomOptions, Spectators
+from protocol.value import value
 from server.room.commands import Command, CreateRoom, LoseLink, PassTime, Say, TakeSeat
 from server.room.decide import Verdict, decide
 from server.room.events import RoundOpened
@@ -44,7 +45,7 @@ def a_listed_room(number: int = 0, **changes: Any) -> ListedRoom:
     return ListedRoom(**fields | changes)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ForgedDeal(SealedDeal):
     """A deal behind envelopes that are not its own."""
 
@@ -133,8 +134,8 @@ class Table:
         opened = step.after.round
         assert opened is not None
         race = start_round(step.after.rules, sealed.deal, direct_breaks_ties=step.after.options.direct_breaks_ties)
-        after = step.after._replace(round=opened._replace(sealed=sealed), race=race)
-        self.steps[-1] = step._replace(after=after)
+        after = replace(step.after, round=replace(opened, sealed=sealed), race=race)
+        self.steps[-1] = replace(step, after=after)
 
     def start(self) -> None:
         """From two empty seats to a race that is on."""

@@ -1,7 +1,7 @@
 """A list of choices, each on its line with its value: Enter, Left and Right change it, and so does a click."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from rich.text import Text
@@ -11,9 +11,10 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from client_cli.tui.deck import GOLD, QUIET
+from protocol.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Choice:
     """A line: without values it is a thing to do."""
 

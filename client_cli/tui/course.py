@@ -1,14 +1,15 @@
 """How many cards each player had placed, and when: what a progress curve is drawn from. Pure."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from client_cli.model import Model
 from client_cli.tui.curve import Points
 from protocol.calculation.record import Record
 from protocol.messages.fields import Phase
+from protocol.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Course:
     """A round as it was watched: for each seat, the counts that were told and when, from its start."""
 

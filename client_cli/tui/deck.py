@@ -1,13 +1,13 @@
 """What cards and keys look like: letters and colours, by the player's choice. Pure."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from rich.text import Text
 
 from client_cli.tui.settings import Colours, Settings
 from protocol.calculation.cards import Card, rank, rank_name
+from protocol.value import value
 
 PAPER: Final = "#f5f0e1"
 FADED: Final = "#c9c2ab"
@@ -28,7 +28,7 @@ CARD_COLUMNS: Final = 9
 CARD_LINES: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Deck:
     """The cards as this player wants to see them."""
 

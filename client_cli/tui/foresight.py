@@ -1,16 +1,15 @@
 """The board as it will stand once the server has answered: every client knows the rules of a move. Pure."""
 
-from dataclasses import dataclass
-
 from client_cli.model import Model
 from protocol.calculation.board import Board
 from protocol.calculation.cards import Card
-from protocol.calculation.moves import Kind, Move
+from protocol.calculation.moves import RESIGN, STOP, Move
 from protocol.messages.from_server import FromServer, Refused
 from protocol.messages.refusals import Refusal
+from protocol.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Foresight:
     """Our board with the moves on their way already made, and the cards that these have moved.
 
@@ -28,7 +27,7 @@ def foresee(model: Model) -> Foresight | None:
         return None
     moving: set[Card] = set()
     for play in model.sent:
-        if play.move.kind in (Kind.STOP, Kind.RESIGN) or board.refusal(play.move):
+        if play.move in (STOP, RESIGN) or board.refusal(play.move):
             break
         card = board.card_of(play.move)
         moving |= set() if card is None else {card}

@@ -1,6 +1,5 @@
 """From keys and clicks to moves: what is picked up, and what the next key means. Pure."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from client_cli.tui.settings import Keys
@@ -16,6 +15,7 @@ from protocol.calculation.moves import (
     stock_to_pile,
 )
 from protocol.messages.refusals import SENTENCES, Refusal
+from protocol.value import value
 
 STOCK: Final = -1
 """The turned card, among the piles that are counted from 0."""
@@ -31,7 +31,7 @@ LIFT_KEYS: Final[dict[Keys, str]] = {Keys.LETTERS: "ABCDEFGH", Keys.HOME_ROW: "A
 ON_ITS_WAY: Final = "The next card is on its way; wait for it."
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Answer:
     """What a key or a click came to: the source that is picked up now, a move to make, or a sentence."""
 

@@ -24,7 +24,7 @@ from client_cli.tui.tableau import foundation_row, large_fan, pile_head, side
 from client_cli.tui.visit import Visit
 from client_cli.tui.widgets import Picture, Place
 from protocol.calculation.board import Board
-from protocol.calculation.moves import REDEAL, RESIGN, STOP, Kind, Move
+from protocol.calculation.moves import REDEAL, RESIGN, STOP, Move
 from protocol.messages.entries import Moved, Started, Turned
 from protocol.messages.from_server import Placed, View
 from protocol.messages.refusals import SENTENCES, Refusal
@@ -266,7 +266,7 @@ def _letter(event: events.Key) -> str | None:
 
 
 def _where(move: Move) -> str:
-    return f"to foundation {move.text[1]}" if move.kind is not Kind.STOCK_TO_PILE else f"onto pile {move.text[1]}"
+    return f"to foundation {move.text[1]}" if move.places else f"onto pile {move.text[1]}"
 
 
 def _foot(keys: Keys, board: Board) -> Text:

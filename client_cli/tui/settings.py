@@ -2,7 +2,7 @@
 
 import json
 import os
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from platformdirs import user_config_path
 
 from client_cli.drawing import clean
 from client_cli.private import write_private
+from protocol.value import value
 
 
 class Keys(StrEnum):
@@ -29,7 +30,7 @@ class Colours(StrEnum):
     MONOCHROME = "monochrome"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Settings:
     """Every choice there is, each with the value that suits somebody who never looks here."""
 
@@ -61,8 +62,8 @@ def load_settings(path: Path) -> tuple[Settings, str]:
             f"The settings in {clean(str(path))} are no table of names and values; these are the defaults.",
         )
     chosen, unknown = Settings(), []
-    for name, value in stored.items():
-        read = _read(name, value)
+    for name, found in stored.items():
+        read = _read(name, found)
         if read is None:
             unknown.append(clean(str(name))[:40])
         else:

@@ -1,15 +1,15 @@
 """Where the full-screen face begins: what was typed behind `fairest`, as a value."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from client_cli.model import DEFAULT_SERVER
 from protocol.calculation.record import Record
 from protocol.messages.from_client import Create, Join, Watch
 from protocol.messages.options import RoomOptions
+from protocol.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AtHome:
     """The home screen. Rooms are created and joined on this server, under this name."""
 
@@ -17,7 +17,7 @@ class AtHome:
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InLobby:
     """The lobby of a server."""
 
@@ -25,7 +25,7 @@ class InLobby:
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InRoom:
     """A room, in a seat of it or as a spectator."""
 
@@ -34,7 +34,7 @@ class InRoom:
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AgainstHouse:
     """A race against a house bot on a server of our own."""
 
@@ -42,7 +42,7 @@ class AgainstHouse:
     options: RoomOptions
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AtReplay:
     """The record of a match."""
 

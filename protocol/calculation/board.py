@@ -5,20 +5,25 @@ spectator and replay all use this one class; who knows the next card hands it in
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from protocol.calculation.cards import Card, rank
 from protocol.calculation.deal import Deal
 from protocol.calculation.moves import (
     REDEAL,
-    Kind,
+    RESIGN,
+    STOP,
     Move,
     pile_to_foundation,
     stock_to_foundation,
     stock_to_pile,
 )
 from protocol.calculation.rules import Foundation, Rules
+from protocol.value import value
+
+Stacks = tuple[tuple[Card, ...], ...]
+"""Foundations or waste piles, bottom card first."""
 
 
 class Illegal(StrEnum):
@@ -36,7 +41,7 @@ class Illegal(StrEnum):
     NOTHING_TO_REDEAL = "nothing_to_redeal"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Board:
     """Foundations and waste piles, bottom card first; the turned card; the count of cards face down in the stock.
 
@@ -45,8 +50,8 @@ class Board:
     """
 
     layout: tuple[Foundation, ...]
-    foundations: tuple[tuple[Card, ...], ...]
-    piles: tuple[tuple[Card, ...], ...]
+    foundations: Stacks
+    piles: Stacks
     turned: Card | None
     stock: int
     redeals: int
@@ -91,24 +96,20 @@ class Board:
 
         Stopping and resigning are always allowed: they are a player's, not the board's.
         """
-        match move.kind:
-            case Kind.STOCK_TO_FOUNDATION:
-                return Illegal.NOTHING_TURNED if self.turned is None else self._misfit(self.turned, move.target)
-            case Kind.STOCK_TO_PILE:
-                if self.turned is None:
-                    return Illegal.NOTHING_TURNED
-                return None if move.target < len(self.piles) else Illegal.NO_SUCH_PILE
-            case Kind.PILE_TO_FOUNDATION:
-                if move.source >= len(self.piles):
-                    return Illegal.NO_SUCH_PILE
-                pile = self.piles[move.source]
-                return self._misfit(pile[-1], move.target) if pile else Illegal.PILE_EMPTY
-            case Kind.PILE_TO_PILE:
-                return Illegal.PILE_TO_PILE
-            case Kind.REDEAL:
-                return self._redeal_refusal()
-            case Kind.STOP | Kind.RESIGN:
-                return None
+        if move.takes_turned:
+            if self.turned is None:
+                return Illegal.NOTHING_TURNED
+            if move.places:
+                return self._misfit(self.turned, move.target)
+            return None if move.target < len(self.piles) else Illegal.NO_SUCH_PILE
+        if move.places:
+            if move.source >= len(self.piles):
+                return Illegal.NO_SUCH_PILE
+            pile = self.piles[move.source]
+            return self._misfit(pile[-1], move.target) if pile else Illegal.PILE_EMPTY
+        if move is REDEAL:
+            return self._redeal_refusal()
+        return None if move is STOP or move is RESIGN else Illegal.PILE_TO_PILE
 
     def play(self, move: Move, next_card: Card | None = None) -> "Board":
         """The board after a legal move of a card or a redeal.
@@ -116,41 +117,29 @@ class Board:
         If that takes the turned card away, `next_card` is turned; with None the board waits to be told the next one.
         Raises IndexError or AssertionError for a move that `refusal` forbids: ask it first.
         """
+        if move is REDEAL:
+            piles: Stacks = ((),) * len(self.piles)
+            redealt = replace(self, piles=piles, stock=sum(map(len, self.piles)), redeals=self.redeals - 1)
+            return redealt if next_card is None else redealt.turn(next_card)
+        if not move.takes_turned:
+            assert move.places, f"{move} moves no card"
+            pile = self.piles[move.source]
+            piles = (*self.piles[: move.source], pile[:-1], *self.piles[move.source + 1 :])
+            foundations = _put(self.foundations, move.target, pile[-1])
+            return Board(self.layout, foundations, piles, self.turned, self.stock, self.redeals, self.direct)
+        assert self.turned is not None, "a card is turned"
         stock = self.stock if next_card is None else self.stock - 1
-        match move.kind:
-            case Kind.STOCK_TO_FOUNDATION:
-                assert self.turned is not None
-                foundations = _put(self.foundations, move.target, self.turned)
-                return Board(self.layout, foundations, self.piles, next_card, stock, self.redeals, self.direct + 1)
-            case Kind.STOCK_TO_PILE:
-                assert self.turned is not None
-                piles = _put(self.piles, move.target, self.turned)
-                return Board(self.layout, self.foundations, piles, next_card, stock, self.redeals, self.direct)
-            case Kind.PILE_TO_FOUNDATION:
-                pile = self.piles[move.source]
-                piles = (*self.piles[: move.source], pile[:-1], *self.piles[move.source + 1 :])
-                foundations = _put(self.foundations, move.target, pile[-1])
-                return Board(self.layout, foundations, piles, self.turned, self.stock, self.redeals, self.direct)
-            case Kind.REDEAL:
-                redealt = replace(
-                    self,
-                    piles=((),) * len(self.piles),
-                    stock=sum(map(len, self.piles)),
-                    redeals=self.redeals - 1,
-                )
-                return redealt if next_card is None else redealt.turn(next_card)
-            case _:
-                raise AssertionError(f"{move} moves no card")
+        if move.places:
+            foundations = _put(self.foundations, move.target, self.turned)
+            return Board(self.layout, foundations, self.piles, next_card, stock, self.redeals, self.direct + 1)
+        piles = _put(self.piles, move.target, self.turned)
+        return Board(self.layout, self.foundations, piles, next_card, stock, self.redeals, self.direct)
 
     def card_of(self, move: Move) -> Card | None:
         """The card that a legal move takes somewhere, None for a move without one."""
-        match move.kind:
-            case Kind.STOCK_TO_FOUNDATION | Kind.STOCK_TO_PILE:
-                return self.turned
-            case Kind.PILE_TO_FOUNDATION:
-                return self.piles[move.source][-1]
-            case _:
-                return None
+        if move.takes_turned:
+            return self.turned
+        return self.piles[move.source][-1] if move.places else None
 
     def turn(self, card: Card) -> "Board":
         """The board with the next stock card face up."""
@@ -189,7 +178,7 @@ class Board:
 
 def lay_out(rules: Rules, deal: Deal) -> Board:
     """The board before the first card is turned."""
-    starters: tuple[tuple[Card, ...], ...] = tuple((card,) for card in deal.starters)
+    starters: Stacks = tuple((card,) for card in deal.starters)
     return Board(
         layout=deal.foundations,
         foundations=starters or ((),) * len(deal.foundations),
@@ -200,5 +189,5 @@ def lay_out(rules: Rules, deal: Deal) -> Board:
     )
 
 
-def _put(stacks: tuple[tuple[Card, ...], ...], target: int, card: Card) -> tuple[tuple[Card, ...], ...]:
+def _put(stacks: Stacks, target: int, card: Card) -> Stacks:
     return (*stacks[:target], (*stacks[target], card), *stacks[target + 1 :])

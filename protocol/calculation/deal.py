@@ -1,14 +1,14 @@
 """The deal: what both players get, a pure function of a seed and the rules."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from protocol.calculation.cards import Card, full_deck, rank
 from protocol.calculation.rules import Foundation, Redeal, Rules, Thrown
 from protocol.calculation.seal import draw_below, make_envelope, make_salt, random_bytes, shuffle
+from protocol.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Deal:
     """Starters, markers, and for each pass the committed order of *all* stock cards.
 
@@ -23,7 +23,7 @@ class Deal:
     orders: tuple[tuple[Card, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SealedDeal:
     """The deal of a round with, for each sealed pass and position, the salt of its envelope."""
 

@@ -4,34 +4,27 @@
 words ``redeal``, ``stop``, ``resign``.
 """
 
-from dataclasses import dataclass
-from enum import Enum
 from typing import Final
+
+from protocol.value import value
 
 PILE_LETTERS: Final = "abcdefgh"
 FOUNDATION_DIGITS: Final = "12345678"
 
 
-class Kind(Enum):
-    """What a move does. From pile to pile is a thing people try, so it has a form; the rules refuse it."""
-
-    STOCK_TO_FOUNDATION = "stock to foundation"
-    STOCK_TO_PILE = "stock to pile"
-    PILE_TO_FOUNDATION = "pile to foundation"
-    PILE_TO_PILE = "pile to pile"
-    REDEAL = "redeal"
-    STOP = "stop"
-    RESIGN = "resign"
-
-
-@dataclass(frozen=True, slots=True)
+@value
 class Move:
-    """One move. `source` is a pile and `target` a foundation or pile, counted from 0; unused ones are -1."""
+    """One move. `source` is a pile and `target` a foundation or pile, counted from 0; unused ones are -1.
 
-    kind: Kind
+    `takes_turned`: the turned stock card goes somewhere; `places`: a card goes to a foundation. From pile to pile is a
+    thing people try, so it has a form; the rules refuse it. Each move is one object, so `is` tells moves apart.
+    """
+
     text: str
     source: int = -1
     target: int = -1
+    takes_turned: bool = False
+    places: bool = False
 
     def __str__(self) -> str:
         return self.text
@@ -40,17 +33,11 @@ class Move:
 def _all_moves() -> list[Move]:
     piles, foundations = list(enumerate(PILE_LETTERS)), list(enumerate(FOUNDATION_DIGITS))
     return [
-        *(Move(Kind.STOCK_TO_FOUNDATION, f"s{digit}", target=to) for to, digit in foundations),
-        *(Move(Kind.STOCK_TO_PILE, f"s{letter}", target=to) for to, letter in piles),
-        *(
-            Move(Kind.PILE_TO_FOUNDATION, letter + digit, source, to)
-            for source, letter in piles
-            for to, digit in foundations
-        ),
-        *(Move(Kind.PILE_TO_PILE, letter + onto, source, to) for source, letter in piles for to, onto in piles),
-        Move(Kind.REDEAL, "redeal"),
-        Move(Kind.STOP, "stop"),
-        Move(Kind.RESIGN, "resign"),
+        *(Move(f"s{digit}", target=to, takes_turned=True, places=True) for to, digit in foundations),
+        *(Move(f"s{letter}", target=to, takes_turned=True) for to, letter in piles),
+        *(Move(letter + digit, source, to, places=True) for source, letter in piles for to, digit in foundations),
+        *(Move(letter + onto, source, to) for source, letter in piles for to, onto in piles),
+        *map(Move, ("redeal", "stop", "resign")),
     ]
 
 

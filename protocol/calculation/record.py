@@ -8,7 +8,7 @@ ends with its `chain`, a hash over the line and the chain of the line before; th
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, Final, NoReturn
 
 from protocol.calculation.deal import make_deal
@@ -16,6 +16,7 @@ from protocol.calculation.moves import MOVES, Move
 from protocol.calculation.round import Ending, Outcome, Round, Score, start_round
 from protocol.calculation.rules import BadRules, Rules, choose_rules
 from protocol.calculation.seal import chain_line, make_seed
+from protocol.value import value
 
 FORMAT: Final = 2
 BEST_OF: Final = (1, 3, 5, 7, 9)
@@ -27,7 +28,7 @@ class BadRecord(ValueError):
     """A file that is no record, or a broken one; the text says which line and what is wrong with it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RecordedMove:
     """An accepted decision, this many milliseconds after its round started."""
 
@@ -36,7 +37,7 @@ class RecordedMove:
     move: Move
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RecordedStop:
     """Seats that the clock or their absence stopped."""
 
@@ -45,7 +46,7 @@ class RecordedStop:
     ending: Ending
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RecordedRound:
     """One round; what it did not come to, because it was called off, is empty.
 
@@ -74,7 +75,7 @@ class RecordedRound:
         return make_seed(self.secret, [entropy for entropy in self.entropies if entropy], self.round_id)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Record:
     """A finished match. `key` is the public key of the server that signed it."""
 

@@ -5,14 +5,15 @@ It knows no time; who judges limits and absence calls `stop`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
 
 from protocol.calculation.board import Board, Illegal, lay_out
 from protocol.calculation.deal import Deal
-from protocol.calculation.moves import Kind, Move
+from protocol.calculation.moves import REDEAL, RESIGN, STOP, Move
 from protocol.calculation.rules import Rules
+from protocol.value import value
 
 
 class Turn(NamedTuple):
@@ -40,7 +41,8 @@ class Ending(StrEnum):
     """Still racing when the other seat placed every card, resigned or never revealed its entropy."""
 
 
-class Racer(NamedTuple):
+@value
+class Racer:
     """One seat in the race.
 
     `ahead` are the positions still face down in this pass, ascending. `moves` counts what was accepted, so the next
@@ -57,7 +59,7 @@ class Racer(NamedTuple):
     last_move: Move | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Score:
     """What a seat has to show for its race; `turns` is how many stock cards it turned."""
 
@@ -73,7 +75,7 @@ class Score:
         return self.placed < self.goal and self.placed * 52 >= 45 * self.goal
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Outcome:
     """The result of a round: the winning seat, or None for a draw, and each seat's score."""
 
@@ -81,7 +83,8 @@ class Outcome:
     scores: tuple[Score, ...]
 
 
-class Round(NamedTuple):
+@value
+class Round:
     """A race under way or over; a value, never changed: `play` and `stop` return the next one."""
 
     rules: Rules
@@ -107,13 +110,13 @@ class Round(NamedTuple):
     def play(self, seat: int, move: Move) -> "Round":
         """The round after a legal move of a seat that is still racing."""
         racer = self.racers[seat]
-        if move.kind is Kind.STOP or move.kind is Kind.RESIGN:
-            chosen = Ending.STOPPED if move.kind is Kind.STOP else Ending.RESIGNED
-            return self._with(seat, racer._replace(moves=racer.moves + 1, ending=chosen, last_move=move))
+        if move is STOP or move is RESIGN:
+            chosen = Ending.STOPPED if move is STOP else Ending.RESIGNED
+            return self._with(seat, replace(racer, moves=racer.moves + 1, ending=chosen, last_move=move))
         turn, ahead, seen, next_card = racer.turn, racer.ahead, racer.seen, None
-        if move.kind is Kind.REDEAL:
+        if move is REDEAL:
             turn, ahead = self._redealt(racer)
-        if move.kind is not Kind.PILE_TO_FOUNDATION:
+        if move.takes_turned or move is REDEAL:
             pass_number = turn.pass_number
             order = self.deal.orders[pass_number]
             if ahead:
@@ -130,7 +133,7 @@ class Round(NamedTuple):
         """The round after these seats, still racing, were stopped by the clock or by their absence."""
         stopped = self
         for seat in seats:
-            stopped = stopped._with(seat, stopped.racers[seat]._replace(ending=ending))
+            stopped = stopped._with(seat, replace(stopped.racers[seat], ending=ending))
         return stopped
 
     def outcome(self) -> Outcome:
@@ -151,7 +154,7 @@ class Round(NamedTuple):
     def _with(self, seat: int, racer: Racer) -> "Round":
         racers = (*self.racers[:seat], racer, *self.racers[seat + 1 :])
         if racer.ending in DECISIVE:
-            racers = tuple(other if other.ending else other._replace(ending=Ending.ROUND_OVER) for other in racers)
+            racers = tuple(other if other.ending else replace(other, ending=Ending.ROUND_OVER) for other in racers)
         return Round(self.rules, self.deal, racers, self.direct_breaks_ties)
 
 

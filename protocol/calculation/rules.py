@@ -5,9 +5,11 @@ The rows follow docs/rules.md. Where published sources contradict each other, th
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final
+
+from protocol.value import value
 
 
 class BadRules(ValueError):
@@ -19,7 +21,7 @@ MOST_FOUNDATIONS: Final = 8
 """As many as moves have letters and digits for (`protocol.calculation.moves`)."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Foundation:
     """One foundation: the rank it starts from, the step from card to card, and how many cards complete it.
 
@@ -43,7 +45,7 @@ class Foundation:
         return tuple((self.start - 1 + self.step * cards) % 13 + 1 for cards in range(self.length))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Thrown:
     """Foundations that only the deal decides: starters are its first cards, steps are dice."""
 
@@ -59,7 +61,7 @@ class Redeal(StrEnum):
     TURNED_OVER = "turned_over"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Rules:
     """One variant with its parameters chosen: all that a deal and a board need to know.
 
@@ -124,7 +126,7 @@ def _problems(rules: Rules) -> Iterator[str]:
             yield f"needs {cards} cards of rank {number}, and there are {4 * rules.decks}"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Variant:
     """One row of the table: default rules, the parameters that may be chosen, and where the row comes from."""
 
@@ -237,9 +239,9 @@ def choose_rules(name: str, piles: int | None = None, redeals: int | None = None
     variant = find_variant(name)
     piles = variant.rules.piles if piles is None else piles
     redeals = variant.rules.redeals if redeals is None else redeals
-    for what, value, allowed in (("pile", piles, variant.piles), ("redeal", redeals, variant.redeals)):
-        if value not in allowed:
-            wrong = f"{variant.rules.name} is played with {span(allowed, what)}, not {value}"
+    for what, chosen, allowed in (("pile", piles, variant.piles), ("redeal", redeals, variant.redeals)):
+        if chosen not in allowed:
+            wrong = f"{variant.rules.name} is played with {span(allowed, what)}, not {chosen}"
             raise BadRules("; ".join((wrong, *_advice(variant.rules, piles, redeals))))
     return replace(variant.rules, piles=piles, redeals=redeals)
 

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 
 from protocol.calculation.board import Board
 from protocol.calculation.cards import is_card
-from protocol.calculation.moves import Kind
+from protocol.calculation.moves import RESIGN, STOP
 from protocol.calculation.round import Outcome, Turn
 from protocol.calculation.rules import MOST_PILES
 from protocol.messages import entries
@@ -171,7 +171,7 @@ class Scene(Message):
 
     def _moved(self, entry: entries.Moved) -> "Scene":
         seat, move = entry.seat, entry.move
-        if move.kind is Kind.STOP or move.kind is Kind.RESIGN:
+        if move is STOP or move is RESIGN:
             return _seat(self, seat, moves=entry.number)
         board = self._board(seat)
         illegal = board.refusal(move)

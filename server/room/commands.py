@@ -1,13 +1,11 @@
 """What somebody wants to happen in a room; `decide` judges it."""
 
-from dataclasses import dataclass
-from typing import NamedTuple
-
 from protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
 from protocol.messages.options import RoomOptions
+from protocol.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CreateRoom:
     """Begin the log of a new room, with this player in its first seat."""
 
@@ -17,7 +15,7 @@ class CreateRoom:
     link: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TakeSeat:
     """A player joins over a link, or comes back to the seat that it has."""
 
@@ -27,7 +25,7 @@ class TakeSeat:
     to: str = "join"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class LoseLink:
     """A link is gone. Means nothing when it speaks for no seat, or a newer link has taken its place."""
 
@@ -38,28 +36,29 @@ Word = Play | Ready | Reveal | Rematch | Leave
 """What a player says in a room."""
 
 
-class Say(NamedTuple):
+@value
+class Say:
     """Who speaks for a seat over this link says something that changes the room."""
 
     link: str
     word: Word
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PassTime:
     """It is this late on Redis' clock: judge every deadline that has passed."""
 
     now_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class LoseProcess:
     """A server process is gone, and with it every link whose name begins with its own."""
 
     process_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Pause:
     """A time on Redis' clock in which no server was there to hear anybody: it counts for no deadline."""
 
@@ -67,14 +66,14 @@ class Pause:
     end_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class StandStill:
     """There were these pauses: those that the room does not know of are taken out of its clocks."""
 
     pauses: tuple[Pause, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ConfirmPublished:
     """The record of this match of the room is stored."""
 

@@ -154,12 +154,13 @@ def _hear(state: RoomState, link: str, word: Word, draw_round: DrawRound) -> Ver
 
 def _play(state: RoomState, seat: int, word: Play) -> Verdict:
     race, number = state.race, word.number
-    if state.phase not in (Phase.RACING, Phase.FINISHED) or race is None:
+    is_racing = state.phase is Phase.RACING
+    if race is None or not (is_racing or state.phase is Phase.FINISHED):
         return refuse("play", Refusal.RACE_NOT_STARTED, number=number)
     racer = race.racers[seat]
     if number == racer.moves and word.move is racer.last_move:
         return Accepted(number=number)
-    if state.phase is Phase.FINISHED:
+    if not is_racing:
         return refuse("play", Refusal.RACE_OVER, number=number)
     if racer.ending:
         return refuse("play", Refusal.SEAT_STOPPED, number=number)

@@ -4,7 +4,7 @@ Times are not in the events; the log stamps each of them with Redis' clock. What
 (a stuck player, a finished round) is no event of its own: `evolve` finds it every time in the same way.
 """
 
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ from protocol.calculation.moves import Move
 from protocol.calculation.round import Ending
 from protocol.messages.fields import Hash, Message, Name, RoundId, Seat, Secret, Signature, TimeMs
 from protocol.messages.options import RoomOptions
+from protocol.value import value
 
 
 class RoomCreated(Message):
@@ -94,7 +95,8 @@ class Started(Message):
     type: Literal["started"] = "started"
 
 
-class Played(NamedTuple):
+@value
+class Played:
     """A seat's accepted move. There are more of them than of all the others, so they have a shorter form in the log."""
 
     seat: Seat

@@ -1,5 +1,7 @@
 """What follows from an event: the next state of a room. Pure; the event's time is the log's stamp."""
 
+from dataclasses import replace
+
 from protocol.calculation.deal import seal_deal
 from protocol.calculation.round import Ending, Outcome, Round, start_round, undealt_outcome
 from protocol.calculation.seal import make_seed
@@ -24,56 +26,56 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
         case events.SeatFreed(seat=seat):
             return _freed(state, seat, at_ms)
         case events.Attached(seat=seat, link=link):
-            present = _with_seat(state, seat, state.seat(seat)._replace(link=link))
-            clocks = _away_until(state.clocks, seat, None)._replace(idle_until_ms=None)
-            return present._replace(clocks=clocks)
+            present = _with_seat(state, seat, replace(state.seat(seat), link=link))
+            clocks = replace(_away_until(state.clocks, seat, None), idle_until_ms=None)
+            return replace(present, clocks=clocks)
         case events.Detached(seat=seat):
             return _detached(state, seat, at_ms)
         case events.Paused():
-            return state._replace(clocks=_stand_still(state, event))
+            return replace(state, clocks=_stand_still(state, event))
         case events.RoundOpened():
             return _opened(state, event, at_ms)
         case events.PlayerReady(seat=seat, entropy_hash=entropy_hash):
-            ready = _with_seat(state, seat, state.seat(seat)._replace(entropy_hash=entropy_hash))
+            ready = _with_seat(state, seat, replace(state.seat(seat), entropy_hash=entropy_hash))
             if not ready.seat(1 - seat).entropy_hash:
                 return ready
             return _enter(ready, Happening.ALL_READY, at_ms, state.options.reveal_seconds)
         case events.Revealed(seat=seat, entropy=entropy):
-            revealed = _with_seat(state, seat, state.seat(seat)._replace(entropy=entropy))
+            revealed = _with_seat(state, seat, replace(state.seat(seat), entropy=entropy))
             return _dealt(revealed, at_ms) if revealed.seat(1 - seat).entropy else revealed
         case events.Started():
             started = _enter(state, Happening.RACE_STARTED, at_ms, _race_seconds(state))
-            return started._replace(clocks=started.clocks._replace(started_at_ms=at_ms))
+            return replace(started, clocks=replace(started.clocks, started_at_ms=at_ms))
         case events.SeatsStopped():
             return _stopped(state, event, at_ms)
         case events.RematchAsked(seat=seat):
-            return _with_seat(state, seat, state.seat(seat)._replace(wants_rematch=True))
+            return _with_seat(state, seat, replace(state.seat(seat), wants_rematch=True))
         case events.MatchPublished():
-            return state._replace(unpublished=0)
+            return replace(state, unpublished=0)
         case events.RoomClosed():
             clocks = Clocks(paused_until_ms=state.clocks.paused_until_ms)
-            return state._replace(phase=next_phase(state.phase, Happening.ABANDONED), clocks=clocks)
+            return replace(state, phase=next_phase(state.phase, Happening.ABANDONED), clocks=clocks)
         case events.RoomCreated():
             raise AssertionError("a room is created once")
 
 
 def _with_seat(state: RoomState, number: int, seat: SeatState | None) -> RoomState:
     seats = (seat, state.seats[1]) if number == 0 else (state.seats[0], seat)
-    return state._replace(seats=seats)
+    return replace(state, seats=seats)
 
 
 def _enter(state: RoomState, happening: Happening, at_ms: int, seconds: int | None) -> RoomState:
     """The next phase, which ends by itself after so many seconds, or not at all."""
     until = None if seconds is None else at_ms + seconds * 1000
-    clocks = state.clocks._replace(phase_until_ms=until)
-    return state._replace(phase=next_phase(state.phase, happening), clocks=clocks)
+    clocks = replace(state.clocks, phase_until_ms=until)
+    return replace(state, phase=next_phase(state.phase, happening), clocks=clocks)
 
 
 def _played(state: RoomState, event: events.Played, at_ms: int) -> RoomState:
     race = state.race
     assert race is not None and state.round is not None, "only a race that is dealt can be played"
     after = race.play(event.seat, event.move)
-    moved = state._replace(race=after)
+    moved = state.with_race(after)
     return moved if not after.racers[event.seat].ending else _after_ending(moved, after, at_ms)
 
 
@@ -85,7 +87,7 @@ def _stopped(state: RoomState, event: events.SeatsStopped, at_ms: int) -> RoomSt
         outcome = undealt_outcome(state.rules, [stopped.get(seat, Ending.ROUND_OVER) for seat in (0, 1)])
         return _finished(state, outcome, at_ms)
     after = race.stop(event.seats, event.ending)
-    return _after_ending(state._replace(race=after), after, at_ms)
+    return _after_ending(state.with_race(after), after, at_ms)
 
 
 def _after_ending(state: RoomState, race: Round, at_ms: int) -> RoomState:
@@ -97,15 +99,15 @@ def _after_ending(state: RoomState, race: Round, at_ms: int) -> RoomState:
     if state.phase is Phase.RACING and (until is None or chase < until):
         until = chase
     # New clocks in any case: whose race has ended has no deadline of its own any more.
-    return state._replace(clocks=state.clocks._replace(phase_until_ms=until))
+    return replace(state, clocks=replace(state.clocks, phase_until_ms=until))
 
 
 def _detached(state: RoomState, seat: int, at_ms: int) -> RoomState:
-    gone = _with_seat(state, seat, state.seat(seat)._replace(link=None))
+    gone = _with_seat(state, seat, replace(state.seat(seat), link=None))
     clocks = _away_until(state.clocks, seat, at_ms + state.options.grace_seconds * 1000)
     if not any(each and each.link for each in gone.seats):
-        clocks = clocks._replace(idle_until_ms=at_ms + state.options.idle_seconds * 1000)
-    return gone._replace(clocks=clocks)
+        clocks = replace(clocks, idle_until_ms=at_ms + state.options.idle_seconds * 1000)
+    return replace(gone, clocks=clocks)
 
 
 def _stand_still(state: RoomState, pause: events.Paused) -> Clocks:
@@ -115,7 +117,8 @@ def _stand_still(state: RoomState, pause: events.Paused) -> Clocks:
     def later(at_ms: int | None) -> int | None:
         return None if at_ms is None else at_ms + length
 
-    return clocks._replace(
+    return replace(
+        clocks,
         phase_until_ms=later(clocks.phase_until_ms),
         away_until_ms=(later(clocks.away_until_ms[0]), later(clocks.away_until_ms[1])),
         idle_until_ms=later(clocks.idle_until_ms),
@@ -126,7 +129,7 @@ def _stand_still(state: RoomState, pause: events.Paused) -> Clocks:
 
 def _away_until(clocks: Clocks, seat: int, until_ms: int | None) -> Clocks:
     away = clocks.away_until_ms
-    return clocks._replace(away_until_ms=(until_ms, away[1]) if seat == 0 else (away[0], until_ms))
+    return replace(clocks, away_until_ms=(until_ms, away[1]) if seat == 0 else (away[0], until_ms))
 
 
 def _race_seconds(state: RoomState) -> int:
@@ -139,14 +142,15 @@ def _race_seconds(state: RoomState) -> int:
 def _freed(state: RoomState, seat: int, at_ms: int) -> RoomState:
     """Back to waiting. Who stays keeps the seat; a match that was under way is over, and stored as far as it went."""
     other = state.seats[1 - seat]
-    stays = other._replace(entropy_hash=None, entropy=None, wins=0, wants_rematch=False) if other else None
+    stays = replace(other, entropy_hash=None, entropy=None, wins=0, wants_rematch=False) if other else None
     freed = _enter(_with_seat(_with_seat(state, seat, None), 1 - seat, stays), Happening.SEAT_FREED, at_ms, None)
     raced = state.round is not None and (state.phase is Phase.FINISHED or state.round.number > 1)
     broken_off = raced and not state.match_is_over
     clocks = _away_until(freed.clocks, seat, None)
     if not (stays and stays.link):
-        clocks = clocks._replace(idle_until_ms=at_ms + state.options.idle_seconds * 1000)
-    return freed._replace(
+        clocks = replace(clocks, idle_until_ms=at_ms + state.options.idle_seconds * 1000)
+    return replace(
+        freed,
         round=None,
         race=None,
         clocks=clocks,
@@ -159,7 +163,8 @@ def _opened(state: RoomState, event: events.RoundOpened, at_ms: int) -> RoomStat
     before = None if state.match_is_over else state.round
     is_new_match, number = before is None, before.number + 1 if before else 1
     seats = tuple(
-        state.seat(each)._replace(
+        replace(
+            state.seat(each),
             entropy_hash=None,
             entropy=None,
             wants_rematch=False,
@@ -168,11 +173,12 @@ def _opened(state: RoomState, event: events.RoundOpened, at_ms: int) -> RoomStat
         for each in (0, 1)
     )
     opened = _enter(state, Happening.ROUND_OPENED, at_ms, state.options.ready_seconds)
-    return opened._replace(
+    return replace(
+        opened,
         seats=(seats[0], seats[1]),
         round=OpenRound(event.round, event.secret, event.signature, number),
         race=None,
-        clocks=opened.clocks._replace(started_at_ms=None),
+        clocks=replace(opened.clocks, started_at_ms=None),
         matches=state.matches + is_new_match,
         match_is_over=False,
     )
@@ -184,22 +190,23 @@ def _dealt(state: RoomState, at_ms: int) -> RoomState:
     seed = make_seed(state.round.secret, entropies, state.round.round_id)
     sealed = seal_deal(state.rules, seed, state.round.round_id)
     race = start_round(state.rules, sealed.deal, direct_breaks_ties=state.options.direct_breaks_ties)
-    dealt = state._replace(round=state.round._replace(sealed=sealed), race=race)
+    dealt = replace(state, round=replace(state.round, sealed=sealed), race=race)
     return _enter(dealt, Happening.ALL_REVEALED, at_ms, state.options.countdown_seconds)
 
 
 def _finished(state: RoomState, outcome: Outcome, at_ms: int) -> RoomState:
     assert state.round is not None, "only an open round can finish"
-    seats = tuple(state.seat(seat)._replace(wins=state.seat(seat).wins + (outcome.winner == seat)) for seat in (0, 1))
+    seats = tuple(replace(state.seat(seat), wins=state.seat(seat).wins + (outcome.winner == seat)) for seat in (0, 1))
     most = max(seat.wins for seat in seats)
     best_of = state.options.best_of
     match_is_over = most > best_of // 2 or state.round.number >= best_of
     pause = None if match_is_over else PAUSE_SECONDS
     finished = _enter(state, Happening.ROUND_OVER, at_ms, pause)
-    return finished._replace(
+    return replace(
+        finished,
         seats=(seats[0], seats[1]),
-        round=state.round._replace(outcome=outcome),
-        clocks=finished.clocks._replace(finished_at_ms=at_ms),
+        round=replace(state.round, outcome=outcome),
+        clocks=replace(finished.clocks, finished_at_ms=at_ms),
         match_is_over=match_is_over,
         unpublished=state.matches if match_is_over else state.unpublished,
     )

@@ -4,7 +4,6 @@ Nothing is held back here: who may see it, and when, is for a `View` to say.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from protocol.calculation.deal import sealed_pass
 from protocol.calculation.round import Turn
@@ -14,12 +13,14 @@ from protocol.messages.codec import encode
 from protocol.messages.entries import Entry
 from protocol.messages.fields import Phase, Seat
 from protocol.messages.frequent import encode_moved, encode_turned
+from protocol.value import value
 from server.room import events
 from server.room.events import Event
 from server.room.state import OpenRound, RoomState
 
 
-class Step(NamedTuple):
+@value
+class Step:
     """One event of the log: the state before it, the event, the log's time stamp and tag, and the state after it."""
 
     before: RoomState | None
@@ -29,7 +30,8 @@ class Step(NamedTuple):
     tag: str
 
 
-class News(NamedTuple):
+@value
+class News:
     """An entry on its way to the viewers, as its text. `turn` is None for what everybody may know at once."""
 
     text: bytes
@@ -38,7 +40,8 @@ class News(NamedTuple):
     is_decision: bool = False
 
 
-class Told(NamedTuple):
+@value
+class Told:
     """A step, and what it is in the words of the wire."""
 
     step: Step

@@ -2,19 +2,21 @@
 
 from collections.abc import Iterator
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import Final
 
 from protocol.calculation.deal import SealedDeal
 from protocol.calculation.round import Outcome, Round
 from protocol.calculation.rules import Rules
 from protocol.messages.fields import Phase
 from protocol.messages.options import RoomOptions
+from protocol.value import value
 
 PAUSE_SECONDS: Final = 5
 """Between the rounds of a match."""
 
 
-class SeatState(NamedTuple):
+@value
+class SeatState:
     """A taken seat. `link` names the connection that speaks for it, None while there is none."""
 
     player: str
@@ -26,7 +28,8 @@ class SeatState(NamedTuple):
     wants_rematch: bool = False
 
 
-class OpenRound(NamedTuple):
+@value
+class OpenRound:
     """The round under way, from its commitment to its result; `sealed` is there once it is dealt."""
 
     round_id: bytes
@@ -45,7 +48,8 @@ class Due(Enum):
     IDLE = "the room was empty too long"
 
 
-class Deadline(NamedTuple):
+@value
+class Deadline:
     """Something that happens by itself at this time on Redis' clock."""
 
     at_ms: int
@@ -53,7 +57,8 @@ class Deadline(NamedTuple):
     seat: int = -1
 
 
-class Clocks(NamedTuple):
+@value
+class Clocks:
     """All that depends on when something happened, in one place.
 
     A state whose clocks are the very object of the state before does not depend on the time of its last event, and has
@@ -69,7 +74,8 @@ class Clocks(NamedTuple):
     """When the last pause ended that these clocks know of; before any, when the room was made."""
 
 
-class RoomState(NamedTuple):
+@value
+class RoomState:
     """A room. `race` is that of the round once it is dealt, under way or over; `matches` counts the matches begun here,
     and `unpublished` is the newest that waits to be stored, or 0.
     """
@@ -84,6 +90,21 @@ class RoomState(NamedTuple):
     matches: int = 0
     match_is_over: bool = False
     unpublished: int = 0
+
+    def with_race(self, race: Round) -> "RoomState":
+        """The same room, its race further on. `dataclasses.replace` would take as long as the move itself."""
+        return RoomState(
+            self.options,
+            self.rules,
+            self.phase,
+            self.seats,
+            self.round,
+            race,
+            self.clocks,
+            self.matches,
+            self.match_is_over,
+            self.unpublished,
+        )
 
     def seat(self, number: int) -> SeatState:
         """A seat that is known to be taken."""
@@ -128,7 +149,7 @@ class RoomState(NamedTuple):
 
     def misses(self, pause_end_ms: int) -> bool:
         """Whether the clocks of this room do not know yet of a pause that ended then."""
-        return self.phase is not Phase.CLOSED and pause_end_ms > self.clocks.paused_until_ms
+        return pause_end_ms > self.clocks.paused_until_ms and self.phase is not Phase.CLOSED
 
     def look_again_ms(self) -> int | None:
         """When some process has to look at this room even if nobody is connected to it, or None for never."""

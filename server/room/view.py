@@ -19,6 +19,7 @@ from protocol.messages.fields import Phase, Seat
 from protocol.messages.frequent import decode_entry, encode_view
 from protocol.messages.options import Spectators
 from protocol.messages.scene import Scene
+from protocol.value import value
 from server.room.news import News, Step, Told, tell
 from server.room.state import RoomState
 
@@ -52,10 +53,9 @@ class View:
 
     def see(self, told: Told) -> list[bytes]:
         """The entries that this viewer is shown now that this happened, in order."""
-        step, news = told
         shown: list[bytes] = []
-        race = step.after.race
-        for item in news:
+        race = told.step.after.race
+        for item in told.news:
             if item.turn is None:
                 self._release(race, shown)
                 shown.append(item.text)
@@ -67,7 +67,7 @@ class View:
         self._release(race, shown)
         if shown:
             self.position += len(shown)
-            self.tag = step.tag
+            self.tag = told.step.tag
         return shown
 
     @property
@@ -120,7 +120,8 @@ def scene(state: RoomState, shown: Iterable[Entry]) -> Scene:
     return seen
 
 
-class Introduction(NamedTuple):
+@value
+class Introduction:
     """What a viewer is told when it comes, as the text of a message, and its view from there on."""
 
     text: bytes

@@ -1,11 +1,11 @@
 """What this Redis promises about writes that it has answered: read from its settings, said in a sentence."""
 
-from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
+from protocol.value import value
 from server.store.cluster import nodes_of
 
 MEMORY: Final = "none: accepted moves are in memory only"
@@ -17,7 +17,7 @@ _PROMISES: Final = (MEMORY, UNKNOWN, SYSTEM, EVERYSEC, ALWAYS)
 """The weakest first."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Durability:
     """The promise in force, and warnings for what an operator should change."""
 

@@ -2,17 +2,17 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from pydantic import ConfigDict, TypeAdapter
 
 from protocol.calculation.moves import MOVES
 from protocol.messages.codec import encode
+from protocol.value import value
 from server.room.events import Event, Played, Told
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Logged:
     """One event as it stands in a log: its index from 1, its append's tag, Redis' time stamp."""
 
@@ -22,7 +22,7 @@ class Logged:
     event: Event
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Tail:
     """Entries that stand together in a log, and the tag of the entry before them: empty at the beginning."""
 

@@ -9,11 +9,12 @@ import time
 from collections import Counter, deque
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Protocol
 
 from redis.asyncio import Redis
 from redis.exceptions import NoScriptError, RedisError
 
+from protocol.value import value
 from server import metrics
 from server.faults import contained, report
 from server.room.events import Event
@@ -43,7 +44,8 @@ class Answer(StrEnum):
 _ANSWERS: Final = {answer.encode(): answer for answer in Answer}
 
 
-class Reply(NamedTuple):
+@value
+class Reply:
     """What became of an append, and Redis' clock: for `APPENDED` the events' time stamp, for `UNKNOWN` 0.
 
     With a `CONFLICT` comes what the log has instead, from the entry on that the sender believed to be the last.
@@ -57,7 +59,8 @@ class Reply(NamedTuple):
 _UNKNOWN: Final = Reply(Answer.UNKNOWN)
 
 
-class Append(NamedTuple):
+@value
+class Append:
     """Events for one room's log, on the condition that its last index and tag are the expected ones.
 
     Times are milliseconds on Redis' clock. `look_again_ms` is when the sweep has to look at the room: None leaves that

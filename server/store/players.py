@@ -3,16 +3,16 @@
 import hashlib
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import cast
 
 from redis.asyncio import Redis
 
+from protocol.value import value
 from server.store import keys
 from server.store.scripts import Script
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Player:
     """A player by the hash of its token, which is the only form in which the token is ever stored."""
 

@@ -5,17 +5,17 @@ tells those rooms. A time without any beat is a *pause*: Redis or all servers we
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, cast
 
 from redis.asyncio import Redis
 
+from protocol.value import value
 from server.room.commands import Pause
 from server.store import keys
 from server.store.scripts import Script
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Beat:
     """What a process learns from one beat.
 

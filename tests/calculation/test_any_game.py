@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from protocol.calculation.board import Board
 from protocol.calculation.cards import full_deck
 from protocol.calculation.deal import make_deal
-from protocol.calculation.moves import MOVES, RESIGN, STOP, Kind, Move
+from protocol.calculation.moves import MOVES, RESIGN, STOP, Move
 from protocol.calculation.round import Ending, Round, start_round
 from protocol.calculation.rules import VARIANTS, Rules, choose_rules
 
@@ -51,7 +51,7 @@ class AnyGame(RuleBasedStateMachine):
         self.race = self.race.play(0, move)
         assert what_is_left(self.board) < what_is_left(before)
         assert self.board.placed == before.placed + move.text[-1].isdigit()
-        assert self.board.direct == before.direct + (move.kind is Kind.STOCK_TO_FOUNDATION)
+        assert self.board.direct == before.direct + (move.takes_turned and move.places)
         self.cards_are_conserved()
         return True
 

@@ -54,10 +54,10 @@ def test_equal_counts_are_a_draw(race: Round) -> None:
 
 
 def test_more_direct_plays_break_a_tie_where_the_room_asks_for_it(race: Round) -> None:
-    racers = (race.racers[0], race.racers[1]._replace(board=replace(race.racers[1].board, direct=3)))
-    tied = race._replace(racers=racers).stop((0, 1), Ending.OUT_OF_TIME)
+    racers = (race.racers[0], replace(race.racers[1], board=replace(race.racers[1].board, direct=3)))
+    tied = replace(race, racers=racers).stop((0, 1), Ending.OUT_OF_TIME)
     assert tied.outcome().winner is None
-    assert tied._replace(direct_breaks_ties=True).outcome().winner == 1
+    assert replace(tied, direct_breaks_ties=True).outcome().winner == 1
 
 
 def test_reshuffled_cards_come_back_in_the_same_order_whoever_holds_them_where() -> None:

@@ -1,6 +1,7 @@
 """The history checker finds what it is there to find."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -64,7 +65,7 @@ def test_an_answer_for_a_move_that_is_not_there_is_found() -> None:
 
 
 def test_time_that_goes_back_is_found() -> None:
-    late = [*STEPS[:-1], STEPS[-1]._replace(at_ms=STEPS[0].at_ms - 1)]
+    late = [*STEPS[:-1], replace(STEPS[-1], at_ms=STEPS[0].at_ms - 1)]
     assert check_history(ROOM, logged(late), [])
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from protocol.calculation.cards import Card
 from protocol.calculation.deal import Deal, SealedDeal
-from protocol.calculation.moves import MOVES, STOP, Kind, Move
+from protocol.calculation.moves import MOVES, STOP, Move
 from protocol.calculation.round import Round, Turn
 from protocol.calculation.rules import VARIANTS, Redeal, Rules
 from protocol.messages.codec import encode
@@ -100,9 +100,7 @@ def run_ahead(run: Run, chance: random.Random, turns: int) -> list[Decision]:
         behind, ahead = (run.race.racers[seat] for seat in (BEHIND, AHEAD))
         is_there = behind.seen + run.race.rules.redeals - behind.board.redeals > turns
         seat = BEHIND if chance.random() < 0.3 and behind.turn < ahead.turn else AHEAD
-        moves = [
-            move for move in run.legal(seat) if seat == AHEAD or not is_there or move.kind is Kind.PILE_TO_FOUNDATION
-        ]
+        moves = [move for move in run.legal(seat) if seat == AHEAD or not is_there or move.source >= 0]
         waits -= is_there or not moves
         if moves:
             move = chance.choices(moves, [3 if move.text[1].isdigit() else 1 for move in moves])[0]
@@ -167,7 +165,7 @@ def invent(twin: Run, seat: int, wanted: int, chance: random.Random) -> int:
     """Up to three decisions of its own; the count of placed cards is drawn to that of the other race."""
     invented = 0
     for _ in range(chance.randrange(4)):
-        moves = [move for move in twin.legal(seat) if seat == AHEAD or move.kind is Kind.PILE_TO_FOUNDATION]
+        moves = [move for move in twin.legal(seat) if seat == AHEAD or move.source >= 0]
         up = [move for move in moves if move.text[-1].isdigit()]
         level = [move for move in moves if move not in up]
         choice = up if up and twin.placed(seat) < wanted else level or (moves if seat == AHEAD else up)
