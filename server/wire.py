@@ -11,7 +11,7 @@ from typing import Final
 
 from websockets import frames
 from websockets.asyncio.server import ServerConnection
-from websockets.protocol import State
+from websockets.protocol import OPEN
 from websockets.streams import StreamReader
 
 
@@ -37,7 +37,7 @@ class Wire(ServerConnection):
     def is_between_messages(self) -> bool:
         """Whether the library's parser, a generator within a generator, waits for the first byte of a message."""
         protocol = self.protocol
-        if protocol.state is not State.OPEN or protocol.current_size is not None:
+        if protocol.state is not OPEN or protocol.current_size is not None:
             return False
         inner = getattr(protocol.parser, "gi_yieldfrom", None)
         return getattr(getattr(inner, "gi_yieldfrom", None), "gi_code", None) is _AT_EOF
@@ -49,7 +49,7 @@ class Wire(ServerConnection):
 
     def write_text(self, data: bytes) -> None:
         """Send one text frame without waiting; nothing happens on a connection that is closing."""
-        if self.protocol.state is State.OPEN and not self.transport.is_closing():
+        if self.protocol.state is OPEN and not self.transport.is_closing():
             self.transport.write(frame_text(data))
 
 

@@ -27,6 +27,12 @@ class Turn(NamedTuple):
     position: int
 
 
+Opening = tuple[Turn, bool]
+"""When something may be seen by everybody: a card as soon as every player still racing is at its turn, (turn, False); a
+decision as soon as they are past it, (turn, True), which comes between this turn and the next one.
+"""
+
+
 class Ending(StrEnum):
     """How one seat's race ended."""
 
@@ -98,10 +104,16 @@ class Round:
         return all(racer.ending for racer in self.racers)
 
     @property
-    def horizon(self) -> Turn | None:
-        """The lowest turn among the players still racing; None when nobody is, and everything is open."""
+    def horizon(self) -> Opening | None:
+        """What opens no later than this is open; None when nobody is racing any more, and everything is.
+
+        It is the lowest turn among the players still racing; at the last turn of all, decisions are open too.
+        """
         turns = [racer.turn for racer in self.racers if not racer.ending]
-        return min(turns) if turns else None
+        if not turns:
+            return None
+        lowest = min(turns)
+        return lowest, self.is_last_turn(lowest)
 
     def refusal(self, seat: int, move: Move) -> Illegal | None:
         """Why this seat may not make this move; ended races are for the caller to refuse."""
@@ -143,7 +155,8 @@ class Round:
 
     def is_last_turn(self, turn: Turn) -> bool:
         """Whether nothing is hidden at this turn any more: stock empty, no redeal left."""
-        return turn == Turn(self.rules.redeals, len(self.deal.orders[-1]))
+        pass_number, position = turn
+        return position == len(self.deal.orders[-1]) and pass_number == self.rules.redeals
 
     def _redealt(self, racer: Racer) -> tuple[Turn, Sequence[int]]:
         order = self.deal.orders[racer.turn.pass_number + 1]

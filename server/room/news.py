@@ -6,7 +6,7 @@ Nothing is held back here: who may see it, and when, is for a `View` to say.
 from collections.abc import Sequence
 
 from protocol.calculation.deal import sealed_pass
-from protocol.calculation.round import Turn
+from protocol.calculation.round import Opening
 from protocol.calculation.seal import commit_secret
 from protocol.messages import entries
 from protocol.messages.codec import encode
@@ -32,20 +32,20 @@ class Step:
 
 @value
 class News:
-    """An entry on its way to the viewers, as its text. `turn` is None for what everybody may know at once."""
+    """An entry on its way to the viewers, as its text. `opens_at` is None for what everybody may know at once."""
 
     text: bytes
     seat: int = -1
-    turn: Turn | None = None
-    is_decision: bool = False
+    opens_at: Opening | None = None
 
 
 @value
 class Told:
-    """A step, and what it is in the words of the wire."""
+    """A step, what it is in the words of the wire, and what is open to everybody behind it: None is all."""
 
     step: Step
     news: Sequence[News]
+    horizon: Opening | None
 
 
 class History:
@@ -67,7 +67,8 @@ class History:
 
 def tell(step: Step) -> Told:
     """What happened, in the words of the wire."""
-    return Told(step, _tell(step))
+    race = step.after.race
+    return Told(step, _tell(step), race.horizon if race else None)
 
 
 def _tell(step: Step) -> list[News]:
@@ -167,7 +168,7 @@ def _tell_turned(after: RoomState, seat: int) -> News:
     pass_number, position = racer.turn
     salts = dealt.sealed.salts
     salt = salts[sealed_pass(pass_number, salts)][position]
-    return News(encode_turned(seat, pass_number, position, racer.board.turned, salt), seat, racer.turn)
+    return News(encode_turned(seat, pass_number, position, racer.board.turned, salt), seat, (racer.turn, False))
 
 
 def _tell_move(event: events.Played, before: RoomState | None, after: RoomState) -> list[News]:
@@ -175,7 +176,7 @@ def _tell_move(event: events.Played, before: RoomState | None, after: RoomState)
     seat, move = event.seat, event.move
     was, now = before.race.racers[seat], after.race.racers[seat]
     moved = encode_moved(seat, now.moves, move, was.board.card_of(move))
-    news = [News(moved, seat, was.turn, is_decision=True)]
+    news = [News(moved, seat, (was.turn, True))]
     if now.turn != was.turn and now.board.turned is not None:
         news.append(_tell_turned(after, seat))
     if now.ending:

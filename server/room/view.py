@@ -9,9 +9,10 @@ shows: a pure function of the log, so the numbers are the same in every process.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Final, NamedTuple
 
-from protocol.calculation.round import Round, Turn
+from protocol.calculation.round import Opening
 from protocol.messages import from_server as messages
 from protocol.messages.codec import encode
 from protocol.messages.entries import Entry
@@ -20,7 +21,7 @@ from protocol.messages.frequent import decode_entry, encode_view
 from protocol.messages.options import Spectators
 from protocol.messages.scene import Scene
 from protocol.value import value
-from server.room.news import News, Step, Told, tell
+from server.room.news import Step, Told, tell
 from server.room.state import RoomState
 
 
@@ -37,6 +38,11 @@ class Mark(NamedTuple):
 NOTHING_SEEN: Final = Mark()
 
 
+_Held = tuple[Opening, int, bytes]
+"""When an entry opens, which one it is of those that were held back, and its text."""
+_BY_COUNT: Final = itemgetter(1)
+
+
 @dataclass(slots=True)
 class View:
     """What one viewer has been shown: a seat (0, 1) or, with None, a spectator.
@@ -48,23 +54,22 @@ class View:
     sees_all: bool = False
     position: int = 0
     tag: str = ""
-    _held: tuple[list[tuple[int, News]], list[tuple[int, News]]] = field(default_factory=lambda: ([], []))
+    _held: tuple[list[_Held], list[_Held]] = field(default_factory=lambda: ([], []))
     _count: int = 0
 
     def see(self, told: Told) -> list[bytes]:
         """The entries that this viewer is shown now that this happened, in order."""
         shown: list[bytes] = []
-        race = told.step.after.race
         for item in told.news:
-            if item.turn is None:
-                self._release(race, shown)
+            if item.opens_at is None:
+                self._release(told.horizon, shown)
                 shown.append(item.text)
             elif item.seat == self.viewer or self.sees_all:
                 shown.append(item.text)
             else:
                 self._count += 1
-                self._held[item.seat].append((self._count, item))
-        self._release(race, shown)
+                self._held[item.seat].append((item.opens_at, self._count, item.text))
+        self._release(told.horizon, shown)
         if shown:
             self.position += len(shown)
             self.tag = told.step.tag
@@ -75,25 +80,16 @@ class View:
         """How far this viewer has seen."""
         return Mark(self.position, self.tag)
 
-    def _release(self, race: Round | None, shown: list[bytes]) -> None:
-        """Show held entries that are open now, in the order of the log as far as each seat goes."""
-        if not (self._held[0] or self._held[1]):
-            return
-        horizon = race.horizon if race else None
-        opened: list[tuple[int, News]] = []
+    def _release(self, horizon: Opening | None, shown: list[bytes]) -> None:
+        """Show held entries that are open now, in the order in which they came."""
+        opened: list[_Held] = []
         for held in self._held:
-            while held and _is_open(held[0][1], race, horizon):
+            # What one seat does opens in the order in which it is done.
+            while held and (horizon is None or held[0][0] <= horizon):
                 opened.append(held.pop(0))
-        # In the order in which they came: no two have the same number.
-        shown.extend([item.text for _, item in sorted(opened)])
-
-
-def _is_open(item: News, race: Round | None, horizon: Turn | None) -> bool:
-    if race is None or horizon is None or item.turn is None:
-        return True
-    if item.turn == horizon and item.is_decision:
-        return race.is_last_turn(horizon)
-    return item.turn <= horizon
+        if opened:
+            opened.sort(key=_BY_COUNT)
+            shown.extend([text for _, _, text in opened])
 
 
 def views_of(state: RoomState) -> dict[int | None, View]:

@@ -28,8 +28,8 @@ def test_placing_the_turned_card_is_one_turn(race: Round) -> None:
 
 def test_the_horizon_is_the_lowest_turn_of_those_who_race(race: Round) -> None:
     ahead = race.play(0, MOVES["sa"]).play(0, MOVES["sb"])
-    assert ahead.horizon == Turn(0, 0)
-    assert ahead.play(1, MOVES["stop"]).horizon == Turn(0, 2)
+    assert ahead.horizon == (Turn(0, 0), False)
+    assert ahead.play(1, MOVES["stop"]).horizon == (Turn(0, 2), False)
 
 
 def test_an_empty_stock_is_one_more_turn(race: Round) -> None:
