@@ -169,7 +169,7 @@ def _play(state: RoomState, seat: int, word: Play) -> Verdict:
     illegal = race.refusal(seat, word.move)
     if illegal:
         return refuse("play", Refusal(illegal), number=number)
-    return (Played(seat=_seat(seat), move=word.move),)
+    return (Played(_seat(seat), word.move),)
 
 
 def _wrong_number(number: int, accepted: int) -> Refused:

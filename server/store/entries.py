@@ -55,7 +55,7 @@ def parse_event(text: bytes) -> Event:
     move = MOVES.get(text[1:].decode())
     if move is None:
         raise ValueError("an event that is no JSON is a move")
-    return Played(seat=1 if text[:1] == b"1" else 0, move=move)
+    return Played(1 if text[:1] == b"1" else 0, move)
 
 
 def index_of(entry_id: bytes) -> int:

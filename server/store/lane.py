@@ -205,7 +205,7 @@ def _parse(reply: Any) -> Reply:
         return _UNKNOWN
     word, now_ms, *found = reply
     answer = _ANSWERS[word]
-    if answer is not Answer.CONFLICT:
+    if not found:
         return Reply(answer, int(now_ms))
     try:
         entries = [parse_entry(entry_id, _pairs(fields)) for entry_id, fields in found[0]]
