@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
+from functools import cache
 from typing import Final
 
 from protocol.value import value
@@ -243,7 +244,13 @@ def choose_rules(name: str, piles: int | None = None, redeals: int | None = None
         if chosen not in allowed:
             wrong = f"{variant.rules.name} is played with {span(allowed, what)}, not {chosen}"
             raise BadRules("; ".join((wrong, *_advice(variant.rules, piles, redeals))))
-    return replace(variant.rules, piles=piles, redeals=redeals)
+    return _with_parameters(variant.rules, piles, redeals)
+
+
+@cache
+def _with_parameters(rules: Rules, piles: int, redeals: int) -> Rules:
+    """All rooms of a process that play by the same rules share them."""
+    return replace(rules, piles=piles, redeals=redeals)
 
 
 def span(allowed: range, what: str) -> str:
