@@ -39,7 +39,7 @@ from server.hosted_room import HostedRoom
 from server.limits import TokenBucket
 from server.outbox import Outbox
 from server.proposal import Request
-from server.room.commands import CreateRoom, Say, TakeSeat, Word
+from server.room.commands import CreateRoom, MakeMove, Say, TakeSeat
 from server.room.decide import refuse
 from server.room.view import NOTHING_SEEN, Mark
 from server.settings import Settings
@@ -49,6 +49,8 @@ from server.wire import Wire
 
 _LOG: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
 
+Word = Play | Ready | Reveal | Rematch | Leave
+"""What a player says to its room."""
 READS_LOG: Final = 10
 """What makes the server read a whole log counts as so many messages."""
 
@@ -267,19 +269,22 @@ class Connection:
                 raise _HELLO_TWICE()
 
     def _speak(self, word: Word) -> None:
-        number = word.number if isinstance(word, Play) else None
         room = self._room
         if room is None:
-            self._say(refuse(word.type, Refusal.NOT_IN_ROOM, number=number))
-            return
-        if self.errand == "watch" and isinstance(word, Leave):
+            self._refuse(word, Refusal.NOT_IN_ROOM)
+        elif self.errand == "watch" and isinstance(word, Leave):
             room.unfollow(self)
             self._leave_room()
         elif self.errand == "watch":
             # The room would refuse it as well, and players would wait there behind it.
-            self._say(refuse(word.type, Refusal.NOT_SEATED, number=number))
+            self._refuse(word, Refusal.NOT_SEATED)
+        elif isinstance(word, Play):
+            room.submit(Request(MakeMove(self.link, word.number, word.move), self))
         else:
             room.submit(Request(Say(self.link, word), self))
+
+    def _refuse(self, word: Word, code: Refusal) -> None:
+        self._say(refuse(word.type, code, number=word.number if isinstance(word, Play) else None))
 
     async def _enter(self, message: Create | Join | Resume | Watch) -> None:
         player = self._player

@@ -24,7 +24,7 @@ from server.audience import Follower
 from server.codes import draw_code
 from server.faults import contained
 from server.holdings import Holdings
-from server.hosted_room import JUDGE_MS, HostedRoom
+from server.hosted_room import HostedRoom, Moment
 from server.proposal import Request
 from server.publisher import Publisher
 from server.pulse import Pulse
@@ -40,7 +40,7 @@ from server.store.entries import Tail
 from server.store.log import Log, fold
 from server.store.processes import Processes
 from server.store.wakes import Wakes
-from server.timers import PRESENT_SECONDS, RedisClock, Timers
+from server.timers import RedisClock, Timers
 
 WIND_UP_SECONDS: Final = 1.5
 """How long a process that ends goes on with what its rooms have under way."""
@@ -164,18 +164,9 @@ class Host:
 
     # What a room asks of its surroundings.
 
-    def now_ms(self) -> int:
-        """Redis' clock as far as it is known here."""
-        return self._clock.now_ms()
-
-    @property
-    def is_present(self) -> bool:
-        """Whether Redis was heard so lately that no pause can have gone unnoticed."""
-        return self._clock.silent_seconds < PRESENT_SECONDS
-
-    def not_after_ms(self) -> int:
-        """On Redis' clock, how long what is decided now may take to reach the log."""
-        return min(self._clock.now_ms() + JUDGE_MS, self._clock.beat_ms + keys.PAUSE_MS)
+    def moment(self) -> Moment | None:
+        """The present moment, if Redis was heard so lately that no pause can have gone unnoticed."""
+        return self._clock.moment()
 
     def set_clock(self, redis_ms: int) -> None:
         """Redis' clock shows this."""
@@ -216,12 +207,13 @@ class Host:
 
     def changed(self, room: HostedRoom) -> None:
         """Set the room's timers by its state, store what is to be stored, drop the room when nobody needs it."""
-        state = room.state
         if not self.is_open(room):
             return
-        if (state is None and not room.is_busy) or (state and room.is_idle and not state.unpublished):
+        if not room.is_needed:
             self._drop(room)
-        if state is None or not self.is_open(room):
+            return
+        state = room.state
+        if state is None:
             return
         self._timers.set(room)
         if state.unpublished:
@@ -355,6 +347,10 @@ class Host:
                 room.catch_up()
 
     # What the pulse finds.
+
+    def now_ms(self) -> int:
+        """Redis' clock as far as it is known here."""
+        return self._clock.now_ms()
 
     @property
     def silent_seconds(self) -> float:

@@ -13,14 +13,13 @@ from typing import Final, Protocol
 
 from protocol.messages.codec import encode
 from protocol.messages.fields import Phase
-from protocol.messages.from_client import Play
 from protocol.messages.from_server import Accepted, Refused
-from protocol.messages.refusals import Refusal
+from protocol.value import value
 from server import metrics
 from server.audience import Audience, Follower
 from server.proposal import LateAnswer, Proposal, Request, propose
-from server.room.commands import CreateRoom, LoseLink, PassTime, Pause, Say, StandStill, TakeSeat
-from server.room.decide import DrawRound, refuse
+from server.room.commands import CreateRoom, LoseLink, PassTime, Pause, StandStill, TakeSeat
+from server.room.decide import DrawRound, refuse_for_now
 from server.room.listing import changes_listing, list_room
 from server.room.news import History, Step
 from server.room.state import Deadline, RoomState
@@ -36,16 +35,22 @@ MAX_WAITING: Final = 256
 """Requests that may wait for one append. Two players and their drops need a handful; more is somebody flooding."""
 
 
+@value
+class Moment:
+    """A moment at which something may be decided: Redis' clock as far as it is known here, and how long what is decided
+    now may take to reach the log: JUDGE_MS, less before a pause.
+    """
+
+    now_ms: int
+    not_after_ms: int
+
+
 class Surroundings(Protocol):
     """What a room needs of the process around it."""
 
     @property
     def is_shared(self) -> bool:
         """Whether other processes serve this deployment, so that the log may move on without us."""
-
-    @property
-    def is_present(self) -> bool:
-        """Whether Redis was heard so lately that no pause can have gone unnoticed: else nothing is decided."""
 
     @property
     def pauses(self) -> tuple[Pause, ...]:
@@ -55,11 +60,8 @@ class Surroundings(Protocol):
     def closed_room_seconds(self) -> int:
         """How long a closed room's log stays."""
 
-    def now_ms(self) -> int:
-        """Redis' clock as far as it is known here; the log's own stamp is what counts."""
-
-    def not_after_ms(self) -> int:
-        """On Redis' clock, how long what is decided now may take to reach the log: JUDGE_MS, less before a pause."""
+    def moment(self) -> Moment | None:
+        """The present moment, if Redis was heard so lately that no pause can have gone unnoticed: else nothing is decided."""
 
     def set_clock(self, redis_ms: int) -> None:
         """Redis' clock shows this."""
@@ -119,9 +121,10 @@ class HostedRoom:
         return self.index, self.tag
 
     @property
-    def is_idle(self) -> bool:
-        """Whether nobody follows this room and nothing is under way, so that it may be dropped."""
-        return self.audience.is_empty and not self.is_busy
+    def is_needed(self) -> bool:
+        """Whether somebody follows this room, something is under way or a match waits to be stored. Else drop it."""
+        state = self.state
+        return (state is not None and (not self.audience.is_empty or state.unpublished > 0)) or self.is_busy
 
     @property
     def is_busy(self) -> bool:
@@ -264,7 +267,8 @@ class HostedRoom:
         if self._is_reading:
             return None
         while self._waiting or self._misses_pause:
-            if not self._around.is_present:
+            moment = self._around.moment()
+            if moment is None:
                 self.is_doubtful = True
                 self._put_off(self._waiting)
                 return None
@@ -277,7 +281,7 @@ class HostedRoom:
                 self._under_way.requests,
                 self.state,
                 self._draw_round,
-                now_ms=self._around.now_ms(),
+                now_ms=moment.now_ms,
                 tag=f"{getrandbits(32):08x}",
             )
             if proposal.answers and self._around.is_shared and not is_fresh:
@@ -287,7 +291,7 @@ class HostedRoom:
                 self.catch_up()
                 return None
             if proposal.steps:
-                return self._append(proposal)
+                return self._append(proposal, moment)
             self._under_way = None
             for late in proposal.answers:
                 self._answer(late.asker, late.answer)
@@ -311,12 +315,12 @@ class HostedRoom:
         requests, self._waiting = self._waiting, []
         return requests
 
-    def _append(self, proposal: Proposal) -> Append:
+    def _append(self, proposal: Proposal, moment: Moment) -> Append:
         """What is to be appended if the log is where we believe it to be, and Redis' clock between these times."""
         before, after = self.state, proposal.steps[-1].after
         command = proposal.requests[0].command
         # Judged now or, if Redis takes its time, anew: it may have been a pause, or somebody may have gone.
-        not_before_ms, not_after_ms = 0, self._around.not_after_ms()
+        not_before_ms, not_after_ms = 0, moment.not_after_ms
         if isinstance(command, PassTime):
             not_before_ms = command.now_ms
         elif self.deadline and not isinstance(command, StandStill):
@@ -337,14 +341,14 @@ class HostedRoom:
             look_again_ms,
             expire_seconds,
             self._around.is_shared,
-            self._listing(after),
+            self._listing(after, moment.now_ms),
         )
 
-    def _listing(self, after: RoomState) -> bytes | None:
+    def _listing(self, after: RoomState, now_ms: int) -> bytes | None:
         """The new line in the lobby, if this changes it; empty to leave it."""
         if not changes_listing(self.state, after):
             return None
-        listed = list_room(self.code, after, self._around.now_ms())
+        listed = list_room(self.code, after, now_ms)
         return encode(listed) if listed else b""
 
     def replied(self, reply: Reply) -> None:
@@ -423,7 +427,4 @@ class HostedRoom:
     def _refuse(self, requests: Sequence[Request]) -> None:
         for request in requests:
             if request.asker:
-                word = request.command.word if isinstance(request.command, Say) else None
-                number = word.number if isinstance(word, Play) else None
-                to = word.type if word else getattr(request.command, "to", "create")
-                self._answer(request.asker, refuse(to, Refusal.TRY_AGAIN, number=number))
+                self._answer(request.asker, refuse_for_now(request.command))

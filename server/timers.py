@@ -9,10 +9,11 @@ import time
 from typing import Final
 
 from protocol.messages.fields import TICK_SECONDS, Phase
-from server.hosted_room import HostedRoom
+from server.hosted_room import JUDGE_MS, HostedRoom, Moment
 from server.proposal import Request
 from server.room.commands import PassTime
 from server.room.state import Deadline, RoomState
+from server.store import keys
 
 RETRY_SECONDS: Final = 0.25
 """Between two attempts to write to a Redis that does not answer."""
@@ -39,6 +40,13 @@ class RedisClock:
     def now_ms(self) -> int:
         """What Redis' clock shows now, give or take the time of an answer."""
         return int(time.time() * 1000 - self._ahead_ms)
+
+    def moment(self) -> Moment | None:
+        """The present moment; None if Redis was not heard so lately that no pause can have gone unnoticed."""
+        if self.silent_seconds >= PRESENT_SECONDS:
+            return None
+        now_ms = self.now_ms()
+        return Moment(now_ms, min(now_ms + JUDGE_MS, self.beat_ms + keys.PAUSE_MS))
 
     def set(self, redis_ms: int) -> None:
         """Redis' clock shows this."""

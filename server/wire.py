@@ -11,7 +11,7 @@ from typing import Final
 
 from websockets import frames
 from websockets.asyncio.server import ServerConnection
-from websockets.protocol import OPEN
+from websockets.protocol import OPEN, Protocol
 from websockets.streams import StreamReader
 
 
@@ -23,24 +23,19 @@ class Wire(ServerConnection):
     what goes to `recv` unsets it, so that nothing overtakes what waits there.
     """
 
+    is_between_messages: bool = False
+    """Whether what the library has parsed so far ended with a message."""
+
     def data_received(self, data: bytes) -> None:
         """As the library's, but for messages that are taken at once."""
         take, self.take_at_once = self.take_at_once, None
-        if take is not None:
+        if take is not None and self.is_between_messages and self.protocol.state is OPEN:
             text = unframe_text(data)
-            if text is not None and self.is_between_messages and take(text):
+            if text is not None and take(text):
                 self.take_at_once = take
                 return
         super().data_received(data)
-
-    @property
-    def is_between_messages(self) -> bool:
-        """Whether the library's parser, a generator within a generator, waits for the first byte of a message."""
-        protocol = self.protocol
-        if protocol.state is not OPEN or protocol.current_size is not None:
-            return False
-        inner = getattr(protocol.parser, "gi_yieldfrom", None)
-        return getattr(getattr(inner, "gi_yieldfrom", None), "gi_code", None) is _AT_EOF
+        self.is_between_messages = _is_between_messages(self.protocol)
 
     @property
     def unsent_bytes(self) -> int:
@@ -54,6 +49,13 @@ class Wire(ServerConnection):
 
 
 _AT_EOF: Final = StreamReader.at_eof.__code__
+
+
+def _is_between_messages(protocol: Protocol) -> bool:
+    """Whether the library's parser, a generator within a generator, waits for the first byte of a message."""
+    inner = getattr(protocol.parser, "gi_yieldfrom", None)
+    is_between_frames = getattr(getattr(inner, "gi_yieldfrom", None), "gi_code", None) is _AT_EOF
+    return is_between_frames and protocol.current_size is None
 
 
 def unframe_text(data: bytes) -> bytes | None:

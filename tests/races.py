@@ -15,7 +15,7 @@ from protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
 from protocol.messages.from_server import ListedRoom
 from protocol.messages.options import RoomOptions, Spectators
 from protocol.value import value
-from server.room.commands import Command, CreateRoom, LoseLink, PassTime, Say, TakeSeat
+from server.room.commands import Command, CreateRoom, LoseLink, MakeMove, PassTime, Say, TakeSeat
 from server.room.decide import Verdict, decide
 from server.room.events import RoundOpened
 from server.room.evolve import evolve
@@ -85,10 +85,11 @@ class Table:
                 )
         return verdict
 
-    def say(self, seat: int, word: Ready | Reveal | Play | Rematch | Leave) -> Say:
+    def say(self, seat: int, word: Ready | Reveal | Play | Rematch | Leave) -> Say | MakeMove:
         """What the player in this seat says, over the link that speaks for it."""
         holder = self.state.seats[seat]
-        return Say(holder.link or "" if holder else "", word)
+        link = holder.link or "" if holder else ""
+        return MakeMove(link, word.number, word.move) if isinstance(word, Play) else Say(link, word)
 
     def draw_round(self) -> RoundOpened:
         """A round from this table's random source."""

@@ -1,6 +1,7 @@
 """What somebody wants to happen in a room; `decide` judges it."""
 
-from protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
+from protocol.calculation.moves import Move
+from protocol.messages.from_client import Leave, Ready, Rematch, Reveal
 from protocol.messages.options import RoomOptions
 from protocol.value import value
 
@@ -32,16 +33,21 @@ class LoseLink:
     link: str
 
 
-Word = Play | Ready | Reveal | Rematch | Leave
-"""What a player says in a room."""
+@value
+class MakeMove:
+    """Who speaks for a seat over this link makes its move with this number."""
+
+    link: str
+    number: int
+    move: Move
 
 
 @value
 class Say:
-    """Who speaks for a seat over this link says something that changes the room."""
+    """Who speaks for a seat over this link says something else that changes the room."""
 
     link: str
-    word: Word
+    word: Ready | Reveal | Rematch | Leave
 
 
 @value
@@ -80,4 +86,4 @@ class ConfirmPublished:
     match: int
 
 
-Command = CreateRoom | TakeSeat | LoseLink | LoseProcess | StandStill | Say | PassTime | ConfirmPublished
+Command = CreateRoom | TakeSeat | LoseLink | LoseProcess | StandStill | MakeMove | Say | PassTime | ConfirmPublished

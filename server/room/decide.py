@@ -6,7 +6,7 @@ from protocol.calculation.round import Ending
 from protocol.calculation.rules import BadRules
 from protocol.calculation.seal import commit_entropy
 from protocol.messages.fields import Phase, Seat
-from protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
+from protocol.messages.from_client import Leave, Ready, Rematch, Reveal
 from protocol.messages.from_server import Accepted, Refused
 from protocol.messages.refusals import SENTENCES, Refusal
 from server.room.commands import (
@@ -15,12 +15,12 @@ from server.room.commands import (
     CreateRoom,
     LoseLink,
     LoseProcess,
+    MakeMove,
     PassTime,
     Pause,
     Say,
     StandStill,
     TakeSeat,
-    Word,
 )
 from server.room.events import (
     Attached,
@@ -54,6 +54,17 @@ def refuse(to: str, code: Refusal, detail: str = "", number: int | None = None) 
     return Refused(to=to, code=code, sentence=detail or SENTENCES[code], number=number)
 
 
+def refuse_for_now(command: Command) -> Refused:
+    """Nothing can be decided at the moment; whoever asked may try again."""
+    match command:
+        case MakeMove(number=number):
+            return refuse("play", Refusal.TRY_AGAIN, number=number)
+        case Say(word=word):
+            return refuse(word.type, Refusal.TRY_AGAIN)
+        case _:
+            return refuse(getattr(command, "to", "create"), Refusal.TRY_AGAIN)
+
+
 def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> Verdict:
     """What a command leads to in this state; None is a room whose log is still empty."""
     if isinstance(command, CreateRoom):
@@ -61,6 +72,8 @@ def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> 
     if state is None:
         return refuse(getattr(command, "to", "join"), Refusal.NO_SUCH_ROOM)
     match command:
+        case MakeMove():
+            return _make_move(state, command)
         case Say(link=link, word=word):
             return _hear(state, link, word, draw_round)
         case TakeSeat():
@@ -135,13 +148,11 @@ def _take_seat(state: RoomState, command: TakeSeat, draw_round: DrawRound) -> Ve
     return (*sits, draw_round()) if is_full else sits
 
 
-def _hear(state: RoomState, link: str, word: Word, draw_round: DrawRound) -> Verdict:
+def _hear(state: RoomState, link: str, word: Ready | Reveal | Rematch | Leave, draw_round: DrawRound) -> Verdict:
     seat = state.seat_of_link(link)
     if seat is None:
-        return refuse(word.type, Refusal.NOT_SEATED, number=word.number if isinstance(word, Play) else None)
+        return refuse(word.type, Refusal.NOT_SEATED)
     match word:
-        case Play():
-            return _play(state, seat, word)
         case Ready():
             return _ready(state, seat, word)
         case Reveal():
@@ -152,13 +163,15 @@ def _hear(state: RoomState, link: str, word: Word, draw_round: DrawRound) -> Ver
             return _leave(state, seat)
 
 
-def _play(state: RoomState, seat: int, word: Play) -> Verdict:
-    race, number = state.race, word.number
+def _make_move(state: RoomState, command: MakeMove) -> Verdict:
+    seat, race, number, move = state.seat_of_link(command.link), state.race, command.number, command.move
+    if seat is None:
+        return refuse("play", Refusal.NOT_SEATED, number=number)
     is_racing = state.phase is Phase.RACING
     if race is None or not (is_racing or state.phase is Phase.FINISHED):
         return refuse("play", Refusal.RACE_NOT_STARTED, number=number)
     racer = race.racers[seat]
-    if number == racer.moves and word.move is racer.last_move:
+    if number == racer.moves and move is racer.last_move:
         return Accepted(number=number)
     if not is_racing:
         return refuse("play", Refusal.RACE_OVER, number=number)
@@ -166,10 +179,10 @@ def _play(state: RoomState, seat: int, word: Play) -> Verdict:
         return refuse("play", Refusal.SEAT_STOPPED, number=number)
     if number != racer.moves + 1:
         return _wrong_number(number, racer.moves)
-    illegal = race.refusal(seat, word.move)
+    illegal = race.refusal(seat, move)
     if illegal:
         return refuse("play", Refusal(illegal), number=number)
-    return (Played(_seat(seat), word.move),)
+    return (Played(_seat(seat), move),)
 
 
 def _wrong_number(number: int, accepted: int) -> Refused:
