@@ -61,7 +61,10 @@ class Surroundings(Protocol):
         """How long a closed room's log stays."""
 
     def moment(self) -> Moment | None:
-        """The present moment, if Redis was heard so lately that no pause can have gone unnoticed: else nothing is decided."""
+        """The present moment, if Redis was heard so lately that no pause can have gone unnoticed.
+
+        Else nothing is decided.
+        """
 
     def set_clock(self, redis_ms: int) -> None:
         """Redis' clock shows this."""
