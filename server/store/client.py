@@ -8,14 +8,13 @@ from urllib.parse import urlsplit
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.connection import AbstractConnection, Connection, SSLConnection, UnixDomainSocketConnection
 from redis.asyncio.retry import Retry
-from redis.backoff import ExponentialBackoff
 from redis.crc import key_slot
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ReadOnlyError, RedisError, ResponseError
 
 from server.store import keys
 from server.store.cluster import Cluster
-from server.store.line import Command, Line, pack
+from server.store.line import BACKOFF, RETRIES, Command, Line, pack
 
 CONNECT_SECONDS: Final = 2.0
 
@@ -155,7 +154,7 @@ def _connect(url: str, timeout_seconds: float | None, connections: int) -> Redis
         protocol=2,
         socket_timeout=timeout_seconds,
         socket_connect_timeout=CONNECT_SECONDS,
-        retry=Retry(ExponentialBackoff(cap=0.2, base=0.02), retries=2),
+        retry=Retry(BACKOFF, RETRIES),
         health_check_interval=0,
         max_connections=connections,
     )

@@ -16,7 +16,7 @@ from redis.exceptions import NoScriptError, RedisError
 
 from protocol.value import value
 from server import metrics
-from server.faults import contained, report
+from server.faults import report
 from server.room.events import Event
 from server.store import keys
 from server.store.cluster import is_sharded
@@ -143,11 +143,6 @@ class Lane:
 
     async def _deliver(self, batch: Sequence[Append]) -> list[Reply]:
         """The replies to a batch. Whatever goes wrong, the sender goes on: without it no room of ours would move."""
-        with contained("the log"):
-            return await self._send(batch)
-        return [_UNKNOWN] * len(batch)
-
-    async def _send(self, batch: Sequence[Append]) -> list[Reply]:
         try:
             if self._script is None:
                 word = "SPUBLISH" if await is_sharded(self._redis) else "PUBLISH"
@@ -155,9 +150,12 @@ class Lane:
             replies = await self._line.send([_command("EVALSHA", self._script.sha, append) for append in batch])
             if any(isinstance(reply, NoScriptError) for reply in replies):
                 replies = await self._line.send([_command("EVAL", self._script.text, append) for append in batch])
+            return [_parse(reply) for reply in replies]
         except (RedisError, OSError):
             return [_UNKNOWN] * len(batch)
-        return [_parse(reply) for reply in replies]
+        except Exception as fault:
+            report("the log", fault)
+            return [_UNKNOWN] * len(batch)
 
 
 def _ask(writer: Writer) -> Append | None:

@@ -6,15 +6,19 @@ coroutines and a time limit for each reply. Here redis-py connects and says who 
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import hiredis
 from redis._parsers.hiredis import NOT_ENOUGH_DATA
 from redis.asyncio import Redis
+from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
+RETRIES: Final = 2
+BACKOFF: Final = ExponentialBackoff(cap=0.2, base=0.02)
+"""Seconds between two attempts."""
 Command = tuple[Any, ...]
 """The words of a command."""
 
@@ -30,7 +34,6 @@ class Line:
 
     def __init__(self, redis: Redis) -> None:
         self._pool: Any = redis.connection_pool
-        self._retry: Any = redis.get_retry()
         self._connection: Any = None
         self._socket: _Socket | None = None
 
@@ -40,10 +43,16 @@ class Line:
         One batch at a time. Cancelling leaves in doubt what was done.
         """
         packed = b"".join([pack(command) for command in commands])
-        replies: list[Any] = await self._retry.call_with_retry(
-            lambda: self._exchange(packed, len(commands)), lambda _: self.close()
-        )
-        return replies
+        failures = 0
+        while True:
+            try:
+                return await self._exchange(packed, len(commands))
+            except (RedisConnectionError, RedisTimeoutError):
+                await self.close()
+                failures += 1
+                if failures > RETRIES:
+                    raise
+                await asyncio.sleep(BACKOFF.compute(failures))
 
     async def close(self) -> None:
         """End the connection. What is sent afterwards opens another one."""
@@ -53,12 +62,18 @@ class Line:
             await self._connection.disconnect(nowait=True)
 
     async def _exchange(self, packed: bytes, count: int) -> list[Any]:
-        if self._socket is None or self._socket.has_ended:
+        socket = self._socket
+        if socket is None or socket.has_ended:
             await self.close()
             self._connection = self._pool.make_connection()
             await self._connection.connect()
-            self._socket = _Socket(self._connection)
-        replies = await self._socket.exchange(packed, count)
+            self._socket = socket = _Socket(self._connection)
+        try:
+            replies = await socket.exchange(packed, count)
+        except asyncio.CancelledError:
+            # What was read by half is of no use to the next one.
+            socket.end(RedisConnectionError("an exchange was cut off"))
+            raise
         for reply in replies:
             if isinstance(reply, RedisError):
                 await self._connection.check(reply)
@@ -75,7 +90,7 @@ class _Socket(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._replies: list[Any] = []
         self._missing = 0
-        self._answered: asyncio.Future[None] | None = None
+        self._answered: asyncio.Future[list[Any]] | None = None
         self._overdue_at = 0.0
         self._look: asyncio.TimerHandle | None = None
         self._transport.set_protocol(self)
@@ -85,22 +100,16 @@ class _Socket(asyncio.Protocol):
         """Whether another one is needed."""
         return self._transport.is_closing()
 
-    async def exchange(self, packed: bytes, count: int) -> list[Any]:
-        """Send packed commands and wait for so many replies. Raises RedisError, and has ended then."""
+    def exchange(self, packed: bytes, count: int) -> asyncio.Future[list[Any]]:
+        """Send packed commands; so many replies will be there, or a RedisError with which this has ended."""
+        self._replies, self._missing = [], count
+        self._answered = answered = self._loop.create_future()
         if self.has_ended:
-            raise RedisConnectionError("the connection was closed")
-        replies: list[Any] = []
-        self._replies, self._missing = replies, count
-        self._answered = self._loop.create_future()
+            self.end(RedisConnectionError("the connection was closed"))
+            return answered
         self._expect_in_time()
         self._transport.write(packed)
-        try:
-            await self._answered
-        finally:
-            if self._missing:
-                # What was read by half is of no use to the next one.
-                self.end(RedisConnectionError("an exchange was cut off"))
-        return replies
+        return answered
 
     def data_received(self, data: bytes) -> None:
         """Redis says something."""
@@ -116,7 +125,7 @@ class _Socket(asyncio.Protocol):
             self._replies.append(reply)
             self._missing -= 1
         if self._answered is not None and not self._answered.done():
-            self._answered.set_result(None)
+            self._answered.set_result(self._replies)
 
     def connection_lost(self, reason: Exception | None) -> None:
         """Redis, or something on the way there, is gone."""
