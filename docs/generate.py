@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from prometheus_client import Counter, Gauge, Histogram
+from prometheus_client import Counter, Gauge
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import BytesSchema
@@ -184,7 +184,7 @@ def make_metrics() -> str:
     """Every metric that is ours: its name as it is scraped, its labels, its help."""
     rows = []
     for metric in vars(metrics).values():
-        if not isinstance(metric, Counter | Gauge | Histogram):
+        if not isinstance(metric, Counter | Gauge | metrics.Tally | metrics.Spread):
             continue
         [told] = metric.describe()
         labels = ", ".join(metric._labelnames)  # noqa: SLF001

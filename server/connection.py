@@ -186,7 +186,7 @@ class Connection:
             return False
         if not isinstance(message, Word) or not self._bucket.try_take(time.monotonic()):
             return False
-        metrics.MESSAGES_OF_TYPE(message.type).inc()
+        metrics.MESSAGES.add(message.type)
         try:
             self._speak(message)
         except Exception as fault:
@@ -231,7 +231,7 @@ class Connection:
         if isinstance(frame, bytes):
             raise _BINARY()
         message = decode_from_client(frame)
-        metrics.MESSAGES_OF_TYPE(message.type).inc()
+        metrics.MESSAGES.add(message.type)
         return message
 
     async def _hello(self, hello: Hello) -> None:

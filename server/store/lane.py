@@ -6,7 +6,7 @@ trip, and an fsync, is paid by the batch. There is no future and no task switch 
 
 import asyncio
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, Final, Protocol
@@ -126,12 +126,11 @@ class Lane:
             if batch := self._next_batch():
                 since = time.perf_counter()
                 replies = await self._deliver([append for _, append in batch])
-                metrics.APPEND_SECONDS.observe(time.perf_counter() - since)
-                metrics.BATCHES.observe(len(batch))
+                metrics.APPEND_SECONDS.add(time.perf_counter() - since)
+                metrics.BATCHES.add(len(batch))
                 for (writer, _), reply in zip(batch, replies, strict=True):
+                    metrics.APPENDS.add(reply.answer)
                     _tell(writer, reply)
-                for answer, count in Counter(reply.answer for reply in replies).items():
-                    metrics.APPENDS_ANSWERED(answer).inc(count)
         await self._line.close()
 
     def _next_batch(self) -> list[tuple[Writer, Append]]:
