@@ -102,7 +102,8 @@ class Lane:
         self._line = line
         self._script: Script | None = None
         self._waiting: deque[Writer] = deque()
-        self._wanted = asyncio.Event()
+        self._wanted: asyncio.Future[None] | None = None
+        """Done as soon as somebody waits, or this is closed; None while nobody sleeps."""
         self._is_closing = False
 
     def enqueue(self, writer: Writer, *, is_first: bool) -> None:
@@ -111,18 +112,19 @@ class Lane:
             self._waiting.appendleft(writer)
         else:
             self._waiting.append(writer)
-        self._wanted.set()
+        self._wake()
 
     def close(self) -> None:
         """Send what waits, and nothing more."""
         self._is_closing = True
-        self._wanted.set()
+        self._wake()
 
     async def run(self) -> None:
         """Send batches until closed."""
         while self._waiting or not self._is_closing:
-            await self._wanted.wait()
-            self._wanted.clear()
+            if not self._waiting:
+                self._wanted = asyncio.get_running_loop().create_future()
+                await self._wanted
             if batch := self._next_batch():
                 since = time.perf_counter()
                 replies = await self._deliver([append for _, append in batch])
@@ -133,11 +135,14 @@ class Lane:
                     _tell(writer, reply)
         await self._line.close()
 
+    def _wake(self) -> None:
+        wanted, self._wanted = self._wanted, None
+        if wanted is not None and not wanted.done():
+            wanted.set_result(None)
+
     def _next_batch(self) -> list[tuple[Writer, Append]]:
         """What those who have waited longest have to append by now."""
         turns = [self._waiting.popleft() for _ in range(min(MOST_IN_BATCH, len(self._waiting)))]
-        if self._waiting:
-            self._wanted.set()
         return [(writer, append) for writer in turns if (append := _ask(writer)) is not None]
 
     async def _deliver(self, batch: Sequence[Append]) -> list[Reply]:
