@@ -11,6 +11,6 @@ def value(cls: type[_Value]) -> type[_Value]:
     """A frozen dataclass; `dataclasses.replace` makes the next one.
 
     That it is frozen is mypy's to see. To have Python see to it as well makes each value five times as dear, and a move
-    makes twenty of them (docs/decisions/0031-values.md).
+    makes a dozen of them (docs/decisions/0031-values.md).
     """
     return dataclass(slots=True, unsafe_hash=True)(cls)

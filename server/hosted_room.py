@@ -332,7 +332,7 @@ class HostedRoom:
         if before is None or not before.is_due_with(after):
             look_again_ms = after.look_again_ms() or 0
             expire_seconds = self._around.closed_room_seconds if after.phase is Phase.CLOSED else 0
-        # One after the other: to name a value's fields when it is made takes three times as long as to make it.
+        # In their order: to name the fields of a value when it is made takes three times as long as to make it.
         return Append(
             self.code,
             self.index,
