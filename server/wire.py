@@ -7,7 +7,7 @@ is bypassed is ours to do: the token bucket and the bound on unsent bytes stand 
 """
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from websockets import frames
 from websockets.asyncio.server import ServerConnection
@@ -18,13 +18,17 @@ from websockets.streams import StreamReader
 class Wire(ServerConnection):
     """A connection whose messages may be taken where they arrive."""
 
-    take_at_once: Callable[[bytes], bool] | None = None
-    """Called with a text message that arrives whole; False leaves it to `recv`. It is for who waits in `recv` to set:
-    what goes to `recv` unsets it, so that nothing overtakes what waits there.
-    """
+    # Not in the dictionary of the library's connection, which would grow by half for them.
+    __slots__ = ("is_between_messages", "take_at_once")
 
-    is_between_messages: bool = False
-    """Whether what the library has parsed so far ended with a message."""
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.take_at_once: Callable[[bytes], bool] | None = None
+        """Called with a text message that arrives whole; False leaves it to `recv`. It is for who waits in `recv` to
+        set: what goes to `recv` unsets it, so that nothing overtakes what waits there.
+        """
+        self.is_between_messages = False
+        """Whether what the library has parsed so far ended with a message."""
 
     def data_received(self, data: bytes) -> None:
         """As the library's, but for messages that are taken at once."""
