@@ -186,8 +186,8 @@ def make_metrics() -> str:
     for metric in vars(metrics).values():
         if not isinstance(metric, Counter | Gauge | metrics.Tally | metrics.Spread):
             continue
-        [told] = metric.describe()
-        labels = ", ".join(metric._labelnames)  # noqa: SLF001
+        [told] = metric.collect()
+        labels = ", ".join(getattr(metric, "_labelnames", ()))
         name = f"{told.name}_total" if told.type == "counter" else told.name
         rows.append((f"`{name}{{{labels}}}`" if labels else f"`{name}`", told.type, told.documentation))
     return as_table(("metric", "type", "what it is"), rows)

@@ -21,10 +21,11 @@ from protocol.messages.options import Spectators
 from protocol.messages.refusals import Refusal
 from server import metrics
 from server.audience import Follower
+from server.clock import Moment, RedisClock
 from server.codes import draw_code
 from server.faults import contained
 from server.holdings import Holdings
-from server.hosted_room import HostedRoom, Moment
+from server.hosted_room import HostedRoom
 from server.proposal import Request
 from server.publisher import Publisher
 from server.pulse import Pulse
@@ -40,7 +41,7 @@ from server.store.entries import Tail
 from server.store.log import Log, fold
 from server.store.processes import Processes
 from server.store.wakes import Wakes
-from server.timers import RedisClock, Timers
+from server.timers import Timers
 
 WIND_UP_SECONDS: Final = 1.5
 """How long a process that ends goes on with what its rooms have under way."""
@@ -161,6 +162,10 @@ class Host:
         if record is None:
             metrics.REFUSALS.labels(Refusal.NO_RECORD).inc()
         follower.show(encode(record or refuse("get_record", Refusal.NO_RECORD)))
+
+    def now_ms(self) -> int:
+        """Redis' clock as far as it is known here."""
+        return self._clock.now_ms()
 
     # What a room asks of its surroundings.
 
@@ -347,10 +352,6 @@ class Host:
                 room.catch_up()
 
     # What the pulse finds.
-
-    def now_ms(self) -> int:
-        """Redis' clock as far as it is known here."""
-        return self._clock.now_ms()
 
     @property
     def silent_seconds(self) -> float:

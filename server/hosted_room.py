@@ -14,9 +14,9 @@ from typing import Final, Protocol
 from protocol.messages.codec import encode
 from protocol.messages.fields import Phase
 from protocol.messages.from_server import Accepted, Refused
-from protocol.value import value
 from server import metrics
 from server.audience import Audience, Follower
+from server.clock import Moment
 from server.proposal import LateAnswer, Proposal, Request, propose
 from server.room.commands import CreateRoom, LoseLink, PassTime, Pause, StandStill, TakeSeat
 from server.room.decide import DrawRound, refuse_for_now
@@ -27,22 +27,10 @@ from server.store.entries import Logged, Tail
 from server.store.lane import Answer, Append, Reply
 from server.store.log import fold
 
-JUDGE_MS: Final = 2_000
-"""What Redis takes longer for is decided anew. It may have been a pause; or whoever asked was told that it failed."""
 HISTORY_SECONDS: Final = 3.0
 """All players of a server that was killed come back within about this time; then the memory is better used."""
 MAX_WAITING: Final = 256
 """Requests that may wait for one append. Two players and their drops need a handful; more is somebody flooding."""
-
-
-@value
-class Moment:
-    """A moment at which something may be decided: Redis' clock as far as it is known here, and how long what is decided
-    now may take to reach the log: JUDGE_MS, less before a pause.
-    """
-
-    now_ms: int
-    not_after_ms: int
 
 
 class Surroundings(Protocol):

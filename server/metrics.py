@@ -29,10 +29,6 @@ class Tally(Collector):
         """One more of those that the label has this value for."""
         self._counts[value] += 1
 
-    def describe(self) -> Iterable[CounterMetricFamily]:
-        """As the registry asks for it."""
-        return self.collect()
-
     def collect(self) -> Iterable[CounterMetricFamily]:
         """As the registry asks for it."""
         family = CounterMetricFamily(*self._family, labels=self._labelnames)
@@ -43,8 +39,6 @@ class Tally(Collector):
 
 class Spread(Collector):
     """A histogram for what every batch adds to, in the same way."""
-
-    _labelnames = ()
 
     def __init__(
         self, name: str, documentation: str, bounds: Sequence[float], registry: CollectorRegistry = REGISTRY
@@ -59,10 +53,6 @@ class Spread(Collector):
         """One more, of this size."""
         self._counts[bisect_left(self._bounds, amount)] += 1
         self._sum += amount
-
-    def describe(self) -> Iterable[HistogramMetricFamily]:
-        """As the registry asks for it."""
-        return self.collect()
 
     def collect(self) -> Iterable[HistogramMetricFamily]:
         """As the registry asks for it: each bucket counts those below it as well."""

@@ -5,58 +5,17 @@ forgets a timer is no harm, since the sweep finds the room.
 """
 
 import asyncio
-import time
 from typing import Final
 
 from protocol.messages.fields import TICK_SECONDS, Phase
-from server.hosted_room import JUDGE_MS, HostedRoom, Moment
+from server.clock import RedisClock
+from server.hosted_room import HostedRoom
 from server.proposal import Request
 from server.room.commands import PassTime
 from server.room.state import Deadline, RoomState
-from server.store import keys
 
 RETRY_SECONDS: Final = 0.25
 """Between two attempts to write to a Redis that does not answer."""
-
-
-PRESENT_SECONDS: Final = 2.5
-"""Redis was heard this lately, or nothing is decided. Less than what counts as a pause, `keys.PAUSE_MS`."""
-
-
-class RedisClock:
-    """Redis' clock as far as it is known here, by its distance from our own."""
-
-    def __init__(self) -> None:
-        self._ahead_ms = 0.0
-        self._heard_at = 0.0
-        self.beat_ms = 0
-        """What Redis' clock showed when it last answered a beat of ours."""
-
-    @property
-    def silent_seconds(self) -> float:
-        """How long ago Redis told its clock, by one that nobody sets."""
-        return time.monotonic() - self._heard_at
-
-    def now_ms(self) -> int:
-        """What Redis' clock shows now, give or take the time of an answer."""
-        return int(time.time() * 1000 - self._ahead_ms)
-
-    def moment(self) -> Moment | None:
-        """The present moment; None if Redis was not heard so lately that no pause can have gone unnoticed."""
-        if self.silent_seconds >= PRESENT_SECONDS:
-            return None
-        now_ms = self.now_ms()
-        return Moment(now_ms, min(now_ms + JUDGE_MS, self.beat_ms + keys.PAUSE_MS))
-
-    def set(self, redis_ms: int) -> None:
-        """Redis' clock shows this."""
-        self._ahead_ms = time.time() * 1000 - redis_ms
-
-    def beat(self, redis_ms: int) -> None:
-        """A beat of ours was answered, when Redis' clock showed this."""
-        self.set(redis_ms)
-        self.beat_ms = redis_ms
-        self._heard_at = time.monotonic()
 
 
 class Timers:

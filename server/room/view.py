@@ -9,7 +9,6 @@ shows: a pure function of the log, so the numbers are the same in every process.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
 from typing import Final, NamedTuple
 
 from protocol.calculation.round import Opening
@@ -38,9 +37,8 @@ class Mark(NamedTuple):
 NOTHING_SEEN: Final = Mark()
 
 
-_Held = tuple[Opening, int, bytes]
-"""When an entry opens, which one it is of those that were held back, and its text."""
-_BY_COUNT: Final = itemgetter(1)
+_Held = tuple[int, Opening, bytes]
+"""Which one of those that were held back an entry is, when it opens, and its text."""
 
 
 @dataclass(slots=True)
@@ -68,7 +66,7 @@ class View:
                 shown.append(item.text)
             else:
                 self._count += 1
-                self._held[item.seat].append((item.opens_at, self._count, item.text))
+                self._held[item.seat].append((self._count, item.opens_at, item.text))
         self._release(told.horizon, shown)
         if shown:
             self.position += len(shown)
@@ -85,11 +83,10 @@ class View:
         opened: list[_Held] = []
         for held in self._held:
             # What one seat does opens in the order in which it is done.
-            while held and (horizon is None or held[0][0] <= horizon):
+            while held and (horizon is None or held[0][1] <= horizon):
                 opened.append(held.pop(0))
-        if opened:
-            opened.sort(key=_BY_COUNT)
-            shown.extend([text for _, _, text in opened])
+        # No two have the same number.
+        shown.extend([text for _, _, text in sorted(opened)])
 
 
 def views_of(state: RoomState) -> dict[int | None, View]:

@@ -13,11 +13,11 @@ from protocol.messages.entries import Paused
 from protocol.messages.from_client import Create, GetLobby
 from protocol.messages.from_server import LobbyPage, View
 from server.app import StartError, running
+from server.clock import PRESENT_SECONDS
 from server.settings import Settings
 from server.store import keys
 from server.store.client import connect
 from server.store.log import Log
-from server.timers import PRESENT_SECONDS
 from tests.bots import Match, start_match
 from tests.faulty_link import lasting
 from tests.history import check_history

@@ -13,7 +13,7 @@ from protocol.messages.from_client import Create, Join, Leave, Watch
 from protocol.messages.from_server import Left, Refused
 from protocol.messages.refusals import Refusal
 from server.app import running
-from server.hosted_room import JUDGE_MS
+from server.clock import JUDGE_MS
 from server.settings import Settings
 from server.store.client import connect
 from server.store.log import Log
