@@ -111,18 +111,24 @@ def _detached(state: RoomState, seat: int, at_ms: int) -> RoomState:
 
 
 def _stand_still(state: RoomState, pause: events.Paused) -> Clocks:
-    """All that had not happened when the pause began happens later by its length, the start of the race included."""
+    """All that had not happened when the pause began happens later by its length, the start of the race included.
+
+    A race that began after the last beat, and so within the pause, began when the pause was over.
+    """
     clocks, length = state.clocks, pause.end_ms - pause.start_ms
 
     def later(at_ms: int | None) -> int | None:
         return None if at_ms is None else at_ms + length
 
+    started_at_ms = clocks.started_at_ms
+    if started_at_ms is not None and state.phase is not Phase.FINISHED:
+        started_at_ms = min(started_at_ms, pause.start_ms) + length
     return replace(
         clocks,
         phase_until_ms=later(clocks.phase_until_ms),
         away_until_ms=(later(clocks.away_until_ms[0]), later(clocks.away_until_ms[1])),
         idle_until_ms=later(clocks.idle_until_ms),
-        started_at_ms=clocks.started_at_ms if state.phase is Phase.FINISHED else later(clocks.started_at_ms),
+        started_at_ms=started_at_ms,
         paused_until_ms=pause.end_ms,
     )
 

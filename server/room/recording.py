@@ -77,7 +77,9 @@ def _open(match: _Match | None, step: Step) -> _Match:
 def _note(match: _Match, step: Step) -> None:
     before, event, after = step.before, step.event, step.after
     started_at = after.clocks.started_at_ms or step.at_ms
-    since_start = step.at_ms - started_at if before and before.phase is Phase.RACING else 0
+    # No earlier than the move before: pauses may be timed by a clock ahead of the room's own, on another node.
+    earliest = match.moves[-1].at_ms if match.moves else 0
+    since_start = max(earliest, step.at_ms - started_at) if before and before.phase is Phase.RACING else 0
     if isinstance(event, events.Played):
         match.moves.append(RecordedMove(since_start, event.seat, event.move))
     elif isinstance(event, events.SeatsStopped) and after.race is not None:

@@ -97,6 +97,31 @@ def test_a_move_taken_while_the_clock_stood_still_is_recorded_at_that_moment(tab
     assert times[-1] < 60_000
 
 
+def test_a_race_that_began_after_the_last_beat_began_when_the_pause_was_over(table: Table) -> None:
+    """Somebody beat, the race started, a move was made, and only then nobody was there."""
+    last_beat_ms = table.now_ms - 900
+    table.play(0, "sa")
+    table.now_ms += 10_000
+    until_ms = table.now_ms + 1_000
+    table.tell(StandStill((Pause(last_beat_ms, until_ms),)))
+    table.now_ms = until_ms - 900
+    table.play(0, "resign")
+    record = record_last_match("a-b", table.steps)
+    assert record is not None
+    assert [event.at_ms for event in record.rounds[0].events] == [0, 100]
+
+
+def test_no_time_goes_back_where_a_room_is_kept_by_a_clock_behind_that_of_the_pauses(table: Table) -> None:
+    """They are kept by two nodes of a Cluster."""
+    table.play(0, "sa")
+    table.tell(StandStill((Pause(table.now_ms, table.now_ms + 10_000),)))
+    table.play(0, "resign")
+    record = record_last_match("a-b", table.steps)
+    assert record is not None
+    times = [event.at_ms for event in record.rounds[0].events]
+    assert times == sorted(times)
+
+
 def test_a_pause_in_a_second_round_is_taken_out_of_that_round(table: Table) -> None:
     table.play(0, "resign")
     table.tell(table.say(0, Rematch()))
