@@ -30,7 +30,7 @@ def changes_listing(before: RoomState | None, after: RoomState) -> bool:
         return False
     if before is None or before.phase is not after.phase:
         return True
-    return _seats(before) != _seats(after)
+    return before.seats is not after.seats and _seats(before) != _seats(after)
 
 
 def _seats(state: RoomState) -> list[tuple[str, int] | None]:

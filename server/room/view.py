@@ -85,8 +85,9 @@ class View:
             # What one seat does opens in the order in which it is done.
             while held and (horizon is None or held[0][1] <= horizon):
                 opened.append(held.pop(0))
-        # No two have the same number.
-        shown.extend([text for _, _, text in sorted(opened)])
+        if opened:
+            # No two have the same number.
+            shown.extend([text for _, _, text in sorted(opened)])
 
 
 def views_of(state: RoomState) -> dict[int | None, View]:

@@ -1,7 +1,8 @@
 """The way of appends to Redis: in batches, each made when its turn comes.
 
-One task collects what writers have to append by then, sends it as one pipeline, and hands out the answers: a round
-trip, and an fsync, is paid by the batch. There is no future and no task switch per move.
+A lane collects what writers have to append by then, sends it in one go, and hands out the answers where they arrive: a
+round trip, and an fsync, is paid by the batch. As long as Redis answers there is no task, no coroutine and no future on
+that way, neither for a move nor for a batch. Whatever goes wrong on it is done again on a slower one, which knows how.
 """
 
 import asyncio
@@ -94,17 +95,25 @@ class Writer(Protocol):
         """What became of it. Must not raise."""
 
 
+Batch = list[tuple[Writer, Command]]
+"""Writers, each with its append as keys and arguments of the script that makes it."""
+
+
 class Lane:
-    """The appends that wait for one part of Redis, and the task that sends them, batch by batch."""
+    """The appends that wait for one part of Redis. One batch of them is under way at a time."""
 
     def __init__(self, redis: Redis, line: Line) -> None:
         self._redis = redis
         self._line = line
         self._script: Script | None = None
         self._waiting: deque[Writer] = deque()
-        self._wanted: asyncio.Future[None] | None = None
-        """Done as soon as somebody waits, or this is closed; None while nobody sleeps."""
-        self._is_closing = False
+        self._batch: Batch = []
+        self._since = 0.0
+        self._is_busy = False
+        """Whether a batch is under way or about to be made."""
+        self._insisting: asyncio.Task[None] | None = None
+        self._rested: asyncio.Future[None] | None = None
+        """Who closes this waits for it: nothing is left to send."""
 
     def enqueue(self, writer: Writer, *, is_first: bool) -> None:
         """Send what this writer has to append with the next batch that has a place, or with the very next one."""
@@ -112,60 +121,97 @@ class Lane:
             self._waiting.appendleft(writer)
         else:
             self._waiting.append(writer)
-        self._wake()
+        if not self._is_busy:
+            self._is_busy = True
+            # What is said at the same moment goes with it.
+            asyncio.get_running_loop().call_soon(self._send_next)
 
-    def close(self) -> None:
-        """Send what waits, and nothing more."""
-        self._is_closing = True
-        self._wake()
-
-    async def run(self) -> None:
-        """Send batches until closed."""
-        while self._waiting or not self._is_closing:
-            if not self._waiting:
-                self._wanted = asyncio.get_running_loop().create_future()
-                await self._wanted
-            if batch := self._next_batch():
-                since = time.perf_counter()
-                replies = await self._deliver([append for _, append in batch])
-                metrics.APPEND_SECONDS.add(time.perf_counter() - since)
-                metrics.BATCHES.add(len(batch))
-                for (writer, _), reply in zip(batch, replies, strict=True):
-                    metrics.APPENDS.add(reply.answer)
-                    _tell(writer, reply)
+    async def close(self) -> None:
+        """Send what waits, and nothing more. Not to be cancelled: what was sent would be in doubt."""
+        if self._is_busy:
+            self._rested = asyncio.get_running_loop().create_future()
+            await self._rested
+        # For ever: who comes now is not sent for any more.
+        self._is_busy = True
         await self._line.close()
 
-    def _wake(self) -> None:
-        wanted, self._wanted = self._wanted, None
-        if wanted is not None and not wanted.done():
-            wanted.set_result(None)
+    def _send_next(self) -> None:
+        """Send the next batch, if there is one."""
+        self._batch = []
+        while self._waiting and not self._batch:
+            self._batch = self._next_batch()
+        if self._batch:
+            self._since = time.perf_counter()
+            if not self._send_at_once():
+                self._insist()
+            return
+        self._is_busy = False
+        if self._rested is not None and not self._rested.done():
+            self._rested.set_result(None)
 
-    def _next_batch(self) -> list[tuple[Writer, Append]]:
+    def _next_batch(self) -> Batch:
         """What those who have waited longest have to append by now."""
         turns = [self._waiting.popleft() for _ in range(min(MOST_IN_BATCH, len(self._waiting)))]
         return [(writer, append) for writer in turns if (append := _ask(writer)) is not None]
 
-    async def _deliver(self, batch: Sequence[Append]) -> list[Reply]:
-        """The replies to a batch. Whatever goes wrong, the sender goes on: without it no room of ours would move."""
+    def _send_at_once(self) -> bool:
+        """Send the batch if there is a connection, which there is nearly always."""
+        if self._script is None:
+            return False
+        sha = self._script.sha
         try:
-            if self._script is None:
-                word = "SPUBLISH" if await is_sharded(self._redis) else "PUBLISH"
-                self._script = Script("append.lua", head=f"local publish = '{word}'\n")
-            replies = await self._line.send([_command("EVALSHA", self._script.sha, append) for append in batch])
-            if any(isinstance(reply, NoScriptError) for reply in replies):
-                replies = await self._line.send([_command("EVAL", self._script.text, append) for append in batch])
-            return [_parse(reply) for reply in replies]
-        except (RedisError, OSError):
-            return [_UNKNOWN] * len(batch)
+            return self._line.send_at_once([("EVALSHA", sha, *append) for _, append in self._batch], self._answered)
         except Exception as fault:
             report("the log", fault)
-            return [_UNKNOWN] * len(batch)
+            return False
+
+    def _answered(self, replies: Sequence[Any] | RedisError) -> None:
+        """What Redis says of the batch. Scripts that did what they should do so once, however often they are run."""
+        if isinstance(replies, RedisError) or any(isinstance(reply, RedisError) for reply in replies):
+            self._insist()
+        else:
+            self._hand_out([_parse(reply) for reply in replies])
+
+    def _insist(self) -> None:
+        self._insisting = asyncio.create_task(self._deliver())
+
+    async def _deliver(self) -> None:
+        """Whatever goes wrong, this lane goes on: without it no room of ours would move."""
+        try:
+            replies = await self._find_out()
+        except (RedisError, OSError):
+            replies = [_UNKNOWN] * len(self._batch)
+        except Exception as fault:
+            report("the log", fault)
+            replies = [_UNKNOWN] * len(self._batch)
+        self._hand_out(replies)
+
+    async def _find_out(self) -> list[Reply]:
+        """Send the batch over whatever connection there may be. Raises RedisError, and OSError."""
+        if self._script is None:
+            word = "SPUBLISH" if await is_sharded(self._redis) else "PUBLISH"
+            self._script = Script("append.lua", head=f"local publish = '{word}'\n")
+        sha, text = self._script.sha, self._script.text
+        replies = await self._line.send([("EVALSHA", sha, *append) for _, append in self._batch])
+        if any(isinstance(reply, NoScriptError) for reply in replies):
+            replies = await self._line.send([("EVAL", text, *append) for _, append in self._batch])
+        return [_parse(reply) for reply in replies]
+
+    def _hand_out(self, replies: Sequence[Reply]) -> None:
+        """Tell everybody of the batch, and send the next one."""
+        metrics.APPEND_SECONDS.add(time.perf_counter() - self._since)
+        metrics.BATCHES.add(len(self._batch))
+        for (writer, _), reply in zip(self._batch, replies, strict=True):
+            metrics.APPENDS.add(reply.answer)
+            _tell(writer, reply)
+        self._send_next()
 
 
-def _ask(writer: Writer) -> Append | None:
+def _ask(writer: Writer) -> Command | None:
     """What this writer has to append by now. A fault of ours is its own, and nobody else's of its batch."""
     try:
-        return writer.next_append()
+        append = writer.next_append()
+        return None if append is None else _keys_and_arguments(append)
     except Exception as fault:
         report("a room", fault, room=writer.code)
         _tell(writer, _UNKNOWN)
@@ -179,8 +225,8 @@ def _tell(writer: Writer, reply: Reply) -> None:
         report("a room", fault, room=writer.code)
 
 
-def _command(word: str, script: str, append: Append) -> Command:
-    """The script's run that makes this append."""
+def _keys_and_arguments(append: Append) -> Command:
+    """Of the script that makes this append."""
     room = append.room
     number = keys.bucket(room)
     arguments = (
@@ -197,24 +243,21 @@ def _command(word: str, script: str, append: Append) -> Command:
         *map(format_event, append.events),
     )
     if append.listing is None:
-        return (word, script, 2, keys.log(room), keys.deadlines(number), *arguments)
-    return (word, script, 3, keys.log(room), keys.deadlines(number), keys.lobby(number), *arguments)
+        return (2, keys.log(room), keys.deadlines(number), *arguments)
+    return (3, keys.log(room), keys.deadlines(number), keys.lobby(number), *arguments)
 
 
 def _parse(reply: Any) -> Reply:
     """An append's reply; an error in one script's run is no error of the others of its batch."""
     if not isinstance(reply, list):
         return _UNKNOWN
-    word, now_ms, *found = reply
-    answer = _ANSWERS[word]
-    if not found:
-        return Reply(answer, int(now_ms))
     try:
-        entries = [parse_entry(entry_id, _pairs(fields)) for entry_id, fields in found[0]]
-    except ValueError:
+        word, now_ms, *found = reply
+        entries = [parse_entry(entry_id, _pairs(fields)) for entry_id, fields in found[0]] if found else ()
+        return Reply(_ANSWERS[word], int(now_ms), entries)
+    except (KeyError, ValueError):
         # Whoever reads the log will say what is wrong with it.
         return _UNKNOWN
-    return Reply(answer, int(now_ms), entries)
 
 
 def _pairs(flat: Sequence[bytes]) -> dict[bytes, bytes]:

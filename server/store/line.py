@@ -5,7 +5,8 @@ coroutines and a time limit for each reply. Here redis-py connects and says who 
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 import hiredis
@@ -21,6 +22,10 @@ BACKOFF: Final = ExponentialBackoff(cap=0.2, base=0.02)
 """Seconds between two attempts."""
 Command = tuple[Any, ...]
 """The words of a command."""
+Told = Callable[[list[Any] | RedisError], None]
+"""Is called once: with the replies to a batch, in order, an error in the place of a reply; or with the error with which
+the connection ended.
+"""
 
 
 def pack(words: Command) -> bytes:
@@ -30,17 +35,25 @@ def pack(words: Command) -> bytes:
 
 
 class Line:
-    """Opened when it is first needed, and again whenever it was lost."""
+    """Opened when it is first needed, and again whenever it was lost. One batch at a time."""
 
     def __init__(self, redis: Redis) -> None:
         self._pool: Any = redis.connection_pool
         self._connection: Any = None
         self._socket: _Socket | None = None
 
+    def send_at_once(self, commands: Sequence[Command], told: Told) -> bool:
+        """Send these commands over the connection that is open, or return False if none is."""
+        socket = self._socket
+        if socket is None or socket.has_ended:
+            return False
+        socket.exchange(b"".join([pack(command) for command in commands]), len(commands), told)
+        return True
+
     async def send(self, commands: Sequence[Command]) -> list[Any]:
         """The replies to these commands, in order; an error in the place of a reply. Raises RedisError, and OSError.
 
-        One batch at a time. Cancelling leaves in doubt what was done.
+        Cancelling leaves in doubt what was done.
         """
         packed = b"".join([pack(command) for command in commands])
         failures = 0
@@ -68,8 +81,10 @@ class Line:
             self._connection = self._pool.make_connection()
             await self._connection.connect()
             self._socket = socket = _Socket(self._connection)
+        answered: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
+        socket.exchange(packed, count, partial(_settle, answered))
         try:
-            replies = await socket.exchange(packed, count)
+            replies = await answered
         except asyncio.CancelledError:
             # What was read by half is of no use to the next one.
             socket.end(RedisConnectionError("an exchange was cut off"))
@@ -90,7 +105,7 @@ class _Socket(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._replies: list[Any] = []
         self._missing = 0
-        self._answered: asyncio.Future[list[Any]] | None = None
+        self._told: Told | None = None
         self._overdue_at = 0.0
         self._look: asyncio.TimerHandle | None = None
         self._transport.set_protocol(self)
@@ -100,23 +115,17 @@ class _Socket(asyncio.Protocol):
         """Whether another one is needed."""
         return self._transport.is_closing()
 
-    def exchange(self, packed: bytes, count: int) -> asyncio.Future[list[Any]]:
-        """Send packed commands; so many replies will be there, or a RedisError with which this has ended."""
-        self._replies, self._missing = [], count
-        self._answered = answered = self._loop.create_future()
+    def exchange(self, packed: bytes, count: int, told: Told) -> None:
+        """Send packed commands, to which there will be so many replies."""
+        self._replies, self._missing, self._told = [], count, told
         if self.has_ended:
             self.end(RedisConnectionError("the connection was closed"))
-            return answered
+            return
         self._expect_in_time()
         self._transport.write(packed)
-        return answered
 
     def data_received(self, data: bytes) -> None:
         """Redis says something."""
-        if not self._missing:
-            # From here on every reply would be taken for another one's.
-            self.end(RedisConnectionError("Redis says something that nobody asked for"))
-            return
         self._parser.feed(data)
         while self._missing:
             reply = self._parser.gets()
@@ -124,8 +133,13 @@ class _Socket(asyncio.Protocol):
                 return
             self._replies.append(reply)
             self._missing -= 1
-        if self._answered is not None and not self._answered.done():
-            self._answered.set_result(self._replies)
+        if self._parser.has_data():
+            # From here on every reply would be taken for another one's.
+            self.end(RedisConnectionError("Redis says something that nobody asked for"))
+            return
+        told, self._told = self._told, None
+        if told is not None:
+            told(self._replies)
 
     def connection_lost(self, reason: Exception | None) -> None:
         """Redis, or something on the way there, is gone."""
@@ -136,8 +150,9 @@ class _Socket(asyncio.Protocol):
         self._transport.abort()
         if self._look is not None:
             self._look.cancel()
-        if self._answered is not None and not self._answered.done():
-            self._answered.set_exception(reason)
+        told, self._told = self._told, None
+        if told is not None:
+            told(reason)
 
     def _expect_in_time(self) -> None:
         """One timer watches all exchanges, each of which only says until when it may take."""
@@ -154,3 +169,13 @@ class _Socket(asyncio.Protocol):
             self._look = self._loop.call_at(self._overdue_at, self._look_at_clock)
         else:
             self.end(RedisTimeoutError("Redis did not answer in time"))
+
+
+def _settle(answered: asyncio.Future[list[Any]], replies: list[Any] | RedisError) -> None:
+    """For who awaits what is told, if it still does."""
+    if answered.done():
+        return
+    if isinstance(replies, RedisError):
+        answered.set_exception(replies)
+    else:
+        answered.set_result(replies)

@@ -40,18 +40,11 @@ class Log:
 
     @asynccontextmanager
     async def sending(self) -> AsyncIterator[None]:
-        """Send batches for as long as the context lasts; what still waits at its end is sent before it ends.
-
-        The tasks that send are told to stop and never cancelled: a write that is cut off half-way leaves its sender
-        in doubt, and its connection unusable.
-        """
-        senders = [asyncio.create_task(lane.run()) for lane in self._lanes]
+        """For as long as the context lasts. What still waits at its end is sent before it ends."""
         try:
             yield
         finally:
-            for lane in self._lanes:
-                lane.close()
-            await asyncio.gather(*senders)
+            await asyncio.gather(*(lane.close() for lane in self._lanes))
 
     async def read(self, room: str, after: int = 0) -> list[Logged]:
         """The entries of a room's log behind this index; empty for a room that does not exist.

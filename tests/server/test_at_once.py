@@ -1,7 +1,7 @@
 """Two processes have a room open, and both decide about it at the same moment."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import pytest
@@ -15,14 +15,12 @@ from server.room.events import Event, Played
 from server.settings import Settings
 from server.store import keys
 from server.store.client import connect
-from server.store.entries import Tail
-from server.store.lane import Append, Lane, Reply
+from server.store.entries import Tail, format_event
+from server.store.lane import Lane
 from server.store.log import Log
 from tests.talker import Talker, two_racing, until
 
 FIRST, SECOND = Played(seat=0, move=MOVES["sa"]), Played(seat=1, move=MOVES["sa"])
-
-Deliver = Callable[[Lane, Sequence[Append]], Awaitable[list[Reply]]]
 
 
 class Observed:
@@ -59,17 +57,21 @@ class Observed:
 
     def hold_first_move(self, *, on_its_way_back: bool) -> None:
         """Let the batch with the first player's move wait on its way to Redis, or its replies on their way back."""
-        deliver: Deliver = Lane._deliver
+        step = "_answered" if on_its_way_back else "_send_at_once"
+        go_on: Callable[..., bool | None] = getattr(Lane, step)
 
-        async def hold(lane: Lane, batch: Sequence[Append]) -> list[Reply]:
-            if self.is_held.is_set() or not any(FIRST in append.events for append in batch):
-                return await deliver(lane, batch)
-            replies = await deliver(lane, batch) if on_its_way_back else []
+        def hold(lane: Lane, *replies: Any) -> bool | None:
+            if self.is_held.is_set() or not any(format_event(FIRST) in append for _, append in lane._batch):
+                return go_on(lane, *replies)
             self.is_held.set()
-            await self.may_go.wait()
-            return replies or await deliver(lane, batch)
+            self._held = asyncio.create_task(go_on_later(lane, *replies))
+            return True
 
-        self._patch.setattr(Lane, "_deliver", hold)
+        async def go_on_later(lane: Lane, *replies: Any) -> None:
+            await self.may_go.wait()
+            assert go_on(lane, *replies) is not False, "the connection is still there"
+
+        self._patch.setattr(Lane, step, hold)
 
     async def both_have_heard(self, event: Event) -> None:
         """Wait until this came over the wake-ups of both processes."""

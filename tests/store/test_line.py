@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -134,6 +134,35 @@ async def test_a_connection_on_which_redis_says_something_unasked_is_replaced(
 
     await until(has_left)
     assert await line.send(ECHOES) == ECHOED
+
+
+async def test_what_nobody_asked_for_is_not_the_reply_to_what_is_asked_next(line: Line) -> None:
+    """It comes together with a reply that somebody asked for: two channels are told of, one reply is waited for."""
+    with suppress(RedisError):
+        await line.send([("SUBSCRIBE", "news", "weather")])
+    assert await line.send(ECHOES) == ECHOED
+
+
+async def test_a_line_that_is_not_open_sends_nothing_at_once(line: Line) -> None:
+    assert not line.send_at_once(ECHOES, print)
+
+
+async def test_who_sends_at_once_is_told_the_replies(line: Line) -> None:
+    await line.send(ECHOES)
+    told: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+    assert line.send_at_once(ECHOES, told.set_result)
+    async with asyncio.timeout(5):
+        assert await told == ECHOED
+
+
+async def test_who_sends_at_once_is_told_that_the_connection_has_ended(process: RedisProcess) -> None:
+    async with faulty_link(process.socket) as link, line_to(link.url) as line, asyncio.timeout(5):
+        await line.send(ECHOES)
+        link.stall()
+        told: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        assert line.send_at_once(ECHOES, told.set_result)
+        link.reset()
+        assert isinstance(await told, RedisError)
 
 
 async def test_a_line_that_was_closed_opens_again(line: Line) -> None:

@@ -225,6 +225,22 @@ async def test_without_redis_the_answer_is_unknown() -> None:
     await client.aclose()
 
 
+async def test_an_append_over_a_connection_that_was_cut_is_made_once(writer: Writer, redis: Redis) -> None:
+    await writer.append()
+    await redis.client_kill_filter(_type="normal", skipme=True)
+    assert await writer.append(1, "t1", "t2") is Answer.APPENDED
+    assert [logged.index for logged in await writer.log.read(ROOM)] == [1, 2]
+
+
+async def test_who_asks_when_sending_has_ended_is_not_sent_for(redis: Redis) -> None:
+    log = Log(redis)
+    async with log.sending():
+        await Writer(log).append()
+    begin_append(log, Append(ROOM, 1, "t1", "t2", (MOVE,)))
+    await redis.ping()
+    assert len(await log.read(ROOM)) == 1
+
+
 async def test_what_waits_is_sent_before_sending_ends(redis: Redis) -> None:
     log = Log(redis)
     async with log.sending():
