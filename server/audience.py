@@ -60,6 +60,8 @@ class Audience:
     calls something after so many seconds.
     """
 
+    __slots__ = ("_crowd", "_expected", "_seats", "_told_placed", "_views", "_welcome")
+
     def __init__(self, welcome: Callable[[Follower], None], later: Later) -> None:
         self._welcome = welcome
         self._views: dict[int | None, seen.View] = {}

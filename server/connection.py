@@ -79,6 +79,26 @@ _CUT_OFF: Final = {
 class Connection:
     """One client. `serve` runs as long as its socket is open; as a follower it is shown the room that it is in."""
 
+    __slots__ = (
+        "_address",
+        "_bucket",
+        "_ending",
+        "_host",
+        "_lobby",
+        "_log",
+        "_may_enroll",
+        "_outbox",
+        "_player",
+        "_players",
+        "_room",
+        "_settings",
+        "_websocket",
+        "_where",
+        "errand",
+        "link",
+        "seen_upto",
+    )
+
     def __init__(
         self,
         websocket: Wire,

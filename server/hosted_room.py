@@ -82,6 +82,26 @@ class Surroundings(Protocol):
 class HostedRoom:
     """One room of this process: a cache of its log that may be thrown away at any time."""
 
+    __slots__ = (
+        "_around",
+        "_draw_round",
+        "_has_turn_coming",
+        "_heard_meanwhile",
+        "_is_fresh",
+        "_is_reading",
+        "_read_from",
+        "_under_way",
+        "_waiting",
+        "audience",
+        "code",
+        "deadline",
+        "history",
+        "index",
+        "is_doubtful",
+        "state",
+        "tag",
+    )
+
     def __init__(self, code: str, around: Surroundings, draw_round: DrawRound) -> None:
         self.code = code
         self.state: RoomState | None = None

@@ -9,6 +9,8 @@ class Outbox:
     and is cut off: players resume where they were, spectators come back to a snapshot.
     """
 
+    __slots__ = ("_max_unsent_bytes", "_websocket", "has_stalled")
+
     def __init__(self, websocket: Wire, max_unsent_bytes: int) -> None:
         self._websocket = websocket
         self._max_unsent_bytes = max_unsent_bytes

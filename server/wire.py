@@ -11,15 +11,15 @@ from typing import Any, Final
 
 from websockets import frames
 from websockets.asyncio.server import ServerConnection
-from websockets.protocol import OPEN, Protocol
+from websockets.protocol import Protocol
 from websockets.streams import StreamReader
 
 
 class Wire(ServerConnection):
     """A connection whose messages may be taken where they arrive."""
 
-    # Not in the dictionary of the library's connection, which would grow by half for them.
-    __slots__ = ("is_between_messages", "take_at_once")
+    # What every move needs is not in the dictionary of the library's connection: that one is too large for a cache.
+    __slots__ = ("is_between_messages", "protocol", "take_at_once", "transport")
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -33,7 +33,7 @@ class Wire(ServerConnection):
     def data_received(self, data: bytes) -> None:
         """As the library's, but for messages that are taken at once."""
         take, self.take_at_once = self.take_at_once, None
-        if take is not None and self.is_between_messages and self.protocol.state is OPEN:
+        if take is not None and self.is_between_messages and self.protocol.close_sent is None:
             text = unframe_text(data)
             if text is not None and take(text):
                 self.take_at_once = take
@@ -48,7 +48,7 @@ class Wire(ServerConnection):
 
     def write_text(self, data: bytes) -> None:
         """Send one text frame without waiting; nothing happens on a connection that is closing."""
-        if self.protocol.state is OPEN and not self.transport.is_closing():
+        if self.protocol.close_sent is None and not self.transport.is_closing():
             self.transport.write(frame_text(data))
 
 
