@@ -15,17 +15,21 @@ class Holdings:
     def __init__(self, processes: Processes) -> None:
         self._processes = processes
         self._codes: set[str] = set()
+        self._wanted: set[str] = set()
         self._writing = asyncio.Lock()
 
     def __contains__(self, code: str) -> bool:
         return code in self._codes
 
     async def hold(self, code: str) -> None:
-        """Hold this room, if it is not held."""
+        """Hold this room, if it is not held. What is asked for while others are written down is the next write."""
+        if code not in self._codes:
+            self._wanted.add(code)
         async with self._writing:
             if code not in self._codes:
-                await self._processes.hold([code])
-                self._codes.add(code)
+                wanted, self._wanted = self._wanted | {code}, set()
+                await self._processes.hold(wanted)
+                self._codes |= wanted
 
     async def hold_again(self) -> None:
         """Write all of it down anew: Redis may have forgotten us."""

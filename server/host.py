@@ -106,7 +106,9 @@ class Host:
         while True:
             code = draw_code()
             await self._holdings.hold(code)
-            if not await self._log.exists(code) and code not in self._rooms:
+            is_taken = await self._log.exists(code) or code in self._rooms
+            # Released meanwhile, since the room was not open yet? Another code is as good.
+            if not is_taken and code in self._holdings:
                 return self._add(HostedRoom(code, self, self._draw_round))
 
     async def hold_room(self, code: str) -> HostedRoom | None:
