@@ -85,6 +85,7 @@ class HostedRoom:
     __slots__ = (
         "_around",
         "_draw_round",
+        "_has_changed",
         "_has_turn_coming",
         "_heard_meanwhile",
         "_is_fresh",
@@ -118,6 +119,8 @@ class HostedRoom:
         self._draw_round = draw_round
         self._waiting: list[Request] = []
         self._under_way: Proposal | None = None
+        self._has_changed = True
+        """Whether there may be other deadlines, or other things to publish, than those around this room know of."""
         self._has_turn_coming = False
         self._is_reading = False
         self._is_fresh = False
@@ -210,7 +213,7 @@ class HostedRoom:
         if steps:
             self.tag = steps[-1].tag
         self._take(steps)
-        self._around.changed(self)
+        self._rest()
 
     def _hear_meanwhile(self) -> None:
         """Take what was heard while an append was under way."""
@@ -263,7 +266,7 @@ class HostedRoom:
         if self._under_way is not None or self._is_reading:
             return
         if not self._waiting and not self._misses_pause:
-            self._around.changed(self)
+            self._rest()
             return
         self._is_fresh = self._is_fresh or is_fresh
         if not self._has_turn_coming:
@@ -306,8 +309,17 @@ class HostedRoom:
             self._under_way = None
             for late in proposal.answers:
                 self._answer(late.asker, late.answer)
-        self._around.changed(self)
+        self._rest()
         return None
+
+    def _rest(self) -> None:
+        """Nothing is left to do: what is to wake this room again, or whether it is needed, may have changed.
+
+        Nearly every move leaves that as it was, and to look at all of it would be a twentieth of the move.
+        """
+        if self._has_changed or self.audience.is_empty:
+            self._has_changed = False
+            self._around.changed(self)
 
     @property
     def _misses_pause(self) -> bool:
@@ -321,6 +333,8 @@ class HostedRoom:
             return [Request(StandStill(self._around.pauses))]
         for place, request in enumerate(self._waiting):
             if isinstance(request.command, PassTime):
+                # The timer that reminded us is gone, whatever follows from this.
+                self._has_changed = True
                 del self._waiting[place]
                 return [request]
         requests, self._waiting = self._waiting, []
@@ -394,6 +408,7 @@ class HostedRoom:
             before, self.state = self.state, steps[-1].after
             if before is None or not before.is_due_with(self.state):
                 self.deadline = self.state.next_deadline()
+                self._has_changed = True
             self.index += len(steps)
             if self.audience.has_both_seats:
                 # Nobody else is expected to come back, and what happens now adds up.

@@ -15,6 +15,7 @@ from protocol.messages.options import RoomOptions
 from protocol.messages.refusals import CloseCode
 from server.app import running
 from server.host import Host
+from server.hosted_room import HostedRoom
 from server.room.events import Detached, Paused, SeatFreed
 from server.settings import Settings
 from server.signing import SigningKey
@@ -195,6 +196,35 @@ async def test_a_room_stays_written_down_however_often_idle_rooms_are_released(
             assert await redis.sismember(keys.held_rooms(host.process_id), room)
             host.changed(opened)
         is_done.set()
+
+
+async def test_a_reminder_that_comes_too_early_is_followed_by_another_one(
+    settings_for_tests: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This process's idea of Redis' clock is ahead of it, by the length of a race."""
+    opened: list[tuple[Host, HostedRoom]] = []
+    hold_room = Host.hold_room
+
+    async def hold(host: Host, code: str) -> HostedRoom | None:
+        room = await hold_room(host, code)
+        assert room is not None
+        opened.append((host, room))
+        return room
+
+    monkeypatch.setattr(Host, "hold_room", hold)
+    async with running(settings_for_tests) as url, two_racing(url):
+        host, room = opened[0]
+        deadline, reminders = room.deadline, host._timers._deadlines
+        assert deadline is not None
+        _, timer = reminders[room]
+        timer.cancel()
+        host._timers._expire(room, deadline)
+        assert room not in reminders
+
+        async def is_reminded_again() -> bool:
+            return room in reminders and reminders[room][0] == deadline.at_ms
+
+        await until(is_reminded_again)
 
 
 async def test_a_process_that_was_taken_for_dead_writes_down_its_rooms_again(server_url: str, redis: Redis) -> None:
