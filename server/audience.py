@@ -60,13 +60,13 @@ class Audience:
     calls something after so many seconds.
     """
 
-    __slots__ = ("_crowd", "_expected", "_seats", "_told_placed", "_views", "_welcome")
+    __slots__ = ("_crowd", "_crowd_view", "_expected", "_seats", "_told_placed", "_welcome")
 
     def __init__(self, welcome: Callable[[Follower], None], later: Later) -> None:
         self._welcome = welcome
-        self._views: dict[int | None, seen.View] = {}
-        self._seats: dict[int, Follower] = {}
+        self._seats: dict[int, tuple[Follower, seen.View]] = {}
         self._crowd: Crowd[Follower] = Crowd(later)
+        self._crowd_view: seen.View | None = None
         self._expected: dict[str, Follower] = {}
         self._told_placed: tuple[int, int] | None = None
 
@@ -90,7 +90,7 @@ class Audience:
 
     def shows(self, follower: Follower) -> bool:
         """Whether this follower is shown the room."""
-        return follower in self._crowd or follower in self._seats.values()
+        return follower in self._crowd or any(follower is player for player, _ in self._seats.values())
 
     def introduce(self, seat: int | None, follower: Follower, introduction: seen.Introduction) -> None:
         """Show a follower what it has missed, the last tick's counts among it, and let it follow from here on."""
@@ -99,12 +99,12 @@ class Audience:
         follower.show(introduction.text)
         if self._told_placed is not None:
             follower.show(encode(Placed(placed=self._told_placed)))
-        # Another follower's view of the same kind has come as far: both are functions of the log.
-        self._views[seat] = introduction.view
-        if seat is None:
-            self._crowd.add(follower)
+        if seat is not None:
+            self._seats[seat] = follower, introduction.view
         else:
-            self._seats[seat] = follower
+            # Another spectator's view has come as far: both are functions of the log.
+            self._crowd_view = introduction.view
+            self._crowd.add(follower)
 
     def turn_away(self, follower: Follower, answer: Refused) -> None:
         """The follower does not get what it asked for."""
@@ -115,7 +115,7 @@ class Audience:
         """Show this follower nothing more."""
         self._crowd.discard(follower)
         self._expected.pop(follower.link, None)
-        self._seats = {seat: each for seat, each in self._seats.items() if each is not follower}
+        self._seats = {seat: shown for seat, shown in self._seats.items() if shown[0] is not follower}
 
     def lose(self) -> list[str]:
         """The room is not the one that was shown: everybody has to come again. Returns the links that end with this."""
@@ -136,32 +136,26 @@ class Audience:
         if not steps:
             return
         told = [tell(step) for step in steps]
-        for seat, follower in self._seats.items():
-            view, entries = self._see(seat, told)
+        for follower, view in self._seats.values():
+            entries = _see(view, told)
             if entries:
                 follower.show(encode_view(view.position - len(entries) + 1, entries, view.tag))
         if self._crowd:
-            view, entries = self._see(None, told)
+            assert self._crowd_view is not None, "who is in the crowd was introduced"
+            entries = _see(self._crowd_view, told)
             if entries:
-                self._crowd.see(entries, view.mark)
+                self._crowd.see(entries, self._crowd_view.mark)
         for step in steps:
             if not isinstance(step.event, Played):
                 self._reseat(step)
-
-    def _see(self, viewer: int | None, told: Sequence[Told]) -> tuple[seen.View, list[bytes]]:
-        """What is new to this viewer, and its view behind it."""
-        view, entries = self._views[viewer], []
-        for each in told:
-            entries += view.see(each)
-        return view, entries
 
     def tell_placed(self, state: RoomState | None) -> None:
         """The tick: how many cards each player has placed, if that is not what was told before."""
         counts = seen.placed(state) if state else None
         if counts is not None and counts != self._told_placed:
             data = encode(Placed(placed=counts))
-            for follower in self._seats.values():
-                follower.show(data)
+            for player, _ in self._seats.values():
+                player.show(data)
             self._crowd.tell(data)
         self._told_placed = counts
 
@@ -177,13 +171,14 @@ class Audience:
             elif follower is not None:
                 follower.unseated()
         elif isinstance(event, Attached):
-            if event.seat in self._seats and self._seats[event.seat].link != event.link:
-                self._seats.pop(event.seat).replaced()
+            if event.seat in self._seats and self._seats[event.seat][0].link != event.link:
+                self._seats.pop(event.seat)[0].replaced()
             if event.link in self._expected:
                 self._welcome(self._expected[event.link])
 
     def _take_all(self) -> list[Follower]:
-        followers = [*self._seats.values(), *self._crowd, *self._expected.values()]
+        players = [player for player, _ in self._seats.values()]
+        followers = [*players, *self._crowd, *self._expected.values()]
         self._seats, self._expected = {}, {}
         for follower in followers:
             self._crowd.discard(follower)
@@ -191,6 +186,14 @@ class Audience:
 
     def _take_away(self, seat: int, link: str | None) -> Follower | None:
         """The follower that spoke for this seat over this link, shown the room already or not."""
-        if seat in self._seats and self._seats[seat].link == link:
-            return self._seats.pop(seat)
+        if seat in self._seats and self._seats[seat][0].link == link:
+            return self._seats.pop(seat)[0]
         return self._expected.pop(link, None) if link else None
+
+
+def _see(view: seen.View, told: Sequence[Told]) -> list[bytes]:
+    """What this view is shown of what was told."""
+    entries: list[bytes] = []
+    for each in told:
+        entries += view.see(each)
+    return entries
