@@ -272,7 +272,9 @@ class Connection:
         if self._player is not None:
             self._log = self._log.bind(name=self._player.name)
             self._say(
-                Welcome(name=self._player.name, token=token, key=self._host.key.public, now_ms=self._host.now_ms())
+                Welcome(
+                    name=self._player.name, token=token, key=self._host.key.public, now_ms=self._host.clock.now_ms()
+                )
             )
 
     async def _hear(self, message: FromClient) -> None:

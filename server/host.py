@@ -21,7 +21,7 @@ from protocol.messages.options import Spectators
 from protocol.messages.refusals import Refusal
 from server import metrics
 from server.audience import Follower
-from server.clock import Moment, RedisClock
+from server.clock import RedisClock
 from server.codes import draw_code
 from server.faults import contained
 from server.holdings import Holdings
@@ -62,23 +62,23 @@ class Host:
         self.process_id: Final = secrets.token_hex(4)
         self.key = key
         self.closed_room_seconds: Final = closed_room_seconds
+        self.clock: Final = RedisClock()
+        self.log: Final = Log(redis)
         self.is_shared = False
         self._redis = redis
-        self._log = Log(redis)
-        self._reader = Reader(self._log, self)
+        self._reader = Reader(self.log, self)
         self._wakes = Wakes(listening, self._heard)
         self._rooms: dict[str, HostedRoom] = {}
         self._openings: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._tasks = asyncio.TaskGroup()
         self._stopping = asyncio.Event()
-        self._publisher = Publisher(self._log, Archive(redis), self._sign, self._stopping)
+        self._publisher = Publisher(self.log, Archive(redis), self._sign, self._stopping)
         self._processes = Processes(redis, beating, self.process_id)
         self._holdings = Holdings(self._processes)
-        self._pulse = Pulse(self._processes, self._log, self, self._stopping)
+        self._pulse = Pulse(self._processes, self.log, self, self._stopping)
         self._compared = 0
         self.pauses: tuple[Pause, ...] = ()
-        self._clock = RedisClock()
-        self._timers = Timers(self._clock)
+        self._timers = Timers(self.clock)
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
@@ -88,7 +88,7 @@ class Host:
         it while it reads with a time limit (docs/decisions/0002-redis-client.md).
         """
         await self._pulse.beat_once()
-        async with self._log.sending(), self._tasks as tasks:
+        async with self.log.sending(), self._tasks as tasks:
             wakes = tasks.create_task(self._wakes.run())
             tasks.create_task(self._pulse.beat())
             tasks.create_task(self._pulse.compare())
@@ -106,7 +106,7 @@ class Host:
         while True:
             code = draw_code()
             await self._holdings.hold(code)
-            is_taken = await self._log.exists(code) or code in self._rooms
+            is_taken = await self.log.exists(code) or code in self._rooms
             # Released meanwhile, since the room was not open yet? Another code is as good.
             if not is_taken and code in self._holdings:
                 return self._add(HostedRoom(code, self, self._draw_round))
@@ -132,7 +132,7 @@ class Host:
             # Whoever comes at the same time, as the players of a killed server do, waits for one reading of the log.
             if code in self._rooms:
                 return self._rooms[code]
-            entries = await self._log.read(code)
+            entries = await self.log.read(code)
             if not entries:
                 return None
             room = HostedRoom(code, self, self._draw_round)
@@ -165,23 +165,7 @@ class Host:
             metrics.REFUSALS.labels(Refusal.NO_RECORD).inc()
         follower.show(encode(record or refuse("get_record", Refusal.NO_RECORD)))
 
-    def now_ms(self) -> int:
-        """Redis' clock as far as it is known here."""
-        return self._clock.now_ms()
-
     # What a room asks of its surroundings.
-
-    def moment(self) -> Moment | None:
-        """The present moment, if Redis was heard so lately that no pause can have gone unnoticed."""
-        return self._clock.moment()
-
-    def set_clock(self, redis_ms: int) -> None:
-        """Redis' clock shows this."""
-        self._clock.set(redis_ms)
-
-    def enqueue(self, room: HostedRoom, *, is_first: bool) -> None:
-        """Ask the room for its append when the next batch goes to the log, before all other rooms or behind them."""
-        self._log.enqueue(room, is_first=is_first)
 
     def later(self, seconds: float, call: Callable[[], None]) -> None:
         """Call this after so many seconds; 0 is as soon as everything else has had its turn."""
@@ -308,7 +292,7 @@ class Host:
             room.unfollow(follower)
             follower.replaced()
             return
-        introduction = introduce(room.code, history.tell(), viewer, follower.seen_upto, self.now_ms())
+        introduction = introduce(room.code, history.tell(), viewer, follower.seen_upto, self.clock.now_ms())
         room.audience.introduce(viewer, follower, introduction)
 
     async def _publish(self, room: HostedRoom) -> None:
@@ -325,10 +309,10 @@ class Host:
             room = await self.open_room(code)
         except ValueError:
             _LOG.exception("a log that cannot be read", room=code)
-            await self._log.put_off(code, UNREADABLE_SECONDS)
+            await self.log.put_off(code, UNREADABLE_SECONDS)
             return
         if room is None or room.state is None:
-            await self._log.forget(code)
+            await self.log.forget(code)
             return
         deadline = room.state.next_deadline()
         if deadline is not None:
@@ -347,7 +331,7 @@ class Host:
         if not codes:
             return
         believed = [self._rooms[code].end for code in codes]
-        for code, before, end in zip(codes, believed, await self._log.last_ends(codes), strict=True):
+        for code, before, end in zip(codes, believed, await self.log.last_ends(codes), strict=True):
             room = self._rooms.get(code)
             # A room that went on meanwhile hears what happens.
             if room is not None and end is not None and room.end == before != end:
@@ -358,11 +342,11 @@ class Host:
     @property
     def silent_seconds(self) -> float:
         """How long ago a beat was answered."""
-        return self._clock.silent_seconds
+        return self.clock.silent_seconds
 
     def answered(self, redis_ms: int, pauses: tuple[Pause, ...], *, is_shared: bool) -> None:
         """Redis' clock and the pauses; while others serve this deployment, we follow what they append to our rooms."""
-        self._clock.beat(redis_ms)
+        self.clock.beat(redis_ms)
         self.pauses = pauses
         if is_shared and not self.is_shared:
             for code in self._rooms:

@@ -16,7 +16,7 @@ from protocol.messages.fields import Phase
 from protocol.messages.from_server import Accepted, Refused
 from server import metrics
 from server.audience import Audience, Follower
-from server.clock import Moment
+from server.clock import Moment, RedisClock
 from server.proposal import LateAnswer, Proposal, Request, propose
 from server.room.commands import CreateRoom, LoseLink, PassTime, Pause, StandStill, TakeSeat
 from server.room.decide import DrawRound, refuse_for_now
@@ -25,7 +25,7 @@ from server.room.news import History, Step
 from server.room.state import Deadline, RoomState
 from server.store.entries import Logged, Tail
 from server.store.lane import Answer, Append, Reply
-from server.store.log import fold
+from server.store.log import Log, fold
 
 HISTORY_SECONDS: Final = 3.0
 """All players of a server that was killed come back within about this time; then the memory is better used."""
@@ -35,6 +35,14 @@ MAX_WAITING: Final = 256
 
 class Surroundings(Protocol):
     """What a room needs of the process around it."""
+
+    @property
+    def log(self) -> Log:
+        """Where the room's events go, when it is the room's turn."""
+
+    @property
+    def clock(self) -> RedisClock:
+        """Redis' clock. When Redis was not heard lately it knows no present moment, and nothing is decided."""
 
     @property
     def is_shared(self) -> bool:
@@ -47,18 +55,6 @@ class Surroundings(Protocol):
     @property
     def closed_room_seconds(self) -> int:
         """How long a closed room's log stays."""
-
-    def moment(self) -> Moment | None:
-        """The present moment, if Redis was heard so lately that no pause can have gone unnoticed.
-
-        Else nothing is decided.
-        """
-
-    def set_clock(self, redis_ms: int) -> None:
-        """Redis' clock shows this."""
-
-    def enqueue(self, room: "HostedRoom", *, is_first: bool) -> None:
-        """Ask the room for its `next_append` when the log takes the next batch, and tell it what became of it."""
 
     def later(self, seconds: float, call: Callable[[], None]) -> None:
         """Call this after so many seconds; 0 is as soon as everything else has had its turn."""
@@ -272,7 +268,7 @@ class HostedRoom:
         if not self._has_turn_coming:
             self._has_turn_coming = True
             # What was read just now is soon old.
-            self._around.enqueue(self, is_first=is_fresh)
+            self._around.log.enqueue(self, is_first=is_fresh)
 
     def next_append(self) -> Append | None:
         """Its turn: decide all that waits. What there is to append, if anything."""
@@ -281,7 +277,7 @@ class HostedRoom:
         if self._is_reading:
             return None
         while self._waiting or self._misses_pause:
-            moment = self._around.moment()
+            moment = self._around.clock.moment()
             if moment is None:
                 self.is_doubtful = True
                 self._put_off(self._waiting)
@@ -394,11 +390,11 @@ class HostedRoom:
                 self.caught_up(reply.entries)
                 return
             case Answer.LATE:
-                self._around.set_clock(reply.now_ms)
+                self._around.clock.set(reply.now_ms)
                 self._waiting = [Request(PassTime(reply.now_ms)), *proposal.requests, *self._waiting]
             case Answer.EARLY:
                 # Our idea of Redis' clock was ahead of it; the deadline is set anew.
-                self._around.set_clock(reply.now_ms)
+                self._around.clock.set(reply.now_ms)
         self._hear_meanwhile()
         self._go_on()
 

@@ -20,7 +20,7 @@ class Outbox:
     def send(self, data: bytes) -> None:
         """Send one text frame; nothing happens on a connection that is closing."""
         # Looked at before: a record may be larger than all that may lie here, and its reader has done nothing yet.
-        if self._websocket.unsent_bytes > self._max_unsent_bytes:
+        if self._websocket.transport.get_write_buffer_size() > self._max_unsent_bytes:
             # `close` would wait for the very reader that does not read.
             metrics.CUT_OFF.labels("unread").inc()
             self.has_stalled = True

@@ -134,7 +134,7 @@ def _health(host: Host) -> Pages:
         return line("alive")
 
     async def tell_ready(_: Ask) -> Page:
-        if host.moment():
+        if host.clock.moment():
             return line("ready")
         return line(f"redis has been silent for {host.silent_seconds:.1f} s", HTTPStatus.SERVICE_UNAVAILABLE)
 

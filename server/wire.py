@@ -41,11 +41,6 @@ class Wire(ServerConnection):
         super().data_received(data)
         self.is_between_messages = _is_between_messages(self.protocol)
 
-    @property
-    def unsent_bytes(self) -> int:
-        """What lies in the socket's buffer since the other end does not read."""
-        return self.transport.get_write_buffer_size()
-
     def write_text(self, data: bytes) -> None:
         """Send one text frame without waiting; nothing happens on a connection that is closing."""
         if self.protocol.close_sent is None and not self.transport.is_closing():
