@@ -83,7 +83,7 @@ class _ClusterLine(Line):
         self._cluster = cluster
         self._slot = key_slot(keys.deadlines(number).encode())
 
-    async def send(self, commands: Sequence[Command]) -> list[Any]:
+    async def send(self, commands: Sequence[Command], failures: int = 0) -> list[Any]:  # noqa: ARG002 - its client counts its own
         return await self._cluster.send(self._slot, [(words, {}) for words in commands])
 
 

@@ -167,18 +167,20 @@ class Lane:
 
     def _answered(self, replies: Sequence[Any] | RedisError) -> None:
         """What Redis says of the batch. Scripts that did what they should do so once, however often they are run."""
-        if isinstance(replies, RedisError) or any(isinstance(reply, RedisError) for reply in replies):
+        if isinstance(replies, RedisError):
+            self._insist(failures=1)
+        elif any(isinstance(reply, RedisError) for reply in replies):
             self._insist()
         else:
             self._hand_out([_parse(reply) for reply in replies])
 
-    def _insist(self) -> None:
-        self._insisting = asyncio.create_task(self._deliver())
+    def _insist(self, failures: int = 0) -> None:
+        self._insisting = asyncio.create_task(self._deliver(failures))
 
-    async def _deliver(self) -> None:
+    async def _deliver(self, failures: int) -> None:
         """Whatever goes wrong, this lane goes on: without it no room of ours would move."""
         try:
-            replies = await self._find_out()
+            replies = await self._find_out(failures)
         except (RedisError, OSError):
             replies = [_UNKNOWN] * len(self._batch)
         except Exception as fault:
@@ -186,13 +188,16 @@ class Lane:
             replies = [_UNKNOWN] * len(self._batch)
         self._hand_out(replies)
 
-    async def _find_out(self) -> list[Reply]:
-        """Send the batch over whatever connection there may be. Raises RedisError, and OSError."""
+    async def _find_out(self, failures: int) -> list[Reply]:
+        """Send the batch, which failed so often already, over whatever connection there may be.
+
+        Raises RedisError, and OSError.
+        """
         if self._script is None:
             word = "SPUBLISH" if await is_sharded(self._redis) else "PUBLISH"
             self._script = Script("append.lua", head=f"local publish = '{word}'\n")
         sha, text = self._script.sha, self._script.text
-        replies = await self._line.send([("EVALSHA", sha, *append) for _, append in self._batch])
+        replies = await self._line.send([("EVALSHA", sha, *append) for _, append in self._batch], failures)
         if any(isinstance(reply, NoScriptError) for reply in replies):
             replies = await self._line.send([("EVAL", text, *append) for _, append in self._batch])
         return [_parse(reply) for reply in replies]
@@ -255,8 +260,11 @@ def _parse(reply: Any) -> Reply:
         word, now_ms, *found = reply
         entries = [parse_entry(entry_id, _pairs(fields)) for entry_id, fields in found[0]] if found else ()
         return Reply(_ANSWERS[word], int(now_ms), entries)
-    except (KeyError, ValueError):
+    except ValueError:
         # Whoever reads the log will say what is wrong with it.
+        return _UNKNOWN
+    except Exception as fault:
+        report("the log", fault)
         return _UNKNOWN
 
 

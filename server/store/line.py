@@ -50,14 +50,15 @@ class Line:
         socket.exchange(b"".join([pack(command) for command in commands]), len(commands), told)
         return True
 
-    async def send(self, commands: Sequence[Command]) -> list[Any]:
+    async def send(self, commands: Sequence[Command], failures: int = 0) -> list[Any]:
         """The replies to these commands, in order; an error in the place of a reply. Raises RedisError, and OSError.
 
-        Cancelling leaves in doubt what was done.
+        After so many failures they are tried that much less often. Cancelling leaves in doubt what was done.
         """
         packed = b"".join([pack(command) for command in commands])
-        failures = 0
         while True:
+            if failures:
+                await asyncio.sleep(BACKOFF.compute(failures))
             try:
                 return await self._exchange(packed, len(commands))
             except (RedisConnectionError, RedisTimeoutError):
@@ -65,7 +66,6 @@ class Line:
                 failures += 1
                 if failures > RETRIES:
                     raise
-                await asyncio.sleep(BACKOFF.compute(failures))
 
     async def close(self) -> None:
         """End the connection. What is sent afterwards opens another one."""

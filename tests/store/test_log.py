@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import json
 from collections.abc import AsyncIterator, Sequence
+from typing import Any
 
 import pytest
 from redis.asyncio import Redis
@@ -15,8 +16,11 @@ from server.store.client import connect
 from server.store.cluster import is_sharded, nodes_of, owner_of
 from server.store.entries import Tail, parse_wake
 from server.store.lane import Answer, Append, Reply
+from server.store.line import RETRIES
 from server.store.log import Log
 from tests.appending import Once, begin_append
+from tests.faulty_link import faulty_link
+from tests.processes import redis_process
 
 ROOM = "quiet-amber-otter"
 MOVE = Played(seat=1, move=MOVES["b4"])
@@ -232,13 +236,48 @@ async def test_an_append_over_a_connection_that_was_cut_is_made_once(writer: Wri
     assert [logged.index for logged in await writer.log.read(ROOM)] == [1, 2]
 
 
-async def test_who_asks_when_sending_has_ended_is_not_sent_for(redis: Redis) -> None:
+async def test_who_comes_when_sending_has_ended_is_not_asked(redis: Redis) -> None:
+    asked: list[str] = []
+
+    class Noted(Once):
+        def next_append(self) -> Append:
+            asked.append(self.code)
+            return self.append
+
     log = Log(redis)
     async with log.sending():
         await Writer(log).append()
-    begin_append(log, Append(ROOM, 1, "t1", "t2", (MOVE,)))
-    await redis.ping()
-    assert len(await log.read(ROOM)) == 1
+    log.enqueue(Noted(Append(ROOM, 1, "t1", "t2", (MOVE,))))
+    # Whoever is asked is asked in the next turn of the loop.
+    await asyncio.sleep(0)
+    assert asked == []
+
+
+async def test_an_append_whose_connection_broke_is_tried_as_often_as_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    with redis_process() as process:
+        async with faulty_link(process.socket) as link:
+            client = connect(link.url)
+            log = Log(client)
+            async with log.sending():
+                writer = Writer(log)
+                await writer.append()
+                opened: list[Any] = []
+                make_connection: Any = client.connection_pool.make_connection
+
+                def open_another() -> Any:
+                    opened.append(make_connection())
+                    return opened[-1]
+
+                monkeypatch.setattr(client.connection_pool, "make_connection", open_another)
+                link.stall()
+                answered = begin_append(log, Append(ROOM, 1, "t1", "t2", (MOVE,)))
+                await asyncio.sleep(0)
+                link.is_closed = True
+                link.reset()
+                async with asyncio.timeout(5):
+                    assert (await answered).answer is Answer.UNKNOWN
+            assert len(opened) == RETRIES
+            await client.aclose()
 
 
 async def test_what_waits_is_sent_before_sending_ends(redis: Redis) -> None:
