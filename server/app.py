@@ -59,8 +59,8 @@ async def running(settings: Settings) -> AsyncIterator[str]:
         except EmbeddedRedisError as reason:
             raise StartError(str(reason)) from reason
         try:
-            # Four pools: many hellos at once delay no move, and many readings of logs no beat.
-            redis, greeting, beating = connect(url), connect(url), connect(url, connections=1)
+            # A line for each: many hellos at once delay no reading of a log, and many readings no beat.
+            redis, greeting, beating = connect(url), connect(url), connect(url)
             listening = connect(url, timeout_seconds=None)
         except ValueError as reason:
             examples = "redis://host:6379/0, or redis+cluster://host:6379,other:6379 for a Cluster"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.connection import AbstractConnection, Connection, SSLConnection, UnixDomainSocketConnection
 from redis.asyncio.retry import Retry
 from redis.crc import key_slot
@@ -14,7 +14,8 @@ from redis.exceptions import ReadOnlyError, RedisError, ResponseError
 
 from server.store import keys
 from server.store.cluster import Cluster
-from server.store.line import BACKOFF, RETRIES, Command, Line, pack
+from server.store.line import BACKOFF, RETRIES, Command, Line, pack, split
+from server.store.single import Single
 
 CONNECT_SECONDS: Final = 2.0
 
@@ -39,11 +40,11 @@ class _Leaving(AbstractConnection):
 
     def pack_command(self, *words: Any) -> list[bytes]:
         """As redis-py's, in C, which takes a quarter of the time for every append."""
-        return [pack(_split(words))]
+        return [pack(split(words))]
 
     def pack_commands(self, commands: Iterable[Iterable[Any]]) -> list[bytes]:
         """As redis-py's, in C."""
-        return [b"".join(pack(_split(tuple(words))) for words in commands)]
+        return [b"".join(pack(split(tuple(words))) for words in commands)]
 
     async def send_packed_command(self, *arguments: Any, **options: Any) -> None:
         """As redis-py's. Raises `ConnectionError` for a socket that is closed."""
@@ -94,11 +95,6 @@ def lines(redis: Redis) -> list[Line]:
     return [Line(redis)]
 
 
-def _split(words: Command) -> Command:
-    """Names such as "CLIENT SETINFO" are two words, which redis-py gives as one."""
-    return (*words[0].split(), *words[1:])
-
-
 class _LeavingConnection(_Leaving, Connection):
     pass
 
@@ -122,24 +118,24 @@ _CLUSTER: Final = "+cluster"
 """What the scheme of a Cluster's URL ends with."""
 
 
-def connect(url: str, timeout_seconds: float | None = 2.0, connections: int = 16) -> Redis:
+def connect(url: str, timeout_seconds: float | None = 2.0) -> Redis:
     """A client for this URL; nothing is sent yet. Raises ValueError for one that names no Redis.
 
     `redis://`, `rediss://` and `unix://` name a single Redis; `redis+cluster://` and `rediss+cluster://` one or more
-    nodes of a Cluster, with commas between them. The connections are those to one node.
+    nodes of a Cluster, with commas between them.
 
     Every write of ours may be repeated without harm, so lost answers are retried. RESP 2, because redis-py 8.1.0 does
     not replace pooled sockets that the server closed under RESP 3 (its issue 4252).
     """
     parts = urlsplit(url)
     if not parts.scheme.endswith(_CLUSTER):
-        return _connect(url, timeout_seconds, connections)
+        return _connect(url, timeout_seconds)
     user, at, hosts = parts.netloc.rpartition("@")
 
     def open_node(address: str, is_brief: bool) -> Redis:
         scheme = parts.scheme.removesuffix(_CLUSTER)
         node = parts._replace(scheme=scheme, netloc=f"{user}{at}{address}").geturl()
-        return _connect(node, CONNECT_SECONDS, 1) if is_brief else _connect(node, timeout_seconds, connections)
+        return _connect(node, CONNECT_SECONDS if is_brief else timeout_seconds)
 
     seeds = hosts.split(",")
     for seed in seeds:
@@ -148,16 +144,15 @@ def connect(url: str, timeout_seconds: float | None = 2.0, connections: int = 16
     return Cluster(seeds, open_node)
 
 
-def _connect(url: str, timeout_seconds: float | None, connections: int) -> Redis:
-    pool = BlockingConnectionPool.from_url(
+def _connect(url: str, timeout_seconds: float | None) -> Single:
+    pool = ConnectionPool.from_url(
         url,
         protocol=2,
         socket_timeout=timeout_seconds,
         socket_connect_timeout=CONNECT_SECONDS,
         retry=Retry(BACKOFF, RETRIES),
         health_check_interval=0,
-        max_connections=connections,
     )
     # The URL decides on the class; one given beside it would be overruled.
     pool.connection_class = _BY_SCHEME[urlsplit(url).scheme]
-    return Redis.from_pool(pool)
+    return Single(pool)

@@ -109,7 +109,7 @@ async def _start(data_dir: Path, url: str) -> asyncio.subprocess.Process:
 
 async def _answers(url: str) -> bool:
     """Whether a Redis that has read its data answers here."""
-    client = connect(url, timeout_seconds=1.0, connections=1)
+    client = connect(url, timeout_seconds=1.0)
     try:
         return bool(await client.ping())
     except (RedisError, OSError):
@@ -119,7 +119,7 @@ async def _answers(url: str) -> bool:
 
 
 async def _stop(child: asyncio.subprocess.Process | None, url: str) -> None:
-    client = connect(url, timeout_seconds=STOP_SECONDS, connections=1)
+    client = connect(url, timeout_seconds=STOP_SECONDS)
     try:
         # It answers by closing the connection.
         with suppress(RedisConnectionError):

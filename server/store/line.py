@@ -34,6 +34,11 @@ def pack(words: Command) -> bytes:
     return packed
 
 
+def split(words: Command) -> Command:
+    """Names such as "CLIENT SETINFO" are two words, which redis-py gives as one."""
+    return (*words[0].split(), *words[1:]) if " " in words[0] else words
+
+
 class Line:
     """Opened when it is first needed, and again whenever it was lost. One batch at a time."""
 
@@ -55,12 +60,15 @@ class Line:
 
         After so many failures they are tried that much less often. Cancelling leaves in doubt what was done.
         """
-        packed = b"".join([pack(command) for command in commands])
+        return await self.send_packed(b"".join([pack(command) for command in commands]), len(commands), failures)
+
+    async def send_packed(self, packed: bytes, count: int, failures: int = 0) -> list[Any]:
+        """The same for so many commands that are packed already."""
         while True:
             if failures:
                 await asyncio.sleep(BACKOFF.compute(failures))
             try:
-                return await self._exchange(packed, len(commands))
+                return await self._exchange(packed, count)
             except (RedisConnectionError, RedisTimeoutError):
                 await self.close()
                 failures += 1
