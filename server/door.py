@@ -42,6 +42,7 @@ class Door:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._open: Counter[str] = Counter()
+        self._count = 0
         self._new_players: dict[str, TokenBucket] = {}
         self._leavings = Leavings()
 
@@ -61,7 +62,7 @@ class Door:
             raise TurnedAway(
                 HTTPStatus.FORBIDDEN, "origin", f"Pages of {origin[:100]!a} may not connect here (--origins)."
             )
-        if self._open.total() >= self._settings.max_connections:
+        if self._count >= self._settings.max_connections:
             raise TurnedAway(HTTPStatus.SERVICE_UNAVAILABLE, "full", "This server is full; try again later.")
         if self._open[address] >= self._settings.connections_per_address:
             raise TurnedAway(
@@ -74,15 +75,17 @@ class Door:
         assert connection.request is not None, "the handshake is over"
         address = self._address(connection, connection.request)
         self._open[address] += 1
+        self._count += 1
         metrics.CONNECTIONS.inc()
         try:
             yield address
         finally:
             metrics.CONNECTIONS.dec()
             self._open[address] -= 1
+            self._count -= 1
             if not self._open[address]:
                 del self._open[address]
-            self._leavings.add(self._open.total())
+            self._leavings.add(self._count)
 
     def may_enroll(self, address: str) -> bool:
         """Whether one more new player may come from this address; counted if so."""
