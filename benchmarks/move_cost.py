@@ -8,9 +8,10 @@ two cores it shares one with Redis. What the end of a race costs, once for all o
 import asyncio
 import statistics
 import sys
+from contextlib import AbstractAsyncContextManager
 
 from benchmarks.figure import Figure, written_down
-from benchmarks.under_load import Cost, control, loading, serving
+from benchmarks.under_load import Cost, Loader, Processes, control, loading, serving
 
 REPEATS = 5
 ROOMS = 500
@@ -34,7 +35,8 @@ async def _measure_all() -> list[Figure]:
     paced = await _compare(PACED_ROOMS, PACE_SECONDS)
     speed = statistics.median(cost.per_second for cost in saturated["race"])
     # The mean of a pause is two thirds of the longest one.
-    half = await _load_half(1.5 * 2 * ROOMS / (speed / 2))
+    pace_seconds = 1.5 * 2 * ROOMS / (speed / 2)
+    echo_half, half = await _load_half("echo", pace_seconds), await _load_half("race", pace_seconds)
     always = await _load("race", ROOMS, 0.0, fsync="always")
     end_us = await _end_races(statistics.median(cost.server_us for cost in saturated["race"]))
     return [
@@ -42,6 +44,8 @@ async def _measure_all() -> list[Figure]:
         Figure("moves_per_second", speed, "/s", ">= 20000", holds=speed >= 20_000),
         Figure("move_p99_ms_half_load", half[0], "ms", "< 10", holds=half[0] < 10),
         written_down("move_p99_ms_half_load_highest", half[-1], "ms"),
+        Figure("echo_p99_ms_half_load", echo_half[0], "ms", "(control)", holds=True),
+        written_down("echo_p99_ms_half_load_highest", echo_half[-1], "ms"),
         written_down("move_us_always", always.server_us, "us"),
         written_down("race_end_us", end_us, "us"),
         *_figures("_paced", paced, 2.0),
@@ -84,24 +88,30 @@ async def _compare(rooms: int, pace_seconds: float) -> dict[str, list[Cost]]:
     return costs
 
 
-async def _load_half(pace_seconds: float) -> list[float]:
+async def _load_half(kind: str, pace_seconds: float) -> list[float]:
     """The 99th percentiles in ms of four parts of a race, the median first and the highest last.
 
-    The end is left out: here all races end, and are stored, in the same second.
+    The end is left out: here all races end, and are stored, in the same second. The echo has as many messages a second.
     """
-    async with serving() as served, loading("race", served, ROOMS, pace=pace_seconds) as load:
+    async with _serving(kind) as served, _loading(kind, served, ROOMS, pace_seconds) as load:
         await load.move(FIRST_MOVES)
         p99s = sorted([(await load.move(10)).p99_ms for _ in range(4)])
     return [statistics.median(p99s), *p99s]
 
 
 async def _load(kind: str, rooms: int, pace_seconds: float, fsync: str = "everysec") -> Cost:
-    async with (
-        serving(fsync=fsync) if kind == "race" else control(kind) as served,
-        loading("race" if kind == "race" else "echo", served, rooms, pace=pace_seconds) as load,
-    ):
+    async with _serving(kind, fsync) as served, _loading(kind, served, rooms, pace_seconds) as load:
         await load.move(FIRST_MOVES)
         return await load.move(MEASURED_MOVES)
+
+
+def _serving(kind: str, fsync: str = "everysec") -> AbstractAsyncContextManager[Processes]:
+    """Our server, or a control."""
+    return serving(fsync=fsync) if kind == "race" else control(kind)
+
+
+def _loading(kind: str, served: Processes, rooms: int, pace_seconds: float) -> AbstractAsyncContextManager[Loader]:
+    return loading("race" if kind == "race" else "echo", served, rooms, pace=pace_seconds)
 
 
 async def _end_races(move_us: float) -> float:

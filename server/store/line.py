@@ -117,6 +117,8 @@ class _Socket(asyncio.Protocol):
         self._overdue_at = 0.0
         self._look: asyncio.TimerHandle | None = None
         self._transport.set_protocol(self)
+        # Written at once: uvloop would wait until everything else of this moment is done.
+        self._transport.set_write_buffer_limits(high=0)
 
     @property
     def has_ended(self) -> bool:

@@ -15,7 +15,7 @@ from server.store import keys
 from server.store.client import connect
 from server.store.cluster import is_sharded, nodes_of, owner_of
 from server.store.entries import Tail, parse_wake
-from server.store.lane import Answer, Append, Reply
+from server.store.lane import MOST_IN_BATCH, Answer, Append, Reply
 from server.store.line import RETRIES
 from server.store.log import Log
 from tests.appending import Once, begin_append
@@ -170,28 +170,66 @@ async def test_one_broken_log_does_not_harm_the_others_of_its_batch(writer: Writ
     assert [reply.answer for reply in await asyncio.gather(*answers)] == [Answer.UNKNOWN, Answer.APPENDED]
 
 
-async def test_an_append_is_made_when_its_turn_comes_and_not_before(writer: Writer) -> None:
+async def test_an_append_is_made_when_its_turn_comes_and_not_before() -> None:
     """Until then a room goes on hearing, and decides about all of it together."""
-    happened: list[str] = []
+    asked: list[str] = []
 
     class Noted(Once):
         def next_append(self) -> Append:
-            happened.append(f"made {self.append.tag}")
-            if self is first:
-                # The log is busy with it from here on.
-                writer.log.enqueue(second)
-            return self.append
+            asked.append(self.code)
+            return super().next_append()
+
+    one, other = (Noted(Append(room, 0, "", "t1", (MOVE,))) for room in neighbours(ROOM, 2))
+    with redis_process() as process:
+        async with faulty_link(process.socket) as link, connect(link.url) as client, asyncio.timeout(5):
+            log = Log(client)
+            async with log.sending():
+                await Writer(log).append()
+                link.stall()
+                log.enqueue(one)
+                await asyncio.sleep(0)
+                log.enqueue(other)
+                await asyncio.sleep(0)
+                assert asked == [one.code]
+                link.flow()
+                await other.answered
+    assert asked == [one.code, other.code]
+
+
+async def test_the_next_batch_is_on_its_way_before_the_last_one_is_told_of(writer: Writer) -> None:
+    """Redis works on it while we tell."""
+    said: list[str] = []
+
+    class Noted(Once):
+        def next_append(self) -> Append:
+            said.append("asked")
+            return super().next_append()
 
         def replied(self, reply: Reply) -> None:
-            happened.append(f"{reply.answer} {self.append.tag}")
+            said.append("told")
             super().replied(reply)
 
-    first, second = (Noted(Append(room, 0, "", f"t-{room}", (MOVE,))) for room in neighbours(ROOM, 2))
-    writer.log.enqueue(first)
+    batch, one_more = MOST_IN_BATCH, 1
+    writers = [Noted(Append(room, 0, "", "t1", (MOVE,))) for room in neighbours(ROOM, batch + one_more)]
+    for each in writers:
+        writer.log.enqueue(each)
     async with asyncio.timeout(5):
-        await second.answered
-    tags = first.append.tag, second.append.tag
-    assert happened == [f"made {tags[0]}", f"appended {tags[0]}", f"made {tags[1]}", f"appended {tags[1]}"]
+        await asyncio.gather(*(each.answered for each in writers))
+    assert said == ["asked"] * (batch + one_more) + ["told"] * (batch + one_more)
+
+
+async def test_what_follows_from_the_last_batch_is_sent_before_sending_ends(redis: Redis) -> None:
+    class Chained(Once):
+        def replied(self, reply: Reply) -> None:
+            log.enqueue(last)
+            super().replied(reply)
+
+    log = Log(redis)
+    rooms = neighbours(ROOM, 2)
+    first, last = Chained(Append(rooms[0], 0, "", "t1", (MOVE,))), Once(Append(rooms[1], 0, "", "t1", (MOVE,)))
+    async with log.sending():
+        log.enqueue(first)
+    assert last.answered.done()
 
 
 async def test_who_is_to_be_first_is_asked_before_those_who_wait(writer: Writer) -> None:
