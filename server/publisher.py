@@ -15,6 +15,8 @@ from server.store.log import Log, fold
 
 RETRY_SECONDS: Final = 0.25
 """Between two attempts to store a match in a Redis that does not answer."""
+AT_ONCE: Final = 8
+"""Rooms whose matches are being stored. Each is a whole log in memory, 100 KiB, until Redis has its record."""
 
 
 class Publisher:
@@ -26,6 +28,7 @@ class Publisher:
         self._sign = sign
         self._stopping = stopping
         self._under_way: set[str] = set()
+        self._few = asyncio.Semaphore(AT_ONCE)
 
     async def publish(self, code: str) -> int | None:
         """Store the matches of this room that are over, however often it takes; the newest match that is stored now.
@@ -38,18 +41,21 @@ class Publisher:
         try:
             while not self._stopping.is_set():
                 try:
-                    steps = fold(await self._log.read(code))
-                    for record in record_matches(code, steps):
-                        if await self._archive.keep(self._sign(record)):
-                            metrics.RECORDS.inc()
+                    async with self._few:
+                        return await self._store(code)
                 except (RedisError, OSError):
                     await asyncio.sleep(RETRY_SECONDS)
-                else:
-                    # Of what was read, that is: another match may be over by now.
-                    return steps[-1].after.unpublished if steps else 0
             return None
         finally:
             self._under_way.discard(code)
+
+    async def _store(self, code: str) -> int:
+        """The newest match of what was read, that is: another one may be over by now."""
+        steps = fold(await self._log.read(code))
+        for record in record_matches(code, steps):
+            if await self._archive.keep(self._sign(record)):
+                metrics.RECORDS.inc()
+        return steps[-1].after.unpublished if steps else 0
 
     async def last_record(self, code: str) -> MatchRecord | None:
         """The record of the last match that is over in this room, if any is. Raises RedisError."""
