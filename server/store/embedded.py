@@ -10,10 +10,11 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
-
-from server.store.client import connect
 
 START_SECONDS: Final = 10.0
 STOP_SECONDS: Final = 1.0
@@ -109,7 +110,7 @@ async def _start(data_dir: Path, url: str) -> asyncio.subprocess.Process:
 
 async def _answers(url: str) -> bool:
     """Whether a Redis that has read its data answers here."""
-    client = connect(url, timeout_seconds=1.0)
+    client = _connect_once(url, timeout_seconds=1.0)
     try:
         return bool(await client.ping())
     except (RedisError, OSError):
@@ -118,8 +119,13 @@ async def _answers(url: str) -> bool:
         await client.aclose()
 
 
+def _connect_once(url: str, timeout_seconds: float) -> Redis:
+    """A client that tries nothing again, as ours do for half a second: a Redis that starts or ends is no trouble."""
+    return Redis.from_url(url, protocol=2, socket_timeout=timeout_seconds, retry=Retry(NoBackoff(), 0))
+
+
 async def _stop(child: asyncio.subprocess.Process | None, url: str) -> None:
-    client = connect(url, timeout_seconds=STOP_SECONDS)
+    client = _connect_once(url, timeout_seconds=STOP_SECONDS)
     try:
         # It answers by closing the connection.
         with suppress(RedisConnectionError):
