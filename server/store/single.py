@@ -63,6 +63,9 @@ class Single(Redis):
 
         Raises RedisError, and OSError, when Redis was tried as often as it should be.
         """
+        if not commands:
+            # There would never be an answer to nothing.
+            return []
         replied: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
         packed = b"".join([pack(split(words)) for words, _ in commands])
         self._asked.append(_Asked(packed, len(commands), replied))

@@ -86,6 +86,12 @@ async def test_a_pipeline_of_more_than_a_batch_is_one_all_the_same(single: Redis
     assert await pipeline.execute() == [str(each).encode() for each in range(MANY)]
 
 
+async def test_a_pipeline_without_commands_has_no_replies_and_holds_up_nobody(single: Redis) -> None:
+    async with asyncio.timeout(5):
+        assert await single.pipeline(transaction=False).execute() == []
+        assert await echo(single, "next") == "next"
+
+
 async def test_a_pipeline_raises_its_first_error(single: Redis) -> None:
     pipeline = single.pipeline(transaction=False)
     pipeline.echo("one")
