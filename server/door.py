@@ -43,6 +43,7 @@ class Door:
         self._settings = settings
         self._open: Counter[str] = Counter()
         self._count = 0
+        """All that `_open` counts, which may be thousands of addresses: too many to go through for each who comes."""
         self._new_players: dict[str, TokenBucket] = {}
         self._leavings = Leavings()
 

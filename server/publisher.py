@@ -10,13 +10,12 @@ from protocol.calculation.record import Record
 from protocol.messages.from_server import MatchRecord
 from server import metrics
 from server.room.recording import record_last_match, record_matches
+from server.store import keys
 from server.store.archive import Archive
 from server.store.log import Log, fold
 
 RETRY_SECONDS: Final = 0.25
 """Between two attempts to store a match in a Redis that does not answer."""
-AT_ONCE: Final = 8
-"""Rooms whose matches are being stored. Each is a whole log in memory, 100 KiB, until Redis has its record."""
 
 
 class Publisher:
@@ -28,7 +27,11 @@ class Publisher:
         self._sign = sign
         self._stopping = stopping
         self._under_way: set[str] = set()
-        self._few = asyncio.Semaphore(AT_ONCE)
+        self._turns = [asyncio.Lock() for _ in range(keys.BUCKETS)]
+        """By bucket. One room of each is in memory with its whole log, 100 KiB, until Redis has its record.
+
+        What is away of a Cluster holds up its own buckets only.
+        """
 
     async def publish(self, code: str) -> int | None:
         """Store the matches of this room that are over, however often it takes; the newest match that is stored now.
@@ -41,7 +44,7 @@ class Publisher:
         try:
             while not self._stopping.is_set():
                 try:
-                    async with self._few:
+                    async with self._turns[keys.bucket(code)]:
                         return await self._store(code)
                 except (RedisError, OSError):
                     await asyncio.sleep(RETRY_SECONDS)

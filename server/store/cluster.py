@@ -5,18 +5,18 @@ redis-py has a client for Clusters as well; docs/decisions/0016-cluster.md says 
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, cast
 
 import structlog
 from redis.asyncio import Redis
-from redis.asyncio.client import Pipeline
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 from redis.exceptions import AskError, MovedError, RedisError
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from server.store import keys
+from server.store.face import Command, Face
 
 REDIRECTIONS: Final = 5
 """A command follows so many slots that have moved, or are about to."""
@@ -25,13 +25,11 @@ LEARN_SECONDS: Final = 0.5
 _SHARDED_SINCE: Final = 7
 """The version of Redis from which on a channel belongs to the node that serves its slot."""
 _AWAY: Final = (RedisConnectionError, RedisTimeoutError, OSError)
+_ASKING: Final[Command] = (("ASKING",), {})
 _LOG = structlog.get_logger(__name__)
 
-Command = tuple[tuple[Any, ...], Mapping[str, Any]]
-"""As redis-py keeps it: the words, and options for reading the answer."""
 
-
-class Cluster(Redis):
+class Cluster(Face):
     """The nodes of a Cluster. A node that is away is no harm to commands for the others.
 
     `open_node` gives a client for a `host:port`, and with True one that is used once and never waits for long; `seeds`
@@ -39,12 +37,12 @@ class Cluster(Redis):
     arguments goes to the node whose clock counts for the processes; all else is for one of `nodes`.
     """
 
-    def __init__(self, seeds: Sequence[str], open_node: Callable[[str, bool], Redis]) -> None:
+    def __init__(self, seeds: Sequence[str], open_node: Callable[[str, bool], Face]) -> None:
         super().__init__(connection_pool=open_node(seeds[0], False).connection_pool)
         self._open_node = open_node
         self._seeds = seeds
         self._owners: list[str] = [""] * REDIS_CLUSTER_HASH_SLOTS
-        self._nodes: dict[str, Redis] = {}
+        self._nodes: dict[str, Face] = {}
         self._learning: asyncio.Task[None] | None = None
         self._asked_at = 0.0
         self._trouble = "nobody serves this slot"
@@ -99,17 +97,23 @@ class Cluster(Redis):
             raise RedisConnectionError("the slot moves on and on")
         return replies
 
-    async def execute_command(self, *words: Any, **options: Any) -> Any:
-        """As redis-py's. Raises RedisError."""
-        [reply] = await self.send(_slot(words), [(words, options)])
-        if isinstance(reply, Exception):
-            raise reply
-        return reply
+    async def ask(self, commands: Sequence[Command]) -> list[Any]:
+        """As `Face` says. Those for one slot share a round trip; what is away does not hold up the others."""
+        places_by_slot: dict[int, list[int]] = {}
+        for place, (words, _) in enumerate(commands):
+            places_by_slot.setdefault(_slot(words), []).append(place)
+        replies: list[Any] = [None] * len(commands)
 
-    def pipeline(self, transaction: bool = False, shard_hint: str | None = None) -> Pipeline:
-        """Commands that share round trips, one for each slot. There are no transactions."""
-        assert not transaction and shard_hint is None, "a Cluster has no transactions across slots"
-        return _ClusterPipeline(self)
+        async def ask(slot: int, places: list[int]) -> None:
+            try:
+                found = await self.send(slot, [commands[place] for place in places])
+            except (RedisError, OSError) as reason:
+                found = [reason] * len(places)
+            for place, reply in zip(places, found, strict=True):
+                replies[place] = reply
+
+        await asyncio.gather(*(ask(slot, places) for slot, places in places_by_slot.items()))
+        return replies
 
     async def aclose(self, close_connection_pool: bool | None = None) -> None:
         """Close all connections."""
@@ -119,16 +123,13 @@ class Cluster(Redis):
             await node.aclose(close_connection_pool)
 
     async def _deliver(self, address: str, commands: Sequence[Command], *, is_asking: bool) -> list[Any]:
-        pipeline = self._node(address).pipeline(transaction=False)
-        for words, options in commands:
-            if is_asking:
-                # It counts for the next command on the same connection only.
-                pipeline.pipeline_execute_command("ASKING")  # type: ignore[no-untyped-call]
-            pipeline.pipeline_execute_command(*words, **options)  # type: ignore[no-untyped-call]
-        replies = await pipeline.execute(raise_on_error=False)
+        if is_asking:
+            # It counts for the next command on the same connection only.
+            commands = [each for command in commands for each in (_ASKING, command)]
+        replies = await self._node(address).ask(commands)
         return replies[1::2] if is_asking else replies
 
-    def _node(self, address: str) -> Redis:
+    def _node(self, address: str) -> Face:
         if address not in self._nodes:
             self._nodes[address] = self._open_node(address, False)
         return self._nodes[address]
@@ -177,36 +178,6 @@ class Cluster(Redis):
             owners[first : last + 1] = [_address(name, port)] * (last + 1 - first)
         self._owners, self._trouble = owners, "nobody serves this slot"
         self.is_sharded = int(str(version).partition(".")[0]) >= _SHARDED_SINCE
-
-
-class _ClusterPipeline(Pipeline):
-    """Commands for any slots. Those for one slot share a round trip; what is away does not hold up the others."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        super().__init__(cluster.connection_pool, cluster.response_callbacks, False, None)
-        self._cluster = cluster
-
-    async def execute(self, raise_on_error: bool = True) -> list[Any]:
-        """The replies, in order; an error in the place of a reply that was not had. Raises the first of them."""
-        commands, self.command_stack = self.command_stack, []
-        places_by_slot: dict[int, list[int]] = {}
-        for place, (words, _) in enumerate(commands):
-            places_by_slot.setdefault(_slot(words), []).append(place)
-        replies: list[Any] = [None] * len(commands)
-
-        async def send(slot: int, places: list[int]) -> None:
-            try:
-                found = await self._cluster.send(slot, [commands[place] for place in places])
-            except (RedisError, OSError) as reason:
-                found = [reason] * len(places)
-            for place, reply in zip(places, found, strict=True):
-                replies[place] = reply
-
-        await asyncio.gather(*(send(slot, places) for slot, places in places_by_slot.items()))
-        failed = next((reply for reply in replies if isinstance(reply, Exception)), None)
-        if failed is not None and raise_on_error:
-            raise failed
-        return replies
 
 
 def lanes(redis: Redis) -> int:

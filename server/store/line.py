@@ -34,11 +34,6 @@ def pack(words: Command) -> bytes:
     return packed
 
 
-def split(words: Command) -> Command:
-    """Names such as "CLIENT SETINFO" are two words, which redis-py gives as one."""
-    return (*words[0].split(), *words[1:]) if " " in words[0] else words
-
-
 class Line:
     """Opened when it is first needed, and again whenever it was lost. One batch at a time."""
 

@@ -11,12 +11,11 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from redis.asyncio import Redis
-from redis.asyncio.client import Pipeline
 from redis.asyncio.connection import ConnectionPool
 
 from protocol.value import value
-from server.store.line import Command, Line, pack, split
+from server.store.face import Command, Face
+from server.store.line import Line, pack
 
 ENOUGH_IN_BATCH: Final = 16
 """Commands that share a round trip, or those of one pipeline. Who asked goes on in one go, which may be to read a log:
@@ -33,10 +32,10 @@ class _Asked:
     replied: asyncio.Future[list[Any]]
 
 
-class Single(Redis):
-    """As redis-py's client, for commands and pipelines; subscriptions take a connection of the pool as ever.
+class Single(Face):
+    """One Redis. Subscriptions take a connection of the pool as ever.
 
-    Cancelling who waits is safe, and stops nothing: what was asked may be done. There are no transactions.
+    Cancelling who waits is safe, and stops nothing: what was asked may be done.
     """
 
     def __init__(self, connection_pool: ConnectionPool) -> None:
@@ -46,28 +45,13 @@ class Single(Redis):
         self._asked: deque[_Asked] = deque()
         self._talking: asyncio.Task[None] | None = None
 
-    async def execute_command(self, *words: Any, **options: Any) -> Any:
-        """As redis-py's. Raises RedisError, and OSError."""
-        [reply] = await self.ask([(words, options)])
-        if isinstance(reply, Exception):
-            raise reply
-        return reply
-
-    def pipeline(self, transaction: bool = False, shard_hint: str | None = None) -> Pipeline:
-        """Commands that are sent together, with those that others ask for at the same time."""
-        assert not transaction and shard_hint is None, "there are no transactions: commands of others come between"
-        return _SinglePipeline(self)
-
-    async def ask(self, commands: Sequence[tuple[Command, Mapping[str, Any]]]) -> list[Any]:
-        """The replies to these commands, each with redis-py's options; an error in the place of a reply.
-
-        Raises RedisError, and OSError, when Redis was tried as often as it should be.
-        """
+    async def ask(self, commands: Sequence[Command]) -> list[Any]:
+        """As `Face` says; raised is what is wrong when Redis was tried as often as it should be."""
         if not commands:
             # There would never be an answer to nothing.
             return []
         replied: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
-        packed = b"".join([pack(split(words)) for words, _ in commands])
+        packed = b"".join([pack(_split(words)) for words, _ in commands])
         self._asked.append(_Asked(packed, len(commands), replied))
         if self._talking is None or self._talking.done():
             self._talking = asyncio.create_task(self._talk())
@@ -119,18 +103,6 @@ class Single(Redis):
         return read(reply, **{option: given for option, given in options.items() if option != "keys"})
 
 
-class _SinglePipeline(Pipeline):
-    """Commands of one task, sent together."""
-
-    def __init__(self, single: Single) -> None:
-        super().__init__(single.connection_pool, single.response_callbacks, False, None)
-        self._single = single
-
-    async def execute(self, raise_on_error: bool = True) -> list[Any]:
-        """The replies, in order. Raises the first that is an error, unless told to return it in its place."""
-        commands, self.command_stack = self.command_stack, []
-        replies = await self._single.ask(commands)
-        failed = next((reply for reply in replies if isinstance(reply, Exception)), None)
-        if failed is not None and raise_on_error:
-            raise failed
-        return replies
+def _split(words: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Names such as "CONFIG SET" are two words, which redis-py gives as one."""
+    return (*words[0].split(), *words[1:]) if " " in words[0] else words

@@ -6,17 +6,21 @@ from typing import Any
 from redis.asyncio import Redis
 
 from protocol.calculation.record import Record
-from server.publisher import AT_ONCE, Publisher
+from server.publisher import Publisher
+from server.room.recording import record_matches
 from server.store import keys
 from server.store.archive import Archive
+from server.store.client import connect
 from server.store.entries import format_event
 from server.store.log import Log
 from tests.races import KEY, raced
+from tests.redis_cluster import RedisCluster, other_than
 
-ROOMS = [f"room-{number}" for number in range(5 * AT_ONCE)]
+ROOMS = [f"room-{number}" for number in range(5 * keys.BUCKETS)]
 
 
-async def test_of_all_races_that_end_at_the_same_moment_a_few_are_in_memory(redis: Redis) -> None:
+async def write_logs(redis: Redis) -> None:
+    """The same race in every room, up to its end."""
     steps = raced(1).steps
     pipeline = redis.pipeline(transaction=False)
     for room in ROOMS:
@@ -24,6 +28,10 @@ async def test_of_all_races_that_end_at_the_same_moment_a_few_are_in_memory(redi
             fields: dict[Any, Any] = {"g": step.tag, "t": step.at_ms, "e": format_event(step.event)}
             pipeline.xadd(keys.log(room), fields, id=f"{number}-0")
     await pipeline.execute()
+
+
+async def test_of_all_races_that_end_at_the_same_moment_one_of_a_bucket_is_in_memory(redis: Redis) -> None:
+    await write_logs(redis)
     read, stored, most = 0, 0, 0
 
     def sign(record: Record) -> Record:
@@ -42,4 +50,27 @@ async def test_of_all_races_that_end_at_the_same_moment_a_few_are_in_memory(redi
     async with asyncio.timeout(20):
         await asyncio.gather(*map(publish, ROOMS))
     assert stored == len(ROOMS)
-    assert 1 < most <= AT_ONCE
+    assert 1 < most <= keys.BUCKETS
+
+
+async def test_races_whose_node_does_not_answer_hold_up_the_records_of_no_others(cluster: RedisCluster) -> None:
+    # The record of the race, which is that of every room, has a key and a node of its own.
+    [record] = record_matches("room", raced(1).steps)
+    safe = cluster.owner(keys.record(record.match_id))
+    frozen = other_than(safe, cluster)
+    async with connect(cluster.url) as redis:
+        await write_logs(redis)
+        hurt = [room for room in ROOMS if cluster.owner(keys.log(room)) is frozen]
+        spared = next(room for room in ROOMS if cluster.owner(keys.log(room)) is safe)
+        stopping = asyncio.Event()
+        publisher = Publisher(Log(redis), Archive(redis), KEY.sign, stopping)
+        frozen.freeze()
+        try:
+            waiting = [asyncio.create_task(publisher.publish(room)) for room in hurt]
+            await asyncio.sleep(0)
+            async with asyncio.timeout(1):
+                await publisher.publish(spared)
+        finally:
+            frozen.thaw()
+            stopping.set()
+            await asyncio.wait(waiting)

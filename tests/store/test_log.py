@@ -40,6 +40,18 @@ class Writer:
         return self.reply.answer
 
 
+class Noted(Once):
+    """Writes down in `asked` when it is asked for its append."""
+
+    def __init__(self, append: Append, asked: list[str]) -> None:
+        super().__init__(append)
+        self.asked = asked
+
+    def next_append(self) -> Append:
+        self.asked.append(self.code)
+        return super().next_append()
+
+
 def neighbours(room: str, count: int) -> list[str]:
     """Rooms of the same bucket, whose appends share batches with those of this one."""
     others = (f"room-{number}" for number in itertools.count())
@@ -173,13 +185,7 @@ async def test_one_broken_log_does_not_harm_the_others_of_its_batch(writer: Writ
 async def test_an_append_is_made_when_its_turn_comes_and_not_before() -> None:
     """Until then a room goes on hearing, and decides about all of it together."""
     asked: list[str] = []
-
-    class Noted(Once):
-        def next_append(self) -> Append:
-            asked.append(self.code)
-            return super().next_append()
-
-    one, other = (Noted(Append(room, 0, "", "t1", (MOVE,))) for room in neighbours(ROOM, 2))
+    one, other = (Noted(Append(room, 0, "", "t1", (MOVE,)), asked) for room in neighbours(ROOM, 2))
     with redis_process() as process:
         async with faulty_link(process.socket) as link, connect(link.url) as client, asyncio.timeout(5):
             log = Log(client)
@@ -198,24 +204,21 @@ async def test_an_append_is_made_when_its_turn_comes_and_not_before() -> None:
 
 async def test_the_next_batch_is_on_its_way_before_the_last_one_is_told_of(writer: Writer) -> None:
     """Redis works on it while we tell."""
-    said: list[str] = []
+    asked: list[str] = []
+    asked_when_told: list[int] = []
 
-    class Noted(Once):
-        def next_append(self) -> Append:
-            said.append("asked")
-            return super().next_append()
-
+    class Counting(Noted):
         def replied(self, reply: Reply) -> None:
-            said.append("told")
+            asked_when_told.append(len(asked))
             super().replied(reply)
 
-    batch, one_more = MOST_IN_BATCH, 1
-    writers = [Noted(Append(room, 0, "", "t1", (MOVE,))) for room in neighbours(ROOM, batch + one_more)]
+    count = MOST_IN_BATCH + 1
+    writers = [Counting(Append(room, 0, "", "t1", (MOVE,)), asked) for room in neighbours(ROOM, count)]
     for each in writers:
         writer.log.enqueue(each)
     async with asyncio.timeout(5):
         await asyncio.gather(*(each.answered for each in writers))
-    assert said == ["asked"] * (batch + one_more) + ["told"] * (batch + one_more)
+    assert asked_when_told == [count] * count
 
 
 async def test_what_follows_from_the_last_batch_is_sent_before_sending_ends(redis: Redis) -> None:
@@ -234,13 +237,7 @@ async def test_what_follows_from_the_last_batch_is_sent_before_sending_ends(redi
 
 async def test_who_is_to_be_first_is_asked_before_those_who_wait(writer: Writer) -> None:
     asked: list[str] = []
-
-    class Noted(Once):
-        def next_append(self) -> Append:
-            asked.append(self.code)
-            return self.append
-
-    one, other = (Noted(Append(room, 0, "", "t1", (MOVE,))) for room in neighbours(ROOM, 2))
+    one, other = (Noted(Append(room, 0, "", "t1", (MOVE,)), asked) for room in neighbours(ROOM, 2))
     writer.log.enqueue(one)
     writer.log.enqueue(other, is_first=True)
     async with asyncio.timeout(5):
@@ -276,16 +273,10 @@ async def test_an_append_over_a_connection_that_was_cut_is_made_once(writer: Wri
 
 async def test_who_comes_when_sending_has_ended_is_not_asked(redis: Redis) -> None:
     asked: list[str] = []
-
-    class Noted(Once):
-        def next_append(self) -> Append:
-            asked.append(self.code)
-            return self.append
-
     log = Log(redis)
     async with log.sending():
         await Writer(log).append()
-    log.enqueue(Noted(Append(ROOM, 1, "t1", "t2", (MOVE,))))
+    log.enqueue(Noted(Append(ROOM, 1, "t1", "t2", (MOVE,)), asked))
     # Whoever is asked is asked in the next turn of the loop.
     await asyncio.sleep(0)
     assert asked == []

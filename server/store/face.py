@@ -1,0 +1,51 @@
+"""The face of redis-py's client, for clients of ours whose commands go a way of their own.
+
+redis-py makes the words of a command and says how its reply is read; what lies between is `ask`.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from redis.asyncio import Redis
+from redis.asyncio.client import Pipeline
+
+Command = tuple[tuple[Any, ...], Mapping[str, Any]]
+"""As redis-py keeps it: the words, and options for reading the answer."""
+
+
+class Face(Redis):
+    """As redis-py's client, but for transactions, which there are none of: commands of others come between."""
+
+    @abstractmethod
+    async def ask(self, commands: Sequence[Command]) -> list[Any]:
+        """The replies to these commands, in order; an error in the place of a reply. Raises RedisError, and OSError."""
+
+    async def execute_command(self, *words: Any, **options: Any) -> Any:
+        """As redis-py's. Raises RedisError, and OSError."""
+        return _sound(await self.ask([(words, options)]))[0]
+
+    def pipeline(self, transaction: bool = False, shard_hint: str | None = None) -> Pipeline:
+        """Commands that are sent together."""
+        assert not transaction and shard_hint is None, "there are no transactions"
+        return _Pipeline(self)
+
+
+class _Pipeline(Pipeline):
+    def __init__(self, face: Face) -> None:
+        super().__init__(face.connection_pool, face.response_callbacks, False, None)
+        self._face = face
+
+    async def execute(self, raise_on_error: bool = True) -> list[Any]:
+        """The replies, in order. Raises the first that is an error, unless told to leave it in its place."""
+        commands, self.command_stack = self.command_stack, []
+        replies = await self._face.ask(commands)
+        return _sound(replies) if raise_on_error else replies
+
+
+def _sound(replies: list[Any]) -> list[Any]:
+    """These replies. Raises the first that is an error."""
+    for reply in replies:
+        if isinstance(reply, Exception):
+            raise reply
+    return replies
