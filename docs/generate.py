@@ -349,7 +349,7 @@ def make_deal_vectors() -> str:
         "chain of line 2": chain.hex(),
         "signature of record": KEY.sign(state_record(chain)).hex(),
         **{f"redeal order of pass {number}": wrap_cards(again.deal.orders[number]) for number in (1, 2)},
-        "redeal salt of pass 2, 0": again.salts[2][0].hex(),
+        "redeal salt of pass 2, 0": again.salt(2, 0).hex(),
         "redeal root": root_envelopes(again.envelopes).hex(),
         "betsy-ross order": wrap_cards(make_deal(choose_rules("betsy-ross"), SEED).orders[0]),
         "senior order": wrap_cards(make_deal(choose_rules("senior"), SEED).orders[0]),

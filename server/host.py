@@ -292,8 +292,8 @@ class Host:
             room.unfollow(follower)
             follower.replaced()
             return
-        introduction = introduce(room.code, history.tell(), viewer, follower.seen_upto, self.clock.now_ms())
-        room.audience.introduce(viewer, follower, introduction)
+        introduction = introduce(room.code, history, viewer, follower.seen_upto, self.clock.now_ms())
+        room.introduce(viewer, follower, introduction)
 
     async def _publish(self, room: HostedRoom) -> None:
         match = await self._publisher.publish(room.code)

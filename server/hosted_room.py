@@ -10,6 +10,7 @@ together and shown together. Nothing is acknowledged, and nothing shown, before 
 from collections.abc import Callable, Sequence
 from random import getrandbits
 from typing import Final, Protocol
+from weakref import ref
 
 from protocol.messages.codec import encode
 from protocol.messages.fields import Phase
@@ -23,6 +24,7 @@ from server.room.decide import DrawRound, refuse_for_now
 from server.room.listing import changes_listing, list_room
 from server.room.news import History, Step
 from server.room.state import Deadline, RoomState
+from server.room.view import Introduction
 from server.store.entries import Logged, Tail
 from server.store.lane import Answer, Append, Reply
 from server.store.log import Log, fold
@@ -149,12 +151,22 @@ class HostedRoom:
 
     def remember(self, steps: list[Step]) -> None:
         """Keep the history for a moment. These are the steps up to the present state."""
-        self.history = history = History(steps)
-        self._around.later(HISTORY_SECONDS, lambda: self._forget(history))
+        self.history = History(steps)
+        # What is forgotten before is not kept by its timer.
+        remembered = ref(self.history)
+        self._around.later(HISTORY_SECONDS, lambda: self._forget(remembered()))
 
-    def _forget(self, history: History) -> None:
+    def _forget(self, history: History | None) -> None:
         """Unless the log was read again meanwhile."""
         if self.history is history:
+            self.history = None
+
+    def introduce(self, seat: int | None, follower: Follower, introduction: Introduction) -> None:
+        """Show a follower what it has missed and let it follow from here on."""
+        self.audience.introduce(seat, follower, introduction)
+        if seat is not None and self.audience.has_both_seats:
+            # Who came back together is here. A thousand histories that stay are half a second of Python's search for
+            # circles, in which nobody is answered.
             self.history = None
 
     def submit(self, request: Request) -> None:

@@ -151,9 +151,15 @@ class Table:
         number = self.state.race.racers[seat].moves + 1
         return self.tell(self.say(seat, Play(number=number, move=MOVES[move] if isinstance(move, str) else move)))
 
-    def race(self, choose: Choose, eagerness: tuple[int, int] = (1, 1), stops: float = 0.0) -> None:
-        """Both seats play to the end; eagerness weighs who moves next, so that one of them may run far ahead."""
-        while self.state.phase is Phase.RACING and self.state.race is not None:
+    def race(
+        self, choose: Choose, eagerness: tuple[int, int] = (1, 1), stops: float = 0.0, most: int = 100_000
+    ) -> None:
+        """Both seats play to the end, or so many moves at most; eagerness weighs who moves next, so that one of them
+        may run far ahead.
+        """
+        for _ in range(most):
+            if self.state.phase is not Phase.RACING or self.state.race is None:
+                return
             racing = [seat for seat in (0, 1) if not self.state.race.racers[seat].ending]
             seat = self.chance.choices(racing, [eagerness[seat] for seat in racing])[0]
             board = self.state.race.racers[seat].board

@@ -1,6 +1,7 @@
 """The deal: what both players get, a pure function of a seed and the rules."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import field
 
 from protocol.calculation.cards import Card, full_deck, rank
 from protocol.calculation.rules import Foundation, Redeal, Rules, Thrown
@@ -25,21 +26,35 @@ class Deal:
 
 @value
 class SealedDeal:
-    """The deal of a round with, for each sealed pass and position, the salt of its envelope."""
+    """The deal of a round behind its envelopes. A salt is made when it is asked for first, and kept.
+
+    Whoever reads a log to learn where its race stands needs few of them, and all take longer than the deal itself.
+    """
 
     round_id: bytes
     deal: Deal
-    salts: tuple[tuple[bytes, ...], ...]
+    seed: bytes
+    _salts: list[list[bytes]] = field(compare=False, repr=False)
+    """For each sealed pass and position, empty as long as nobody has asked."""
+
+    def salt(self, pass_number: int, position: int) -> bytes:
+        """The salt of the envelope that holds the card at this position of this pass."""
+        number = sealed_pass(pass_number, self._salts)
+        salts = self._salts[number]
+        salt = salts[position]
+        if not salt:
+            salt = salts[position] = make_salt(self.seed, number, position)
+        return salt
 
     @property
     def envelopes(self) -> tuple[tuple[bytes, ...], ...]:
         """For each sealed pass and position, the hash that hides its card. Made anew: a room shows them once."""
         return tuple(
             tuple(
-                make_envelope(self.round_id, number, position, card, salt)
-                for position, (card, salt) in enumerate(zip(self.deal.orders[number], salts, strict=True))
+                make_envelope(self.round_id, number, position, card, self.salt(number, position))
+                for position, card in enumerate(self.deal.orders[number])
             )
-            for number, salts in enumerate(self.salts)
+            for number in range(len(self._salts))
         )
 
 
@@ -77,11 +92,7 @@ def seal_deal(rules: Rules, seed: bytes, round_id: bytes) -> SealedDeal:
     """
     deal = make_deal(rules, seed)
     sealed = deal.orders if rules.redeal is Redeal.RESHUFFLED else deal.orders[:1]
-    salts = tuple(
-        tuple(make_salt(seed, number, position) for position in range(len(order)))
-        for number, order in enumerate(sealed)
-    )
-    return SealedDeal(round_id, deal, salts)
+    return SealedDeal(round_id, deal, seed, [[b""] * len(order) for order in sealed])
 
 
 def sealed_pass(pass_number: int, envelopes: Sequence[object]) -> int:

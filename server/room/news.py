@@ -5,8 +5,7 @@ Nothing is held back here: who may see it, and when, is for a `View` to say.
 
 from collections.abc import Sequence
 
-from protocol.calculation.deal import sealed_pass
-from protocol.calculation.round import Opening
+from protocol.calculation.round import Opening, Racer
 from protocol.calculation.seal import commit_secret
 from protocol.messages import entries
 from protocol.messages.codec import encode
@@ -49,20 +48,54 @@ class Told:
 
 
 class History:
-    """All that happened in a room so far, put into words when somebody first asks, and then only what is new."""
+    """All that happened in a room so far, from its first step on. What somebody asks for is put into words, and once.
+
+    Who comes back has missed the last few of what may be hundreds of steps.
+    """
 
     def __init__(self, steps: list[Step]) -> None:
-        self._steps = steps
-        self._told: list[Told] = []
+        self.steps = steps
+        self._told: dict[int, Told] = {}
+        self._counts: list[int] = []
 
     def extend(self, steps: Sequence[Step]) -> None:
         """These steps happened next."""
-        self._steps.extend(steps)
+        self.steps.extend(steps)
 
-    def tell(self) -> Sequence[Told]:
-        """All of it."""
-        self._told += map(tell, self._steps[len(self._told) :])
-        return self._told
+    def tell(self, place: int) -> Told:
+        """The step in this place, from 0."""
+        told = self._told.get(place)
+        if told is None:
+            told = self._told[place] = tell(self.steps[place])
+        return told
+
+    def count(self, place: int) -> int:
+        """How many entries there are up to the step in this place, that one included."""
+        counts = self._counts
+        for step in self.steps[len(counts) :]:
+            counts.append((counts[-1] if counts else 0) + count_news(step))
+        return counts[place]
+
+
+def count_news(step: Step) -> int:
+    """How many entries `tell` makes of a step, without writing a word of them."""
+    before, after = step.before, step.after
+    match step.event:
+        case events.Played(seat=seat):
+            was, now = _racers(seat, before, after)
+            return 1 + _has_turned(was, now) + (now.ending is not None)
+        case events.SeatFreed():
+            return 1 + (_voided_round(before) is not None)
+        case events.Revealed():
+            return 1 + (after.race is not None)
+        case events.Started():
+            return 1 + len(_racing(after))
+        case events.SeatsStopped(seats=seats):
+            return 1 if after.phase is Phase.FINISHED else len(seats)
+        case events.RoomCreated() | events.MatchPublished():
+            return 0
+        case _:
+            return 1
 
 
 def tell(step: Step) -> Told:
@@ -80,7 +113,7 @@ def _tell(step: Step) -> list[News]:
             return _public(entries.Seated(seat=seat, name=name))
         case events.SeatFreed(seat=seat, reason=reason):
             freed = entries.SeatFreed(seat=seat, reason=reason)
-            voided = before.round if before and before.phase is Phase.READY else None
+            voided = _voided_round(before)
             if voided is None:
                 return _public(freed)
             return _public(entries.RoundVoided(round=voided.round_id, secret=voided.secret), freed)
@@ -113,6 +146,11 @@ def _tell(step: Step) -> list[News]:
 
 def _public(*told: Entry) -> list[News]:
     return [News(encode(entry)) for entry in told]
+
+
+def _voided_round(before: RoomState | None) -> OpenRound | None:
+    """The round that ends when a seat becomes free now, before anybody is bound to it."""
+    return before.round if before and before.phase is Phase.READY else None
 
 
 def _phase_end(state: RoomState) -> int:
@@ -155,9 +193,13 @@ def _tell_deal(after: RoomState) -> entries.Dealt:
 
 
 def _tell_first_cards(after: RoomState) -> list[News]:
-    race = after.race
-    assert race is not None, "a race that starts is dealt"
-    return [_tell_turned(after, seat) for seat, racer in enumerate(race.racers) if not racer.ending]
+    return [_tell_turned(after, seat) for seat in _racing(after)]
+
+
+def _racing(state: RoomState) -> list[int]:
+    """The seats that are still racing."""
+    assert state.race is not None, "a race that starts is dealt"
+    return [seat for seat, racer in enumerate(state.race.racers) if not racer.ending]
 
 
 def _tell_turned(after: RoomState, seat: int) -> News:
@@ -166,18 +208,27 @@ def _tell_turned(after: RoomState, seat: int) -> News:
     racer = after.race.racers[seat]
     assert racer.board.turned is not None, "a card was turned"
     pass_number, position = racer.turn
-    salts = dealt.sealed.salts
-    salt = salts[sealed_pass(pass_number, salts)][position]
+    salt = dealt.sealed.salt(pass_number, position)
     return News(encode_turned(seat, pass_number, position, racer.board.turned, salt), seat, (racer.turn, False))
 
 
-def _tell_move(event: events.Played, before: RoomState | None, after: RoomState) -> list[News]:
+def _racers(seat: Seat, before: RoomState | None, after: RoomState) -> tuple[Racer, Racer]:
+    """Who made a move, before it and after it."""
     assert before is not None and before.race is not None and after.race is not None, "moves are made in a race"
+    return before.race.racers[seat], after.race.racers[seat]
+
+
+def _has_turned(was: Racer, now: Racer) -> bool:
+    """Whether the move turned a card."""
+    return now.turn != was.turn and now.board.turned is not None
+
+
+def _tell_move(event: events.Played, before: RoomState | None, after: RoomState) -> list[News]:
     seat, move = event.seat, event.move
-    was, now = before.race.racers[seat], after.race.racers[seat]
+    was, now = _racers(seat, before, after)
     moved = encode_moved(seat, now.moves, move, was.board.card_of(move))
     news = [News(moved, seat, (was.turn, True))]
-    if now.turn != was.turn and now.board.turned is not None:
+    if _has_turned(was, now):
         news.append(_tell_turned(after, seat))
     if now.ending:
         news.extend(_tell_endings((seat,), after))

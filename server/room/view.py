@@ -7,7 +7,7 @@ A `View` holds back the news that its viewer may not see yet, lets it go as the 
 shows: a pure function of the log, so the numbers are the same in every process.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -20,7 +20,8 @@ from protocol.messages.frequent import decode_entry, encode_view
 from protocol.messages.options import Spectators
 from protocol.messages.scene import Scene
 from protocol.value import value
-from server.room.news import Step, Told, tell
+from server.room.events import Played
+from server.room.news import History, Step, Told, tell
 from server.room.state import RoomState
 
 
@@ -78,6 +79,33 @@ class View:
         """How far this viewer has seen."""
         return Mark(self.position, self.tag)
 
+    def skip(self, history: History, place: int) -> None:
+        """Be what seeing every step up to this place would make of a fresh view, without going through all of them.
+
+        What is held back there stands near it: of each seat it is what that seat did last.
+        """
+        waiting: list[tuple[int, Opening, bytes]] = []
+        hidden = set() if self.sees_all else {0, 1} - {self.viewer}
+        horizon = history.tell(place).horizon
+        for step in reversed(range(place + 1)):
+            event, race = history.steps[step].event, history.steps[step].after.race
+            if not hidden or horizon is None or race is None:
+                # All that was before this race has been shown.
+                break
+            if isinstance(event, Played) and event.seat not in hidden:
+                continue
+            for item in reversed(history.tell(step).news):
+                if item.opens_at is None or item.seat not in hidden:
+                    continue
+                if item.opens_at <= horizon:
+                    hidden.discard(item.seat)
+                else:
+                    waiting.append((item.seat, item.opens_at, item.text))
+        for number, (seat, opens_at, text) in enumerate(reversed(waiting), 1):
+            self._held[seat].append((number, opens_at, text))
+        self._count = len(waiting)
+        self.position, self.tag = history.count(place) - len(waiting), history.steps[place].tag
+
     def _release(self, horizon: Opening | None, shown: list[bytes]) -> None:
         """Show held entries that are open now, in the order in which they came."""
         opened: list[_Held] = []
@@ -122,29 +150,37 @@ class Introduction:
     view: View
 
 
-def introduce(room: str, history: Sequence[Told], viewer: int | None, seen_upto: Mark, now_ms: int) -> Introduction:
-    """What a viewer has missed of a whole log behind what it has seen, or the whole scene.
+def introduce(room: str, history: History, viewer: int | None, seen_upto: Mark, now_ms: int) -> Introduction:
+    """What a viewer has missed of a room behind what it has seen, or the whole scene.
 
     The scene is for who has seen nothing, or something that this log does not hold.
     """
-    seen = views_of(history[0].step.after)[viewer]
-    shown: list[bytes] = []
-    is_known = False
-    for told in history:
-        shown.extend(seen.see(told))
-        is_known = is_known or seen.mark == seen_upto
-    if is_known and seen_upto.position:
-        missed = shown[seen_upto.position :]
-        return Introduction(encode_view(seen_upto.position + 1, missed, seen.mark.tag), seen)
+    seen, place = _view_at(history, viewer, seen_upto)
+    shown = [text for later in range(place + 1, len(history.steps)) for text in seen.see(history.tell(later))]
+    if place >= 0:
+        return Introduction(encode_view(seen_upto.position + 1, shown, seen.tag), seen)
     snapshot = messages.Snapshot(
         room=room,
         seat=None if viewer is None else _number(viewer),
-        position=seen.mark.position,
-        tag=seen.mark.tag,
+        position=seen.position,
+        tag=seen.tag,
         now_ms=now_ms,
-        scene=scene(history[-1].step.after, map(decode_entry, shown)),
+        scene=scene(history.steps[-1].after, map(decode_entry, shown)),
     )
     return Introduction(encode(snapshot), seen)
+
+
+def _view_at(history: History, viewer: int | None, mark: Mark) -> tuple[View, int]:
+    """The view of who has seen so far, and the place of the step that showed it; a fresh one, and -1, without any."""
+    created = history.steps[0].after
+    for place in reversed(range(len(history.steps))):
+        if mark.position and history.steps[place].tag == mark.tag:
+            view = views_of(created)[viewer]
+            view.skip(history, place)
+            # What was appended together has one tag, and may have been shown in pieces.
+            if view.position == mark.position:
+                return view, place
+    return views_of(created)[viewer], -1
 
 
 def placed(state: RoomState) -> tuple[int, int] | None:

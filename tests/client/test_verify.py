@@ -18,7 +18,7 @@ from protocol.messages.frequent import encode_view
 from protocol.messages.from_client import Play, Ready, Reveal
 from protocol.messages.options import RoomOptions
 from server.room.events import Played, RoundOpened
-from server.room.news import tell
+from server.room.news import History, tell
 from server.room.recording import record_last_match
 from server.room.view import NOTHING_SEEN, introduce, views_of
 from server.signing import SigningKey
@@ -200,7 +200,7 @@ def receipt_of(table: Table, seat: int) -> list[str]:
         lines.append(f'{{"at_ms":0,"{kind}":{data.decode()}}}')
 
     start = next(place for place, step in enumerate(table.steps) if isinstance(step.event, RoundOpened))
-    note("heard", introduce("a-b", list(map(tell, table.steps[: start + 1])), seat, NOTHING_SEEN, 0).text)
+    note("heard", introduce("a-b", History(table.steps[: start + 1]), seat, NOTHING_SEEN, 0).text)
     watcher = views_of(table.steps[0].after)[seat]
     for place, step in enumerate(table.steps):
         if isinstance(step.event, Played) and step.event.seat == seat and step.after.race is not None:

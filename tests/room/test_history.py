@@ -10,7 +10,7 @@ from protocol.messages.frequent import encode_view
 from protocol.messages.from_server import Accepted, FromServer, Snapshot
 from server.room import view as seen
 from server.room.events import Played
-from server.room.news import Step, tell
+from server.room.news import History, Step, tell
 from server.store.entries import Logged
 from tests.history import Sight, check_history
 from tests.races import raced
@@ -27,7 +27,7 @@ def sight(steps: list[Step], seat: int | None) -> Sight:
     view = seen.views_of(steps[0].after)[seat]
     for step in steps[:4]:
         view.see(tell(step))
-    heard = [decode_from_server(seen.introduce(ROOM, list(map(tell, steps[:4])), seat, seen.NOTHING_SEEN, 0).text)]
+    heard = [decode_from_server(seen.introduce(ROOM, History(steps[:4]), seat, seen.NOTHING_SEEN, 0).text)]
     for step in steps[4:]:
         before = view.mark.position
         entries = view.see(tell(step))

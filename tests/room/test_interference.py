@@ -24,7 +24,7 @@ from protocol.messages.from_client import Play
 from protocol.messages.from_server import Refused
 from protocol.messages.options import RoomOptions, Spectators
 from server.audience import Audience
-from server.room.news import tell
+from server.room.news import History, tell
 from server.room.view import NOTHING_SEEN, Mark, introduce, views_of
 from tests.races import ForgedDeal, Table
 
@@ -121,14 +121,14 @@ def hide(rules: Rules, sealed: SealedDeal, seen: Turn, chance: random.Random) ->
     if rules.redeal is Redeal.TURNED_OVER:
         orders = [orders[0] if seen.pass_number == 0 else sealed.deal.orders[0]] * len(orders)
     deal = Deal(sealed.deal.foundations, sealed.deal.starters, sealed.deal.markers, tuple(orders))
-    salts = tuple(
-        tuple(
-            salt if orders[number][position] == sealed.deal.orders[number][position] else chance.randbytes(32)
-            for position, salt in enumerate(salted)
-        )
-        for number, salted in enumerate(sealed.salts)
-    )
-    return ForgedDeal(sealed.round_id, deal, salts, sealed.envelopes)
+    salts = [
+        [
+            sealed.salt(number, position) if card == orders[number][position] else chance.randbytes(32)
+            for position, card in enumerate(sealed.deal.orders[number])
+        ]
+        for number in range(len(sealed.envelopes))
+    ]
+    return ForgedDeal(sealed.round_id, deal, sealed.seed, salts, sealed.envelopes)
 
 
 def play_twin(
@@ -180,7 +180,7 @@ def seen_by(viewer: int | None, run: Run, start: int) -> list[bytes]:
     audience, follower, steps = Audience(lambda _: None, lambda _, call: call()), Follower("watcher"), run.table.steps
     audience.show(steps[:start])
     audience.expect(follower)
-    audience.introduce(viewer, follower, introduce("a-b", list(map(tell, steps[:start])), viewer, NOTHING_SEEN, 0))
+    audience.introduce(viewer, follower, introduce("a-b", History(steps[:start]), viewer, NOTHING_SEEN, 0))
     for count, step in enumerate(steps[start:], start + 1):
         audience.show([step])
         for _ in range(run.ticks.count(count)):
@@ -251,7 +251,7 @@ def test_what_a_viewer_may_not_know_never_reaches_it(seed: int, options: RoomOpt
     assert marks == marks_of(twin, viewer)
     for seen_upto in (NOTHING_SEEN, marks[seed % len(marks)], marks[-1], marks[-1]._replace(tag="ffffffff")):
         first_words, twin_words = (
-            introduce("a-b", list(map(tell, run.table.steps)), viewer, seen_upto, 0).text for run in (first, twin)
+            introduce("a-b", History(run.table.steps), viewer, seen_upto, 0).text for run in (first, twin)
         )
         assert first_words == twin_words
     if viewer is not None and not first.race.racers[viewer].ending:

@@ -79,7 +79,7 @@ class SkipsACard(Cheat):
 
     def bend(self, entry: Entry) -> Iterator[Entry]:
         if isinstance(entry, entries.Turned) and entry.position == 5:
-            card, salt = self.sealed.deal.orders[0][6], self.sealed.salts[0][6]
+            card, salt = self.sealed.deal.orders[0][6], self.sealed.salt(0, 6)
             yield entry.model_copy(update={"position": 6, "card": card, "salt": salt})
         else:
             yield entry
@@ -96,7 +96,7 @@ class DealsAnotherDeck(Cheat):
             yield entry.model_copy(update={"envelopes": self.other(room.state.round.round_id).envelopes})
         elif isinstance(entry, entries.Turned) and entry.seat == 1:
             other, at = self.other(room.state.round.round_id), entry.position
-            yield entry.model_copy(update={"card": other.deal.orders[0][at], "salt": other.salts[0][at]})
+            yield entry.model_copy(update={"card": other.deal.orders[0][at], "salt": other.salt(0, at)})
         else:
             yield entry
 

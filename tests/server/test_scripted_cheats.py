@@ -134,7 +134,7 @@ def dealt(sealed: SealedDeal, **changes: Any) -> entries.Dealt:
 
 
 def turned(sealed: SealedDeal, position: int, pass_number: int = 0) -> entries.Turned:
-    card, salt = sealed.deal.orders[0][position], sealed.salts[0][position]
+    card, salt = sealed.deal.orders[0][position], sealed.salt(0, position)
     return entries.Turned(seat=0, pass_number=pass_number, position=position, card=card, salt=salt)
 
 

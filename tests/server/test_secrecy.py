@@ -57,7 +57,7 @@ def sealed_words(state: RoomState, upto: int) -> Iterator[str]:
     entropies = [state.seat(seat).entropy or b"" for seat in (0, 1)]
     yield opened.secret.hex()
     yield make_seed(opened.secret, entropies, opened.round_id).hex()
-    yield from (salt.hex() for salt in opened.sealed.salts[0][upto + 1 :])
+    yield from (opened.sealed.salt(0, position).hex() for position in range(upto + 1, state.rules.stock))
 
 
 def opened_round(state: RoomState) -> OpenRound:
