@@ -91,6 +91,7 @@ class Host:
         async with self.log.sending(), self._tasks as tasks:
             wakes = tasks.create_task(self._wakes.run())
             tasks.create_task(self._pulse.beat())
+            tasks.create_task(self._pulse.release())
             tasks.create_task(self._pulse.compare())
             tasks.create_task(self._pulse.sweep())
             tasks.create_task(self._pulse.watch())
@@ -375,7 +376,7 @@ class Host:
 
     async def release_rooms(self) -> None:
         """Rooms that are not open here any more hold no seat of ours. Raises RedisError."""
-        await self._holdings.release_all_but(self._rooms.keys(), self.process_id)
+        await self._holdings.release_all_but(self._rooms.keys())
 
     async def report_lapsed(self, process_id: str) -> bool:
         """Tell the rooms of a process that lapsed; whether all of them know. Raises RedisError.

@@ -78,8 +78,12 @@ class Pulse:
         self._rooms.answered(beat.now_ms, beat.pauses, is_shared=beat.alive > 1)
 
     async def beat(self) -> None:
-        """Beat, and write down which rooms are held no more: with one node of Redis, if there are several."""
-        await self._repeat(self._beat)
+        """Beat, and wait for nothing else: a beat that is late looks like a dead process."""
+        await self._repeat(self.beat_once)
+
+    async def release(self) -> None:
+        """Write down which rooms are held no more. It may have to wait behind all who want to hold one."""
+        await self._repeat(self._rooms.release_rooms)
 
     async def compare(self) -> None:
         """Read what wake-ups missed, see to the key. A task of its own, since any node of Redis may hold it up."""
@@ -104,10 +108,6 @@ class Pulse:
                 is_told = True
                 _LOG.warning("redis is silent: clients are sent away", seconds=ALONE_SECONDS)
                 self._rooms.send_away()
-
-    async def _beat(self) -> None:
-        await self.beat_once()
-        await self._rooms.release_rooms()
 
     async def _compare(self) -> None:
         await self._rooms.compare_tails()

@@ -5,7 +5,7 @@ tells those rooms. A time without any beat is a *pause*: Redis or all servers we
 """
 
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from redis.asyncio import Redis
 
@@ -39,7 +39,7 @@ class Processes:
     def __init__(self, redis: Redis, beating: Redis, process_id: str) -> None:
         self._redis = redis
         self._beating = beating
-        self._process_id = process_id
+        self.process_id: Final = process_id
         self._beat = Script("beat.lua")
         self._bury = Script("bury.lua")
 
@@ -47,7 +47,7 @@ class Processes:
         """Show that this process lives, and learn of the others."""
         lapse_ms = keys.PROCESS_SECONDS * 1000
         names = [keys.PROCESSES, keys.LAST_BEAT, keys.PAUSES]
-        arguments = (self._process_id, keys.PAUSE_MS, lapse_ms, keys.PAUSES_KEPT)
+        arguments = (self.process_id, keys.PAUSE_MS, lapse_ms, keys.PAUSES_KEPT)
         found = await self._beat.run(self._beating, names, arguments)
         now_ms, alive, lapsed, pauses, is_new = cast("tuple[bytes, int, list[bytes], list[bytes], int]", found)
         silent = tuple(each.decode() for each in lapsed)
@@ -55,7 +55,7 @@ class Processes:
 
     async def hold(self, rooms: Iterable[str]) -> None:
         """Write down that this process may speak for somebody in these rooms, before it does."""
-        await cast("Any", self._redis.sadd(keys.held_rooms(self._process_id), *rooms))
+        await cast("Any", self._redis.sadd(keys.held_rooms(self.process_id), *rooms))
 
     async def release(self, process_id: str, rooms: Iterable[str]) -> None:
         """Nobody is spoken for by this process in these rooms any more."""

@@ -40,19 +40,46 @@ async def test_rooms_that_are_asked_for_at_once_are_all_held(processes: Processe
     assert await processes.rooms_of(PROCESS) == sorted(ROOMS)
 
 
-async def test_rooms_that_are_asked_for_at_once_are_two_writes(processes: Processes) -> None:
-    """The first one, and all that came while that was under way."""
+async def test_rooms_that_are_asked_for_during_a_write_are_the_next_one(processes: Processes) -> None:
     writes: list[set[str]] = []
     hold = processes.hold
 
     async def count(rooms: set[str]) -> None:
         writes.append(set(rooms))
+        if len(writes) == 1:
+            asking.extend(asyncio.create_task(holdings.hold(room)) for room in ROOMS[10:])
         await hold(rooms)
 
     processes.hold = count  # type: ignore[assignment, method-assign]
     holdings = Holdings(processes)
-    await asyncio.gather(*map(holdings.hold, ROOMS))
-    assert [len(rooms) for rooms in writes] == [1, len(ROOMS) - 1]
+    asking = [asyncio.create_task(holdings.hold(room)) for room in ROOMS[:10]]
+    await asyncio.gather(*asking)
+    await asyncio.gather(*asking)
+    assert [len(rooms) for rooms in writes] == [10, len(ROOMS) - 10]
+
+
+async def test_whoever_waits_for_the_same_write_goes_on_at_the_same_moment(processes: Processes) -> None:
+    """Not one in each turn of the event loop: a beat may come between, and thousands may wait."""
+    holdings = Holdings(processes)
+    asking = [asyncio.create_task(holdings.hold(room)) for room in ROOMS]
+    await asyncio.wait(asking, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.sleep(0)
+    assert all(each.done() for each in asking)
+
+
+async def test_a_room_that_is_wanted_again_while_it_is_released_is_held(processes: Processes) -> None:
+    holdings = Holdings(processes)
+    await holdings.hold(ROOMS[0])
+    await asyncio.gather(holdings.release_all_but(set()), holdings.hold(ROOMS[0]))
+    assert ROOMS[0] in holdings
+    assert await processes.rooms_of(PROCESS) == [ROOMS[0]]
+
+
+async def test_rooms_that_nobody_speaks_in_are_released(processes: Processes) -> None:
+    holdings = Holdings(processes)
+    await asyncio.gather(*map(holdings.hold, ROOMS[:3]))
+    await holdings.release_all_but({ROOMS[1]})
+    assert await processes.rooms_of(PROCESS) == [ROOMS[1]]
 
 
 async def test_without_redis_everybody_who_asks_is_told(nowhere: Redis) -> None:
