@@ -13,6 +13,7 @@ from typing import Any
 import uvloop
 from websockets.asyncio.server import ServerConnection, serve
 
+from server.ports import BACKLOG
 from server.settings import Settings
 
 RANKS = "A23456789TJQK"
@@ -88,6 +89,7 @@ async def _serve(kind: str) -> None:
         {"echo": echo, "relay": relay, "handwritten": handwritten}[kind],
         "127.0.0.1",
         0,
+        backlog=BACKLOG,
         compression=None,
         ping_interval=settings.heartbeat_seconds,
         ping_timeout=settings.heartbeat_seconds,

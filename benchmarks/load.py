@@ -24,7 +24,7 @@ from protocol.calculation.seal import commit_entropy
 MOVES = 48
 """Every card of the stock to the first pile: legal in every deal of classic, and the most that a player does alike."""
 DIALLING = 50
-"""So many connect at once: a server's backlog has a limit."""
+"""So many connect at once at first. Who comes back comes at the same moment as everybody else."""
 
 
 @dataclass(frozen=True)
@@ -276,7 +276,7 @@ async def load_server(load: Load, kind: str) -> None:
             case ["rest", seconds]:
                 await asyncio.sleep(float(seconds))
             case _:
-                await _dial(movers)
+                await _dial(movers, at_once=len(movers))
         # Nothing at all counts as one message: what it cost is its cost.
         latencies = sorted(second for mover in movers for second in mover.seconds) or [0.0]
         measured = {
@@ -293,10 +293,10 @@ async def load_server(load: Load, kind: str) -> None:
         mover.wire.close()
 
 
-async def _dial(movers: Sequence[Mover]) -> None:
+async def _dial(movers: Sequence[Mover], at_once: int = DIALLING) -> None:
     """In pairs, so that rooms fill one after the other."""
-    for start in range(0, len(movers), DIALLING):
-        group = movers[start : start + DIALLING]
+    for start in range(0, len(movers), at_once):
+        group = movers[start : start + at_once]
         await asyncio.gather(*(mover.dial() for mover in group))
         await asyncio.gather(*(_or_closed(mover, mover.is_ready) for mover in group))
 

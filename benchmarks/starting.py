@@ -10,7 +10,7 @@ from asyncio.subprocess import DEVNULL, PIPE
 from websockets.asyncio.client import connect
 
 from benchmarks.figure import Figure, written_down
-from benchmarks.under_load import UNLIMITED, Processes, loading
+from benchmarks.under_load import UNLIMITED, Processes, control, loading
 from tests.processes import redis_process, serving_fleet
 
 STARTS = 7
@@ -23,11 +23,12 @@ def measure_starting() -> list[Figure]:
     """The median of several cold starts on the embedded Redis; one return of two thousand players."""
     starts = [asyncio.run(_start_cold()) for _ in range(STARTS)]
     cold = statistics.median(starts)
-    resume = asyncio.run(_resume())
+    resume, greet = asyncio.run(_resume()), asyncio.run(_greet())
     return [
         Figure("cold_start_s", cold, "s", "<= 1.5", holds=cold <= 1.5),
         written_down("cold_start_s_longest", max(starts), "s"),
         Figure("resume_1000_rooms_s", resume, "s", "<= 2", holds=resume <= 2),
+        Figure("echo_connects_2000_s", greet, "s", "(control)", holds=True),
     ]
 
 
@@ -43,6 +44,12 @@ async def _start_cold() -> float:
         process.terminate()
         await process.wait()
     return seconds
+
+
+async def _greet() -> float:
+    """The same connections to a bare server, which says nothing: from the first to the last handshake."""
+    async with control("echo") as served, loading("echo", served, ROOMS) as load:
+        return await load.resume()
 
 
 async def _resume() -> float:

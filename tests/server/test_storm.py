@@ -1,0 +1,69 @@
+"""All players of a killed server come back at the same moment: everybody finds a place, and the pulse goes on."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from urllib.parse import urlsplit
+
+import pytest
+from redis.asyncio import Redis
+
+from protocol.messages.from_client import Create, Leave
+from server.app import running
+from server.settings import Settings
+from server.store import keys
+from server.store.processes import Processes
+from tests.processes import Fleet, serving_fleet
+from tests.talker import QUICK, talking, until
+
+PLAYERS = 300
+
+
+@pytest.fixture
+async def fleet(redis_url: str) -> AsyncIterator[Fleet]:
+    async with serving_fleet(redis_url) as started:
+        yield started
+
+
+async def test_whoever_comes_while_the_server_is_held_up_waits_at_the_door_and_need_not_knock_again(
+    fleet: Fleet,
+) -> None:
+    """A connection that the system turns away tries again after 1, 3, 7 s; here it would try in vain."""
+    url = await fleet.start()
+    address = urlsplit(url)
+    fleet.freeze(url)
+    async with asyncio.timeout(20):
+        arrived = await asyncio.gather(
+            *(asyncio.open_connection(address.hostname, address.port) for _ in range(PLAYERS))
+        )
+    for _, writer in arrived:
+        writer.close()
+    assert len(arrived) == PLAYERS
+
+
+async def test_a_beat_does_not_wait_until_rooms_are_released(
+    settings_for_tests: Settings, redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While thousands come back, whatever writes down who holds which room has a queue before it."""
+    releasing, may_end = asyncio.Event(), asyncio.Event()
+
+    async def take_long(_: Processes, process_id: str, rooms: Iterable[str]) -> None:  # noqa: ARG001
+        releasing.set()
+        await may_end.wait()
+
+    async def another_beat() -> None:
+        last = await redis.get(keys.LAST_BEAT)
+
+        async def has_beaten() -> bool:
+            return await redis.get(keys.LAST_BEAT) != last
+
+        await until(has_beaten)
+
+    monkeypatch.setattr(Processes, "release", take_long)
+    async with running(settings_for_tests) as url:
+        async with talking(url) as talker:
+            await talker.enter(Create(options=QUICK))
+            await talker.say(Leave())
+        await releasing.wait()
+        await another_beat()
+        await another_beat()
+        may_end.set()
