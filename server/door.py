@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from http import HTTPStatus
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Final
@@ -21,6 +22,8 @@ from server.settings import Settings
 
 _SECONDS_OF_NEW_PLAYERS = 3_600
 _BUCKETS_LOOKED_AT = 1_000
+ADDRESSES_KNOWN: Final = 1_000
+"""So many are not taken apart again: who comes is counted, let in, and perhaps back soon."""
 _LOG = structlog.get_logger(__name__)
 
 
@@ -121,10 +124,12 @@ class Door:
         return _network(address)
 
     def _is_trusted(self, address: str) -> bool:
-        parsed = _parse(address)
-        return parsed is not None and any(parsed in network for network in self._settings.proxy_networks)
+        networks = self._settings.proxy_networks
+        parsed = _parse(address) if networks else None
+        return parsed is not None and any(parsed in network for network in networks)
 
 
+@lru_cache(ADDRESSES_KNOWN)
 def _parse(address: str) -> IPv4Address | IPv6Address | None:
     """An address; of IPv4 also where it is written as one of IPv6. Some proxies write its port as well."""
     with_port = _WITH_PORT.fullmatch(address)
@@ -135,6 +140,7 @@ def _parse(address: str) -> IPv4Address | IPv6Address | None:
     return (parsed.ipv4_mapped or parsed) if isinstance(parsed, IPv6Address) else parsed
 
 
+@lru_cache(ADDRESSES_KNOWN)
 def _network(address: str) -> str:
     parsed = _parse(address)
     if parsed is None:

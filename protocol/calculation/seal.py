@@ -110,7 +110,10 @@ def draw_below(limit: int, stream: Iterator[int]) -> int:
     Bytes at or above the largest multiple of the limit are thrown away, so every result is equally likely.
     """
     fair = 256 - 256 % limit
-    return next(byte for byte in stream if byte < fair) % limit
+    byte = next(stream)
+    while byte >= fair:
+        byte = next(stream)
+    return byte % limit
 
 
 def shuffle(cards: Sequence[Card], stream: Iterator[int]) -> tuple[Card, ...]:
