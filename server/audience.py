@@ -145,9 +145,13 @@ class Audience:
             entries = _see(self._crowd_view, told)
             if entries:
                 self._crowd.see(entries, self._crowd_view.mark)
-        for step in steps:
-            if not isinstance(step.event, Played):
-                self._reseat(step)
+        rare = [step for step in steps if not isinstance(step.event, Played)]
+        for step in rare:
+            self._reseat(step)
+        for step in rare:
+            # Who has left again right behind is expected no more.
+            if isinstance(step.event, Attached) and step.event.link in self._expected:
+                self._welcome(self._expected[step.event.link])
 
     def tell_placed(self, state: RoomState | None) -> None:
         """The tick: how many cards each player has placed, if that is not what was told before."""
@@ -173,8 +177,6 @@ class Audience:
         elif isinstance(event, Attached):
             if event.seat in self._seats and self._seats[event.seat][0].link != event.link:
                 self._seats.pop(event.seat)[0].replaced()
-            if event.link in self._expected:
-                self._welcome(self._expected[event.link])
 
     def _take_all(self) -> list[Follower]:
         players = [player for player, _ in self._seats.values()]

@@ -33,6 +33,7 @@ from server.reader import Reader
 from server.room.commands import ConfirmPublished, LoseLink, LoseProcess, PassTime, Pause
 from server.room.decide import refuse
 from server.room.events import RoundOpened
+from server.room.news import History
 from server.room.view import introduce
 from server.signing import SigningKey
 from server.store import keys
@@ -177,8 +178,12 @@ class Host:
         self._start(self._reader.catch_up(room, after), room)
 
     def welcome(self, room: HostedRoom, follower: Follower) -> None:
-        """Show an arriving player the room, in a task."""
-        self._start(self._introduce(room, follower), room)
+        """Show an arriving player the room: at once if its history is at hand, else in a task that reads it."""
+        if room.history is None:
+            self._start(self._introduce(room, follower), room)
+        else:
+            with contained("a room", room=room.code):
+                self._let_in(room, room.history, follower)
 
     def try_later(self, room: HostedRoom) -> None:
         """Let the room read its log when Redis may be back."""
@@ -281,10 +286,12 @@ class Host:
                 room.depart(follower)
                 follower.turned_away(refuse(follower.errand, Refusal.TRY_AGAIN))
                 return
-        history = room.history
-        if history is None or not room.audience.is_expected(follower):
-            # It has left, or was introduced, while the log was read; or there was nothing to read.
-            return
+        # It may have left, or have been introduced, while the log was read; or there was nothing to read.
+        if room.history is not None and room.audience.is_expected(follower):
+            self._let_in(room, room.history, follower)
+
+    def _let_in(self, room: HostedRoom, history: History, follower: Follower) -> None:
+        """As `_introduce`, with a history that goes up to what the room has shown."""
         viewer = room.seat_of(follower)
         if viewer is None and room.has_asked(follower):
             # It gave up the seat that this was about, and has asked again: that answer introduces it.

@@ -65,7 +65,7 @@ class Surroundings(Protocol):
         """Read what the log has behind this index and hand it to `room.caught_up`, in a task."""
 
     def welcome(self, room: "HostedRoom", follower: Follower) -> None:
-        """Show an arriving player the room and have it follow, in a task."""
+        """Show an arriving player the room and have it follow, in a task if the log has to be read for it."""
 
     def changed(self, room: "HostedRoom") -> None:
         """Deadlines, the need to publish, or whether anybody follows may have changed."""
