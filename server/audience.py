@@ -175,8 +175,10 @@ class Audience:
             elif follower is not None:
                 follower.unseated()
         elif isinstance(event, Attached):
-            if event.seat in self._seats and self._seats[event.seat][0].link != event.link:
-                self._seats.pop(event.seat)[0].replaced()
+            shown = self._seats.get(event.seat)
+            if shown is not None and shown[0].link != event.link:
+                del self._seats[event.seat]
+                shown[0].replaced()
 
     def _take_all(self) -> list[Follower]:
         players = [player for player, _ in self._seats.values()]
