@@ -145,13 +145,11 @@ class Audience:
             entries = _see(self._crowd_view, told)
             if entries:
                 self._crowd.see(entries, self._crowd_view.mark)
-        rare = [step for step in steps if not isinstance(step.event, Played)]
-        for step in rare:
-            self._reseat(step)
-        for step in rare:
-            # Who has left again right behind is expected no more.
-            if isinstance(step.event, Attached) and step.event.link in self._expected:
-                self._welcome(self._expected[step.event.link])
+        for step in steps:
+            if not isinstance(step.event, Played):
+                self._reseat(step)
+        if self._expected:
+            self._welcome_who_came(steps)
 
     def tell_placed(self, state: RoomState | None) -> None:
         """The tick: how many cards each player has placed, if that is not what was told before."""
@@ -179,6 +177,12 @@ class Audience:
             if shown is not None and shown[0].link != event.link:
                 del self._seats[event.seat]
                 shown[0].replaced()
+
+    def _welcome_who_came(self, steps: Sequence[Step]) -> None:
+        """Those whom the log has given a seat. Who left again right behind that is expected no more."""
+        for step in steps:
+            if isinstance(step.event, Attached) and step.event.link in self._expected:
+                self._welcome(self._expected[step.event.link])
 
     def _take_all(self) -> list[Follower]:
         players = [player for player, _ in self._seats.values()]
