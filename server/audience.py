@@ -76,9 +76,9 @@ class Audience:
         return not (self._seats or self._crowd or self._expected)
 
     @property
-    def has_both_seats(self) -> bool:
-        """Whether both players are shown the room from this process."""
-        return len(self._seats) == 2
+    def is_complete(self) -> bool:
+        """Whether both players are shown the room from this process, and nobody else waits for that."""
+        return len(self._seats) == 2 and not self._expected
 
     def expect(self, follower: Follower) -> None:
         """Remember a follower that has asked for the room and is not shown it yet."""

@@ -279,7 +279,7 @@ class Host:
 
         What the log has beyond what the room has shown is shown to the follower as to everybody else.
         """
-        if room.history is None:
+        while room.history is None and room.audience.is_expected(follower) and self.is_open(room):
             try:
                 await self._reader.recall(room)
             except (RedisError, OSError):

@@ -164,7 +164,7 @@ class HostedRoom:
     def introduce(self, seat: int | None, follower: Follower, introduction: Introduction) -> None:
         """Show a follower what it has missed and let it follow from here on."""
         self.audience.introduce(seat, follower, introduction)
-        if seat is not None and self.audience.has_both_seats:
+        if seat is not None and self.audience.is_complete:
             # Who came back together is here. A thousand histories that stay are half a second of Python's search for
             # circles, in which nobody is answered.
             self.history = None
@@ -418,8 +418,8 @@ class HostedRoom:
                 self.deadline = self.state.next_deadline()
                 self._has_changed = True
             self.index += len(steps)
-            if self.audience.has_both_seats:
-                # Nobody else is expected to come back, and what happens now adds up.
+            if self.audience.is_complete:
+                # What happens now adds up.
                 self.history = None
             elif self.history is not None:
                 self.history.extend(steps)

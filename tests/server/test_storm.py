@@ -2,18 +2,21 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack
 from urllib.parse import urlsplit
 
 import pytest
 from redis.asyncio import Redis
 
-from protocol.messages.from_client import Create, Leave
+from protocol.messages.from_client import Create, Leave, Watch
 from server.app import running
 from server.settings import Settings
 from server.store import keys
+from server.store.entries import Logged
+from server.store.log import Log
 from server.store.processes import Processes
 from tests.processes import Fleet, serving_fleet
-from tests.talker import QUICK, talking, until
+from tests.talker import QUICK, talking, two_racing, until
 
 PLAYERS = 300
 
@@ -67,3 +70,23 @@ async def test_a_beat_does_not_wait_until_rooms_are_released(
         await another_beat()
         await another_beat()
         may_end.set()
+
+
+async def test_a_crowd_that_comes_at_the_same_moment_is_one_reading_of_the_log(
+    server_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or a match that a thousand watch would be read a thousand times."""
+    read, readings = Log.read, 0
+
+    async def count(log: Log, room: str, after: int = 0) -> list[Logged]:
+        nonlocal readings
+        readings += after == 0
+        return await read(log, room, after)
+
+    async with two_racing(server_url) as (first, _), AsyncExitStack() as crowd:
+        await first.play("sa")
+        spectators = [await crowd.enter_async_context(talking(server_url)) for _ in range(20)]
+        monkeypatch.setattr(Log, "read", count)
+        seen = await asyncio.gather(*(spectator.enter(Watch(room=first.room)) for spectator in spectators))
+    assert len({snapshot.position for snapshot in seen}) == 1
+    assert readings <= 2, "who comes a moment later may need another one"
