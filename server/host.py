@@ -70,7 +70,7 @@ class Host:
         self._reader = Reader(self.log, self)
         self._wakes = Wakes(listening, self._heard)
         self._rooms: dict[str, HostedRoom] = {}
-        self._openings: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._readings: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._tasks = asyncio.TaskGroup()
         self._stopping = asyncio.Event()
         self._publisher = Publisher(self.log, Archive(redis), self._sign, self._stopping)
@@ -129,8 +129,7 @@ class Host:
         """
         if code in self._rooms:
             return self._rooms[code]
-        opening = self._openings.setdefault(code, asyncio.Lock())
-        async with opening:
+        async with self._reading(code):
             # Whoever comes at the same time, as the players of a killed server do, waits for one reading of the log.
             if code in self._rooms:
                 return self._rooms[code]
@@ -223,6 +222,10 @@ class Host:
     def _draw_round(self) -> RoundOpened:
         return self.key.draw_round()
 
+    def _reading(self, code: str) -> asyncio.Lock:
+        """Held by whoever reads the whole log of this room, for all who wait for the same."""
+        return self._readings.setdefault(code, asyncio.Lock())
+
     def _add(self, room: HostedRoom) -> HostedRoom:
         self._rooms[room.code] = room
         metrics.ROOMS.inc()
@@ -279,16 +282,18 @@ class Host:
 
         What the log has beyond what the room has shown is shown to the follower as to everybody else.
         """
-        while room.history is None and room.audience.is_expected(follower) and self.is_open(room):
-            try:
-                await self._reader.recall(room)
-            except (RedisError, OSError):
-                room.depart(follower)
-                follower.turned_away(refuse(follower.errand, Refusal.TRY_AGAIN))
-                return
-        # It may have left, or have been introduced, while the log was read; or there was nothing to read.
-        if room.history is not None and room.audience.is_expected(follower):
-            self._let_in(room, room.history, follower)
+        async with self._reading(room.code):
+            # A crowd that comes at the same moment waits for one reading, and is let in one by one.
+            if room.history is None and room.audience.is_expected(follower):
+                try:
+                    await self._reader.recall(room)
+                except (RedisError, OSError):
+                    room.depart(follower)
+                    follower.turned_away(refuse(follower.errand, Refusal.TRY_AGAIN))
+                    return
+            # It may have left, or have been introduced, while the log was read; or there was nothing to read.
+            if room.history is not None and room.audience.is_expected(follower):
+                self._let_in(room, room.history, follower)
 
     def _let_in(self, room: HostedRoom, history: History, follower: Follower) -> None:
         """As `_introduce`, with a history that goes up to what the room has shown."""

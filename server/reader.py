@@ -1,6 +1,5 @@
 """What the open rooms of this process read of their logs. A room whose log cannot be read is given up, here alone."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -30,7 +29,6 @@ class Reader:
     def __init__(self, log: Log, rooms: Rooms) -> None:
         self._log = log
         self._rooms = rooms
-        self._recalling: dict[HostedRoom, asyncio.Task[None]] = {}
 
     async def catch_up(self, room: HostedRoom, after: int) -> None:
         """Hand the room what its log has behind this index, or that Redis did not answer."""
@@ -59,15 +57,8 @@ class Reader:
     async def recall(self, room: HostedRoom) -> None:
         """Give the room its history, or give it up if its log has none. Raises RedisError.
 
-        A crowd that comes at the same moment waits for the same reading. Whoever is cancelled ends it for nobody else.
+        The log is read until nothing is missing that the room has shown; from there on no `await` may come between.
         """
-        if room not in self._recalling:
-            self._recalling[room] = asyncio.create_task(self._recall(room))
-            self._recalling[room].add_done_callback(lambda _: self._recalling.pop(room))
-        await asyncio.shield(self._recalling[room])
-
-    async def _recall(self, room: HostedRoom) -> None:
-        """Read the log until nothing is missing that the room has shown; from there on no `await` may come between."""
         entries = await self._read(room, 0)
         while entries and len(entries) < room.index:
             more = await self._read(room, len(entries))

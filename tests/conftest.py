@@ -16,7 +16,7 @@ from server.app import running
 from server.settings import Settings
 from server.store.client import connect
 from server.store.embedded import find_redis_server
-from tests.processes import redis_process
+from tests.processes import Fleet, redis_process, serving_fleet
 from tests.redis_cluster import RedisCluster, redis_cluster
 
 
@@ -82,6 +82,13 @@ async def redis(redis_url: str) -> AsyncIterator[Redis]:
     client = connect(redis_url)
     yield client
     await client.aclose()
+
+
+@pytest.fixture
+async def fleet(redis_url: str) -> AsyncIterator[Fleet]:
+    """Server processes on the run's Redis: none yet, and all are killed at the end."""
+    async with serving_fleet(redis_url) as started:
+        yield started
 
 
 @pytest.fixture

@@ -87,14 +87,15 @@ class View:
         waiting: list[tuple[int, Opening, bytes]] = []
         hidden = set() if self.sees_all else {0, 1} - {self.viewer}
         horizon = history.tell(place).horizon
-        for step in reversed(range(place + 1)):
-            event, race = history.steps[step].event, history.steps[step].after.race
+        for earlier in reversed(range(place + 1)):
+            step = history.steps[earlier]
+            event, race = step.event, step.after.race
             if not hidden or horizon is None or race is None:
                 # All that was before this race has been shown.
                 break
             if isinstance(event, Played) and event.seat not in hidden:
                 continue
-            for item in reversed(history.tell(step).news):
+            for item in reversed(history.tell(earlier).news):
                 if item.opens_at is None or item.seat not in hidden:
                     continue
                 if item.opens_at <= horizon:

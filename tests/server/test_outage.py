@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 
 import pytest
 from redis.asyncio import Redis
@@ -31,12 +31,6 @@ from tests.processes import Fleet, RedisProcess, redis_process, serving_fleet
 from tests.talker import QUICK, Talker, talking, two_racing, until
 
 SHORT_GRACE = QUICK.model_copy(update={"grace_seconds": 1})
-
-
-@pytest.fixture
-async def fleet(redis_url: str) -> AsyncIterator[Fleet]:
-    async with serving_fleet(redis_url) as started:
-        yield started
 
 
 @pytest.fixture

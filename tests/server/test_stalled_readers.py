@@ -5,7 +5,6 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -13,18 +12,12 @@ import pytest
 from protocol.calculation.moves import MOVES
 from protocol.messages.from_client import Create, Join, Play, Resume, Watch
 from server.settings import Settings
-from tests.processes import Fleet, serving_fleet
+from tests.processes import Fleet
 from tests.stalled import Stalled, stalled
 from tests.talker import QUICK, talking, two_racing, until
 
 HEARTBEAT = ("--heartbeat-seconds", "0.5")
 MAX_GROWTH_KIB = 16 * 1024
-
-
-@pytest.fixture
-async def fleet(redis_url: str) -> AsyncIterator[Fleet]:
-    async with serving_fleet(redis_url) as started:
-        yield started
 
 
 def resident_kib(fleet: Fleet, url: str) -> int:

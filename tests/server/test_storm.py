@@ -1,7 +1,7 @@
 """All players of a killed server come back at the same moment: everybody finds a place, and the pulse goes on."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from urllib.parse import urlsplit
 
@@ -15,16 +15,10 @@ from server.store import keys
 from server.store.entries import Logged
 from server.store.log import Log
 from server.store.processes import Processes
-from tests.processes import Fleet, serving_fleet
+from tests.processes import Fleet
 from tests.talker import QUICK, talking, two_racing, until
 
 PLAYERS = 300
-
-
-@pytest.fixture
-async def fleet(redis_url: str) -> AsyncIterator[Fleet]:
-    async with serving_fleet(redis_url) as started:
-        yield started
 
 
 async def test_whoever_comes_while_the_server_is_held_up_waits_at_the_door_and_need_not_knock_again(
