@@ -1,6 +1,7 @@
 """What follows from an event: the next state of a room. Pure; the event's time is the log's stamp."""
 
 from dataclasses import replace
+from typing import TypeVar
 
 from protocol.calculation.deal import seal_deal
 from protocol.calculation.round import Ending, Outcome, Round, start_round, undealt_outcome
@@ -10,6 +11,8 @@ from server.room import events
 from server.room.events import Event
 from server.room.phases import Happening, next_phase
 from server.room.state import PAUSE_SECONDS, Clocks, OpenRound, RoomState, SeatState
+
+_Each = TypeVar("_Each")
 
 
 def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
@@ -26,9 +29,10 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
         case events.SeatFreed(seat=seat):
             return _freed(state, seat, at_ms)
         case events.Attached(seat=seat, link=link):
-            present = _with_seat(state, seat, replace(state.seat(seat), link=link))
-            clocks = replace(_away_until(state.clocks, seat, None), idle_until_ms=None)
-            return replace(present, clocks=clocks)
+            present = _put(state.seats, seat, replace(state.seat(seat), link=link))
+            away_until_ms = _put(state.clocks.away_until_ms, seat, None)
+            clocks = replace(state.clocks, away_until_ms=away_until_ms, idle_until_ms=None)
+            return replace(state, seats=present, clocks=clocks)
         case events.Detached(seat=seat):
             return _detached(state, seat, at_ms)
         case events.Paused():
@@ -60,8 +64,12 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
 
 
 def _with_seat(state: RoomState, number: int, seat: SeatState | None) -> RoomState:
-    seats = (seat, state.seats[1]) if number == 0 else (state.seats[0], seat)
-    return replace(state, seats=seats)
+    return replace(state, seats=_put(state.seats, number, seat))
+
+
+def _put(pair: tuple[_Each, _Each], seat: int, its: _Each) -> tuple[_Each, _Each]:
+    """What there is for each seat, with this for one of them."""
+    return (its, pair[1]) if seat == 0 else (pair[0], its)
 
 
 def _enter(state: RoomState, happening: Happening, at_ms: int, seconds: int | None) -> RoomState:
@@ -103,11 +111,11 @@ def _after_ending(state: RoomState, race: Round, at_ms: int) -> RoomState:
 
 
 def _detached(state: RoomState, seat: int, at_ms: int) -> RoomState:
-    gone = _with_seat(state, seat, replace(state.seat(seat), link=None))
+    left = _put(state.seats, seat, replace(state.seat(seat), link=None))
     clocks = _away_until(state.clocks, seat, at_ms + state.options.grace_seconds * 1000)
-    if not any(each and each.link for each in gone.seats):
+    if not any(each and each.link for each in left):
         clocks = replace(clocks, idle_until_ms=at_ms + state.options.idle_seconds * 1000)
-    return replace(gone, clocks=clocks)
+    return replace(state, seats=left, clocks=clocks)
 
 
 def _stand_still(state: RoomState, pause: events.Paused) -> Clocks:
@@ -134,8 +142,7 @@ def _stand_still(state: RoomState, pause: events.Paused) -> Clocks:
 
 
 def _away_until(clocks: Clocks, seat: int, until_ms: int | None) -> Clocks:
-    away = clocks.away_until_ms
-    return replace(clocks, away_until_ms=(until_ms, away[1]) if seat == 0 else (away[0], until_ms))
+    return replace(clocks, away_until_ms=_put(clocks.away_until_ms, seat, until_ms))
 
 
 def _race_seconds(state: RoomState) -> int:

@@ -5,13 +5,17 @@ redis-py makes the words of a command and says how its reply is read; what lies 
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
 Command = tuple[tuple[Any, ...], Mapping[str, Any]]
 """As redis-py keeps it: the words, and options for reading the answer."""
+
+
+AS_IT_COMES: Final[Mapping[str, Any]] = {"is_raw": True}
+"""Options of a command whose reply is wanted as Redis says it."""
 
 
 class Face(Redis):

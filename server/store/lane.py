@@ -266,7 +266,7 @@ def _parse(reply: Any) -> Reply:
         return _UNKNOWN
     try:
         word, now_ms, *found = reply
-        entries = [parse_entry(entry_id, _pairs(fields)) for entry_id, fields in found[0]] if found else ()
+        entries = [parse_entry(entry_id, fields) for entry_id, fields in found[0]] if found else ()
         return Reply(_ANSWERS[word], int(now_ms), entries)
     except ValueError:
         # Whoever reads the log will say what is wrong with it.
@@ -274,8 +274,3 @@ def _parse(reply: Any) -> Reply:
     except Exception as fault:
         report("the log", fault)
         return _UNKNOWN
-
-
-def _pairs(flat: Sequence[bytes]) -> dict[bytes, bytes]:
-    """Names and values, which a script's reply has one after the other."""
-    return dict(zip(flat[::2], flat[1::2], strict=True))

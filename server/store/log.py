@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from redis.asyncio import Redis
 
@@ -13,6 +13,7 @@ from server.room.state import RoomState
 from server.store import keys
 from server.store.client import lines
 from server.store.entries import Logged, index_of, parse_entry
+from server.store.face import AS_IT_COMES
 from server.store.lane import Lane, Writer
 
 ENDS_AT_ONCE: Final = 25
@@ -51,10 +52,10 @@ class Log:
 
         Raises RedisError, and ValueError for a log that is none. Safe to cancel.
         """
-        found = await self._redis.xrange(keys.log(room), min=f"({after}-0")
-        return [
-            parse_entry(entry_id, fields) for entry_id, fields in cast("list[tuple[bytes, dict[bytes, bytes]]]", found)
-        ]
+        # As it comes: redis-py would make a dictionary of each of hundreds of entries.
+        redis = cast("Any", self._redis)
+        found = await redis.execute_command("XRANGE", keys.log(room), f"({after}-0", "+", **AS_IT_COMES)
+        return [parse_entry(entry_id, fields) for entry_id, fields in found]
 
     async def exists(self, room: str) -> bool:
         """Whether there is a log of this room, closed ones included. Raises RedisError."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 from redis.asyncio.connection import ConnectionPool
 
 from protocol.value import value
-from server.store.face import Command, Face
+from server.store.face import AS_IT_COMES, Command, Face
 from server.store.line import Line, pack
 
 ENOUGH_IN_BATCH: Final = 16
@@ -95,9 +95,9 @@ class Single(Face):
         return batch
 
     def _read(self, name: str, options: Mapping[str, Any], reply: Any) -> Any:
-        """A reply as redis-py's methods return it."""
+        """A reply as redis-py's methods return it, or as it comes."""
         read = self.response_callbacks.get(name)
-        if read is None or isinstance(reply, Exception):
+        if read is None or isinstance(reply, Exception) or options == AS_IT_COMES:
             return reply
         # `keys` is for a cache of replies, which is not used here.
         return read(reply, **{option: given for option, given in options.items() if option != "keys"})

@@ -94,6 +94,24 @@ async def test_a_sender_that_missed_what_nobody_can_read_is_told_that_nobody_kno
     assert await writer.append() is Answer.UNKNOWN
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"colour": "green"}, id="other fields"),
+        pytest.param({"e": "0sa", "g": "t1", "t": 1}, id="another order"),
+        pytest.param({"t": "noon", "g": "t1", "e": "0sa"}, id="a time that is no number"),
+        pytest.param({"t": 1, "g": "t1", "e": "2sa"}, id="a third seat"),
+        pytest.param({"t": 1, "g": "t1", "e": "0si"}, id="a ninth pile"),
+    ],
+)
+async def test_a_log_with_an_entry_that_we_did_not_write_is_none(
+    writer: Writer, redis: Redis, fields: dict[Any, Any]
+) -> None:
+    await redis.xadd(keys.log(ROOM), fields, id="1-0")
+    with pytest.raises(ValueError, match=r"entry|noon|JSON"):
+        await writer.log.read(ROOM)
+
+
 async def test_a_sender_that_is_ahead_is_told_so_and_nothing_is_written(writer: Writer) -> None:
     assert await writer.append(expected=3) is Answer.CONFLICT
     assert await writer.log.read(ROOM) == []

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
 
 from server.store.client import connect
+from server.store.face import AS_IT_COMES
 from server.store.single import ENOUGH_IN_BATCH
 from tests.faulty_link import faulty_link
 from tests.processes import RedisProcess, redis_process
@@ -60,6 +61,12 @@ async def test_commands_are_done_in_the_order_in_which_they_were_asked(single: R
 async def test_replies_are_read_as_redis_py_reads_them(single: Redis) -> None:
     await single.xadd("stream", {"field": "value"}, id="1-0")
     assert await single.xrange("stream") == [(b"1-0", {b"field": b"value"})]
+
+
+async def test_a_reply_that_is_wanted_as_it_comes_is_not_read(single: Redis) -> None:
+    await single.xadd("stream", {"field": "value"}, id="1-0")
+    found = await cast("Any", single).execute_command("XRANGE", "stream", "-", "+", **AS_IT_COMES)
+    assert found == [[b"1-0", [b"field", b"value"]]]
 
 
 async def test_a_name_of_two_words_is_a_command(single: Redis) -> None:
