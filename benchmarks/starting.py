@@ -11,7 +11,7 @@ from websockets.asyncio.client import connect
 
 from benchmarks.figure import Figure, written_down
 from benchmarks.under_load import UNLIMITED, Processes, control, loading
-from tests.processes import redis_process, serving_fleet
+from tests.processes import Fleet, redis_process, serving_fleet
 
 STARTS = 7
 ROOMS = 1_000
@@ -23,11 +23,12 @@ def measure_starting() -> list[Figure]:
     """The median of several cold starts on the embedded Redis; one return of two thousand players."""
     starts = [asyncio.run(_start_cold()) for _ in range(STARTS)]
     cold = statistics.median(starts)
-    resume, greet = asyncio.run(_resume()), asyncio.run(_greet())
+    resume, shared, greet = asyncio.run(_resume()), asyncio.run(_resume(processes=2)), asyncio.run(_greet())
     return [
         Figure("cold_start_s", cold, "s", "<= 1.5", holds=cold <= 1.5),
         written_down("cold_start_s_longest", max(starts), "s"),
         Figure("resume_1000_rooms_s", resume, "s", "<= 2", holds=resume <= 2),
+        written_down("resume_1000_rooms_s_processes_2", shared, "s"),
         Figure("echo_connects_2000_s", greet, "s", "(control)", holds=True),
     ]
 
@@ -52,15 +53,23 @@ async def _greet() -> float:
         return await load.resume()
 
 
-async def _resume() -> float:
-    """From the first of the players who come back to a new process to the last who has seen what it missed."""
+async def _resume(processes: int = 1) -> float:
+    """From the first of the players who come back to new processes to the last who has seen what it missed."""
     with redis_process("--appendonly", "yes") as redis:
         async with serving_fleet(redis.url) as fleet:
-            url = await fleet.start(*UNLIMITED)
-            served = Processes((fleet.processes[url].pid,), redis.pid, int(url.rsplit(":", 1)[1]))
-            async with loading("race", served, ROOMS) as load:
+            port = await _start(fleet, processes)
+            # Processes that are about to be killed are not weighed.
+            async with loading("race", Processes((), redis.pid, port), ROOMS) as load:
                 await load.move(MOVES)
-                await fleet.kill(url)
-                await fleet.start(*UNLIMITED, port=served.port)
-                load.serves(())
+                await fleet.kill_all()
+                await _start(fleet, processes, port)
                 return await load.resume()
+
+
+async def _start(fleet: Fleet, processes: int, port: int = 0) -> int:
+    """So many processes on one port, which is returned."""
+    shared = ("--reuse-port",) if processes > 1 else ()
+    for _ in range(processes):
+        url = await fleet.start(*UNLIMITED, *shared, port=port)
+        port = int(url.partition("#")[0].rpartition(":")[2])
+    return port

@@ -6,7 +6,7 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.processes import redis_process, serving_fleet
@@ -55,10 +55,6 @@ class Loader:
     def __init__(self, process: Process, served: Processes) -> None:
         self._process = process
         self._served = served
-
-    def serves(self, servers: tuple[int, ...]) -> None:
-        """Other processes serve from here on."""
-        self._served = replace(self._served, servers=servers)
 
     async def move(self, count: int = 1_000) -> Cost:
         """Everybody makes so many moves, or as many as there are."""
