@@ -13,11 +13,11 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
-from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from benchmarks.figure import Figure
 from protocol.messages.options import RoomOptions
+from server.store.client import connect
 from server.store.log import Log
 from tests.bots import Match, start_match
 from tests.faulty_link import FaultyLink, faulty_link
@@ -167,7 +167,7 @@ async def _play(storm: Storm, number: int, until: float) -> None:
 async def _judge(storm: Storm, match: Match) -> None:
     while True:
         try:
-            async with Redis.from_url(storm.redis.url, protocol=2) as redis:
+            async with connect(storm.redis.url) as redis:
                 logged = await Log(redis).read(match.room)
             break
         except (OSError, RedisError):

@@ -12,13 +12,13 @@ import time
 from asyncio.subprocess import PIPE
 from pathlib import Path
 
-from redis.asyncio import Redis
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
 from benchmarks.figure import Figure
 from protocol.messages.codec import BrokenMessage, decode_from_client, encode
 from protocol.messages.from_client import Hello
+from server.store.client import connect as connect_redis
 from server.store.log import Log
 from tests.bots import start_match
 from tests.history import check_history
@@ -77,7 +77,7 @@ async def _fuzz_server() -> list[Figure]:
         await asyncio.gather(*(_attack(url, chance, half) for _ in range(AT_ONCE)))
         growth = [after - old for after, old in zip(_weigh(process.pid), before, strict=True)]
         await match.end()
-        async with Redis.from_url(redis.url, protocol=2) as client:
+        async with connect_redis(redis.url) as client:
             problems = check_history(match.room, await Log(client).read(match.room), match.sights)
         process.terminate()
         await process.wait()

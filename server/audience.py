@@ -4,7 +4,7 @@ There are three kinds of viewers, the two seats and the spectators. Each kind th
 message for all who see the same is encoded once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from protocol.messages.codec import encode
@@ -56,14 +56,11 @@ class Follower(Protocol):
 
 
 class Audience:
-    """The followers of one room. `welcome` is called when the log has given an expected follower its seat; `later`
-    calls something after so many seconds.
-    """
+    """The followers of one room. `later` calls something after so many seconds."""
 
-    __slots__ = ("_crowd", "_crowd_view", "_expected", "_seats", "_told_placed", "_welcome")
+    __slots__ = ("_crowd", "_crowd_view", "_expected", "_seats", "_told_placed")
 
-    def __init__(self, welcome: Callable[[Follower], None], later: Later) -> None:
-        self._welcome = welcome
+    def __init__(self, later: Later) -> None:
         self._seats: dict[int, tuple[Follower, seen.View]] = {}
         self._crowd: Crowd[Follower] = Crowd(later)
         self._crowd_view: seen.View | None = None
@@ -131,10 +128,11 @@ class Audience:
             follower.sent_away()
         return [follower.link for follower in followers]
 
-    def show(self, steps: Sequence[Step]) -> None:
-        """The log has these steps: everybody sees what they may see of them, then followers come and go."""
-        if not steps:
-            return
+    def show(self, steps: Sequence[Step]) -> list[Follower]:
+        """The log has these steps: everybody sees what they may see of them, then followers come and go.
+
+        Returns those who came: who were expected, and have been given a seat.
+        """
         told = [tell(step) for step in steps]
         for follower, view in self._seats.values():
             entries = _see(view, told)
@@ -148,8 +146,7 @@ class Audience:
         for step in steps:
             if not isinstance(step.event, Played):
                 self._reseat(step)
-        if self._expected:
-            self._welcome_who_came(steps)
+        return self._who_came(steps) if self._expected else []
 
     def tell_placed(self, state: RoomState | None) -> None:
         """The tick: how many cards each player has placed, if that is not what was told before."""
@@ -178,11 +175,13 @@ class Audience:
                 del self._seats[event.seat]
                 shown[0].replaced()
 
-    def _welcome_who_came(self, steps: Sequence[Step]) -> None:
+    def _who_came(self, steps: Sequence[Step]) -> list[Follower]:
         """Those whom the log has given a seat. Who left again right behind that is expected no more."""
-        for step in steps:
-            if isinstance(step.event, Attached) and step.event.link in self._expected:
-                self._welcome(self._expected[step.event.link])
+        return [
+            self._expected[step.event.link]
+            for step in steps
+            if isinstance(step.event, Attached) and step.event.link in self._expected
+        ]
 
     def _take_all(self) -> list[Follower]:
         players = [player for player, _ in self._seats.values()]

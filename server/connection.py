@@ -140,6 +140,7 @@ class Connection:
         finally:
             if self._ending is not None:
                 self._ending.cancel()
+            self._websocket.take_at_once = None
             self._depart()
 
     def show(self, data: bytes) -> None:

@@ -16,7 +16,6 @@ from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request
 
 from server import metrics
-from server.garbage import Leavings
 from server.limits import TokenBucket
 from server.settings import Settings
 
@@ -48,7 +47,6 @@ class Door:
         self._count = 0
         """All that `_open` counts, which may be thousands of addresses: too many to go through for each who comes."""
         self._new_players: dict[str, TokenBucket] = {}
-        self._leavings = Leavings()
 
     def check(self, connection: ServerConnection, request: Request) -> None:
         """Raise `TurnedAway` if this request may not become a connection."""
@@ -89,7 +87,6 @@ class Door:
             self._count -= 1
             if not self._open[address]:
                 del self._open[address]
-            self._leavings.add(self._count)
 
     def may_enroll(self, address: str) -> bool:
         """Whether one more new player may come from this address; counted if so."""

@@ -39,6 +39,7 @@ from server.signing import SigningKey
 from server.store import keys
 from server.store.archive import Archive, load_private_key
 from server.store.entries import Tail
+from server.store.face import Face
 from server.store.log import Log, fold
 from server.store.processes import Processes
 from server.store.wakes import Wakes
@@ -57,7 +58,7 @@ class Host:
     """All rooms of this process, on one Redis, within `serving`."""
 
     def __init__(
-        self, redis: Redis, beating: Redis, listening: Redis, key: SigningKey, closed_room_seconds: int
+        self, redis: Face, beating: Redis, listening: Redis, key: SigningKey, closed_room_seconds: int
     ) -> None:
         """`beating` and `listening` are clients of their own for beats and wake-ups, which wait for nothing else."""
         self.process_id: Final = secrets.token_hex(4)

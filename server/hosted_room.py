@@ -108,7 +108,7 @@ class HostedRoom:
         """The next one of this state."""
         self.index = 0
         self.tag = ""
-        self.audience = Audience(lambda follower: around.welcome(self, follower), around.later)
+        self.audience = Audience(around.later)
         self.history: History | None = None
         """All that happened here, for a moment after the log was read: who comes back together is told it once."""
         self.is_doubtful = False
@@ -423,7 +423,8 @@ class HostedRoom:
                 self.history = None
             elif self.history is not None:
                 self.history.extend(steps)
-            self.audience.show(steps)
+            for follower in self.audience.show(steps):
+                self._around.welcome(self, follower)
 
     def _take_and_answer(self, steps: Sequence[Step], answers: Sequence[LateAnswer]) -> None:
         """Everybody hears in the order in which things were said."""

@@ -30,6 +30,30 @@ class Wire(ServerConnection):
         self.is_between_messages = False
         """Whether what the library has parsed so far ended with a message."""
 
+    # The library leaves a connection that has gone to the search for circles. What these let go is used by nobody then.
+
+    async def handshake(self, *arguments: Any, **options: Any) -> None:
+        """As the library's, but for the way in which subprotocols are chosen: it holds this connection."""
+        try:
+            await super().handshake(*arguments, **options)
+        finally:
+            # Back to the method of its class, which ours stands before.
+            vars(self.protocol).pop("select_subprotocol", None)
+            self._forget_errors()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """As the library's, but for its parser, which waits for more."""
+        super().connection_lost(exc)
+        self.protocol.parser.close()
+        self._forget_errors()
+
+    def _forget_errors(self) -> None:
+        """Let go of what went wrong, and the frames of the stack in it."""
+        if self.protocol.handshake_exc is not None:
+            # The request keeps it as well.
+            self.protocol.handshake_exc.__traceback__ = None
+        self.protocol.handshake_exc = self.protocol.parser_exc = None
+
     def data_received(self, data: bytes) -> None:
         """As the library's, but for messages that are taken at once."""
         take, self.take_at_once = self.take_at_once, None

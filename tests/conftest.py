@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 import redis as plain_redis
 from hypothesis import HealthCheck, settings
-from redis.asyncio import Redis
 
 from server.app import running
 from server.settings import Settings
 from server.store.client import connect
 from server.store.embedded import find_redis_server
+from server.store.face import Face
 from tests.processes import Fleet, redis_process, serving_fleet
 from tests.redis_cluster import RedisCluster, redis_cluster
 
@@ -77,7 +77,7 @@ def redis_url(redis_server: str) -> str:
 
 
 @pytest.fixture
-async def redis(redis_url: str) -> AsyncIterator[Redis]:
+async def redis(redis_url: str) -> AsyncIterator[Face]:
     """Our client of the empty Redis."""
     client = connect(redis_url)
     yield client

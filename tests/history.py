@@ -8,8 +8,6 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from redis.asyncio import Redis
-
 from protocol.calculation.record import BadRecord, check_race
 from protocol.messages import entries
 from protocol.messages.entries import Entry
@@ -21,6 +19,7 @@ from server.room.recording import record_last_match
 from server.room.state import RoomState
 from server.store.client import connect
 from server.store.entries import Logged
+from server.store.face import Face
 from server.store.log import Log, fold
 
 
@@ -32,7 +31,7 @@ class Sight:
     heard: list[FromServer] = field(default_factory=list)
 
 
-async def read_steps(redis: Redis | str, room: str) -> list[Step]:
+async def read_steps(redis: Face | str, room: str) -> list[Step]:
     """A room's log as it stands in Redis."""
     client = connect(redis) if isinstance(redis, str) else redis
     try:
@@ -42,7 +41,7 @@ async def read_steps(redis: Redis | str, room: str) -> list[Step]:
             await client.aclose()
 
 
-async def read_room(redis: Redis | str, room: str) -> RoomState:
+async def read_room(redis: Face | str, room: str) -> RoomState:
     """A room as its log tells it."""
     return (await read_steps(redis, room))[-1].after
 

@@ -6,8 +6,6 @@ import time
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from redis.asyncio import Redis
-
 from client_cli.bots import choose_greedy
 from protocol.calculation.moves import Move
 from protocol.messages.entries import RoundFinished
@@ -17,6 +15,7 @@ from protocol.messages.from_client import Play, Watch
 from protocol.messages.from_server import View
 from protocol.messages.options import RoomOptions
 from server.room.news import tell
+from server.store.face import Face
 from server.store.lane import Answer, Append
 from server.store.log import Log
 from tests.appending import append_once
@@ -58,7 +57,7 @@ def find_won_race() -> tuple[int, list[Move]]:
     raise AssertionError("greedy play wins about one in three of these deals")
 
 
-async def write_race(redis: Redis, room: str, seed: int, moves: list[Move], players: tuple[str, str]) -> None:
+async def write_race(redis: Face, room: str, seed: int, moves: list[Move], players: tuple[str, str]) -> None:
     """Put a room into Redis in which both players have made these moves."""
     table = Table(seed, OPTIONS, players)
     table.start()
@@ -71,7 +70,7 @@ async def write_race(redis: Redis, room: str, seed: int, moves: list[Move], play
         assert await append_once(log, Append(room, 0, "", "0ddba115", events)) is Answer.APPENDED
 
 
-async def race_to_the_line(urls: tuple[str, str, str], redis: Redis, room: str, seed: int, moves: list[Move]) -> Finish:
+async def race_to_the_line(urls: tuple[str, str, str], redis: Face, room: str, seed: int, moves: list[Move]) -> Finish:
     """Both players send the last move at once, each to a server of its own; a spectator sits at the third."""
     async with AsyncExitStack() as stack:
         everybody = [await stack.enter_async_context(talking(url)) for url in urls]
@@ -96,7 +95,7 @@ async def race_to_the_line(urls: tuple[str, str, str], redis: Redis, room: str, 
         return Finish(outcome.winner, (sent[1] - sent[0]) * 1000, problems)
 
 
-async def _compare(redis: Redis, room: str, everybody: list[Talker]) -> list[str]:
+async def _compare(redis: Face, room: str, everybody: list[Talker]) -> list[str]:
     sights = [Sight(each.seat, each.heard) for each in everybody]
     problems = check_history(room, await Log(redis).read(room), sights)
     logged = map(tell, await read_steps(redis, room))

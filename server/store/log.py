@@ -3,9 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final, cast
-
-from redis.asyncio import Redis
+from typing import Final, cast
 
 from server.room.evolve import evolve
 from server.room.news import Step
@@ -13,7 +11,7 @@ from server.room.state import RoomState
 from server.store import keys
 from server.store.client import lines
 from server.store.entries import Logged, index_of, parse_entry
-from server.store.face import AS_IT_COMES
+from server.store.face import AS_IT_COMES, Face
 from server.store.lane import Lane, Writer
 
 ENDS_AT_ONCE: Final = 25
@@ -27,7 +25,7 @@ class Log:
     each bucket.
     """
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Face) -> None:
         self._redis = redis
         self._lanes = [Lane(redis, line) for line in lines(redis)]
 
@@ -53,8 +51,7 @@ class Log:
         Raises RedisError, and ValueError for a log that is none. Safe to cancel.
         """
         # As it comes: redis-py would make a dictionary of each of hundreds of entries.
-        redis = cast("Any", self._redis)
-        found = await redis.execute_command("XRANGE", keys.log(room), f"({after}-0", "+", **AS_IT_COMES)
+        found = await self._redis.execute_command("XRANGE", keys.log(room), f"({after}-0", "+", **AS_IT_COMES)
         return [parse_entry(entry_id, fields) for entry_id, fields in found]
 
     async def exists(self, room: str) -> bool:

@@ -177,7 +177,7 @@ def invent(twin: Run, seat: int, wanted: int, chance: random.Random) -> int:
 
 def seen_by(viewer: int | None, run: Run, start: int) -> list[bytes]:
     """Every frame that this viewer gets from its introduction on."""
-    audience, follower, steps = Audience(lambda _: None, lambda _, call: call()), Follower("watcher"), run.table.steps
+    audience, follower, steps = Audience(lambda _, call: call()), Follower("watcher"), run.table.steps
     audience.show(steps[:start])
     audience.expect(follower)
     audience.introduce(viewer, follower, introduce("a-b", History(steps[:start]), viewer, NOTHING_SEEN, 0))

@@ -1,6 +1,5 @@
 """Every wrong frame gets its own code and sentence through a real socket, and changes nothing."""
 
-import gc
 import json
 from contextlib import suppress
 from typing import Any
@@ -15,8 +14,7 @@ from protocol.messages.from_client import Create, GetRecord, Hello, Join, Leave,
 from protocol.messages.from_server import Accepted, Error, Refused
 from protocol.messages.options import RoomOptions, Spectators
 from protocol.messages.refusals import Breach, CloseCode, Refusal
-from server.wire import Wire
-from tests.talker import QUICK, Talker, raw, talking, two_racing, until
+from tests.talker import QUICK, Talker, raw, talking, two_racing
 
 PLAY = {"type": "play", "number": 1, "move": "sa"}
 
@@ -247,19 +245,3 @@ async def test_messages_are_refused_without_harm_to_the_sender_s_race(server_url
         assert {refused.code for refused in refusals} == {Refusal.NUMBER_FUTURE}
         await second.play("sa")
         assert encode(refusals[0]).decode() in first.frames
-
-
-@pytest.mark.parametrize(
-    "frame", [b"binary", encode(Create()), encode(Hello(token="A" * 43))], ids=lambda each: each[:20]
-)
-async def test_a_connection_that_is_broken_off_leaves_nothing_in_memory(server_url: str, frame: bytes) -> None:
-    """An exception that is raised again and again keeps every frame that it went through."""
-
-    async def is_forgotten() -> bool:
-        gc.collect()
-        return not any(isinstance(each, Wire) for each in gc.get_objects())
-
-    async with raw(server_url) as talker:
-        await talker.socket.send(frame, text=frame != b"binary")
-        await talker.socket.wait_closed()
-    await until(is_forgotten)

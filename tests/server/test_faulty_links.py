@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from redis.asyncio import Redis
 from websockets.exceptions import WebSocketException
 
 from protocol.messages.from_client import Create, Join, Leave, Watch
@@ -16,6 +15,7 @@ from server.app import running
 from server.clock import JUDGE_MS
 from server.settings import Settings
 from server.store.client import connect
+from server.store.face import Face
 from server.store.log import Log
 from tests.bots import Match, start_match
 from tests.certificates import make_tls
@@ -86,7 +86,7 @@ def address(url: str) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
-async def test_a_race_goes_through_a_wire_to_the_server_that_is(fault: Fault, redis_url: str, redis: Redis) -> None:
+async def test_a_race_goes_through_a_wire_to_the_server_that_is(fault: Fault, redis_url: str, redis: Face) -> None:
     async with two_servers(redis_url) as (one, two), faulty_link(address(one)) as link:
         through = f"ws://127.0.0.1:{link.port}"
         match = await start_match((through, two, through), QUICK, pace_seconds=PACE_SECONDS)
@@ -104,7 +104,7 @@ async def test_a_race_goes_through_a_wire_to_redis_that_is(fault: Fault) -> None
             await match.moved(3)
             await fault(link, match)
             await match.end()
-            redis = Redis.from_url(process.url, protocol=2)
+            redis = connect(process.url)
             logged = await Log(redis).read(match.room)
             await redis.aclose()
             assert check_history(match.room, logged, match.sights) == []

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from redis.asyncio import Redis
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from protocol.calculation.round import Ending
+from server.store.face import Face
 from server.store.log import Log
 from tests.bots import start_match
 from tests.certificates import make_certificate
@@ -151,13 +151,13 @@ async def status_of(url: str, address: str = "127.0.0.9", **headers: str) -> int
         return reason.response.status_code
 
 
-async def test_two_players_race_to_the_end_behind_nginx(site: Site, redis: Redis) -> None:
+async def test_two_players_race_to_the_end_behind_nginx(site: Site, redis: Face) -> None:
     match = await start_match((site.url,), QUICK, spectators=1)
     await match.end()
     assert check_history(match.room, await Log(redis).read(match.room), match.sights) == []
 
 
-async def test_players_go_on_with_the_other_process_when_theirs_is_killed(site: Site, redis: Redis) -> None:
+async def test_players_go_on_with_the_other_process_when_theirs_is_killed(site: Site, redis: Face) -> None:
     match = await start_match((site.url,), QUICK, pace_seconds=0.05)
     await match.moved(3)
     await site.kill_one()

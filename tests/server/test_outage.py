@@ -5,7 +5,6 @@ import signal
 from collections.abc import Iterator
 
 import pytest
-from redis.asyncio import Redis
 
 from protocol.calculation.moves import MOVES
 from protocol.messages import entries
@@ -22,6 +21,7 @@ from server.settings import Settings
 from server.signing import SigningKey
 from server.store import keys
 from server.store.client import connect
+from server.store.face import Face
 from server.store.log import Log
 from server.store.processes import Processes
 from tests.bots import start_match
@@ -40,7 +40,7 @@ def mortal_redis() -> Iterator[RedisProcess]:
         yield process
 
 
-async def redis_ms(redis: Redis) -> int:
+async def redis_ms(redis: Face) -> int:
     return await Log(redis).now_ms()
 
 
@@ -74,7 +74,7 @@ async def test_a_seat_whose_process_was_killed_stops_after_the_grace_period(flee
         await second.hear_until(lambda scene: scene.seats[0].has_stopped)
 
 
-async def test_a_waiting_room_of_a_killed_process_is_not_waiting_for_ever(fleet: Fleet, redis: Redis) -> None:
+async def test_a_waiting_room_of_a_killed_process_is_not_waiting_for_ever(fleet: Fleet, redis: Face) -> None:
     """Nobody has this room open any more; the next process to start finds it all the same."""
     url = await fleet.start()
     async with talking(url) as talker:
@@ -88,7 +88,7 @@ async def test_a_waiting_room_of_a_killed_process_is_not_waiting_for_ever(fleet:
     await until(is_freed)
 
 
-async def test_a_process_that_has_lapsed_leaves_nothing_behind(fleet: Fleet, redis: Redis) -> None:
+async def test_a_process_that_has_lapsed_leaves_nothing_behind(fleet: Fleet, redis: Face) -> None:
     first_url, second_url = await fleet.start(), await fleet.start()
     async with two_racing(first_url, second_url):
         await fleet.kill(first_url)
@@ -101,7 +101,7 @@ async def test_a_process_that_has_lapsed_leaves_nothing_behind(fleet: Fleet, red
         assert len(held) == 1
 
 
-async def test_all_servers_down_for_longer_than_the_grace_period_cost_nobody_a_race(fleet: Fleet, redis: Redis) -> None:
+async def test_all_servers_down_for_longer_than_the_grace_period_cost_nobody_a_race(fleet: Fleet, redis: Face) -> None:
     url = await fleet.start()
     async with two_racing(url, options=SHORT_GRACE) as (first, second):
         await first.play("sa")
@@ -139,7 +139,7 @@ async def test_a_redis_that_is_silent_sends_clients_away_and_is_forgiven(mortal_
             assert second.socket.close_code == CloseCode.RESTARTING
 
 
-async def test_a_log_that_lost_its_tail_is_not_resumed_in_the_middle(server_url: str, redis: Redis) -> None:
+async def test_a_log_that_lost_its_tail_is_not_resumed_in_the_middle(server_url: str, redis: Face) -> None:
     """While a player was away, Redis went back in time and the log grew again, as far as before, with other moves."""
     async with two_racing(server_url) as (first, second):
         kept = await redis.dump(keys.log(first.room))
@@ -161,7 +161,7 @@ async def test_a_log_that_lost_its_tail_is_not_resumed_in_the_middle(server_url:
             assert len(message.scene.seats[0].board.piles[1]) == 2
 
 
-async def test_nobody_joins_a_room_that_its_process_has_not_written_down(server_url: str, redis: Redis) -> None:
+async def test_nobody_joins_a_room_that_its_process_has_not_written_down(server_url: str, redis: Face) -> None:
     """A process says where it speaks before it speaks: else a kill between the two would leave a seat for ever."""
     async with talking(server_url) as first, talking(server_url) as second:
         room = (await first.enter(Create(options=QUICK))).room
@@ -172,7 +172,7 @@ async def test_nobody_joins_a_room_that_its_process_has_not_written_down(server_
 
 
 async def test_a_room_stays_written_down_however_often_idle_rooms_are_released(
-    settings_for_tests: Settings, redis: Redis
+    settings_for_tests: Settings, redis: Face
 ) -> None:
     """Somebody comes into a room that is not open here, again and again, while the pulse releases idle rooms."""
     host, is_done = Host(redis, redis, redis, SigningKey(bytes(32)), closed_room_seconds=60), asyncio.Event()
@@ -222,7 +222,7 @@ async def test_a_reminder_that_comes_too_early_is_followed_by_another_one(
         await until(is_reminded_again)
 
 
-async def test_a_process_that_was_taken_for_dead_writes_down_its_rooms_again(server_url: str, redis: Redis) -> None:
+async def test_a_process_that_was_taken_for_dead_writes_down_its_rooms_again(server_url: str, redis: Face) -> None:
     async with talking(server_url) as first:
         room = (await first.enter(Create(options=QUICK))).room
         held = [key async for key in redis.scan_iter(match=keys.held_rooms("*"))]
@@ -237,7 +237,7 @@ async def test_a_process_that_was_taken_for_dead_writes_down_its_rooms_again(ser
 
 
 async def test_players_of_a_process_that_was_frozen_and_goes_on_are_not_sent_away_again(
-    fleet: Fleet, redis: Redis
+    fleet: Fleet, redis: Face
 ) -> None:
     await fleet.start()
     url = await fleet.start()
@@ -305,7 +305,7 @@ async def test_a_process_that_was_held_up_itself_sends_nobody_away(fleet: Fleet)
 
 
 @pytest.mark.usefixtures("server_url")
-async def test_a_log_that_cannot_be_read_is_in_no_other_room_s_way(redis: Redis) -> None:
+async def test_a_log_that_cannot_be_read_is_in_no_other_room_s_way(redis: Face) -> None:
     """A process that spoke in it has died, and its deadline has passed."""
     await redis.xadd(keys.log("torn-log"), {"t": 1, "g": "t1", "e": "{}"}, id="1-0")
     await redis.zadd(keys.deadlines(keys.bucket("torn-log")), {"torn-log": 1})

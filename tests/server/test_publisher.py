@@ -3,8 +3,6 @@
 import asyncio
 from typing import Any
 
-from redis.asyncio import Redis
-
 from protocol.calculation.record import Record
 from server.publisher import Publisher
 from server.room.recording import record_matches
@@ -12,6 +10,7 @@ from server.store import keys
 from server.store.archive import Archive
 from server.store.client import connect
 from server.store.entries import format_event
+from server.store.face import Face
 from server.store.log import Log
 from tests.races import KEY, raced
 from tests.redis_cluster import RedisCluster, other_than
@@ -19,18 +18,18 @@ from tests.redis_cluster import RedisCluster, other_than
 ROOMS = [f"room-{number}" for number in range(5 * keys.BUCKETS)]
 
 
-async def write_logs(redis: Redis) -> None:
+async def write_logs(redis: Face) -> None:
     """The same race in every room, up to its end."""
     steps = raced(1).steps
     pipeline = redis.pipeline(transaction=False)
     for room in ROOMS:
         for number, step in enumerate(steps, start=1):
-            fields: dict[Any, Any] = {"g": step.tag, "t": step.at_ms, "e": format_event(step.event)}
+            fields: dict[Any, Any] = {"t": step.at_ms, "g": step.tag, "e": format_event(step.event)}
             pipeline.xadd(keys.log(room), fields, id=f"{number}-0")
     await pipeline.execute()
 
 
-async def test_of_all_races_that_end_at_the_same_moment_one_of_a_bucket_is_in_memory(redis: Redis) -> None:
+async def test_of_all_races_that_end_at_the_same_moment_one_of_a_bucket_is_in_memory(redis: Face) -> None:
     await write_logs(redis)
     read, stored, most = 0, 0, 0
 

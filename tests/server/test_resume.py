@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from redis.asyncio import Redis
 from websockets.asyncio.client import connect as connect_socket
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Subprotocol
@@ -29,6 +28,7 @@ from server.room.decide import decide
 from server.settings import Settings
 from server.store import keys
 from server.store.client import connect
+from server.store.face import Face
 from server.store.lane import Answer, Append
 from server.store.log import Log
 from tests.appending import append_once
@@ -274,7 +274,7 @@ async def test_a_spectator_that_drops_comes_back_to_a_snapshot(server_url: str) 
         assert [seat.moves for seat in snapshot.scene.seats] == [1, 1]
 
 
-async def test_a_spectator_is_never_shown_less_than_the_log_holds(server_url: str, redis: Redis) -> None:
+async def test_a_spectator_is_never_shown_less_than_the_log_holds(server_url: str, redis: Face) -> None:
     """It may have watched in another process, of which this one has not heard yet, and would see the room go back."""
     async with talking(server_url) as first, talking(server_url) as spectator:
         room = (await first.enter(Create(options=QUICK))).room
@@ -282,7 +282,7 @@ async def test_a_spectator_is_never_shown_less_than_the_log_holds(server_url: st
         assert (await spectator.enter(Watch(room=room))).scene.seats[1].name == "bob"
 
 
-async def do_elsewhere(redis: Redis, room: str, command: Command) -> None:
+async def do_elsewhere(redis: Face, room: str, command: Command) -> None:
     """As a process does that believes to be alone: it wakes nobody."""
     steps = await read_steps(redis, room)
     events = decide(steps[-1].after, command, KEY.draw_round)

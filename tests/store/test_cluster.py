@@ -6,7 +6,6 @@ from contextlib import suppress
 from typing import cast
 
 import pytest
-from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from protocol.calculation.moves import MOVES
@@ -14,6 +13,7 @@ from server.room.events import Played
 from server.store import keys
 from server.store.client import connect
 from server.store.cluster import Cluster, nodes_of
+from server.store.face import Face
 from server.store.lane import Answer, Append
 from server.store.log import Log
 from server.store.scripts import Script
@@ -26,7 +26,7 @@ MOVE = Played(seat=1, move=MOVES["b4"])
 
 
 @pytest.fixture
-async def client(cluster: RedisCluster) -> AsyncIterator[Redis]:
+async def client(cluster: RedisCluster) -> AsyncIterator[Face]:
     async with connect(cluster.url) as redis:
         yield redis
 
@@ -64,7 +64,7 @@ class Writer:
         return [entry.tag for entry in await self.log.read(self.room)]
 
 
-async def test_commands_for_all_nodes_are_answered_in_the_order_of_the_pipeline(client: Redis) -> None:
+async def test_commands_for_all_nodes_are_answered_in_the_order_of_the_pipeline(client: Face) -> None:
     names = [f"key-{number}" for number in range(100)]
     pipeline = client.pipeline(transaction=False)
     for name in names:
@@ -74,7 +74,7 @@ async def test_commands_for_all_nodes_are_answered_in_the_order_of_the_pipeline(
     assert 0 not in [await node.dbsize() for node in await nodes_of(client)]
 
 
-async def test_an_error_for_one_key_of_a_pipeline_is_raised(client: Redis) -> None:
+async def test_an_error_for_one_key_of_a_pipeline_is_raised(client: Face) -> None:
     await client.set("text", "x")
     pipeline = client.pipeline(transaction=False)
     pipeline.incr("number")
@@ -83,7 +83,7 @@ async def test_an_error_for_one_key_of_a_pipeline_is_raised(client: Redis) -> No
         await pipeline.execute()
 
 
-async def test_a_node_that_does_not_know_a_script_is_told_its_text(client: Redis) -> None:
+async def test_a_node_that_does_not_know_a_script_is_told_its_text(client: Face) -> None:
     script = Script("disown.lua")
     for name in ("ann", "bob", "cyd", "dan", "eve"):
         await client.set(keys.name(name), "somebody")
@@ -92,7 +92,7 @@ async def test_a_node_that_does_not_know_a_script_is_told_its_text(client: Redis
             await node.script_flush()
 
 
-async def test_while_a_slot_moves_old_keys_and_new_ones_are_found(client: Redis, cluster: RedisCluster) -> None:
+async def test_while_a_slot_moves_old_keys_and_new_ones_are_found(client: Face, cluster: RedisCluster) -> None:
     owner = cluster.owner("{moving}")
     await client.set("{moving}old", "here")
     # Several connections to each node: what a redirection needs must go over the same one.
@@ -110,7 +110,7 @@ async def test_while_a_slot_moves_old_keys_and_new_ones_are_found(client: Redis,
 
 
 async def test_a_bucket_that_moves_to_another_node_loses_nothing_acknowledged(
-    client: Redis, cluster: RedisCluster
+    client: Face, cluster: RedisCluster
 ) -> None:
     owner = cluster.owner(keys.log(ROOM))
     target = other_than(owner, cluster)
@@ -127,7 +127,7 @@ async def test_a_bucket_that_moves_to_another_node_loses_nothing_acknowledged(
 
 
 async def test_appends_that_meet_a_moving_bucket_half_way_are_made_later_or_not_at_all(
-    client: Redis, cluster: RedisCluster
+    client: Face, cluster: RedisCluster
 ) -> None:
     target = other_than(cluster.owner(keys.log(ROOM)), cluster)
     log = Log(client)
@@ -148,7 +148,7 @@ def one_room_each(cluster: RedisCluster) -> list[str]:
 
 
 async def test_a_node_that_answers_nothing_holds_up_no_append_to_the_others(
-    client: Redis, cluster: RedisCluster
+    client: Face, cluster: RedisCluster
 ) -> None:
     frozen, *others = one_room_each(cluster)
     log = Log(client)

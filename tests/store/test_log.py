@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
-from redis.asyncio import Redis
 
 from protocol.calculation.moves import MOVES
 from server.room.events import Event, Played, PlayerReady, RematchAsked, Started
@@ -15,6 +14,7 @@ from server.store import keys
 from server.store.client import connect
 from server.store.cluster import is_sharded, nodes_of, owner_of
 from server.store.entries import Tail, parse_wake
+from server.store.face import Face
 from server.store.lane import MOST_IN_BATCH, Answer, Append, Reply
 from server.store.line import RETRIES
 from server.store.log import Log
@@ -59,7 +59,7 @@ def neighbours(room: str, count: int) -> list[str]:
 
 
 @pytest.fixture
-async def writer(redis: Redis) -> AsyncIterator[Writer]:
+async def writer(redis: Face) -> AsyncIterator[Writer]:
     log = Log(redis)
     async with log.sending():
         yield Writer(log)
@@ -86,9 +86,7 @@ async def test_a_sender_that_is_behind_is_told_what_it_missed_from_its_last_entr
     assert writer.reply.entries == (await writer.log.read(ROOM))[1:]
 
 
-async def test_a_sender_that_missed_what_nobody_can_read_is_told_that_nobody_knows(
-    writer: Writer, redis: Redis
-) -> None:
+async def test_a_sender_that_missed_what_nobody_can_read_is_told_that_nobody_knows(writer: Writer, redis: Face) -> None:
     await redis.xadd(keys.log(ROOM), {"colour": "green"}, id="1-0")
     await redis.xadd(keys.log(ROOM), {"t": 1, "g": "t1", "e": "0sa"}, id="2-0")
     assert await writer.append() is Answer.UNKNOWN
@@ -105,7 +103,7 @@ async def test_a_sender_that_missed_what_nobody_can_read_is_told_that_nobody_kno
     ],
 )
 async def test_a_log_with_an_entry_that_we_did_not_write_is_none(
-    writer: Writer, redis: Redis, fields: dict[Any, Any]
+    writer: Writer, redis: Face, fields: dict[Any, Any]
 ) -> None:
     await redis.xadd(keys.log(ROOM), fields, id="1-0")
     with pytest.raises(ValueError, match=r"entry|noon|JSON"):
@@ -141,7 +139,7 @@ async def test_a_deadline_before_its_time_is_early(writer: Writer) -> None:
     assert writer.reply.now_ms < soon
 
 
-async def test_stamps_never_run_backwards(writer: Writer, redis: Redis) -> None:
+async def test_stamps_never_run_backwards(writer: Writer, redis: Face) -> None:
     future = await writer.log.now_ms() + 1_000_000
     await redis.xadd(keys.log(ROOM), {"t": future, "g": "t0", "e": "0sa"}, id="1-0")
     assert await writer.append(expected=1, expected_tag="t0") is Answer.APPENDED
@@ -164,17 +162,17 @@ async def test_a_room_without_deadlines_is_never_due(writer: Writer) -> None:
     assert await writer.log.due_rooms(overdue_ms=0) == []
 
 
-async def test_a_closed_room_expires(writer: Writer, redis: Redis) -> None:
+async def test_a_closed_room_expires(writer: Writer, redis: Face) -> None:
     await writer.append(expire_seconds=60)
     assert 0 < await redis.ttl(keys.log(ROOM)) <= 60
 
 
-async def test_the_log_of_an_open_room_stays(writer: Writer, redis: Redis) -> None:
+async def test_the_log_of_an_open_room_stays(writer: Writer, redis: Face) -> None:
     await writer.append()
     assert await redis.ttl(keys.log(ROOM)) == -1
 
 
-async def test_a_shared_append_wakes_the_others_with_its_entries(writer: Writer, redis: Redis) -> None:
+async def test_a_shared_append_wakes_the_others_with_its_entries(writer: Writer, redis: Face) -> None:
     pubsub = (await owner_of(redis, keys.wake(ROOM))).pubsub(ignore_subscribe_messages=True)
     await (pubsub.ssubscribe if await is_sharded(redis) else pubsub.subscribe)(keys.wake(ROOM))
     await pubsub.get_message(timeout=1)
@@ -186,14 +184,14 @@ async def test_a_shared_append_wakes_the_others_with_its_entries(writer: Writer,
     await pubsub.aclose()  # type: ignore[no-untyped-call]
 
 
-async def test_a_flushed_script_cache_costs_nothing(writer: Writer, redis: Redis) -> None:
+async def test_a_flushed_script_cache_costs_nothing(writer: Writer, redis: Face) -> None:
     await writer.append()
     for node in await nodes_of(redis):
         await node.script_flush()
     assert await writer.append(expected=1, expected_tag="t1", tag="t2") is Answer.APPENDED
 
 
-async def test_one_broken_log_does_not_harm_the_others_of_its_batch(writer: Writer, redis: Redis) -> None:
+async def test_one_broken_log_does_not_harm_the_others_of_its_batch(writer: Writer, redis: Face) -> None:
     broken, sound = neighbours(ROOM, 2)
     await redis.set(keys.log(broken), "not a stream")
     answers = [begin_append(writer.log, Append(room, 0, "", "t1", (MOVE,))) for room in (broken, sound)]
@@ -239,7 +237,7 @@ async def test_the_next_batch_is_on_its_way_before_the_last_one_is_told_of(write
     assert asked_when_told == [count] * count
 
 
-async def test_what_follows_from_the_last_batch_is_sent_before_sending_ends(redis: Redis) -> None:
+async def test_what_follows_from_the_last_batch_is_sent_before_sending_ends(redis: Face) -> None:
     class Chained(Once):
         def replied(self, reply: Reply) -> None:
             log.enqueue(last)
@@ -282,14 +280,14 @@ async def test_without_redis_the_answer_is_unknown() -> None:
     await client.aclose()
 
 
-async def test_an_append_over_a_connection_that_was_cut_is_made_once(writer: Writer, redis: Redis) -> None:
+async def test_an_append_over_a_connection_that_was_cut_is_made_once(writer: Writer, redis: Face) -> None:
     await writer.append()
     await redis.client_kill_filter(_type="normal", skipme=True)
     assert await writer.append(1, "t1", "t2") is Answer.APPENDED
     assert [logged.index for logged in await writer.log.read(ROOM)] == [1, 2]
 
 
-async def test_who_comes_when_sending_has_ended_is_not_asked(redis: Redis) -> None:
+async def test_who_comes_when_sending_has_ended_is_not_asked(redis: Face) -> None:
     asked: list[str] = []
     log = Log(redis)
     async with log.sending():
@@ -327,7 +325,7 @@ async def test_an_append_whose_connection_broke_is_tried_as_often_as_any(monkeyp
             await client.aclose()
 
 
-async def test_what_waits_is_sent_before_sending_ends(redis: Redis) -> None:
+async def test_what_waits_is_sent_before_sending_ends(redis: Face) -> None:
     log = Log(redis)
     async with log.sending():
         answered = begin_append(log, Append(ROOM, 0, "", "t1", (MOVE,)))
@@ -339,7 +337,7 @@ async def test_an_append_that_cannot_be_written_is_unknown_and_the_next_one_is_m
     assert await writer.append() is Answer.APPENDED
 
 
-async def test_an_entry_that_cannot_be_read_is_not_shown_in_the_complaint(writer: Writer, redis: Redis) -> None:
+async def test_an_entry_that_cannot_be_read_is_not_shown_in_the_complaint(writer: Writer, redis: Face) -> None:
     """The complaint goes to a log, and the entry may hold a secret."""
     opened = {"type": "round_opened", "round": "aa", "secret": "5ec12e7" * 9, "signature": "5ec12e7"}
     await redis.xadd(keys.log(ROOM), {"t": 1, "g": "t1", "e": json.dumps(opened)}, id="1-0")

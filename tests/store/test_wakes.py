@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 from typing import cast
 
 import pytest
-from redis.asyncio import Redis
 
 from server.room.events import RoomClosed
 from server.store import keys, wakes
 from server.store.client import connect
 from server.store.entries import Tail
+from server.store.face import Face
 from server.store.lane import Answer, Append
 from server.store.log import Log
 from server.store.wakes import DEAF_SECONDS, Wakes
@@ -27,7 +27,7 @@ ROOM = "one-small-room"
 class Writer:
     """Another process, which appends to the room."""
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Face) -> None:
         self.redis = redis
         self.log = Log(redis)
         self.index, self.tag = 0, ""
@@ -42,7 +42,7 @@ class Writer:
 class Listener:
     """A process that follows the room. `heard` is what it was told, by index."""
 
-    def __init__(self, writer: Writer, listening: Redis) -> None:
+    def __init__(self, writer: Writer, listening: Face) -> None:
         self.writer = writer
         self.wakes = Wakes(listening, self.hear)
         self.heard: list[int] = []
