@@ -12,6 +12,7 @@ from benchmarks.figure import Figure
 from benchmarks.full_screen import measure_full_screen
 from benchmarks.fuzz import measure_fuzz
 from benchmarks.kill_recovery import measure_kill_recovery
+from benchmarks.leaving import measure_leaving
 from benchmarks.memory import measure_memory
 from benchmarks.move_cost import measure_move_cost
 from benchmarks.photo_finish import measure_photo_finish
@@ -33,6 +34,7 @@ BENCHMARKS = {
     "scaling": measure_scaling,
     "memory": measure_memory,
     "starting": measure_starting,
+    "leaving": measure_leaving,
     "redis_cost": measure_redis_cost,
     "kill_recovery": measure_kill_recovery,
     "fault_storm": measure_fault_storm,

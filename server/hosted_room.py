@@ -165,8 +165,7 @@ class HostedRoom:
         """Show a follower what it has missed and let it follow from here on."""
         self.audience.introduce(seat, follower, introduction)
         if seat is not None and self.audience.is_complete:
-            # Who came back together is here. A thousand histories that stay are half a second of Python's search for
-            # circles, in which nobody is answered.
+            # Who came back together is here, and a thousand histories are a million objects.
             self.history = None
 
     def submit(self, request: Request) -> None:

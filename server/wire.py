@@ -30,7 +30,8 @@ class Wire(ServerConnection):
         self.is_between_messages = False
         """Whether what the library has parsed so far ended with a message."""
 
-    # The library leaves a connection that has gone to the search for circles. What these let go is used by nobody then.
+    # The library leaves a connection that has gone to Python's search for circles, in which nobody is heard. These let
+    # go of what nobody uses by then (docs/decisions/0034-gone-at-once.md).
 
     async def handshake(self, *arguments: Any, **options: Any) -> None:
         """As the library's, but for the way in which subprotocols are chosen: it holds this connection."""

@@ -1,0 +1,36 @@
+"""What players notice when thousands of others go at the same moment, as when somebody's network breaks down."""
+
+import asyncio
+import statistics
+import sys
+
+from benchmarks.figure import Figure, written_down
+from benchmarks.under_load import loading, serving
+
+REPEATS = 3
+ROOMS = 1_000
+PACE_SECONDS = 6.0
+"""Two thousand players make five hundred moves a second, so that nobody waits behind other players."""
+LEAVING = 3_000
+CALM_SECONDS = 3.0
+
+
+def measure_leaving() -> list[Figure]:
+    """The 99th percentile of the answers to players' moves, while nobody leaves and while thousands do."""
+    calm, leaving = zip(*(asyncio.run(_measure(repeat)) for repeat in range(REPEATS)), strict=True)
+    return [
+        written_down("player_p99_ms_calm", statistics.median(calm), "ms"),
+        written_down(f"player_p99_ms_while_{LEAVING}_leave", statistics.median(leaving), "ms"),
+    ]
+
+
+async def _measure(repeat: int) -> tuple[float, float]:
+    async with serving() as served, loading("race", served, ROOMS, pace=PACE_SECONDS) as load:
+        await load.start()
+        calm = await load.rest(CALM_SECONDS)
+        async with loading("idle", served, LEAVING // 2):
+            # Two a room. They leave when this context ends, while the players are still looked at.
+            rest = asyncio.create_task(load.rest(CALM_SECONDS))
+        leaving = await rest
+    print(f"  {repeat + 1}: {calm.p99_ms:.1f} ms calm, {leaving.p99_ms:.1f} ms while others leave", file=sys.stderr)
+    return calm.p99_ms, leaving.p99_ms
