@@ -1,4 +1,4 @@
-"""What players notice when thousands of others go at the same moment, as when somebody's network breaks down."""
+"""What players notice when thousands of others, who are in no room, close their connections at the same moment."""
 
 import asyncio
 import statistics
@@ -26,10 +26,10 @@ def measure_leaving() -> list[Figure]:
 
 async def _measure(repeat: int) -> tuple[float, float]:
     async with serving() as served, loading("race", served, ROOMS, pace=PACE_SECONDS) as load:
-        await load.start()
-        calm = await load.rest(CALM_SECONDS)
         async with loading("idle", served, LEAVING // 2):
-            # Two a room. They leave when this context ends, while the players are still looked at.
+            await load.start()
+            calm = await load.rest(CALM_SECONDS)
+            # They leave when this context ends, while the players are still looked at.
             rest = asyncio.create_task(load.rest(CALM_SECONDS))
         leaving = await rest
     print(f"  {repeat + 1}: {calm.p99_ms:.1f} ms calm, {leaving.p99_ms:.1f} ms while others leave", file=sys.stderr)

@@ -5,18 +5,15 @@ import itertools
 import os
 import socket
 import ssl
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from http import HTTPStatus
 from typing import Final
 
 from redis.exceptions import RedisError
 from websockets.asyncio.server import Server, ServerConnection, serve
-from websockets.exceptions import NegotiationError
-from websockets.typing import Subprotocol
 
 from protocol.messages.codec import encode
-from protocol.messages.fields import SUBPROTOCOL
 from protocol.messages.refusals import CloseCode
 from server import metrics
 from server.connection import Connection
@@ -89,8 +86,6 @@ async def public_port(
             ssl_handshake_timeout=settings.hello_seconds if tls else None,
             reuse_port=settings.reuse_port or None,
             backlog=BACKLOG,
-            subprotocols=[Subprotocol(SUBPROTOCOL)],
-            select_subprotocol=_choose_subprotocol,
             process_request=make_responder(pages, door.check),
             compression=None,
             max_size=settings.max_frame_bytes,
@@ -125,7 +120,11 @@ async def admin_port(settings: Settings, host: Host) -> AsyncIterator[str | None
     pages: Pages = {**_health(host), "/metrics": tell_metrics}
     with _complaining(settings.admin_host, settings.admin_port):
         server = await serve(
-            _serve_nobody, settings.admin_host, settings.admin_port, process_request=make_responder(pages, None)
+            _serve_nobody,
+            settings.admin_host,
+            settings.admin_port,
+            create_connection=Wire,
+            process_request=make_responder(pages, None),
         )
     try:
         yield f"http://{settings.admin_host}:{_port(server)}"
@@ -203,12 +202,3 @@ def _complaining(host: str, port: int) -> Iterator[None]:
 def say(reason: OSError) -> str:
     """What the system says, without what asyncio adds to it."""
     return os.strerror(reason.errno) if reason.errno and reason.errno > 0 else str(reason)
-
-
-def _choose_subprotocol(_: ServerConnection, offered: Sequence[Subprotocol]) -> Subprotocol | None:
-    """Speak `fairest.v1` with who offers it or offers nothing; who offers only others cannot mean us."""
-    if not offered:
-        return None
-    if SUBPROTOCOL not in offered:
-        raise NegotiationError(f"this server speaks {SUBPROTOCOL}")
-    return Subprotocol(SUBPROTOCOL)

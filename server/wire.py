@@ -6,13 +6,18 @@ is bypassed is ours to do: the token bucket and the bound on unsent bytes stand 
 (docs/decisions/0022-a-cheap-move.md).
 """
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from websockets import frames
 from websockets.asyncio.server import ServerConnection
+from websockets.exceptions import NegotiationError
 from websockets.protocol import Protocol
 from websockets.streams import StreamReader
+from websockets.typing import Subprotocol
+
+from protocol.messages.fields import SUBPROTOCOL
 
 
 class Wire(ServerConnection):
@@ -23,6 +28,10 @@ class Wire(ServerConnection):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        # Given to `serve`, the function would be made to hold this connection.
+        vars(self.protocol)["select_subprotocol"] = choose_subprotocol
+        # If TLS fails, the connection is never made.
+        self.protocol.parser.close()
         self.take_at_once: Callable[[bytes], bool] | None = None
         """Called with a text message that arrives whole; False leaves it to `recv`. It is for who waits in `recv` to
         set: what goes to `recv` unsets it, so that nothing overtakes what waits there.
@@ -30,30 +39,26 @@ class Wire(ServerConnection):
         self.is_between_messages = False
         """Whether what the library has parsed so far ended with a message."""
 
-    # The library leaves a connection that has gone to Python's search for circles, in which nobody is heard. These let
-    # go of what nobody uses by then (docs/decisions/0034-gone-at-once.md).
+    # The library leaves a connection that has gone to Python's search for circles, in which nobody is heard. Here
+    # nothing holds it any more (docs/decisions/0034-gone-at-once.md).
 
-    async def handshake(self, *arguments: Any, **options: Any) -> None:
-        """As the library's, but for the way in which subprotocols are chosen: it holds this connection."""
-        try:
-            await super().handshake(*arguments, **options)
-        finally:
-            # Back to the method of its class, which ours stands before.
-            vars(self.protocol).pop("select_subprotocol", None)
-            self._forget_errors()
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """As the library's, with a parser, which holds the connection until it is lost."""
+        self.protocol.parser = self.protocol.parse()
+        next(self.protocol.parser)
+        super().connection_made(transport)
+
+    def set_connection_exc(self, exc: BaseException | None) -> None:
+        """As the library's, but for the frames in the error that ends this connection."""
+        _strip(exc)
+        super().set_connection_exc(exc)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """As the library's, but for its parser, which waits for more."""
+        """As the library's, but for the parser, which waits for more, and the errors of both."""
         super().connection_lost(exc)
         self.protocol.parser.close()
-        self._forget_errors()
-
-    def _forget_errors(self) -> None:
-        """Let go of what went wrong, and the frames of the stack in it."""
-        if self.protocol.handshake_exc is not None:
-            # The request keeps it as well.
-            self.protocol.handshake_exc.__traceback__ = None
-        self.protocol.handshake_exc = self.protocol.parser_exc = None
+        _strip(self.protocol.parser_exc)
+        _strip(self.protocol.handshake_exc)
 
     def data_received(self, data: bytes) -> None:
         """As the library's, but for messages that are taken at once."""
@@ -70,6 +75,21 @@ class Wire(ServerConnection):
         """Send one text frame without waiting; nothing happens on a connection that is closing."""
         if self.protocol.close_sent is None and not self.transport.is_closing():
             self.transport.write(frame_text(data))
+
+
+def choose_subprotocol(offered: Sequence[Subprotocol]) -> Subprotocol | None:
+    """Speak `fairest.v1` with who offers it or offers nothing; who offers only others cannot mean us."""
+    if not offered:
+        return None
+    if SUBPROTOCOL not in offered:
+        raise NegotiationError(f"this server speaks {SUBPROTOCOL}")
+    return Subprotocol(SUBPROTOCOL)
+
+
+def _strip(reason: BaseException | None) -> None:
+    """Let go of the frames of the stack through which an error came, and of the errors behind it."""
+    if reason is not None:
+        reason.__traceback__ = reason.__cause__ = reason.__context__ = None
 
 
 _AT_EOF: Final = StreamReader.at_eof.__code__
