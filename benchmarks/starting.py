@@ -10,8 +10,8 @@ from asyncio.subprocess import DEVNULL, PIPE
 from websockets.asyncio.client import connect
 
 from benchmarks.figure import Figure, written_down
-from benchmarks.under_load import UNLIMITED, Processes, control, loading
-from tests.processes import Fleet, redis_process, serving_fleet
+from benchmarks.under_load import Processes, control, loading, start_servers
+from tests.processes import redis_process, serving_fleet
 
 STARTS = 7
 ROOMS = 1_000
@@ -57,19 +57,10 @@ async def _resume(processes: int = 1) -> float:
     """From the first of the players who come back to new processes to the last who has seen what it missed."""
     with redis_process("--appendonly", "yes") as redis:
         async with serving_fleet(redis.url) as fleet:
-            port = await _start(fleet, processes)
+            port = await start_servers(fleet, processes)
             # Processes that are about to be killed are not weighed.
             async with loading("race", Processes((), redis.pid, port), ROOMS) as load:
                 await load.move(MOVES)
                 await fleet.kill_all()
-                await _start(fleet, processes, port)
+                await start_servers(fleet, processes, port=port)
                 return await load.resume()
-
-
-async def _start(fleet: Fleet, processes: int, port: int = 0) -> int:
-    """So many processes on one port, which is returned."""
-    shared = ("--reuse-port",) if processes > 1 else ()
-    for _ in range(processes):
-        url = await fleet.start(*UNLIMITED, *shared, port=port)
-        port = int(url.partition("#")[0].rpartition(":")[2])
-    return port

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.processes import redis_process, serving_fleet
+from tests.processes import Fleet, redis_process, serving_fleet
 
 UNLIMITED = (
     *("--connections-per-address", "100000", "--players-per-address", "1000000", "--max-connections", "100000"),
@@ -118,12 +118,17 @@ async def serving(*options: str, fsync: str = "everysec", processes: int = 1) ->
     """Our server on a Redis of its own, without the limits that no load would respect."""
     with redis_process("--appendonly", "yes", "--appendfsync", fsync) as redis:
         async with serving_fleet(redis.url) as fleet:
-            shared = ("--reuse-port",) if processes > 1 else ()
-            url = await fleet.start(*UNLIMITED, *shared, *options)
-            port = int(url.rsplit(":", 1)[1])
-            for _ in range(processes - 1):
-                await fleet.start(*UNLIMITED, *shared, *options, port=port)
+            port = await start_servers(fleet, processes, *options)
             yield Processes(tuple(each.pid for each in fleet.processes.values()), redis.pid, port)
+
+
+async def start_servers(fleet: Fleet, processes: int, *options: str, port: int = 0) -> int:
+    """So many processes on one port, which is returned, without the limits that no load would respect."""
+    shared = ("--reuse-port",) if processes > 1 else ()
+    for _ in range(processes):
+        url = await fleet.start(*UNLIMITED, *shared, *options, port=port)
+        port = int(url.partition("#")[0].rpartition(":")[2])
+    return port
 
 
 @asynccontextmanager

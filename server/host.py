@@ -292,12 +292,14 @@ class Host:
                     room.depart(follower)
                     follower.turned_away(refuse(follower.errand, Refusal.TRY_AGAIN))
                     return
-            # It may have left, or have been introduced, while the log was read; or there was nothing to read.
-            if room.history is not None and room.audience.is_expected(follower):
+            if room.history is not None:
                 self._let_in(room, room.history, follower)
 
     def _let_in(self, room: HostedRoom, history: History, follower: Follower) -> None:
         """As `_introduce`, with a history that goes up to what the room has shown."""
+        if not room.audience.is_expected(follower):
+            # It has left, or was introduced, meanwhile.
+            return
         viewer = room.seat_of(follower)
         if viewer is None and room.has_asked(follower):
             # It gave up the seat that this was about, and has asked again: that answer introduces it.

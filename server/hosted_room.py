@@ -423,8 +423,7 @@ class HostedRoom:
             elif self.history is not None:
                 self.history.extend(steps)
             for follower in self.audience.show(steps):
-                if self.audience.is_expected(follower):
-                    self._around.welcome(self, follower)
+                self._around.welcome(self, follower)
 
     def _take_and_answer(self, steps: Sequence[Step], answers: Sequence[LateAnswer]) -> None:
         """Everybody hears in the order in which things were said."""

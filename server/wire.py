@@ -29,7 +29,7 @@ class Wire(ServerConnection):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         # Given to `serve`, the function would be made to hold this connection.
-        vars(self.protocol)["select_subprotocol"] = choose_subprotocol
+        vars(self.protocol)["select_subprotocol"] = _choose_subprotocol
         # If TLS fails, the connection is never made.
         self.protocol.parser.close()
         self.take_at_once: Callable[[bytes], bool] | None = None
@@ -77,7 +77,7 @@ class Wire(ServerConnection):
             self.transport.write(frame_text(data))
 
 
-def choose_subprotocol(offered: Sequence[Subprotocol]) -> Subprotocol | None:
+def _choose_subprotocol(offered: Sequence[Subprotocol]) -> Subprotocol | None:
     """Speak `fairest.v1` with who offers it or offers nothing; who offers only others cannot mean us."""
     if not offered:
         return None
