@@ -5,7 +5,7 @@ import json
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -133,16 +133,17 @@ async def start_servers(fleet: Fleet, processes: int, *options: str, port: int =
 
 @asynccontextmanager
 async def control(kind: str) -> AsyncIterator[Processes]:
-    """`echo`, `relay` or `handwritten` of `benchmarks.controls`."""
-    process: Process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "benchmarks.controls", kind, stdout=PIPE, stderr=DEVNULL
-    )
-    assert process.stdout is not None
-    try:
-        yield Processes((process.pid,), None, int(await process.stdout.readline()))
-    finally:
-        process.kill()
-        await process.wait()
+    """One of `benchmarks.controls`, with a Redis like ours if it stores."""
+    with redis_process("--appendonly", "yes") if kind == "stored" else nullcontext() as redis:
+        command = [sys.executable, "-m", "benchmarks.controls", kind]
+        command += [redis.url.removeprefix("unix://")] if redis else []
+        process: Process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
+        assert process.stdout is not None
+        try:
+            yield Processes((process.pid,), redis.pid if redis else None, int(await process.stdout.readline()))
+        finally:
+            process.kill()
+            await process.wait()
 
 
 def cpu_seconds(pid: int | None) -> float:

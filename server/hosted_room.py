@@ -26,6 +26,7 @@ from server.room.news import History, Step
 from server.room.state import Deadline, RoomState
 from server.room.view import Introduction
 from server.store.entries import Logged, Tail
+from server.store.keys import of_room
 from server.store.lane import Answer, Append, Reply
 from server.store.log import Log, fold
 
@@ -97,12 +98,14 @@ class HostedRoom:
         "history",
         "index",
         "is_doubtful",
+        "keys",
         "state",
         "tag",
     )
 
     def __init__(self, code: str, around: Surroundings, draw_round: DrawRound) -> None:
         self.code = code
+        self.keys = of_room(code)
         self.state: RoomState | None = None
         self.deadline: Deadline | None = None
         """The next one of this state."""
@@ -406,7 +409,8 @@ class HostedRoom:
             case Answer.EARLY:
                 # Our idea of Redis' clock was ahead of it; the deadline is set anew.
                 self._around.clock.set(reply.now_ms)
-        self._hear_meanwhile()
+        if self._heard_meanwhile:
+            self._hear_meanwhile()
         self._go_on()
 
     def _take(self, steps: Sequence[Step]) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from server.store.keys import of_room
 from server.store.lane import Answer, Append, Reply
 from server.store.log import Log
 
@@ -12,6 +13,7 @@ class Once:
     def __init__(self, append: Append) -> None:
         self.append = append
         self.code = append.room
+        self.keys = of_room(append.room)
         self.answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
 
     def next_append(self) -> Append:

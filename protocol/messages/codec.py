@@ -9,8 +9,9 @@ from protocol.messages.from_client import FromClient
 from protocol.messages.from_server import FromServer
 from protocol.messages.refusals import Breach
 
-_FROM_CLIENT: Final = TypeAdapter[FromClient](FromClient)
-_FROM_SERVER: Final = TypeAdapter[FromServer](FromServer)
+# Every move comes this way: the adapter's own function would only look at options that nobody gives.
+_FROM_CLIENT: Final = TypeAdapter[FromClient](FromClient).validator
+_FROM_SERVER: Final = TypeAdapter[FromServer](FromServer).validator
 
 
 class BrokenMessage(ValueError):
@@ -30,17 +31,19 @@ def encode(message: Message) -> bytes:
 def decode_from_client(frame: str | bytes) -> FromClient:
     """The message in a client's frame. Raises `BrokenMessage`."""
     try:
-        return _FROM_CLIENT.validate_json(frame)
+        message: FromClient = _FROM_CLIENT.validate_json(frame)
     except ValidationError as reason:
         raise _explain(reason) from None
+    return message
 
 
 def decode_from_server(frame: str | bytes) -> FromServer:
     """The message in a server's frame. Raises `BrokenMessage`."""
     try:
-        return _FROM_SERVER.validate_json(frame)
+        message: FromServer = _FROM_SERVER.validate_json(frame)
     except ValidationError as reason:
         raise _explain(reason) from None
+    return message
 
 
 _BREACHES: Final = {

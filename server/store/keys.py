@@ -6,6 +6,8 @@ A room's keys carry the hash tag of its bucket, so that one script may touch the
 import zlib
 from typing import Final
 
+from protocol.value import value
+
 BUCKETS: Final = 16
 """Rooms are spread over this many hash tags. Changing it orphans the rooms of a running deployment."""
 
@@ -59,6 +61,22 @@ def lobby(number: int) -> str:
 def wake(room: str) -> str:
     """Channel: entries just appended to the room's log, for the other processes that follow it."""
     return f"fairest:{{{bucket(room)}}}:wake:{room}"
+
+
+@value
+class RoomKeys:
+    """The keys that an append to a room's log may touch. To make them takes as long as to judge a move."""
+
+    log: str
+    deadlines: str
+    lobby: str
+    wake: str
+
+
+def of_room(room: str) -> RoomKeys:
+    """The keys of a room and of its bucket."""
+    number = bucket(room)
+    return RoomKeys(log(room), deadlines(number), lobby(number), wake(room))
 
 
 def quiet(number: int) -> str:

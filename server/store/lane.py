@@ -19,9 +19,9 @@ from protocol.value import value
 from server import metrics
 from server.faults import report
 from server.room.events import Event
-from server.store import keys
 from server.store.cluster import is_sharded
 from server.store.entries import Logged, format_event, parse_entry
+from server.store.keys import RoomKeys
 from server.store.line import Command, Line
 from server.store.scripts import Script
 
@@ -88,6 +88,10 @@ class Writer(Protocol):
     def code(self) -> str:
         """The room's."""
 
+    @property
+    def keys(self) -> RoomKeys:
+        """The room's, made once."""
+
     def next_append(self) -> Append | None:
         """What there is to append by now, if anything. A fault in here is answered as `UNKNOWN`."""
 
@@ -145,20 +149,19 @@ class Lane:
 
     def _send_waiting(self) -> bool:
         """Send a batch of those who wait; whether there was one."""
-        self._batch = []
-        while self._waiting and not self._batch:
-            self._batch = self._next_batch()
-        if not self._batch:
+        batch: Batch = []
+        self._batch = batch
+        while self._waiting and len(batch) < MOST_IN_BATCH:
+            writer = self._waiting.popleft()
+            append = _ask(writer)
+            if append is not None:
+                batch.append((writer, append))
+        if not batch:
             return False
         self._since = time.perf_counter()
         if not self._send_at_once():
             self._insist()
         return True
-
-    def _next_batch(self) -> Batch:
-        """What those who have waited longest have to append by now."""
-        turns = [self._waiting.popleft() for _ in range(min(MOST_IN_BATCH, len(self._waiting)))]
-        return [(writer, append) for writer in turns if (append := _ask(writer)) is not None]
 
     def _send_at_once(self) -> bool:
         """Send the batch if there is a connection, which there is nearly always."""
@@ -175,10 +178,14 @@ class Lane:
         """What Redis says of the batch. Scripts that did what they should do so once, however often they are run."""
         if isinstance(replies, RedisError):
             self._insist(failures=1)
-        elif any(isinstance(reply, RedisError) for reply in replies):
-            self._insist()
-        else:
-            self._hand_out([_parse(reply) for reply in replies])
+            return
+        parsed: list[Reply] = []
+        for reply in replies:
+            if isinstance(reply, RedisError):
+                self._insist()
+                return
+            parsed.append(_parse(reply))
+        self._hand_out(parsed)
 
     def _insist(self, failures: int = 0) -> None:
         self._insisting = asyncio.create_task(self._deliver(failures))
@@ -212,7 +219,7 @@ class Lane:
         """Tell everybody of the batch. The next one is sent before, if somebody waits: Redis need not wait for us."""
         metrics.APPEND_SECONDS.add(time.perf_counter() - self._since)
         metrics.BATCHES.add(len(self._batch))
-        batch, is_sent = self._batch, self._send_waiting()
+        batch, is_sent = self._batch, bool(self._waiting) and self._send_waiting()
         for (writer, _), reply in zip(batch, replies, strict=True):
             metrics.APPENDS.add(reply.answer)
             _tell(writer, reply)
@@ -224,7 +231,7 @@ def _ask(writer: Writer) -> Command | None:
     """What this writer has to append by now. A fault of ours is its own, and nobody else's of its batch."""
     try:
         append = writer.next_append()
-        return None if append is None else _keys_and_arguments(append)
+        return None if append is None else _keys_and_arguments(writer.keys, append)
     except Exception as fault:
         report("a room", fault, room=writer.code)
         _tell(writer, _UNKNOWN)
@@ -238,12 +245,10 @@ def _tell(writer: Writer, reply: Reply) -> None:
         report("a room", fault, room=writer.code)
 
 
-def _keys_and_arguments(append: Append) -> Command:
+def _keys_and_arguments(keys: RoomKeys, append: Append) -> Command:
     """Of the script that makes this append."""
-    room = append.room
-    number = keys.bucket(room)
     arguments = (
-        room,
+        append.room,
         append.expected,
         append.expected_tag,
         append.tag,
@@ -251,13 +256,13 @@ def _keys_and_arguments(append: Append) -> Command:
         append.not_after_ms,
         "" if append.look_again_ms is None else append.look_again_ms,
         append.expire_seconds,
-        keys.wake(room) if append.is_shared else "",
+        keys.wake if append.is_shared else "",
         append.listing or "",
         *map(format_event, append.events),
     )
     if append.listing is None:
-        return (2, keys.log(room), keys.deadlines(number), *arguments)
-    return (3, keys.log(room), keys.deadlines(number), keys.lobby(number), *arguments)
+        return (2, keys.log, keys.deadlines, *arguments)
+    return (3, keys.log, keys.deadlines, keys.lobby, *arguments)
 
 
 def _parse(reply: Any) -> Reply:

@@ -28,10 +28,8 @@ the connection ended.
 """
 
 
-def pack(words: Command) -> bytes:
-    """A command as Redis reads it."""
-    packed: bytes = hiredis.pack_command(words)
-    return packed
+pack: Final[Callable[[Command], bytes]] = hiredis.pack_command
+"""A command as Redis reads it."""
 
 
 class Line:
@@ -47,7 +45,7 @@ class Line:
         socket = self._socket
         if socket is None or socket.has_ended:
             return False
-        socket.exchange(b"".join([pack(command) for command in commands]), len(commands), told)
+        socket.exchange(b"".join(map(pack, commands)), len(commands), told)
         return True
 
     async def send(self, commands: Sequence[Command], failures: int = 0) -> list[Any]:
@@ -55,7 +53,7 @@ class Line:
 
         After so many failures they are tried that much less often. Cancelling leaves in doubt what was done.
         """
-        return await self.send_packed(b"".join([pack(command) for command in commands]), len(commands), failures)
+        return await self.send_packed(b"".join(map(pack, commands)), len(commands), failures)
 
     async def send_packed(self, packed: bytes, count: int, failures: int = 0) -> list[Any]:
         """The same for so many commands that are packed already."""
@@ -123,7 +121,7 @@ class _Socket(asyncio.Protocol):
     def exchange(self, packed: bytes, count: int, told: Told) -> None:
         """Send packed commands, to which there will be so many replies."""
         self._replies, self._missing, self._told = [], count, told
-        if self.has_ended:
+        if self._transport.is_closing():
             self.end(RedisConnectionError("the connection was closed"))
             return
         self._expect_in_time()
