@@ -13,7 +13,7 @@ from protocol.messages.from_server import Placed, Refused
 from server.crowd import Crowd, Later
 from server.room import view as seen
 from server.room.events import Attached, Detached, Played, SeatFreed
-from server.room.news import Step, Told, tell
+from server.room.news import Step, tell
 from server.room.state import RoomState
 from server.room.view import Mark
 
@@ -135,12 +135,11 @@ class Audience:
         """
         told = [tell(step) for step in steps]
         for follower, view in self._seats.values():
-            entries = _see(view, told)
+            entries = view.see(*told)
             if entries:
                 follower.show(encode_view(view.position - len(entries) + 1, entries, view.tag))
-        if self._crowd:
-            assert self._crowd_view is not None, "who is in the crowd was introduced"
-            entries = _see(self._crowd_view, told)
+        if self._crowd_view is not None and self._crowd:
+            entries = self._crowd_view.see(*told)
             if entries:
                 self._crowd.see(entries, self._crowd_view.mark)
         for step in steps:
@@ -196,11 +195,3 @@ class Audience:
         if seat in self._seats and self._seats[seat][0].link == link:
             return self._seats.pop(seat)[0]
         return self._expected.pop(link, None) if link else None
-
-
-def _see(view: seen.View, told: Sequence[Told]) -> list[bytes]:
-    """What this view is shown of what was told."""
-    entries: list[bytes] = []
-    for each in told:
-        entries += view.see(each)
-    return entries

@@ -376,13 +376,11 @@ class HostedRoom:
             look_again_ms,
             expire_seconds,
             self._around.is_shared,
-            self._listing(after, moment.now_ms),
+            self._listing(after, moment.now_ms) if changes_listing(before, after) else None,
         )
 
-    def _listing(self, after: RoomState, now_ms: int) -> bytes | None:
-        """The new line in the lobby, if this changes it; empty to leave it."""
-        if not changes_listing(self.state, after):
-            return None
+    def _listing(self, after: RoomState, now_ms: int) -> bytes:
+        """The new line in the lobby; empty to leave it."""
         listed = list_room(self.code, after, now_ms)
         return encode(listed) if listed else b""
 

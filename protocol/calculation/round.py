@@ -109,11 +109,11 @@ class Round:
 
         It is the lowest turn among the players still racing; at the last turn of all, decisions are open too.
         """
-        turns = [racer.turn for racer in self.racers if not racer.ending]
-        if not turns:
-            return None
-        lowest = min(turns)
-        return lowest, self.is_last_turn(lowest)
+        lowest: Turn | None = None
+        for racer in self.racers:
+            if not racer.ending and (lowest is None or racer.turn < lowest):
+                lowest = racer.turn
+        return None if lowest is None else (lowest, self.is_last_turn(lowest))
 
     def refusal(self, seat: int, move: Move) -> Illegal | None:
         """Why this seat may not make this move; ended races are for the caller to refuse."""
@@ -138,7 +138,10 @@ class Round:
                 turn = Turn(pass_number, len(order))
         board = racer.board.play(move, next_card)
         has_placed = board.foundations is not racer.board.foundations
-        ending = Ending.WON if has_placed and board.is_won else Ending.STUCK if board.is_stuck else None
+        ending = Ending.WON if has_placed and board.is_won else None
+        # A card that is turned may always go to a pile.
+        if ending is None and board.turned is None and board.is_stuck:
+            ending = Ending.STUCK
         return self._with(seat, Racer(board, turn, ahead, racer.moves + 1, seen, ending, move))
 
     def stop(self, seats: Sequence[int], ending: Ending) -> "Round":

@@ -80,7 +80,7 @@ def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> 
             return _take_seat(state, command, draw_round)
         case LoseLink(link=link):
             seat = state.seat_of_link(link)
-            return () if seat is None else (Detached(seat=_seat(seat), link=link),)
+            return () if seat is None else (Detached(seat=seat, link=link),)
         case LoseProcess(process_id=process_id):
             return _lose_process(state, process_id)
         case StandStill(pauses=pauses):
@@ -182,7 +182,7 @@ def _make_move(state: RoomState, command: MakeMove) -> Verdict:
     illegal = race.refusal(seat, move)
     if illegal:
         return refuse("play", Refusal(illegal), number=number)
-    return (Played(_seat(seat), move),)
+    return (Played(seat, move),)
 
 
 def _wrong_number(number: int, accepted: int) -> Refused:
@@ -193,7 +193,7 @@ def _wrong_number(number: int, accepted: int) -> Refused:
     return refuse("play", code, f"{SENTENCES[code]} {said}", number)
 
 
-def _ready(state: RoomState, seat: int, word: Ready) -> Verdict:
+def _ready(state: RoomState, seat: Seat, word: Ready) -> Verdict:
     said = state.seat(seat).entropy_hash
     if said == word.entropy_hash:
         return ()
@@ -203,10 +203,10 @@ def _ready(state: RoomState, seat: int, word: Ready) -> Verdict:
         return refuse("ready", Refusal.WRONG_ROUND)
     if said is not None:
         return refuse("ready", Refusal.ALREADY_READY)
-    return (PlayerReady(seat=_seat(seat), entropy_hash=word.entropy_hash),)
+    return (PlayerReady(seat=seat, entropy_hash=word.entropy_hash),)
 
 
-def _reveal(state: RoomState, seat: int, word: Reveal) -> Verdict:
+def _reveal(state: RoomState, seat: Seat, word: Reveal) -> Verdict:
     holder = state.seat(seat)
     if holder.entropy == word.entropy:
         return ()
@@ -216,26 +216,26 @@ def _reveal(state: RoomState, seat: int, word: Reveal) -> Verdict:
         return refuse("reveal", Refusal.WRONG_ROUND)
     if commit_entropy(state.round.round_id, seat, word.entropy) != holder.entropy_hash:
         return refuse("reveal", Refusal.WRONG_ENTROPY)
-    return (Revealed(seat=_seat(seat), entropy=word.entropy),)
+    return (Revealed(seat=seat, entropy=word.entropy),)
 
 
-def _rematch(state: RoomState, seat: int, draw_round: DrawRound) -> Verdict:
+def _rematch(state: RoomState, seat: Seat, draw_round: DrawRound) -> Verdict:
     if state.phase is not Phase.FINISHED or not state.match_is_over:
         return refuse("rematch", Refusal.WRONG_PHASE, "A rematch can be asked for when the match is over.")
     if state.seat(seat).wants_rematch:
         return ()
-    asked = RematchAsked(seat=_seat(seat))
+    asked = RematchAsked(seat=seat)
     return (asked, draw_round()) if state.seat(1 - seat).wants_rematch else (asked,)
 
 
-def _leave(state: RoomState, seat: int) -> Verdict:
-    free = SeatFreed(seat=_seat(seat), reason="left")
+def _leave(state: RoomState, seat: Seat) -> Verdict:
+    free = SeatFreed(seat=seat, reason="left")
     if state.phase in (Phase.WAITING, Phase.READY, Phase.FINISHED):
         return (free,)
     link = state.seat(seat).link
     if state.race is not None and state.race.racers[seat].ending:
-        return (Detached(seat=_seat(seat), link=link),) if link else ()
-    return (SeatsStopped(seats=(_seat(seat),), ending=Ending.RESIGNED), free)
+        return (Detached(seat=seat, link=link),) if link else ()
+    return (SeatsStopped(seats=(seat,), ending=Ending.RESIGNED), free)
 
 
 def _expire(state: RoomState, deadline: Deadline, draw_round: DrawRound) -> Verdict:

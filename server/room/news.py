@@ -203,9 +203,9 @@ def _racing(state: RoomState) -> list[int]:
 
 
 def _tell_turned(after: RoomState, seat: int) -> News:
-    dealt = _open_round(after)
-    assert after.race is not None and dealt.sealed is not None, "cards are turned in a race"
-    racer = after.race.racers[seat]
+    dealt, race = after.round, after.race
+    assert dealt is not None and dealt.sealed is not None and race is not None, "cards are turned in a race"
+    racer = race.racers[seat]
     assert racer.board.turned is not None, "a card was turned"
     pass_number, position = racer.turn
     salt = dealt.sealed.salt(pass_number, position)

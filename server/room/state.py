@@ -7,7 +7,7 @@ from typing import Final
 from protocol.calculation.deal import SealedDeal
 from protocol.calculation.round import Outcome, Round
 from protocol.calculation.rules import Rules
-from protocol.messages.fields import Phase
+from protocol.messages.fields import Phase, Seat
 from protocol.messages.options import RoomOptions
 from protocol.value import value
 
@@ -116,7 +116,7 @@ class RoomState:
         """The seat this player has here, if any."""
         return next((number for number, seat in enumerate(self.seats) if seat and seat.player == player), None)
 
-    def seat_of_link(self, link: str) -> int | None:
+    def seat_of_link(self, link: str) -> Seat | None:
         """The seat that this link speaks for, if any."""
         first, second = self.seats
         if first is not None and first.link == link:

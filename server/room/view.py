@@ -56,22 +56,24 @@ class View:
     _held: tuple[list[_Held], list[_Held]] = field(default_factory=lambda: ([], []))
     _count: int = 0
 
-    def see(self, told: Told) -> list[bytes]:
-        """The entries that this viewer is shown now that this happened, in order."""
+    def see(self, *told: Told) -> list[bytes]:
+        """The entries that this viewer is shown now that all of this happened, in order."""
         shown: list[bytes] = []
-        for item in told.news:
-            if item.opens_at is None:
-                self._release(told.horizon, shown)
-                shown.append(item.text)
-            elif item.seat == self.viewer or self.sees_all:
-                shown.append(item.text)
-            else:
-                self._count += 1
-                self._held[item.seat].append((self._count, item.opens_at, item.text))
-        self._release(told.horizon, shown)
-        if shown:
-            self.position += len(shown)
-            self.tag = told.step.tag
+        for each in told:
+            count = len(shown)
+            for item in each.news:
+                if item.opens_at is None:
+                    self._release(each.horizon, shown)
+                    shown.append(item.text)
+                elif item.seat == self.viewer or self.sees_all:
+                    shown.append(item.text)
+                else:
+                    self._count += 1
+                    self._held[item.seat].append((self._count, item.opens_at, item.text))
+            self._release(each.horizon, shown)
+            if len(shown) > count:
+                self.tag = each.step.tag
+        self.position += len(shown)
         return shown
 
     @property
@@ -157,7 +159,7 @@ def introduce(room: str, history: History, viewer: int | None, seen_upto: Mark, 
     The scene is for who has seen nothing, or something that this log does not hold.
     """
     seen, place = _view_at(history, viewer, seen_upto)
-    shown = [text for later in range(place + 1, len(history.steps)) for text in seen.see(history.tell(later))]
+    shown = seen.see(*map(history.tell, range(place + 1, len(history.steps))))
     if place >= 0:
         return Introduction(encode_view(seen_upto.position + 1, shown, seen.tag), seen)
     snapshot = messages.Snapshot(
