@@ -58,7 +58,7 @@ def main(names: list[str]) -> None:
         figures.extend(BENCHMARKS[name]())
     for figure in figures:
         verdict = "holds" if figure.holds else "FALLS SHORT"
-        print(f"{figure.figure:<36} {figure.value:>10.3f} {figure.unit:<8} goal {figure.goal:<16} {verdict}")
+        print(f"{figure.figure:<44} {figure.value:>10.3f} {figure.unit:<8} goal {figure.goal:<16} {verdict}")
     results = Path(__file__).parent / "results" / "latest.jsonl"
     results.parent.mkdir(exist_ok=True)
     results.write_text("".join(f"{json.dumps(figure.__dict__)}\n" for figure in figures))

@@ -1,10 +1,9 @@
 """What players notice when thousands of others, who are in no room, close their connections at the same moment."""
 
 import asyncio
-import statistics
 import sys
 
-from benchmarks.figure import Figure, written_down
+from benchmarks.figure import Figure, median_of
 from benchmarks.under_load import loading, serving
 
 REPEATS = 3
@@ -19,8 +18,8 @@ def measure_leaving() -> list[Figure]:
     """The 99th percentile of the answers to players' moves, while nobody leaves and while thousands do."""
     calm, leaving = zip(*(asyncio.run(_measure(repeat)) for repeat in range(REPEATS)), strict=True)
     return [
-        Figure("player_p99_ms_calm", statistics.median(calm), "ms", "(control)", holds=True),
-        written_down(f"player_p99_ms_while_{LEAVING}_leave", statistics.median(leaving), "ms"),
+        *median_of("player_p99_ms_calm", calm, "ms", "(control)"),
+        *median_of(f"player_p99_ms_while_{LEAVING}_leave", leaving, "ms"),
     ]
 
 

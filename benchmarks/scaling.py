@@ -7,10 +7,9 @@ second saturated. On two cores, two workers share them with Redis and with the l
 
 import asyncio
 import resource
-import statistics
 import sys
 
-from benchmarks.figure import Figure, written_down
+from benchmarks.figure import Figure, median_of
 from benchmarks.under_load import Cost, loading, serving
 
 MOVES_PER_SECOND = 1_000
@@ -41,19 +40,15 @@ async def _measure(most: int) -> list[Figure]:
         for rooms in ROOMS:
             ratios[rooms].append(await _cost_of_a_move(rooms) / settled[-1])
     before, full, after = [await _cost_of_a_move(rooms) for rooms in (SETTLED, most, SETTLED)]
-    ratios[most].append(full / statistics.mean((before, after)))
-    figures = []
+    ratios[most] += [full / before, full / after]
+    figures: list[Figure] = []
     for rooms, each in ratios.items():
-        ratio = statistics.median(each)
-        figures.append(Figure(f"room_scaling_{rooms}", ratio, "", "0.8 to 1.2", holds=0.8 <= ratio <= 1.2))
-    figures.append(written_down("room_scaling_us_at_100", statistics.median(settled), "us"))
+        figures += median_of(f"room_scaling_{rooms}", each, "", "0.8 to 1.2", lambda ratio: 0.8 <= ratio <= 1.2)
+    figures += median_of("room_scaling_us_at_100", settled, "us")
     for workers in (1, 2):
         costs = [await _saturate(workers) for _ in range(REPEATS)]
-        speed = statistics.median(cost.per_second for cost in costs)
-        figures += [
-            written_down(f"moves_per_second_workers_{workers}", speed, "/s"),
-            written_down(f"move_us_workers_{workers}", statistics.median(cost.server_us for cost in costs), "us"),
-        ]
+        figures += median_of(f"moves_per_second_workers_{workers}", [cost.per_second for cost in costs], "/s")
+        figures += median_of(f"move_us_workers_{workers}", [cost.server_us for cost in costs], "us")
     return figures
 
 

@@ -8,7 +8,7 @@ import asyncio
 import statistics
 import sys
 
-from benchmarks.figure import Figure, written_down
+from benchmarks.figure import Figure, median_of, written_down
 from benchmarks.move_cost import FIRST_MOVES, MEASURED_MOVES
 from benchmarks.under_load import control, loading, serving
 
@@ -25,15 +25,12 @@ def measure_spectators() -> list[Figure]:
     alone, watched = asyncio.run(_measure_crowd())
     p99_alone, p99_watched = statistics.median(alone), statistics.median(watched)
     holds = p99_watched <= 1.5 * p99_alone or p99_watched <= p99_alone + 2
-    ratio = statistics.median(ratios)
     return [
-        Figure("spectator_ratio", ratio, "", "<= 0.2", holds=ratio <= 0.2),
-        written_down("spectator_ratio_lowest", min(ratios), ""),
-        written_down("spectator_ratio_highest", max(ratios), ""),
+        *median_of("spectator_ratio", ratios, "", "<= 0.2", lambda ratio: ratio <= 0.2),
         written_down("spectator_frames_per_move", statistics.median(frames), ""),
         Figure("player_p99_with_spectators", p99_watched / p99_alone, "", "<= 1.5, or + 2 ms", holds=holds),
-        written_down("player_p99_ms_alone", p99_alone, "ms"),
-        written_down("player_p99_ms_with_spectators", p99_watched, "ms"),
+        *median_of("player_p99_ms_alone", alone, "ms"),
+        *median_of("player_p99_ms_with_spectators", watched, "ms"),
     ]
 
 
