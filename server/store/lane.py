@@ -151,11 +151,12 @@ class Lane:
         """Send a batch of those who wait; whether there was one."""
         batch: Batch = []
         self._batch = batch
-        while self._waiting and len(batch) < MOST_IN_BATCH:
-            writer = self._waiting.popleft()
-            append = _ask(writer)
-            if append is not None:
-                batch.append((writer, append))
+        while self._waiting and not batch:
+            for _ in range(min(MOST_IN_BATCH, len(self._waiting))):
+                writer = self._waiting.popleft()
+                append = _ask(writer)
+                if append is not None:
+                    batch.append((writer, append))
         if not batch:
             return False
         self._since = time.perf_counter()
