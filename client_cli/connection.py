@@ -10,7 +10,6 @@ import random
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -45,7 +44,7 @@ from protocol.messages.from_client import (
 )
 from protocol.messages.from_server import Error, FromServer, MatchRecord, Refused, Snapshot, View, Welcome
 from protocol.messages.refusals import Breach, CloseCode, Refusal
-from protocol.value import value
+from protocol.value import Value, replace
 
 MAX_FRAME_BYTES: Final = 1024 * 1024
 FIRST_WAIT_SECONDS: Final = 0.1
@@ -68,8 +67,7 @@ class Rejected(Exception):
     """The server does not let us do what we came for, and asking again does not help. The text is its sentence."""
 
 
-@value
-class Update:
+class Update(Value):
     """Something changed: what was heard, if anything was, and what we know now. `note` is for people."""
 
     model: Model

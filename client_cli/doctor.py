@@ -27,15 +27,14 @@ from client_cli.model import DEFAULT_SERVER
 from client_cli.pages import WAIT_SECONDS, NoPage, fetch_page
 from client_cli.records import short_path
 from protocol.messages.fields import SUBPROTOCOL
-from protocol.value import value
+from protocol.value import Value
 
 FULL_SCREEN: Final = (80, 24)
 """Columns and lines that a race needs on the full screen."""
 PINGS: Final = 5
 
 
-@value
-class Finding:
+class Finding(Value):
     """One thing that was looked at. A fault will be in the way; what is absent is only good to know."""
 
     name: str

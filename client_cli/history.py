@@ -7,11 +7,10 @@ from pathlib import Path
 from client_cli.drawing import clean
 from client_cli.records import load_record
 from protocol.calculation.record import BadRecord, Record
-from protocol.value import value
+from protocol.value import Value
 
 
-@value
-class PastMatch:
+class PastMatch(Value):
     """A file of the folder: its record, or what is wrong with it."""
 
     path: Path

@@ -9,11 +9,11 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, Final
 from urllib.parse import urlsplit
 
+from msgspec.structs import asdict
 from platformdirs import user_data_path
 
 from client_cli.private import write_private

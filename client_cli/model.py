@@ -1,8 +1,9 @@
 """What this client knows: a pure value, fed by the server's messages. Every face draws from it."""
 
-from dataclasses import field, replace
 from enum import Enum
 from typing import Final
+
+from msgspec import field
 
 from client_cli.proof import Cheated
 from client_cli.witness import Bond, Witness
@@ -26,7 +27,7 @@ from protocol.messages.from_server import (
 )
 from protocol.messages.refusals import Refusal
 from protocol.messages.scene import Scene, SeatScene
-from protocol.value import value
+from protocol.value import Value, replace
 
 DEFAULT_SERVER: Final = "ws://127.0.0.1:8765"
 
@@ -43,8 +44,7 @@ class Contradiction(ValueError):
     """The server sent something that cannot follow from what it sent before."""
 
 
-@value
-class Model:
+class Model(Value):
     """The room as far as it was shown to us. `sent` are our moves that the server has not answered yet."""
 
     server_url: str = DEFAULT_SERVER

@@ -4,7 +4,6 @@ A practice game is a value. `answer` takes a typed line and returns the game aft
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Final
 
 from client_cli.drawing import clean, draw_board, draw_cards, draw_score, row_head
@@ -14,7 +13,7 @@ from protocol.calculation.moves import MOVES, Move
 from protocol.calculation.round import Racer, Round, start_round
 from protocol.calculation.rules import Rules
 from protocol.messages.refusals import SENTENCES, Refusal
-from protocol.value import value
+from protocol.value import Value, replace
 
 HELP: Final = """\
 A move is where from, then where to: s1 plays the turned card to foundation 1,
@@ -30,8 +29,7 @@ sa lays it onto pile a, b4 plays the top of pile b to foundation 4; redeal.
 OVER: Final = "This game is over: undo, or again for the same deal, or new for another."
 
 
-@value
-class Practice:
+class Practice(Value):
     """A game under way: its seed as typed, and every position so far, the last one on the table."""
 
     rules: Rules

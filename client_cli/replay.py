@@ -6,13 +6,12 @@ from client_cli.drawing import clean, draw_board, draw_result, format_time
 from client_cli.reference import describe_counts
 from protocol.calculation.record import Record, RecordedMove, RecordedStop
 from protocol.calculation.round import Round
-from protocol.value import value
+from protocol.value import Value
 
 HELP = "[Enter: next, b: back, a number: that step, e: end, q: quit]"
 
 
-@value
-class Step:
+class Step(Value):
     """One moment of a match: which round, what happened, and the round after it."""
 
     round_number: int

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from client_cli.drawing import clean
@@ -17,6 +17,7 @@ from protocol.messages.codec import BrokenMessage, decode_from_client, decode_fr
 from protocol.messages.entries import Entry
 from protocol.messages.from_client import Play, Ready, Reveal
 from protocol.messages.from_server import Snapshot, View
+from protocol.value import replace
 
 
 class BadReceipt(ValueError):

@@ -6,7 +6,8 @@ show our entropy, hangs on what the witness has seen, never on what a scene says
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+
+from msgspec import field
 
 from client_cli.proof import Cheated, Shown, check_deal, check_race, name_place
 from client_cli.signature import is_signed
@@ -28,14 +29,13 @@ from protocol.messages import entries
 from protocol.messages.entries import Entry
 from protocol.messages.options import RoomOptions
 from protocol.messages.scene import Scene
-from protocol.value import value
+from protocol.value import Value, replace
 
 Pair = tuple[bytes | None, bytes | None]
 Logs = tuple[tuple[Shown, ...], tuple[Shown, ...]]
 
 
-@value
-class Bond:
+class Bond(Value):
     """What we are bound to in a round: our entropy, for this commitment of the server and this seat.
 
     `other_hash` is what the other player was bound to when we showed our entropy; None as long as we have not.
@@ -49,8 +49,7 @@ class Bond:
     other_hash: bytes | None = None
 
 
-@value
-class Witness:
+class Witness(Value):
     """What was shown of the sealed deal of one round.
 
     `opened` has the card behind each envelope that was opened, by sealed pass and position; `last` is the turn of each

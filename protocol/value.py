@@ -1,16 +1,40 @@
 """What the game, a room and its log are made of: values, which are made and never changed."""
 
+import dataclasses
 from dataclasses import dataclass, field
-from typing import TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
+
+import msgspec
+
+__all__ = ["Value", "replace", "wire_value"]
 
 _Value = TypeVar("_Value")
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def value(cls: type[_Value]) -> type[_Value]:
-    """A frozen dataclass; `dataclasses.replace` makes the next one.
+@dataclass_transform(frozen_default=True, field_specifiers=(msgspec.field,))
+class Value(msgspec.Struct, frozen=True, gc=False):
+    """What never changes. Two that say the same are equal.
 
-    That it is frozen is mypy's to see. To have Python see to it as well makes each value five times as dear, and a move
-    makes a dozen of them (docs/decisions/0031-values.md).
+    A value holds values, so that it is never part of a circle, and Python need not look for one. What holds somebody
+    who may hold it says `gc=True` (docs/decisions/0036-values-that-c-makes.md).
+    """
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def wire_value(cls: type[_Value]) -> type[_Value]:
+    """A value that stands in messages: pydantic reads dataclasses.
+
+    That it is frozen is mypy's to see. To have Python see to it makes each five times as dear, and the board is one.
     """
     return dataclass(slots=True, unsafe_hash=True)(cls)
+
+
+if TYPE_CHECKING:
+    # mypy knows this one, and looks at the fields.
+    from dataclasses import replace
+else:
+
+    def replace(value: _Value, /, **changes: Any) -> _Value:
+        """The next value: this one, but for these fields."""
+        following = msgspec.structs.replace if isinstance(value, msgspec.Struct) else dataclasses.replace
+        return following(value, **changes)

@@ -3,7 +3,7 @@
 import time
 from typing import Final
 
-from protocol.value import value
+from protocol.value import Value
 from server.store import keys
 
 JUDGE_MS: Final = 2_000
@@ -12,8 +12,7 @@ PRESENT_SECONDS: Final = 2.5
 """Redis was heard this lately, or nothing is decided. Less than what counts as a pause, `keys.PAUSE_MS`."""
 
 
-@value
-class Moment:
+class Moment(Value):
     """A moment at which something may be decided: Redis' clock as far as it is known here, and how long what is decided
     now may take to reach the log: JUDGE_MS, less before a pause.
     """

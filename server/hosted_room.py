@@ -364,19 +364,18 @@ class HostedRoom:
         if before is None or not before.is_due_with(after):
             look_again_ms = after.look_again_ms() or 0
             expire_seconds = self._around.closed_room_seconds if after.phase is Phase.CLOSED else 0
-        # In their order: to name the fields of a value when it is made takes three times as long as to make it.
         return Append(
-            self.code,
-            self.index,
-            self.tag,
-            proposal.tag,
-            [step.event for step in proposal.steps],
-            not_before_ms,
-            not_after_ms,
-            look_again_ms,
-            expire_seconds,
-            self._around.is_shared,
-            self._listing(after, moment.now_ms) if changes_listing(before, after) else None,
+            room=self.code,
+            expected=self.index,
+            expected_tag=self.tag,
+            tag=proposal.tag,
+            events=[step.event for step in proposal.steps],
+            not_before_ms=not_before_ms,
+            not_after_ms=not_after_ms,
+            look_again_ms=look_again_ms,
+            expire_seconds=expire_seconds,
+            is_shared=self._around.is_shared,
+            listing=self._listing(after, moment.now_ms) if changes_listing(before, after) else None,
         )
 
     def _listing(self, after: RoomState, now_ms: int) -> bytes:

@@ -8,15 +8,14 @@ from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from protocol.value import value
+from protocol.value import Value
 from server.door import TurnedAway
 
 TEXT = "text/plain; charset=utf-8"
 JSON = "application/json"
 
 
-@value
-class Page:
+class Page(Value):
     """The answer to a request."""
 
     body: bytes

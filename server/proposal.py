@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from protocol.messages.from_server import Accepted, Refused
-from protocol.value import value
+from protocol.value import Value
 from server.audience import Follower
 from server.room.commands import Command
 from server.room.decide import DrawRound, decide
@@ -12,16 +12,14 @@ from server.room.news import Step
 from server.room.state import RoomState
 
 
-@value
-class Request:
+class Request(Value, gc=True):
     """A command and who gets the answer, if anybody does."""
 
     command: Command
     asker: Follower | None = None
 
 
-@value
-class LateAnswer:
+class LateAnswer(Value, gc=True):
     """An answer that was decided after so many steps of the proposal, and is given after them."""
 
     after_steps: int
@@ -29,8 +27,7 @@ class LateAnswer:
     answer: Refused | Accepted
 
 
-@value
-class Proposal:
+class Proposal(Value, gc=True):
     """What was asked for, the steps it will be if Redis' clock does not matter, and the answers that wait for them."""
 
     requests: Sequence[Request]

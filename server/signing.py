@@ -1,7 +1,6 @@
 """The key by which a deployment is held to what it said: commitments and records are signed with it (Ed25519)."""
 
 import secrets
-from dataclasses import replace
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -13,6 +12,7 @@ from protocol.calculation.seal import (
     state_commitment,
     state_record,
 )
+from protocol.value import replace
 from server.room.events import RoundOpened
 
 

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
 from protocol.calculation.board import Board
@@ -14,7 +14,7 @@ from protocol.messages.fields import Phase
 from protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
 from protocol.messages.from_server import ListedRoom
 from protocol.messages.options import RoomOptions, Spectators
-from protocol.value import value
+from protocol.value import replace
 from server.room.commands import Command, CreateRoom, LoseLink, MakeMove, PassTime, Say, TakeSeat
 from server.room.decide import Verdict, decide
 from server.room.events import RoundOpened
@@ -45,7 +45,7 @@ def a_listed_room(number: int = 0, **changes: Any) -> ListedRoom:
     return ListedRoom(**fields | changes)
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class ForgedDeal(SealedDeal):
     """A deal behind envelopes that are not its own."""
 

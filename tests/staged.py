@@ -1,7 +1,7 @@
 """Races that are the same every time, for pictures of screens: real rooms from a seed, without sockets and clocks."""
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from client_cli.bots import choose_greedy
@@ -15,6 +15,7 @@ from protocol.calculation.seal import commit_secret
 from protocol.messages.from_client import Join, Watch
 from protocol.messages.from_server import Snapshot
 from protocol.messages.options import RoomOptions
+from protocol.value import replace
 from server.room.recording import record_last_match
 from server.room.view import scene, view
 from tests.races import KEY, Table

@@ -1,7 +1,6 @@
 """A list of choices, each on its line with its value: Enter, Left and Right change it, and so does a click."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import ClassVar
 
 from rich.text import Text
@@ -11,11 +10,10 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from client_cli.tui.deck import GOLD, QUIET
-from protocol.value import value
+from protocol.value import Value, replace
 
 
-@value
-class Choice:
+class Choice(Value):
     """A line: without values it is a thing to do."""
 
     name: str

@@ -1,16 +1,13 @@
 """How many cards each player had placed, and when: what a progress curve is drawn from. Pure."""
 
-from dataclasses import replace
-
 from client_cli.model import Model
 from client_cli.tui.curve import Points
 from protocol.calculation.record import Record
 from protocol.messages.fields import Phase
-from protocol.value import value
+from protocol.value import Value, replace
 
 
-@value
-class Course:
+class Course(Value):
     """A round as it was watched: for each seat, the counts that were told and when, from its start."""
 
     round_id: bytes | None = None

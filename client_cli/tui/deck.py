@@ -7,7 +7,7 @@ from rich.text import Text
 
 from client_cli.tui.settings import Colours, Settings
 from protocol.calculation.cards import Card, rank, rank_name
-from protocol.value import value
+from protocol.value import Value
 
 PAPER: Final = "#f5f0e1"
 FADED: Final = "#c9c2ab"
@@ -28,8 +28,7 @@ CARD_COLUMNS: Final = 9
 CARD_LINES: Final = 5
 
 
-@value
-class Deck:
+class Deck(Value):
     """The cards as this player wants to see them."""
 
     colours: Colours = Colours.TWO

@@ -6,11 +6,10 @@ from protocol.calculation.cards import Card
 from protocol.calculation.moves import RESIGN, STOP, Move
 from protocol.messages.from_server import FromServer, Refused
 from protocol.messages.refusals import Refusal
-from protocol.value import value
+from protocol.value import Value
 
 
-@value
-class Foresight:
+class Foresight(Value):
     """Our board with the moves on their way already made, and the cards that these have moved.
 
     The card that the next turn brings is known to the server alone: until it answers, nothing is turned.

@@ -15,7 +15,7 @@ from protocol.calculation.moves import (
     stock_to_pile,
 )
 from protocol.messages.refusals import SENTENCES, Refusal
-from protocol.value import value
+from protocol.value import Value
 
 STOCK: Final = -1
 """The turned card, among the piles that are counted from 0."""
@@ -31,8 +31,7 @@ LIFT_KEYS: Final[dict[Keys, str]] = {Keys.LETTERS: "ABCDEFGH", Keys.HOME_ROW: "A
 ON_ITS_WAY: Final = "The next card is on its way; wait for it."
 
 
-@value
-class Answer:
+class Answer(Value):
     """What a key or a click came to: the source that is picked up now, a move to make, or a sentence."""
 
     picked: int | None = None

@@ -1,7 +1,6 @@
 """The moments of a match in order, and a place among them: a replay, or a race that is being watched. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from client_cli.model import Model
@@ -10,15 +9,14 @@ from client_cli.tui.course import count_of
 from protocol.calculation.board import Board
 from protocol.calculation.record import Record
 from protocol.calculation.round import Outcome
-from protocol.value import value
+from protocol.value import Value, replace
 
 SPEEDS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 LONGEST_WAIT_MS: Final = 3000
 """Nobody wants to watch somebody think for longer, at any speed."""
 
 
-@value
-class Moment:
+class Moment(Value):
     """Both boards at one time of a round, the cards placed as far as that is known, and what had just happened."""
 
     at_ms: int
@@ -29,8 +27,7 @@ class Moment:
     outcome: Outcome | None = None
 
 
-@value
-class Reel:
+class Reel(Value):
     """Moments, the one that is shown, and whether and how fast it goes on. A live reel grows while it is watched."""
 
     moments: tuple[Moment, ...] = ()

@@ -2,16 +2,16 @@
 
 import json
 import os
-from dataclasses import asdict, fields, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import asdict, fields
 from platformdirs import user_config_path
 
 from client_cli.drawing import clean
 from client_cli.private import write_private
-from protocol.value import value
+from protocol.value import Value, replace
 
 
 class Keys(StrEnum):
@@ -30,8 +30,7 @@ class Colours(StrEnum):
     MONOCHROME = "monochrome"
 
 
-@value
-class Settings:
+class Settings(Value):
     """Every choice there is, each with the value that suits somebody who never looks here."""
 
     keys: Keys = Keys.LETTERS

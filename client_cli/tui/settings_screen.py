@@ -1,7 +1,6 @@
 """Everything that can be set, changed and kept at once."""
 
 import os
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from rich.text import Text
@@ -16,6 +15,7 @@ from client_cli.tui.room_screen import FairestScreen
 from client_cli.tui.settings import Colours, Keys, Settings, save_settings
 from client_cli.tui.widgets import Picture
 from protocol.calculation.cards import Card
+from protocol.value import replace
 
 NO_YES = ("no", "yes")
 

@@ -6,27 +6,24 @@ from client_cli.model import DEFAULT_SERVER
 from protocol.calculation.record import Record
 from protocol.messages.from_client import Create, Join, Watch
 from protocol.messages.options import RoomOptions
-from protocol.value import value
+from protocol.value import Value
 
 
-@value
-class AtHome:
+class AtHome(Value):
     """The home screen. Rooms are created and joined on this server, under this name."""
 
     server: str = DEFAULT_SERVER
     name: str | None = None
 
 
-@value
-class InLobby:
+class InLobby(Value):
     """The lobby of a server."""
 
     server: str = DEFAULT_SERVER
     name: str | None = None
 
 
-@value
-class InRoom:
+class InRoom(Value):
     """A room, in a seat of it or as a spectator."""
 
     errand: Create | Join | Watch
@@ -34,16 +31,14 @@ class InRoom:
     name: str | None = None
 
 
-@value
-class AgainstHouse:
+class AgainstHouse(Value):
     """A race against a house bot on a server of our own."""
 
     level: str
     options: RoomOptions
 
 
-@value
-class AtReplay:
+class AtReplay(Value):
     """The record of a match."""
 
     record: Record

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import replace
 from pathlib import Path
 
 from client_cli.connection import Connection, Update
@@ -16,6 +15,7 @@ from protocol.calculation.record import BadRecord, Record
 from protocol.messages import entries
 from protocol.messages.fields import Phase
 from protocol.messages.from_server import Left, MatchRecord, View
+from protocol.value import replace
 
 Show = Callable[[Model, Update], Awaitable[None]]
 """Told of each change: what we knew before, and what changed."""

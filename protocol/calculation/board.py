@@ -5,7 +5,6 @@ spectator and replay all use this one class; who knows the next card hands it in
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from enum import StrEnum
 
 from protocol.calculation.cards import Card, rank
@@ -20,7 +19,7 @@ from protocol.calculation.moves import (
     stock_to_pile,
 )
 from protocol.calculation.rules import Foundation, Rules
-from protocol.value import value
+from protocol.value import replace, wire_value
 
 Stacks = tuple[tuple[Card, ...], ...]
 """Foundations or waste piles, bottom card first."""
@@ -41,7 +40,7 @@ class Illegal(StrEnum):
     NOTHING_TO_REDEAL = "nothing_to_redeal"
 
 
-@value
+@wire_value
 class Board:
     """Foundations and waste piles, bottom card first; the turned card; the count of cards face down in the stock.
 

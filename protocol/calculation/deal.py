@@ -1,16 +1,15 @@
 """The deal: what both players get, a pure function of a seed and the rules."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from protocol.calculation.cards import Card, full_deck, rank
 from protocol.calculation.rules import Foundation, Redeal, Rules, Thrown
 from protocol.calculation.seal import draw_below, make_envelope, make_salt, random_bytes, shuffle
-from protocol.value import value
+from protocol.value import Value
 
 
-@value
-class Deal:
+class Deal(Value):
     """Starters, markers, and for each pass the committed order of *all* stock cards.
 
     `orders[0]` is the stock. After redeal number n the new stock is the waste, sorted by its place in `orders[n]`;
@@ -24,7 +23,7 @@ class Deal:
     orders: tuple[tuple[Card, ...], ...]
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class SealedDeal:
     """The deal of a round behind its envelopes. A salt is made when it is asked for first, and kept.
 

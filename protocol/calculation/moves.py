@@ -6,14 +6,13 @@ words ``redeal``, ``stop``, ``resign``.
 
 from typing import Final
 
-from protocol.value import value
+from protocol.value import Value
 
 PILE_LETTERS: Final = "abcdefgh"
 FOUNDATION_DIGITS: Final = "12345678"
 
 
-@value
-class Move:
+class Move(Value):
     """One move. `source` is a pile and `target` a foundation or pile, counted from 0; unused ones are -1.
 
     `takes_turned`: the turned stock card goes somewhere; `places`: a card goes to a foundation. From pile to pile is a

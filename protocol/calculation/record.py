@@ -8,7 +8,7 @@ ends with its `chain`, a hash over the line and the chain of the line before; th
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, Final, NoReturn
 
 from protocol.calculation.deal import make_deal
@@ -16,7 +16,7 @@ from protocol.calculation.moves import MOVES, Move
 from protocol.calculation.round import Ending, Outcome, Round, Score, start_round
 from protocol.calculation.rules import BadRules, Rules, choose_rules
 from protocol.calculation.seal import chain_line, make_seed
-from protocol.value import value
+from protocol.value import Value, replace
 
 FORMAT: Final = 2
 BEST_OF: Final = (1, 3, 5, 7, 9)
@@ -28,8 +28,7 @@ class BadRecord(ValueError):
     """A file that is no record, or a broken one; the text says which line and what is wrong with it."""
 
 
-@value
-class RecordedMove:
+class RecordedMove(Value):
     """An accepted decision, this many milliseconds after its round started."""
 
     at_ms: int
@@ -37,8 +36,7 @@ class RecordedMove:
     move: Move
 
 
-@value
-class RecordedStop:
+class RecordedStop(Value):
     """Seats that the clock or their absence stopped."""
 
     at_ms: int
@@ -46,8 +44,7 @@ class RecordedStop:
     ending: Ending
 
 
-@value
-class RecordedRound:
+class RecordedRound(Value):
     """One round; what it did not come to, because it was called off, is empty.
 
     `signature` is the server's for the commitment. Hash and entropy of a seat are None where it did not show them.
@@ -75,8 +72,7 @@ class RecordedRound:
         return make_seed(self.secret, [entropy for entropy in self.entropies if entropy], self.round_id)
 
 
-@value
-class Record:
+class Record(Value):
     """A finished match. `key` is the public key of the server that signed it."""
 
     match_id: str

@@ -5,7 +5,6 @@ It knows no time; who judges limits and absence calls `stop`.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from protocol.calculation.board import Board, Illegal, lay_out
 from protocol.calculation.deal import Deal
 from protocol.calculation.moves import REDEAL, RESIGN, STOP, Move
 from protocol.calculation.rules import Rules
-from protocol.value import value
+from protocol.value import Value, replace, wire_value
 
 
 class Turn(NamedTuple):
@@ -47,8 +46,7 @@ class Ending(StrEnum):
     """Still racing when the other seat placed every card, resigned or never revealed its entropy."""
 
 
-@value
-class Racer:
+class Racer(Value):
     """One seat in the race.
 
     `ahead` are the positions still face down in this pass, ascending. `moves` counts what was accepted, so the next
@@ -65,7 +63,7 @@ class Racer:
     last_move: Move | None = None
 
 
-@value
+@wire_value
 class Score:
     """What a seat has to show for its race; `turns` is how many stock cards it turned."""
 
@@ -81,7 +79,7 @@ class Score:
         return self.placed < self.goal and self.placed * 52 >= 45 * self.goal
 
 
-@value
+@wire_value
 class Outcome:
     """The result of a round: the winning seat, or None for a draw, and each seat's score."""
 
@@ -89,8 +87,7 @@ class Outcome:
     scores: tuple[Score, ...]
 
 
-@value
-class Round:
+class Round(Value):
     """A race under way or over; a value, never changed: `play` and `stop` return the next one."""
 
     rules: Rules

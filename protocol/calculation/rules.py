@@ -5,12 +5,11 @@ The rows follow docs/rules.md. Where published sources contradict each other, th
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from enum import StrEnum
 from functools import cache
 from typing import Final
 
-from protocol.value import value
+from protocol.value import replace, wire_value
 
 
 class BadRules(ValueError):
@@ -22,7 +21,7 @@ MOST_FOUNDATIONS: Final = 8
 """As many as moves have letters and digits for (`protocol.calculation.moves`)."""
 
 
-@value
+@wire_value
 class Foundation:
     """One foundation: the rank it starts from, the step from card to card, and how many cards complete it.
 
@@ -46,7 +45,7 @@ class Foundation:
         return tuple((self.start - 1 + self.step * cards) % 13 + 1 for cards in range(self.length))
 
 
-@value
+@wire_value
 class Thrown:
     """Foundations that only the deal decides: starters are its first cards, steps are dice."""
 
@@ -62,7 +61,7 @@ class Redeal(StrEnum):
     TURNED_OVER = "turned_over"
 
 
-@value
+@wire_value
 class Rules:
     """One variant with its parameters chosen: all that a deal and a board need to know.
 
@@ -127,7 +126,7 @@ def _problems(rules: Rules) -> Iterator[str]:
             yield f"needs {cards} cards of rank {number}, and there are {4 * rules.decks}"
 
 
-@value
+@wire_value
 class Variant:
     """One row of the table: default rules, the parameters that may be chosen, and where the row comes from."""
 

@@ -3,11 +3,10 @@
 from protocol.calculation.moves import Move
 from protocol.messages.from_client import Leave, Ready, Rematch, Reveal
 from protocol.messages.options import RoomOptions
-from protocol.value import value
+from protocol.value import Value
 
 
-@value
-class CreateRoom:
+class CreateRoom(Value):
     """Begin the log of a new room, with this player in its first seat."""
 
     options: RoomOptions
@@ -16,8 +15,7 @@ class CreateRoom:
     link: str
 
 
-@value
-class TakeSeat:
+class TakeSeat(Value):
     """A player joins over a link, or comes back to the seat that it has."""
 
     player: str
@@ -26,15 +24,13 @@ class TakeSeat:
     to: str = "join"
 
 
-@value
-class LoseLink:
+class LoseLink(Value):
     """A link is gone. Means nothing when it speaks for no seat, or a newer link has taken its place."""
 
     link: str
 
 
-@value
-class MakeMove:
+class MakeMove(Value):
     """Who speaks for a seat over this link makes its move with this number."""
 
     link: str
@@ -42,45 +38,39 @@ class MakeMove:
     move: Move
 
 
-@value
-class Say:
+class Say(Value):
     """Who speaks for a seat over this link says something else that changes the room."""
 
     link: str
     word: Ready | Reveal | Rematch | Leave
 
 
-@value
-class PassTime:
+class PassTime(Value):
     """It is this late on Redis' clock: judge every deadline that has passed."""
 
     now_ms: int
 
 
-@value
-class LoseProcess:
+class LoseProcess(Value):
     """A server process is gone, and with it every link whose name begins with its own."""
 
     process_id: str
 
 
-@value
-class Pause:
+class Pause(Value):
     """A time on Redis' clock in which no server was there to hear anybody: it counts for no deadline."""
 
     start_ms: int
     end_ms: int
 
 
-@value
-class StandStill:
+class StandStill(Value):
     """There were these pauses: those that the room does not know of are taken out of its clocks."""
 
     pauses: tuple[Pause, ...]
 
 
-@value
-class ConfirmPublished:
+class ConfirmPublished(Value):
     """The record of this match of the room is stored."""
 
     match: int

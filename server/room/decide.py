@@ -179,7 +179,7 @@ def _make_move(state: RoomState, command: MakeMove) -> Verdict:
         return refuse("play", Refusal.SEAT_STOPPED, number=number)
     if number != racer.moves + 1:
         return _wrong_number(number, racer.moves)
-    illegal = race.refusal(seat, move)
+    illegal = racer.board.refusal(move)
     if illegal:
         return refuse("play", Refusal(illegal), number=number)
     return (Played(seat, move),)

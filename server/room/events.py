@@ -12,7 +12,7 @@ from protocol.calculation.moves import Move
 from protocol.calculation.round import Ending
 from protocol.messages.fields import Hash, Message, Name, RoundId, Seat, Secret, Signature, TimeMs
 from protocol.messages.options import RoomOptions
-from protocol.value import value
+from protocol.value import Value
 
 
 class RoomCreated(Message):
@@ -95,8 +95,7 @@ class Started(Message):
     type: Literal["started"] = "started"
 
 
-@value
-class Played:
+class Played(Value):
     """A seat's accepted move. There are more of them than of all the others, so they have a shorter form in the log."""
 
     seat: Seat

@@ -1,12 +1,12 @@
 """What follows from an event: the next state of a room. Pure; the event's time is the log's stamp."""
 
-from dataclasses import replace
 from typing import TypeVar
 
 from protocol.calculation.deal import seal_deal
 from protocol.calculation.round import Ending, Outcome, Round, start_round, undealt_outcome
 from protocol.calculation.seal import make_seed
 from protocol.messages.fields import Phase
+from protocol.value import replace
 from server.room import events
 from server.room.events import Event
 from server.room.phases import Happening, next_phase
@@ -83,7 +83,7 @@ def _played(state: RoomState, event: events.Played, at_ms: int) -> RoomState:
     race = state.race
     assert race is not None and state.round is not None, "only a race that is dealt can be played"
     after = race.play(event.seat, event.move)
-    moved = state.with_race(after)
+    moved = replace(state, race=after)
     return moved if not after.racers[event.seat].ending else _after_ending(moved, after, at_ms)
 
 
@@ -95,7 +95,7 @@ def _stopped(state: RoomState, event: events.SeatsStopped, at_ms: int) -> RoomSt
         outcome = undealt_outcome(state.rules, [stopped.get(seat, Ending.ROUND_OVER) for seat in (0, 1)])
         return _finished(state, outcome, at_ms)
     after = race.stop(event.seats, event.ending)
-    return _after_ending(state.with_race(after), after, at_ms)
+    return _after_ending(replace(state, race=after), after, at_ms)
 
 
 def _after_ending(state: RoomState, race: Round, at_ms: int) -> RoomState:

@@ -12,14 +12,13 @@ from protocol.messages.codec import encode
 from protocol.messages.entries import Entry
 from protocol.messages.fields import Phase, Seat
 from protocol.messages.frequent import encode_moved, encode_turned
-from protocol.value import value
+from protocol.value import Value
 from server.room import events
 from server.room.events import Event
 from server.room.state import OpenRound, RoomState
 
 
-@value
-class Step:
+class Step(Value):
     """One event of the log: the state before it, the event, the log's time stamp and tag, and the state after it."""
 
     before: RoomState | None
@@ -29,8 +28,7 @@ class Step:
     tag: str
 
 
-@value
-class News:
+class News(Value):
     """An entry on its way to the viewers, as its text. `opens_at` is None for what everybody may know at once."""
 
     text: bytes
@@ -38,8 +36,7 @@ class News:
     opens_at: Opening | None = None
 
 
-@value
-class Told:
+class Told(Value):
     """A step, what it is in the words of the wire, and what is open to everybody behind it: None is all."""
 
     step: Step

@@ -1,11 +1,12 @@
 """The record of a room's last match, made from the room's log."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from protocol.calculation.record import Record, RecordedMove, RecordedRound, RecordedStop
 from protocol.calculation.seal import commit_secret
 from protocol.messages.fields import Phase
+from protocol.value import replace
 from server.room import events
 from server.room.news import Step
 from server.room.state import OpenRound, RoomState

@@ -9,14 +9,13 @@ from protocol.calculation.round import Outcome, Round
 from protocol.calculation.rules import Rules
 from protocol.messages.fields import Phase, Seat
 from protocol.messages.options import RoomOptions
-from protocol.value import value
+from protocol.value import Value
 
 PAUSE_SECONDS: Final = 5
 """Between the rounds of a match."""
 
 
-@value
-class SeatState:
+class SeatState(Value):
     """A taken seat. `link` names the connection that speaks for it, None while there is none."""
 
     player: str
@@ -28,8 +27,7 @@ class SeatState:
     wants_rematch: bool = False
 
 
-@value
-class OpenRound:
+class OpenRound(Value):
     """The round under way, from its commitment to its result; `sealed` is there once it is dealt."""
 
     round_id: bytes
@@ -48,8 +46,7 @@ class Due(Enum):
     IDLE = "the room was empty too long"
 
 
-@value
-class Deadline:
+class Deadline(Value):
     """Something that happens by itself at this time on Redis' clock."""
 
     at_ms: int
@@ -57,8 +54,7 @@ class Deadline:
     seat: int = -1
 
 
-@value
-class Clocks:
+class Clocks(Value):
     """All that depends on when something happened, in one place.
 
     A state whose clocks are the very object of the state before does not depend on the time of its last event, and has
@@ -74,8 +70,7 @@ class Clocks:
     """When the last pause ended that these clocks know of; before any, when the room was made."""
 
 
-@value
-class RoomState:
+class RoomState(Value):
     """A room. `race` is that of the round once it is dealt, under way or over; `matches` counts the matches begun here,
     and `unpublished` is the newest that waits to be stored, or 0.
     """
@@ -90,21 +85,6 @@ class RoomState:
     matches: int = 0
     match_is_over: bool = False
     unpublished: int = 0
-
-    def with_race(self, race: Round) -> "RoomState":
-        """The same room, its race further on. `dataclasses.replace` would take as long as the move itself."""
-        return RoomState(
-            self.options,
-            self.rules,
-            self.phase,
-            self.seats,
-            self.round,
-            race,
-            self.clocks,
-            self.matches,
-            self.match_is_over,
-            self.unpublished,
-        )
 
     def seat(self, number: int) -> SeatState:
         """A seat that is known to be taken."""

@@ -19,7 +19,7 @@ from protocol.messages.fields import Phase, Seat
 from protocol.messages.frequent import decode_entry, encode_view
 from protocol.messages.options import Spectators
 from protocol.messages.scene import Scene
-from protocol.value import value
+from protocol.value import Value
 from server.room.events import Played
 from server.room.news import History, Step, Told, tell
 from server.room.state import RoomState
@@ -145,8 +145,7 @@ def scene(state: RoomState, shown: Iterable[Entry]) -> Scene:
     return seen
 
 
-@value
-class Introduction:
+class Introduction(Value):
     """What a viewer is told when it comes, as the text of a message, and its view from there on."""
 
     text: bytes

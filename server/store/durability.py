@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from protocol.value import value
+from protocol.value import Value
 from server.store.cluster import nodes_of
 
 MEMORY: Final = "none: accepted moves are in memory only"
@@ -17,8 +17,7 @@ _PROMISES: Final = (MEMORY, UNKNOWN, SYSTEM, EVERYSEC, ALWAYS)
 """The weakest first."""
 
 
-@value
-class Durability:
+class Durability(Value):
     """The promise in force, and warnings for what an operator should change."""
 
     promise: str

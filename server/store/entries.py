@@ -8,12 +8,11 @@ from pydantic import ConfigDict, TypeAdapter
 
 from protocol.calculation.moves import MOVES
 from protocol.messages.codec import encode
-from protocol.value import value
+from protocol.value import Value
 from server.room.events import Event, Played, Told
 
 
-@value
-class Logged:
+class Logged(Value):
     """One event as it stands in a log: its index from 1, its append's tag, Redis' time stamp."""
 
     index: int
@@ -22,8 +21,7 @@ class Logged:
     event: Event
 
 
-@value
-class Tail:
+class Tail(Value):
     """Entries that stand together in a log, and the tag of the entry before them: empty at the beginning."""
 
     after_tag: str

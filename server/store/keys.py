@@ -6,7 +6,7 @@ A room's keys carry the hash tag of its bucket, so that one script may touch the
 import zlib
 from typing import Final
 
-from protocol.value import value
+from protocol.value import Value
 
 BUCKETS: Final = 16
 """Rooms are spread over this many hash tags. Changing it orphans the rooms of a running deployment."""
@@ -63,8 +63,7 @@ def wake(room: str) -> str:
     return f"fairest:{{{bucket(room)}}}:wake:{room}"
 
 
-@value
-class RoomKeys:
+class RoomKeys(Value):
     """The keys that an append to a room's log may touch. To make them takes as long as to judge a move."""
 
     log: str

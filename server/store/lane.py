@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 from redis.asyncio import Redis
 from redis.exceptions import NoScriptError, RedisError
 
-from protocol.value import value
+from protocol.value import Value
 from server import metrics
 from server.faults import report
 from server.room.events import Event
@@ -45,8 +45,7 @@ class Answer(StrEnum):
 _ANSWERS: Final = {answer.encode(): answer for answer in Answer}
 
 
-@value
-class Reply:
+class Reply(Value):
     """What became of an append, and Redis' clock: for `APPENDED` the events' time stamp, for `UNKNOWN` 0.
 
     With a `CONFLICT` comes what the log has instead, from the entry on that the sender believed to be the last.
@@ -60,8 +59,7 @@ class Reply:
 _UNKNOWN: Final = Reply(Answer.UNKNOWN)
 
 
-@value
-class Append:
+class Append(Value):
     """Events for one room's log, on the condition that its last index and tag are the expected ones.
 
     Times are milliseconds on Redis' clock. `look_again_ms` is when the sweep has to look at the room: None leaves that
@@ -141,7 +139,7 @@ class Lane:
 
     def _send_next(self) -> None:
         """Send the next batch. Without one, rest."""
-        if self._send_waiting():
+        if self._waiting and self._send_waiting():
             return
         self._is_busy = False
         if self._rested is not None and not self._rested.done():
@@ -150,13 +148,13 @@ class Lane:
     def _send_waiting(self) -> bool:
         """Send a batch of those who wait; whether there was one."""
         batch: Batch = []
-        self._batch = batch
         while self._waiting and not batch:
             for _ in range(min(MOST_IN_BATCH, len(self._waiting))):
                 writer = self._waiting.popleft()
                 append = _ask(writer)
                 if append is not None:
                     batch.append((writer, append))
+        self._batch = batch
         if not batch:
             return False
         self._since = time.perf_counter()
@@ -220,7 +218,8 @@ class Lane:
         """Tell everybody of the batch. The next one is sent before, if somebody waits: Redis need not wait for us."""
         metrics.APPEND_SECONDS.add(time.perf_counter() - self._since)
         metrics.BATCHES.add(len(self._batch))
-        batch, is_sent = self._batch, bool(self._waiting) and self._send_waiting()
+        batch, self._batch = self._batch, []
+        is_sent = bool(self._waiting) and self._send_waiting()
         for (writer, _), reply in zip(batch, replies, strict=True):
             metrics.APPENDS.add(reply.answer)
             _tell(writer, reply)

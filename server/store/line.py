@@ -43,10 +43,7 @@ class Line:
     def send_at_once(self, commands: Sequence[Command], told: Told) -> bool:
         """Send these commands over the connection that is open, or return False if none is."""
         socket = self._socket
-        if socket is None or socket.has_ended:
-            return False
-        socket.exchange(b"".join(map(pack, commands)), len(commands), told)
-        return True
+        return socket is not None and socket.exchange(b"".join(map(pack, commands)), len(commands), told)
 
     async def send(self, commands: Sequence[Command], failures: int = 0) -> list[Any]:
         """The replies to these commands, in order; an error in the place of a reply. Raises RedisError, and OSError.
@@ -83,7 +80,8 @@ class Line:
             await self._connection.connect()
             self._socket = socket = _Socket(self._connection)
         answered: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
-        socket.exchange(packed, count, partial(_settle, answered))
+        if not socket.exchange(packed, count, partial(_settle, answered)):
+            raise RedisConnectionError("the connection was closed")
         try:
             replies = await answered
         except asyncio.CancelledError:
@@ -118,14 +116,14 @@ class _Socket(asyncio.Protocol):
         """Whether another one is needed."""
         return self._transport.is_closing()
 
-    def exchange(self, packed: bytes, count: int, told: Told) -> None:
-        """Send packed commands, to which there will be so many replies."""
-        self._replies, self._missing, self._told = [], count, told
+    def exchange(self, packed: bytes, count: int, told: Told) -> bool:
+        """Send packed commands, to which there will be so many replies; False if the socket has ended."""
         if self._transport.is_closing():
-            self.end(RedisConnectionError("the connection was closed"))
-            return
+            return False
+        self._replies, self._missing, self._told = [], count, told
         self._expect_in_time()
         self._transport.write(packed)
+        return True
 
     def data_received(self, data: bytes) -> None:
         """Redis says something."""

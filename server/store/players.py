@@ -7,13 +7,12 @@ from typing import cast
 
 from redis.asyncio import Redis
 
-from protocol.value import value
+from protocol.value import Value
 from server.store import keys
 from server.store.scripts import Script
 
 
-@value
-class Player:
+class Player(Value):
     """A player by the hash of its token, which is the only form in which the token is ever stored."""
 
     player_id: str

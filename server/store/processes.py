@@ -9,14 +9,13 @@ from typing import Any, Final, cast
 
 from redis.asyncio import Redis
 
-from protocol.value import value
+from protocol.value import Value
 from server.room.commands import Pause
 from server.store import keys
 from server.store.scripts import Script
 
 
-@value
-class Beat:
+class Beat(Value):
     """What a process learns from one beat.
 
     `lapsed` are processes that were silent for too long; `is_new` says that this one was not known, or not any more.

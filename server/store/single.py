@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from redis.asyncio.connection import ConnectionPool
 
-from protocol.value import value
+from protocol.value import Value
 from server.store.face import AS_IT_COMES, Command, Face
 from server.store.line import Line, pack
 
@@ -23,8 +23,7 @@ that takes a millisecond each, and beats get in between batches.
 """
 
 
-@value
-class _Asked:
+class _Asked(Value, gc=True):
     """Commands, packed, of somebody who waits for the replies."""
 
     packed: bytes

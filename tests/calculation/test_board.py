@@ -2,7 +2,6 @@
 
 import random
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -14,6 +13,7 @@ from protocol.calculation.deal import make_deal
 from protocol.calculation.moves import MOVES
 from protocol.calculation.round import Ending, start_round
 from protocol.calculation.rules import VARIANTS, Foundation, choose_rules
+from protocol.value import replace
 
 CLASSIC = choose_rules("classic")
 

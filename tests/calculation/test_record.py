@@ -1,13 +1,13 @@
 """A record replays its match, and is refused with the place where it contradicts itself."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
 from protocol.calculation.moves import MOVES
 from protocol.calculation.record import BadRecord, Record, RecordedMove, read_record
 from protocol.messages.options import RoomOptions
+from protocol.value import replace
 from server.room.recording import record_last_match
 from tests.races import KEY, Table, raced
 

@@ -1,13 +1,12 @@
 """Turns, horizon, endings and the outcome of a race."""
 
-from dataclasses import replace
-
 import pytest
 
 from protocol.calculation.deal import make_deal
 from protocol.calculation.moves import MOVES
 from protocol.calculation.round import Ending, Round, Score, Turn, start_round
 from protocol.calculation.rules import choose_rules
+from protocol.value import replace
 
 CLASSIC = choose_rules("classic")
 

@@ -1,13 +1,12 @@
 """Values are compared by what they say, and nobody changes one."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from protocol.calculation.moves import MOVES, STOP
 from protocol.messages.codec import decode_from_client
 from protocol.messages.frequent import decode_entry, encode_moved
 from protocol.messages.from_client import Play
-from protocol.value import value
+from protocol.value import Value, replace
 
 if TYPE_CHECKING:
 
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
         pair.first = 2  # type: ignore[misc]
 
 
-@value
-class Pair:
+class Pair(Value):
     """Two numbers."""
 
     first: int

@@ -1,7 +1,5 @@
 """From keys and clicks to moves, on boards made for it."""
 
-from dataclasses import replace
-
 import pytest
 
 from client_cli.tui.coach import advise
@@ -11,6 +9,7 @@ from protocol.calculation.board import Board
 from protocol.calculation.cards import Card
 from protocol.calculation.moves import MOVES
 from protocol.calculation.rules import VARIANTS, Thrown
+from protocol.value import replace
 
 
 def cards(*texts: str) -> tuple[Card, ...]:

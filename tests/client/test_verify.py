@@ -3,7 +3,6 @@
 import json
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from protocol.messages.codec import encode
 from protocol.messages.frequent import encode_view
 from protocol.messages.from_client import Play, Ready, Reveal
 from protocol.messages.options import RoomOptions
+from protocol.value import replace
 from server.room.events import Played, RoundOpened
 from server.room.news import History, tell
 from server.room.recording import record_last_match

@@ -1,7 +1,6 @@
 """What a witness accepts is what happened; whatever is changed in it, it notices, at that very entry."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from protocol.messages import entries
 from protocol.messages.entries import Entry
 from protocol.messages.options import RoomOptions
 from protocol.messages.scene import Scene
+from protocol.value import replace
 from server.room.view import scene, view
 from tests.races import KEY, Table, raced
 

@@ -4,7 +4,6 @@ The oracle is the viewer that never left: its view went through every step of th
 """
 
 from collections import Counter
-from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import given
@@ -16,6 +15,7 @@ from protocol.messages.frequent import encode_view
 from protocol.messages.from_client import Leave, Rematch
 from protocol.messages.from_server import Snapshot
 from protocol.messages.options import RoomOptions, Spectators
+from protocol.value import replace
 from server.room.commands import Pause, StandStill, TakeSeat
 from server.room.news import History, Step, count_news, tell
 from server.room.view import Mark, introduce, views_of

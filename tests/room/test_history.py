@@ -1,13 +1,13 @@
 """The history checker finds what it is there to find."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
 from protocol.messages.codec import decode_from_server
 from protocol.messages.frequent import encode_view
 from protocol.messages.from_server import Accepted, FromServer, Snapshot
+from protocol.value import replace
 from server.room import view as seen
 from server.room.events import Played
 from server.room.news import History, Step, tell
