@@ -83,7 +83,7 @@ def _played(state: RoomState, event: events.Played, at_ms: int) -> RoomState:
     race = state.race
     assert race is not None and state.round is not None, "only a race that is dealt can be played"
     after = race.play(event.seat, event.move)
-    moved = replace(state, race=after)
+    moved = state.with_race(after)
     return moved if not after.racers[event.seat].ending else _after_ending(moved, after, at_ms)
 
 
@@ -95,7 +95,7 @@ def _stopped(state: RoomState, event: events.SeatsStopped, at_ms: int) -> RoomSt
         outcome = undealt_outcome(state.rules, [stopped.get(seat, Ending.ROUND_OVER) for seat in (0, 1)])
         return _finished(state, outcome, at_ms)
     after = race.stop(event.seats, event.ending)
-    return _after_ending(replace(state, race=after), after, at_ms)
+    return _after_ending(state.with_race(after), after, at_ms)
 
 
 def _after_ending(state: RoomState, race: Round, at_ms: int) -> RoomState:

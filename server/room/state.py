@@ -86,6 +86,21 @@ class RoomState(Value):
     match_is_over: bool = False
     unpublished: int = 0
 
+    def with_race(self, race: Round) -> "RoomState":
+        """The same room, its race further on. Every move makes one: `replace` would be three calls more."""
+        return RoomState(
+            self.options,
+            self.rules,
+            self.phase,
+            self.seats,
+            self.round,
+            race,
+            self.clocks,
+            self.matches,
+            self.match_is_over,
+            self.unpublished,
+        )
+
     def seat(self, number: int) -> SeatState:
         """A seat that is known to be taken."""
         seat = self.seats[number]
