@@ -2,7 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from protocol.calculation.moves import MOVES, STOP
+from protocol.calculation.round import Ending, Score
 from protocol.messages.codec import decode_from_client
 from protocol.messages.frequent import decode_entry, encode_moved
 from protocol.messages.from_client import Play
@@ -24,6 +27,16 @@ class Pair(Value):
 
 def test_values_that_say_the_same_are_equal_and_have_one_place_in_a_set() -> None:
     assert len({Pair(1), Pair(1, 0), Pair(1, 1)}) == 2
+
+
+def test_python_too_lets_nobody_change_a_value() -> None:
+    with pytest.raises(AttributeError):
+        setattr(Pair(1), "first", 2)  # noqa: B010  # mypy would see an assignment
+
+
+def test_a_value_that_stands_in_messages_has_a_next_one_as_well() -> None:
+    won = Score(52, 52, 3, 48, Ending.WON)
+    assert replace(won, direct=4) == Score(52, 52, 4, 48, Ending.WON)
 
 
 def test_the_next_value_leaves_the_one_before_as_it_was() -> None:

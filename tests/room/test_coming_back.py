@@ -122,6 +122,29 @@ def test_who_comes_back_sees_what_it_would_have_seen_had_it_stayed(
         assert later == shown[upto[back] :]
 
 
+@given(seeds, any_options, viewers)
+def test_a_mark_names_the_step_that_showed_its_last_entry(seed: int, options: RoomOptions, viewer: int | None) -> None:
+    steps = lived(seed, options)
+    stayed = views_of(steps[0].after)[viewer]
+    tag = ""
+    for step in steps:
+        if stayed.see(tell(step)):
+            tag = step.tag
+        assert stayed.mark.tag == tag
+
+
+@given(seeds, any_options, viewers)
+def test_what_happens_together_is_seen_as_if_it_had_happened_one_after_the_other(
+    seed: int, options: RoomOptions, viewer: int | None
+) -> None:
+    told = [tell(step) for step in lived(seed, options)]
+    together, apart = (views_of(told[0].step.after)[viewer] for _ in range(2))
+    for first in range(0, len(told), 1 + seed % 5):
+        batch = told[first : first + 1 + seed % 5]
+        shown = [text for each in batch for text in apart.see(each)]
+        assert (together.see(*batch), together.mark) == (shown, apart.mark)
+
+
 @given(seeds, viewers)
 def test_a_moment_that_this_log_does_not_hold_is_answered_with_a_snapshot(seed: int, viewer: int | None) -> None:
     steps = raced(seed).steps
