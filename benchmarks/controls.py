@@ -80,6 +80,7 @@ class _Stream(asyncio.Protocol):
         self._unsent.clear()
 
     def data_received(self, data: bytes) -> None:
+        assert not data.startswith(b"-"), data
         # A reply is an id behind its length, two lines; it may come in two parts, of which the second one has the end.
         for _ in range(data.count(b"-")):
             self._waiting.popleft()()
@@ -121,9 +122,8 @@ async def _serve(kind: str, redis_path: str = "") -> None:
                 await partners[socket].send("!" + json.dumps({**answer, "seat": "other"}))
 
     async def stored(socket: ServerConnection) -> None:
-        assert isinstance(socket, Wire)
         pair(socket)
-        wire = socket
+        wire = cast("Wire", socket)
 
         def take(message: bytes) -> bool:
             stream.add(message, lambda: tell(wire, message))

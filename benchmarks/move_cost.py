@@ -23,7 +23,7 @@ FIRST_MOVES = 4
 """Not measured: what is done for the first time takes longer."""
 MEASURED_MOVES = 40
 """Of each player. The last few of a race are left out, since its end is a figure of its own."""
-KINDS = ("echo", "relay", "handwritten", "stored", "race")
+CONTROLS = ("echo", "relay", "handwritten", "stored")
 
 
 def measure_move_cost() -> list[Figure]:
@@ -63,21 +63,16 @@ def _figures(suffix: str, costs: dict[str, list[Cost]], goal: float) -> list[Fig
 
     return [
         *median_of(f"move_cpu_ratio{suffix}", ratios_to("echo"), "", f"<= {goal}", lambda ratio: ratio <= goal),
-        written_down(f"move_over_relay{suffix}", over("relay"), ""),
-        written_down(f"move_over_handwritten{suffix}", over("handwritten"), ""),
-        written_down(f"move_over_stored{suffix}", over("stored"), ""),
+        *(written_down(f"move_over_{kind}{suffix}", over(kind), "") for kind in CONTROLS[1:]),
         written_down(f"move_us{suffix}", median("race", "server_us"), "us"),
         written_down(f"move_redis_us{suffix}", median("race", "redis_us"), "us"),
-        Figure(f"echo_us{suffix}", median("echo", "server_us"), "us", "(control)", holds=True),
-        Figure(f"relay_us{suffix}", median("relay", "server_us"), "us", "(control)", holds=True),
-        Figure(f"handwritten_us{suffix}", median("handwritten", "server_us"), "us", "(control)", holds=True),
-        Figure(f"stored_us{suffix}", median("stored", "server_us"), "us", "(control)", holds=True),
+        *(Figure(f"{kind}_us{suffix}", median(kind, "server_us"), "us", "(control)", holds=True) for kind in CONTROLS),
         written_down(f"move_p99_ms{suffix}", median("race", "p99_ms"), "ms"),
     ]
 
 
 async def _compare(rooms: int, pace_seconds: float) -> dict[str, list[Cost]]:
-    costs: dict[str, list[Cost]] = {kind: [] for kind in KINDS}
+    costs: dict[str, list[Cost]] = {kind: [] for kind in (*CONTROLS, "race")}
     for repeat in range(REPEATS):
         for kind, each in costs.items():
             each.append(await _load(kind, rooms, pace_seconds))

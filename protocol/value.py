@@ -1,7 +1,7 @@
 """What the game, a room and its log are made of: values, which are made and never changed."""
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 import msgspec
@@ -20,7 +20,7 @@ class Value(msgspec.Struct, frozen=True, gc=False):
     """
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+@dataclass_transform(frozen_default=True)
 def wire_value(cls: type[_Value]) -> type[_Value]:
     """A value that stands in messages: pydantic reads dataclasses.
 

@@ -79,7 +79,8 @@ class Board:
     @property
     def is_stuck(self) -> bool:
         """Whether no legal move is left before the game is won."""
-        if not self.stock_is_over or self.is_won:
+        # A card that is turned may always go to a pile; it is looked at first because it nearly always is.
+        if self.turned is not None or not self.stock_is_over or self.is_won:
             return False
         needed = set(self.next_ranks())
         return not any(pile and rank(pile[-1]) in needed for pile in self.piles)

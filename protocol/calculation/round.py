@@ -135,10 +135,7 @@ class Round(Value):
                 turn = Turn(pass_number, len(order))
         board = racer.board.play(move, next_card)
         has_placed = board.foundations is not racer.board.foundations
-        ending = Ending.WON if has_placed and board.is_won else None
-        # A card that is turned may always go to a pile.
-        if ending is None and board.turned is None and board.is_stuck:
-            ending = Ending.STUCK
+        ending = Ending.WON if has_placed and board.is_won else Ending.STUCK if board.is_stuck else None
         return self._with(seat, Racer(board, turn, ahead, racer.moves + 1, seen, ending, move))
 
     def stop(self, seats: Sequence[int], ending: Ending) -> "Round":

@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Final
 
-from protocol.value import replace, wire_value
+from protocol.value import Value, replace, wire_value
 
 
 class BadRules(ValueError):
@@ -45,8 +45,7 @@ class Foundation:
         return tuple((self.start - 1 + self.step * cards) % 13 + 1 for cards in range(self.length))
 
 
-@wire_value
-class Thrown:
+class Thrown(Value):
     """Foundations that only the deal decides: starters are its first cards, steps are dice."""
 
     count: int
@@ -61,8 +60,7 @@ class Redeal(StrEnum):
     TURNED_OVER = "turned_over"
 
 
-@wire_value
-class Rules:
+class Rules(Value):
     """One variant with its parameters chosen: all that a deal and a board need to know.
 
     `starters` says whether each foundation begins with its first card laid out; `markers` are ranks of which
@@ -126,8 +124,7 @@ def _problems(rules: Rules) -> Iterator[str]:
             yield f"needs {cards} cards of rank {number}, and there are {4 * rules.decks}"
 
 
-@wire_value
-class Variant:
+class Variant(Value):
     """One row of the table: default rules, the parameters that may be chosen, and where the row comes from."""
 
     title: str

@@ -64,7 +64,7 @@ def wake(room: str) -> str:
 
 
 class RoomKeys(Value):
-    """The keys that an append to a room's log may touch. To make them takes as long as to judge a move."""
+    """The keys that an append to a room's log may touch: made once for a room, not for each of its appends."""
 
     log: str
     deadlines: str

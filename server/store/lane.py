@@ -148,12 +148,13 @@ class Lane:
     def _send_waiting(self) -> bool:
         """Send a batch of those who wait; whether there was one."""
         batch: Batch = []
-        while self._waiting and not batch:
-            for _ in range(min(MOST_IN_BATCH, len(self._waiting))):
-                writer = self._waiting.popleft()
-                append = _ask(writer)
-                if append is not None:
-                    batch.append((writer, append))
+        turns = 0
+        while self._waiting and (turns < MOST_IN_BATCH or not batch):
+            writer = self._waiting.popleft()
+            append = _ask(writer)
+            turns += 1
+            if append is not None:
+                batch.append((writer, append))
         self._batch = batch
         if not batch:
             return False
