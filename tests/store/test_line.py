@@ -147,6 +147,15 @@ async def test_a_line_that_is_not_open_sends_nothing_at_once(line: Line) -> None
     assert not line.send_at_once(ECHOES, print)
 
 
+async def test_a_line_whose_connection_has_ended_sends_nothing_at_once(line: Line, process: RedisProcess) -> None:
+    async def is_refused() -> bool:
+        return not line.send_at_once(ECHOES, lambda _: None)
+
+    await line.send(ECHOES)
+    process.kill()
+    await until(is_refused)
+
+
 async def test_who_sends_at_once_is_told_the_replies(line: Line) -> None:
     await line.send(ECHOES)
     told: asyncio.Future[object] = asyncio.get_running_loop().create_future()
