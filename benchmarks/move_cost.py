@@ -85,7 +85,7 @@ async def _compare(rooms: int, pace_seconds: float) -> dict[str, list[Cost]]:
 async def _load_half(kind: str, pace_seconds: float) -> list[float]:
     """The 99th percentiles in ms of four parts of a race.
 
-    The end is left out: here all races end, and are stored, in the same second. A control has as many messages a second.
+    The end is left out: here all races end, and are stored, in the same second. Controls get as many messages a second.
     """
     async with _serving(kind) as served, _loading(kind, served, ROOMS, pace_seconds) as load:
         await load.move(FIRST_MOVES)

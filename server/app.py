@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Final
 
@@ -110,19 +110,32 @@ async def _serve_until_told(settings: Settings) -> None:
     if allowed < settings.max_connections:
         remedy = "raise the limit of open files (ulimit -Hn), or give a smaller --max-connections"
         _LOG.warning("fewer connections than asked for", asked=settings.max_connections, allowed=allowed, remedy=remedy)
-    told = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, told.set)
-    if settings.ends_with_input:
-        asyncio.get_running_loop().add_reader(sys.stdin.fileno(), _hear_input, told)
-    serving = running(settings) if settings.workers == 1 else _running_workers(settings)
-    async with serving as url:
-        # The one line on standard output: whoever started us learns where we are.
-        print(url, flush=True)
-        await told.wait()
+    loop, starting, told = asyncio.get_running_loop(), asyncio.current_task(), asyncio.Event()
+    is_serving = False
+
+    def stop() -> None:
+        if told.is_set():
+            return
+        told.set()
         _LOG.info("stopping")
-        patience_seconds = STOP_SECONDS if settings.workers == 1 else WORKERS_SECONDS + 1.0
-        asyncio.get_running_loop().call_later(patience_seconds, _give_up_waiting)
+        loop.call_later(STOP_SECONDS if settings.workers == 1 else WORKERS_SECONDS + 1.0, _give_up_waiting)
+        if not is_serving and starting is not None:
+            # It may wait for Redis, which reads as much data as there is.
+            starting.cancel()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
+    if settings.ends_with_input:
+        loop.add_reader(sys.stdin.fileno(), _hear_input, stop)
+    try:
+        async with running(settings) if settings.workers == 1 else _running_workers(settings) as url:
+            is_serving = True
+            # The one line on standard output: whoever started us learns where we are.
+            print(url, flush=True)
+            await told.wait()
+    except asyncio.CancelledError:
+        if is_serving or not told.is_set():
+            raise
 
 
 @asynccontextmanager
@@ -145,15 +158,15 @@ def _without_secrets(url: str) -> str:
     return re.sub(r"^(\w[\w+]*:/+)?.*@|\?.*", r"\1", url)
 
 
-def _hear_input(told: asyncio.Event) -> None:
+def _hear_input(stop: Callable[[], None]) -> None:
     """Whoever started us writes nothing; the end of its pipe is its own end."""
     if not os.read(sys.stdin.fileno(), 1024):
         asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
-        told.set()
+        stop()
 
 
 def _give_up_waiting() -> None:
-    """Redis or the network hangs. An embedded Redis that is left behind is taken over by the next server."""
+    """Redis or the network hangs. What an embedded Redis left behind was told, the next server reads."""
     _LOG.warning("stopped without waiting any longer")
     os._exit(1)
 

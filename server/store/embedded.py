@@ -1,25 +1,35 @@
 """The embedded default: a private, real redis-server as a child process, on a Unix socket in the data folder."""
 
 import asyncio
+import errno
 import fcntl
 import importlib.util
 import os
+import re
 import shutil
+from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+import structlog
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
+from redis.exceptions import BusyLoadingError, RedisError
 
 START_SECONDS: Final = 10.0
+"""How long it may say nothing. While it says that it reads its data, it may take as long as there is data."""
 STOP_SECONDS: Final = 1.0
+RESTART_SECONDS: Final = 0.2
+"""Between the death of one and the start of the next."""
 _LONGEST_SOCKET_PATH: Final = 100
 """Unix sockets take 107 bytes on Linux and 103 on macOS."""
+_APPENDS_TO_A_FOLDER_SINCE: Final = 7
+"""The version since which the append-only file is a folder. Earlier ones see nothing in it."""
+
+_LOG = structlog.get_logger(__name__)
 
 
 class EmbeddedRedisError(Exception):
@@ -28,10 +38,10 @@ class EmbeddedRedisError(Exception):
 
 @asynccontextmanager
 async def embedded_redis(data_dir: Path) -> AsyncIterator[str]:
-    """Run a Redis on this folder for as long as the context lasts, and yield its URL.
+    """Run a Redis on this folder for as long as the context lasts, and yield its URL. One that dies has a successor.
 
-    A redis-server that an earlier process of ours left behind when it was killed is taken over with its data.
-    Raises `EmbeddedRedisError` when the folder is in use, or when there is no redis-server or it does not start.
+    Raises `EmbeddedRedisError` when the folder is in use, or when there is no redis-server, it is too old for what the
+    folder holds, or it does not start. Cancelling stops it in order, also while it reads its data.
     """
     data_dir = data_dir.absolute()
     socket = data_dir / "redis.sock"
@@ -49,12 +59,17 @@ async def embedded_redis(data_dir: Path) -> AsyncIterator[str]:
             raise EmbeddedRedisError(
                 f"another fairest-server uses {data_dir}; stop it, give another --data-dir, or share a --redis-url"
             ) from reason
-        url = f"unix://{socket}"
-        child = None if await _answers(url) else await _start(data_dir, url)
+        redis = _Server(data_dir, socket)
         try:
-            yield url
+            await redis.start()
+            keeping = asyncio.create_task(redis.keep())
+            try:
+                yield redis.url
+            finally:
+                keeping.cancel()
+                await asyncio.wait([keeping])
         finally:
-            await _stop(child, url)
+            await redis.stop()
 
 
 def find_redis_server() -> str | None:
@@ -70,71 +85,136 @@ def find_redis_server() -> str | None:
     return None
 
 
-async def _start(data_dir: Path, url: str) -> asyncio.subprocess.Process:
-    program = find_redis_server()
-    if program is None:
-        raise EmbeddedRedisError("no redis-server found; install it, or give a --redis-url")
-    options = {
-        "port": "0",
-        "unixsocket": str(data_dir / "redis.sock"),
-        "unixsocketperm": "700",
-        "dir": str(data_dir),
-        "appendonly": "yes",
-        "appendfsync": "everysec",
-        "maxmemory-policy": "noeviction",
-        "save": "",
-        "daemonize": "no",
-        "logfile": str(data_dir / "redis.log"),
-    }
-    arguments = [word for name, value in options.items() for word in (f"--{name}", value)]
-    # A session of its own: Ctrl-C at the terminal is for the server, which then stops its Redis in order.
-    child = await asyncio.create_subprocess_exec(
-        program,
-        *arguments,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    with suppress(TimeoutError):
-        async with asyncio.timeout(START_SECONDS):
-            while child.returncode is None:
-                if await _answers(url):
-                    return child
-                # Nothing but an answer tells that it has read its data; the log's words differ by version.
-                await asyncio.sleep(0.01)
-    if child.returncode is None:
-        child.kill()
-        await child.wait()
-    raise EmbeddedRedisError(f"{program} did not start; {data_dir / 'redis.log'} says why")
+class _Server:
+    """The redis-server on a folder: one after the other, never two at a time, which would write into the same file."""
 
+    def __init__(self, data_dir: Path, socket: Path) -> None:
+        self.url = f"unix://{socket}"
+        self._data_dir = data_dir
+        self._socket = socket
+        self._child: Process | None = None
 
-async def _answers(url: str) -> bool:
-    """Whether a Redis that has read its data answers here."""
-    client = _connect_once(url, timeout_seconds=1.0)
-    try:
-        return bool(await client.ping())
-    except (RedisError, OSError):
-        return False
-    finally:
-        await client.aclose()
-
-
-def _connect_once(url: str, timeout_seconds: float) -> Redis:
-    """A client that tries nothing again, as ours do for half a second: a Redis that starts or ends is no trouble."""
-    return Redis.from_url(url, protocol=2, socket_timeout=timeout_seconds, retry=Retry(NoBackoff(), 0))
-
-
-async def _stop(child: asyncio.subprocess.Process | None, url: str) -> None:
-    client = _connect_once(url, timeout_seconds=STOP_SECONDS)
-    try:
-        # It answers by closing the connection.
-        with suppress(RedisConnectionError):
-            await client.shutdown(nosave=True)
-    finally:
-        await client.aclose()
-    if child is not None:
+    async def start(self) -> None:
+        """Until it answers. Raises `EmbeddedRedisError`."""
+        if await self._is_listening():
+            # An earlier process of ours was killed. As a child of nobody's, it would die unnoticed.
+            await self._shut_down(START_SECONDS)
+            if await self._is_listening():
+                raise EmbeddedRedisError(
+                    f"the redis-server that was left behind on {self._data_dir} does not end; stop it"
+                )
+        program = find_redis_server()
+        if program is None:
+            raise EmbeddedRedisError("no redis-server found; install it, or give a --redis-url")
         try:
-            await asyncio.wait_for(child.wait(), STOP_SECONDS)
-        except TimeoutError:
-            child.kill()
-            await child.wait()
+            await self._check_version(program)
+            await self._launch(program)
+        except OSError as reason:
+            raise EmbeddedRedisError(f"cannot run {program}: {reason.strerror}") from reason
+        await self._wait_until_ready(program)
+
+    async def keep(self) -> None:
+        """Start a new one for one that died, again and again."""
+        while self._child is not None:
+            code = await self._child.wait()
+            _LOG.warning("redis died, another one is started", code=code, log=str(self._log))
+            await asyncio.sleep(RESTART_SECONDS)
+            try:
+                await self.start()
+            except EmbeddedRedisError as reason:
+                _LOG.warning("redis does not start", reason=str(reason))
+                await self._kill()
+
+    async def stop(self) -> None:
+        """What it was told is on the disk afterwards."""
+        if self._child is None:
+            return
+        await self._shut_down(STOP_SECONDS)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._child.wait(), STOP_SECONDS)
+        await self._kill()
+
+    @property
+    def _log(self) -> Path:
+        return self._data_dir / "redis.log"
+
+    async def _is_listening(self) -> bool:
+        """Whether one has the socket, which it has before it has read its data, and while it answers nobody."""
+        try:
+            _, writer = await asyncio.open_unix_connection(self._socket)
+        except OSError as reason:
+            return reason.errno not in (errno.ENOENT, errno.ECONNREFUSED)
+        writer.close()
+        return True
+
+    async def _check_version(self, program: str) -> None:
+        """Raises `EmbeddedRedisError` for one that would start without the data of a newer one."""
+        if not (self._data_dir / "appendonlydir").exists():
+            return
+        asked = await asyncio.create_subprocess_exec(program, "--version", stdout=PIPE)
+        said, _ = await asked.communicate()
+        version = re.search(rb"v=(\d+)", said)
+        if version is not None and int(version[1]) < _APPENDS_TO_A_FOLDER_SINCE:
+            raise EmbeddedRedisError(
+                f"{program} is older than the one that wrote {self._data_dir}, and would start without its data; "
+                f"put a redis-server {_APPENDS_TO_A_FOLDER_SINCE} or later on the PATH, or give another --data-dir"
+            )
+
+    async def _launch(self, program: str) -> None:
+        options = {
+            "port": "0",
+            "unixsocket": str(self._socket),
+            "unixsocketperm": "700",
+            "dir": str(self._data_dir),
+            "appendonly": "yes",
+            "appendfsync": "everysec",
+            "maxmemory-policy": "noeviction",
+            "save": "",
+            "daemonize": "no",
+            "logfile": str(self._log),
+        }
+        arguments = [word for name, value in options.items() for word in (f"--{name}", value)]
+        # A session of its own: Ctrl-C at the terminal is for the server, which then stops its Redis in order.
+        self._child = await asyncio.create_subprocess_exec(
+            program, *arguments, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True
+        )
+
+    async def _wait_until_ready(self, program: str) -> None:
+        """Nothing but an answer tells that it has read its data; the log's words differ by version."""
+        assert self._child is not None
+        is_reading = False
+        with suppress(TimeoutError):
+            async with _connect_once(self.url) as client, asyncio.timeout(START_SECONDS) as patience:
+                while self._child.returncode is None:
+                    try:
+                        await client.ping()
+                    except BusyLoadingError:
+                        patience.reschedule(asyncio.get_running_loop().time() + START_SECONDS)
+                        if not is_reading:
+                            _LOG.info("redis reads its data", folder=str(self._data_dir))
+                        is_reading = True
+                    except (RedisError, OSError):
+                        is_reading = False
+                    else:
+                        return
+                    await asyncio.sleep(0.01)
+        raise EmbeddedRedisError(f"{program} did not start; {self._log} says why")
+
+    async def _shut_down(self, patience_seconds: float) -> None:
+        # It answers by closing the connection.
+        with suppress(RedisError, TimeoutError):
+            async with _connect_once(self.url) as client, asyncio.timeout(patience_seconds):
+                await client.shutdown(nosave=True)
+
+    async def _kill(self) -> None:
+        if self._child is not None and self._child.returncode is None:
+            self._child.kill()
+            await self._child.wait()
+
+
+def _connect_once(url: str) -> Redis:
+    """A client that tries nothing again, as ours do for half a second: a Redis that starts or ends is no trouble.
+
+    It has no time limit, under which redis-py may swallow a cancellation (docs/decisions/0002-redis-client.md).
+    """
+    return Redis.from_url(url, protocol=2, socket_timeout=None, retry=Retry(NoBackoff(), 0))

@@ -1,10 +1,14 @@
 """Killed processes, a Redis that is away, all servers down: clocks stand still, and whoever comes back goes on."""
 
 import asyncio
+import os
 import signal
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+import redis as plain_redis
 
 from protocol.calculation.moves import MOVES
 from protocol.messages import entries
@@ -137,6 +141,17 @@ async def test_a_redis_that_is_silent_sends_clients_away_and_is_forgiven(mortal_
                 await again.play("sb")
             await second.socket.wait_closed()
             assert second.socket.close_code == CloseCode.RESTARTING
+
+
+async def test_an_embedded_redis_that_is_killed_costs_nobody_a_race() -> None:
+    with tempfile.TemporaryDirectory(prefix="fairest-") as folder:
+        async with running(Settings(port=0, data_dir=Path(folder))) as url, two_racing(url) as (first, second):
+            await first.play("sa")
+            with plain_redis.Redis(unix_socket_path=f"{folder}/redis.sock") as redis:
+                os.kill(redis.info("server")["process_id"], signal.SIGKILL)
+            while isinstance(await first.refused_or_view(Play(number=2, move=MOVES["sb"])), Refused):
+                continue
+            await second.play("sa")
 
 
 async def test_a_log_that_lost_its_tail_is_not_resumed_in_the_middle(server_url: str, redis: Face) -> None:
