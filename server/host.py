@@ -86,8 +86,8 @@ class Host:
     async def serving(self) -> AsyncIterator[None]:
         """Serve rooms for as long as the context lasts; what is under way at its end is finished. Raises RedisError.
 
-        Tasks that talk to Redis are told to stop and never cancelled: redis-py may swallow a cancellation that meets
-        it while it reads with a time limit (docs/decisions/0002-redis-client.md).
+        Tasks that talk to Redis are told to stop, and not cancelled but with who enters this: redis-py may swallow a
+        cancellation that meets it while it reads with a time limit (docs/decisions/0002-redis-client.md).
         """
         await self._pulse.beat_once()
         async with self.log.sending(), self._tasks as tasks:

@@ -59,7 +59,7 @@ class Rooms(Protocol):
 
 
 class Pulse:
-    """The pulse of one process. Its tasks run until `stopping` is set, and are never cancelled."""
+    """The pulse of one process. Its tasks run until `stopping` is set, which is how they are told to end."""
 
     def __init__(self, processes: Processes, log: Log, rooms: Rooms, stopping: asyncio.Event) -> None:
         self._processes = processes

@@ -19,15 +19,19 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import BusyLoadingError, RedisError
 
+from server.faults import contained
+
 START_SECONDS: Final = 10.0
 """How long it may say nothing. While it says that it reads its data, it may take as long as there is data."""
-STOP_SECONDS: Final = 1.0
+STOP_SECONDS: Final = 2.0
 RESTART_SECONDS: Final = 0.2
 """Between the death of one and the start of the next."""
+RETRY_SECONDS: Final = 2.0
+"""Between two starts that fail."""
 _LONGEST_SOCKET_PATH: Final = 100
 """Unix sockets take 107 bytes on Linux and 103 on macOS."""
 _APPENDS_TO_A_FOLDER_SINCE: Final = 7
-"""The version since which the append-only file is a folder. Earlier ones see nothing in it."""
+"""The version since which the append-only file is a folder. Earlier ones see nothing in it, and have a file."""
 
 _LOG = structlog.get_logger(__name__)
 
@@ -40,8 +44,9 @@ class EmbeddedRedisError(Exception):
 async def embedded_redis(data_dir: Path) -> AsyncIterator[str]:
     """Run a Redis on this folder for as long as the context lasts, and yield its URL. One that dies has a successor.
 
-    Raises `EmbeddedRedisError` when the folder is in use, or when there is no redis-server, it is too old for what the
-    folder holds, or it does not start. Cancelling stops it in order, also while it reads its data.
+    Raises `EmbeddedRedisError` when the folder is in use, by a server or by a Redis that does not end; when there is no
+    redis-server, it is not the one for what the folder holds, or it does not start. Cancelling stops it in order, while
+    it reads its data as well.
     """
     data_dir = data_dir.absolute()
     socket = data_dir / "redis.sock"
@@ -98,7 +103,7 @@ class _Server:
         """Until it answers. Raises `EmbeddedRedisError`."""
         if await self._is_listening():
             # An earlier process of ours was killed. As a child of nobody's, it would die unnoticed.
-            await self._shut_down(START_SECONDS)
+            await self._end_other()
             if await self._is_listening():
                 raise EmbeddedRedisError(
                     f"the redis-server that was left behind on {self._data_dir} does not end; stop it"
@@ -107,32 +112,46 @@ class _Server:
         if program is None:
             raise EmbeddedRedisError("no redis-server found; install it, or give a --redis-url")
         try:
-            await self._check_version(program)
+            await self._check_data(program)
             await self._launch(program)
         except OSError as reason:
             raise EmbeddedRedisError(f"cannot run {program}: {reason.strerror}") from reason
         await self._wait_until_ready(program)
 
     async def keep(self) -> None:
-        """Start a new one for one that died, again and again."""
+        """Start another one for one that died, again and again."""
         while self._child is not None:
             code = await self._child.wait()
             _LOG.warning("redis died, another one is started", code=code, log=str(self._log))
-            await asyncio.sleep(RESTART_SECONDS)
+            rest_seconds, has_started = RESTART_SECONDS, False
+            while not has_started:
+                await asyncio.sleep(rest_seconds)
+                rest_seconds, has_started = RETRY_SECONDS, await self._has_started()
+
+    async def _has_started(self) -> bool:
+        """Start one; whether that went well. The log says why not."""
+        with contained("the embedded redis"):
             try:
                 await self.start()
             except EmbeddedRedisError as reason:
                 _LOG.warning("redis does not start", reason=str(reason))
-                await self._kill()
+            else:
+                return True
+        self._kill()
+        return False
 
     async def stop(self) -> None:
-        """What it was told is on the disk afterwards."""
-        if self._child is None:
+        """What it was told is on the disk afterwards. Cancelling kills it."""
+        if self._child is None or self._child.returncode is not None:
             return
-        await self._shut_down(STOP_SECONDS)
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._child.wait(), STOP_SECONDS)
-        await self._kill()
+        try:
+            # It hears this in every phase of its life, also while it reads its data.
+            self._child.terminate()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._child.wait(), STOP_SECONDS)
+        finally:
+            self._kill()
+        await self._child.wait()
 
     @property
     def _log(self) -> Path:
@@ -147,17 +166,25 @@ class _Server:
         writer.close()
         return True
 
-    async def _check_version(self, program: str) -> None:
-        """Raises `EmbeddedRedisError` for one that would start without the data of a newer one."""
+    async def _check_data(self, program: str) -> None:
+        """Raises `EmbeddedRedisError` for a redis-server that would start without the newest data of this folder."""
         if not (self._data_dir / "appendonlydir").exists():
             return
+        # A new one moves the file of an old one into its folder: where there are both, an old one came after a new one.
+        is_old_newest = (self._data_dir / "appendonly.aof").exists()
         asked = await asyncio.create_subprocess_exec(program, "--version", stdout=PIPE)
         said, _ = await asked.communicate()
         version = re.search(rb"v=(\d+)", said)
-        if version is not None and int(version[1]) < _APPENDS_TO_A_FOLDER_SINCE:
+        is_old = version is not None and int(version[1]) < _APPENDS_TO_A_FOLDER_SINCE
+        if is_old and not is_old_newest:
             raise EmbeddedRedisError(
                 f"{program} is older than the one that wrote {self._data_dir}, and would start without its data; "
                 f"put a redis-server {_APPENDS_TO_A_FOLDER_SINCE} or later on the PATH, or give another --data-dir"
+            )
+        if not is_old and is_old_newest:
+            raise EmbeddedRedisError(
+                f"{self._data_dir} holds what an old redis-server wrote last, appendonly.aof, and what a new one wrote "
+                f"before, appendonlydir, which {program} would read; move away the one that is not wanted"
             )
 
     async def _launch(self, program: str) -> None:
@@ -200,21 +227,21 @@ class _Server:
                     await asyncio.sleep(0.01)
         raise EmbeddedRedisError(f"{program} did not start; {self._log} says why")
 
-    async def _shut_down(self, patience_seconds: float) -> None:
-        # It answers by closing the connection.
+    async def _end_other(self) -> None:
+        """End the one that has the socket, which is no child of ours. It answers by closing the connection."""
         with suppress(RedisError, TimeoutError):
-            async with _connect_once(self.url) as client, asyncio.timeout(patience_seconds):
+            async with _connect_once(self.url) as client, asyncio.timeout(START_SECONDS):
                 await client.shutdown(nosave=True)
 
-    async def _kill(self) -> None:
+    def _kill(self) -> None:
         if self._child is not None and self._child.returncode is None:
             self._child.kill()
-            await self._child.wait()
 
 
 def _connect_once(url: str) -> Redis:
     """A client that tries nothing again, as ours do for half a second: a Redis that starts or ends is no trouble.
 
-    It has no time limit, under which redis-py may swallow a cancellation (docs/decisions/0002-redis-client.md).
+    It reads and writes without a time limit, under which redis-py may swallow a cancellation
+    (docs/decisions/0002-redis-client.md).
     """
     return Redis.from_url(url, protocol=2, socket_timeout=None, retry=Retry(NoBackoff(), 0))

@@ -145,13 +145,13 @@ async def test_a_redis_that_is_silent_sends_clients_away_and_is_forgiven(mortal_
 
 async def test_an_embedded_redis_that_is_killed_costs_nobody_a_race() -> None:
     with tempfile.TemporaryDirectory(prefix="fairest-") as folder:
-        async with running(Settings(port=0, data_dir=Path(folder))) as url, two_racing(url) as (first, second):
-            await first.play("sa")
+        async with running(Settings(port=0, data_dir=Path(folder))) as url:
+            match = await start_match((url,), QUICK, pace_seconds=0.15, spectators=0)
+            await match.moved(3)
             with plain_redis.Redis(unix_socket_path=f"{folder}/redis.sock") as redis:
                 os.kill(redis.info("server")["process_id"], signal.SIGKILL)
-            while isinstance(await first.refused_or_view(Play(number=2, move=MOVES["sb"])), Refused):
-                continue
-            await second.play("sa")
+            await match.moved(len(match.players[0].acknowledged) + 3)
+            await match.end()
 
 
 async def test_a_log_that_lost_its_tail_is_not_resumed_in_the_middle(server_url: str, redis: Face) -> None:

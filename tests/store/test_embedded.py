@@ -42,7 +42,7 @@ def put_on_path(
     """A redis-server that is the real one with these options, but says that it has this version."""
     program = tmp_path / "redis-server"
     said = f'[ "$1" = --version ] && echo "{version}" && exit'
-    program.write_text(f'#!/bin/sh\n{said}\nexec {find_redis_server()} "$@" {options}\n')
+    program.write_text(f'#!/bin/sh\n{said}\n: > {tmp_path}/was-tried\nexec {find_redis_server()} "$@" {options}\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
 
@@ -66,9 +66,12 @@ async def put(url: str, value: str) -> str | None:
 
 
 async def put_much(url: str) -> None:
-    """64 MB, as the snapshot that may be read slowly. Redis hears who asks after every 2 MB of it."""
+    """63 MiB, as the snapshot that may be read slowly. Redis hears who asks after every 2 MiB of it.
+
+    From 64 MiB on it may write a snapshot by itself, and would refuse to begin another one.
+    """
     client = connect(url)
-    for number in range(64):
+    for number in range(63):
         await client.set(f"much-{number}", os.urandom(2**20))
     await client.execute_command("BGREWRITEAOF")
 
@@ -155,6 +158,12 @@ async def test_one_that_a_killed_server_left_behind_has_kept_everything(folder: 
         assert await put(url, "second") == "first"
 
 
+async def test_one_that_was_left_behind_has_a_successor_that_is_watched(folder: Path) -> None:
+    left = await leave_behind(folder)
+    async with embedded_redis(folder):
+        assert redis_servers_on(folder) != [left]
+
+
 @pytest.mark.usefixtures("slow_reader")
 async def test_one_that_was_left_behind_while_it_read_is_no_second_one_in_its_folder(folder: Path) -> None:
     async with embedded_redis(folder) as url:
@@ -175,7 +184,7 @@ async def test_one_that_reads_for_longer_than_it_may_be_silent_is_waited_for(
     async with embedded_redis(folder) as url:
         await put_much(url)
         await put(url, "first")
-    monkeypatch.setattr(embedded, "START_SECONDS", 1.0)
+    monkeypatch.setattr(embedded, "START_SECONDS", 1.5)
     async with embedded_redis(folder) as url:
         assert await put(url, "second") == "first"
 
@@ -205,6 +214,27 @@ async def test_one_that_was_killed_has_a_successor_with_its_data(folder: Path) -
         assert await put(url, "second") == "first"
 
 
+async def test_one_that_does_not_start_again_at_once_does_so_later(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "RETRY_SECONDS", 0.1)
+    async with embedded_redis(folder) as url:
+        await put(url, "first")
+        (process_id,) = redis_servers_on(folder)
+        put_on_path("--no-such-option", tmp_path, monkeypatch)
+        os.kill(process_id, signal.SIGKILL)
+
+        async def is_tried() -> bool:
+            return (tmp_path / "was-tried").exists()
+
+        async def has_successor() -> bool:
+            return redis_servers_on(folder) not in ([], [process_id])
+
+        await until(is_tried)
+        (tmp_path / "redis-server").unlink()
+        await until(has_successor)
+
+
 async def test_one_that_was_left_behind_and_does_not_end_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -224,6 +254,12 @@ async def test_one_that_hangs_is_not_left_when_its_server_has_ended(folder: Path
     assert redis_servers_on(folder) == []
 
 
+async def test_one_ends_in_order_with_its_server(folder: Path) -> None:
+    async with embedded_redis(folder):
+        pass
+    assert "bye bye" in (folder / "redis.log").read_text()
+
+
 async def test_none_is_left_when_its_server_has_ended(folder: Path) -> None:
     async with embedded_redis(folder):
         assert len(redis_servers_on(folder)) == 1
@@ -237,11 +273,35 @@ async def test_one_that_cannot_read_its_data_is_refused_with_where_it_says_why(f
             pass
 
 
-async def test_a_redis_that_would_not_see_the_data_of_a_newer_one_is_refused(
+OLD, NEW = "Redis server v=6.2.14 sha=00000000:0 malloc=libc bits=64", "Redis server v=7.4.1 sha=00000000:0"
+
+
+async def test_an_old_redis_that_would_not_see_the_data_of_a_new_one_is_refused(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "appendonlydir").mkdir()
-    put_on_path("", tmp_path, monkeypatch, version="Redis server v=6.2.14 sha=00000000:0 malloc=libc bits=64")
+    put_on_path("", tmp_path, monkeypatch, version=OLD)
     with pytest.raises(EmbeddedRedisError, match=r"would start without its data; put a redis-server 7 or later"):
         async with embedded_redis(folder):
             pass
+
+
+async def test_a_new_redis_that_would_not_see_what_an_old_one_wrote_after_it_is_refused(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "appendonlydir").mkdir()
+    (folder / "appendonly.aof").touch()
+    put_on_path("", tmp_path, monkeypatch, version=NEW)
+    with pytest.raises(EmbeddedRedisError, match=r"appendonlydir, which .* would read; move away the one"):
+        async with embedded_redis(folder):
+            pass
+
+
+async def test_an_old_redis_goes_on_with_what_it_wrote_after_a_new_one(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "appendonlydir").mkdir()
+    (folder / "appendonly.aof").touch()
+    put_on_path("", tmp_path, monkeypatch, version=OLD)
+    async with embedded_redis(folder) as url:
+        assert await put(url, "first") is None
