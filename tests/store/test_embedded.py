@@ -101,6 +101,15 @@ async def leave_behind(folder: Path) -> int:
     return process_id
 
 
+async def succeeded(folder: Path, process_id: int) -> None:
+    """Until another Redis works here than the one with this process id."""
+
+    async def has_successor() -> bool:
+        return redis_servers_on(folder) not in ([], [process_id])
+
+    await until(has_successor)
+
+
 async def hear_that_redis_reads(server: Process) -> None:
     assert server.stderr is not None
     async with asyncio.timeout(PATIENCE_SECONDS):
@@ -206,11 +215,7 @@ async def test_one_that_was_killed_has_a_successor_with_its_data(folder: Path) -
         await put(url, "first")
         (process_id,) = redis_servers_on(folder)
         os.kill(process_id, signal.SIGKILL)
-
-        async def has_successor() -> bool:
-            return redis_servers_on(folder) not in ([], [process_id])
-
-        await until(has_successor)
+        await succeeded(folder, process_id)
         assert await put(url, "second") == "first"
 
 
@@ -227,12 +232,9 @@ async def test_one_that_does_not_start_again_at_once_does_so_later(
         async def is_tried() -> bool:
             return (tmp_path / "was-tried").exists()
 
-        async def has_successor() -> bool:
-            return redis_servers_on(folder) not in ([], [process_id])
-
         await until(is_tried)
         (tmp_path / "redis-server").unlink()
-        await until(has_successor)
+        await succeeded(folder, process_id)
 
 
 async def test_one_that_was_left_behind_and_does_not_end_is_refused(
@@ -276,23 +278,22 @@ async def test_one_that_cannot_read_its_data_is_refused_with_where_it_says_why(f
 OLD, NEW = "Redis server v=6.2.14 sha=00000000:0 malloc=libc bits=64", "Redis server v=7.4.1 sha=00000000:0"
 
 
-async def test_an_old_redis_that_would_not_see_the_data_of_a_new_one_is_refused(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("version", "has_both", "sentence"),
+    [
+        (OLD, False, r"would start without its data; put a redis-server 7 or later"),
+        (NEW, True, r"appendonlydir, which .* would read; move away the one"),
+    ],
+    ids=("an old one on a new one's data", "a new one on what an old one wrote after it"),
+)
+async def test_a_redis_that_would_not_see_the_newest_data_is_refused(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, has_both: bool, sentence: str
 ) -> None:
     (folder / "appendonlydir").mkdir()
-    put_on_path("", tmp_path, monkeypatch, version=OLD)
-    with pytest.raises(EmbeddedRedisError, match=r"would start without its data; put a redis-server 7 or later"):
-        async with embedded_redis(folder):
-            pass
-
-
-async def test_a_new_redis_that_would_not_see_what_an_old_one_wrote_after_it_is_refused(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (folder / "appendonlydir").mkdir()
-    (folder / "appendonly.aof").touch()
-    put_on_path("", tmp_path, monkeypatch, version=NEW)
-    with pytest.raises(EmbeddedRedisError, match=r"appendonlydir, which .* would read; move away the one"):
+    if has_both:
+        (folder / "appendonly.aof").touch()
+    put_on_path("", tmp_path, monkeypatch, version=version)
+    with pytest.raises(EmbeddedRedisError, match=sentence):
         async with embedded_redis(folder):
             pass
 
