@@ -18,10 +18,10 @@ from typing import Any, cast
 import uvloop
 from websockets.asyncio.server import ServerConnection, serve
 
-from server.ports import BACKLOG
-from server.settings import Settings
-from server.store.line import pack
-from server.wire import Wire
+from fairest_server.edge.fast_websocket import Wire
+from fairest_server.edge.listeners import BACKLOG
+from fairest_server.settings import Settings
+from fairest_server.store.redis.batch_connection import pack
 
 RANKS = "A23456789TJQK"
 

@@ -15,9 +15,9 @@ from urllib.request import urlopen
 from websockets.asyncio.server import ServerConnection, serve
 
 from benchmarks.figure import Figure
-from server.http import Ask, Page, line, make_responder
-from tests.ports import free_port
-from tests.processes import redis_process, serving_fleet
+from fairest_server.edge.http_pages import Ask, Page, line, make_responder
+from tests.support.ports import free_port
+from tests.support.processes import redis_process, serving_fleet
 
 FOREIGN, NAMED = "evil.example", "friend.example"
 WAIT_SECONDS = 60.0

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from multiprocessing import Pool
 
 from benchmarks.figure import Figure
-from protocol.calculation.cards import Card, rank
-from protocol.calculation.deal import make_deal
-from protocol.calculation.rules import choose_rules
-from protocol.calculation.seal import make_seed
+from fairest_protocol.calculation.cards import Card, rank
+from fairest_protocol.calculation.deal import make_deal
+from fairest_protocol.calculation.rules import choose_rules
+from fairest_protocol.calculation.seal import make_seed
 
 DEALS = 200_000
 DEALS_EACH = 100_000

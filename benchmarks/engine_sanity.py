@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from multiprocessing import Pool
 
 from benchmarks.figure import Figure, within
-from client_cli.bots import POLICIES
-from protocol.calculation.deal import make_deal
-from protocol.calculation.round import Ending, start_round
-from protocol.calculation.rules import Rules, choose_rules
+from fairest_cli.bots.policies import POLICIES
+from fairest_protocol.calculation.deal import make_deal
+from fairest_protocol.calculation.round import Ending, start_round
+from fairest_protocol.calculation.rules import Rules, choose_rules
 
 CHUNK = 500
 PROCESSES = 2

@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from redis.exceptions import RedisError
 
 from benchmarks.figure import Figure
-from protocol.messages.options import RoomOptions
-from server.store.client import connect
-from server.store.log import Log
-from tests.bots import Match, start_match
-from tests.faulty_link import FaultyLink, faulty_link
-from tests.history import check_history
-from tests.processes import Fleet, RedisProcess, redis_process
+from fairest_protocol.messages.options import RoomOptions
+from fairest_server.store.log import Log
+from fairest_server.store.redis.connect import connect
+from tests.support.bots import Match, start_match
+from tests.support.faulty_link import FaultyLink, faulty_link
+from tests.support.history import check_history
+from tests.support.processes import Fleet, RedisProcess, redis_process
 
 SECONDS = 120.0
 SERVERS = 3

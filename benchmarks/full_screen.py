@@ -12,7 +12,6 @@ import pty
 import re
 import struct
 import subprocess
-import sys
 import tempfile
 import termios
 import time
@@ -21,10 +20,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.figure import Figure
-from protocol.messages.from_client import Join
-from tests.faulty_link import faulty_link
-from tests.processes import redis_process, serving_fleet
-from tests.talker import talking
+from fairest_protocol.messages.from_client import Join
+from tests.support.faulty_link import faulty_link
+from tests.support.processes import CLIENT_COMMAND, redis_process, serving_fleet
+from tests.support.talker import talking
 
 LATENCY_SECONDS = 0.05
 """One way: 100 ms there and back."""
@@ -58,7 +57,7 @@ class Face:
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
         places = {f"XDG_{name}_HOME": str(home / name) for name in ("DATA", "CONFIG", "STATE")}
         environment = {**os.environ, **places, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
-        command = [sys.executable, "-m", "client_cli", *arguments]
+        command = [*CLIENT_COMMAND, *arguments]
         self.process = subprocess.Popen(
             command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True
         )

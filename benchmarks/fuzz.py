@@ -16,15 +16,15 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
 from benchmarks.figure import Figure
-from protocol.messages.codec import BrokenMessage, decode_from_client, encode
-from protocol.messages.from_client import Hello
-from server.store.client import connect as connect_redis
-from server.store.log import Log
-from tests.bots import start_match
-from tests.history import check_history
-from tests.hostile import make_frame
-from tests.processes import redis_process
-from tests.talker import QUICK
+from fairest_protocol.messages.codec import BrokenMessage, decode_from_client, encode
+from fairest_protocol.messages.from_client import Hello
+from fairest_server.store.log import Log
+from fairest_server.store.redis.connect import connect as connect_redis
+from tests.support.bots import start_match
+from tests.support.history import check_history
+from tests.support.hostile import make_frame
+from tests.support.processes import SERVER_COMMAND, redis_process
+from tests.support.talker import QUICK
 
 CODEC_FRAMES = 1_000_000
 SERVER_FRAMES = 20_000
@@ -61,7 +61,7 @@ def _fuzz_codec() -> tuple[int, int, float]:
 
 async def _fuzz_server() -> list[Figure]:
     with redis_process() as redis:
-        command = [sys.executable, "-m", "server", "--port", "0", "--admin-port", "0", "--redis-url", redis.url]
+        command = [*SERVER_COMMAND, "--port", "0", "--admin-port", "0", "--redis-url", redis.url]
         limits = ["--connections-per-address", "1000", "--players-per-address", "1000000"]
         process = await asyncio.create_subprocess_exec(*command, *limits, stdout=PIPE, stderr=PIPE)
         assert process.stdout is not None and process.stderr is not None

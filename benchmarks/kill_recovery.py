@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.figure import Figure
-from protocol.calculation.record import RecordedMove
-from protocol.messages.options import RoomOptions
-from tests.bots import Bot, Match, start_match
+from fairest_protocol.calculation.record import RecordedMove
+from fairest_protocol.messages.options import RoomOptions
+from tests.support.bots import Bot, Match, start_match
 
 KILLS = 200
 WORKERS = 3
@@ -69,7 +69,17 @@ async def _measure() -> Tally:
 @asynccontextmanager
 async def _serving() -> AsyncIterator[tuple[str, int]]:
     with tempfile.TemporaryDirectory(prefix="fairest-") as folder:
-        command = [sys.executable, "-m", "server", "--workers", str(WORKERS), "--port", "0", "--data-dir", folder]
+        command = [
+            sys.executable,
+            "-m",
+            "fairest_server",
+            "--workers",
+            str(WORKERS),
+            "--port",
+            "0",
+            "--data-dir",
+            folder,
+        ]
         keeper = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
         assert keeper.stdout is not None
         url = (await keeper.stdout.readline()).decode().strip()

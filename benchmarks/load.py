@@ -19,7 +19,7 @@ from typing import Any
 import uvloop
 
 from benchmarks.wire import Wire, frame
-from protocol.calculation.seal import commit_entropy
+from fairest_protocol.calculation.seal import commit_entropy
 
 MOVES = 48
 """Every card of the stock to the first pile: legal in every deal of classic, and the most that a player does alike."""

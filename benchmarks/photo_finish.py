@@ -8,9 +8,9 @@ import statistics
 import sys
 
 from benchmarks.figure import Figure
-from server.store.client import connect
-from tests.photo_finish import Finish, find_won_race, race_to_the_line, room_code
-from tests.processes import redis_process, serving_fleet
+from fairest_server.store.redis.connect import connect
+from tests.support.photo_finish import Finish, find_won_race, race_to_the_line, room_code
+from tests.support.processes import redis_process, serving_fleet
 
 RACES = 1_000
 

@@ -16,8 +16,8 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 
 from benchmarks.figure import Figure, written_down
-from server.store.client import connect
-from server.store.embedded import find_redis_server
+from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.embedded import find_redis_server
 
 COMMANDS = 40_000
 IN_FLIGHT = 200

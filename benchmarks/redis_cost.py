@@ -6,7 +6,7 @@ import redis as plain_redis
 
 from benchmarks.figure import Figure, written_down
 from benchmarks.under_load import UNLIMITED, Processes, loading
-from tests.processes import redis_process, serving_fleet
+from tests.support.processes import redis_process, serving_fleet
 
 ROOMS = 100
 MOVES = 40

@@ -21,10 +21,10 @@ from pathlib import Path
 from redis.asyncio import Redis
 
 from benchmarks.figure import Figure
-from protocol.messages.options import RoomOptions
-from tests.bots import Match, start_match
-from tests.ports import free_port
-from tests.processes import redis_process
+from fairest_protocol.messages.options import RoomOptions
+from tests.support.bots import Match, start_match
+from tests.support.ports import free_port
+from tests.support.processes import redis_process
 
 SECONDS = float(os.environ.get("FAIREST_SOAK_SECONDS", "900"))
 WORKERS = 2
@@ -116,7 +116,17 @@ async def _measure() -> tuple[Soak, Counter[str], Counter[str]]:
     # Each process takes the next one; connections of other programs lie elsewhere.
     admin_port = free_port()
     with redis_process("--appendonly", "yes") as redis, tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "server", "--port", "0", "--workers", str(WORKERS), "--redis-url", redis.url]
+        command = [
+            sys.executable,
+            "-m",
+            "fairest_server",
+            "--port",
+            "0",
+            "--workers",
+            str(WORKERS),
+            "--redis-url",
+            redis.url,
+        ]
         command += ["--admin-port", str(admin_port), "--closed-room-seconds", str(CLOSED_ROOM_SECONDS)]
         command += ["--players-per-address", "1000000", "--data-dir", folder]
         keeper = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)

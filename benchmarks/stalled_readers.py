@@ -14,13 +14,13 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from benchmarks.figure import Figure
-from client_cli.bots import choose_greedy
-from protocol.calculation.moves import MOVES
-from protocol.messages.fields import Phase
-from protocol.messages.from_client import Play, Resume, Watch
-from tests.processes import redis_process, serving_fleet
-from tests.stalled import Stalled, stalled
-from tests.talker import Talker, two_racing
+from fairest_cli.bots.policies import choose_greedy
+from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Play, Resume, Watch
+from tests.support.processes import redis_process, serving_fleet
+from tests.support.stalled import Stalled, stalled
+from tests.support.talker import Talker, two_racing
 
 REPEATS = 5
 TABLES = 10

@@ -10,7 +10,7 @@ from websockets.asyncio.client import connect
 
 from benchmarks.figure import Figure, median_of
 from benchmarks.under_load import Processes, control, loading, start_servers
-from tests.processes import redis_process, serving_fleet
+from tests.support.processes import SERVER_COMMAND, redis_process, serving_fleet
 
 STARTS = 7
 RETURNS = 5
@@ -41,7 +41,7 @@ async def _return(repeat: int) -> tuple[float, float, float]:
 async def _start_cold() -> float:
     with tempfile.TemporaryDirectory(prefix="fairest-") as folder:
         since = time.monotonic()
-        command = [sys.executable, "-m", "server", "--port", "0", "--data-dir", folder]
+        command = [*SERVER_COMMAND, "--port", "0", "--data-dir", folder]
         process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
         assert process.stdout is not None
         url = (await process.stdout.readline()).decode().strip()

@@ -27,14 +27,14 @@ from statistics import fmean, stdev
 from typing import Final, NamedTuple
 
 from benchmarks.figure import Figure
-from client_cli.bots import choose_greedy
-from protocol.calculation.board import Board
-from protocol.calculation.cards import rank
-from protocol.calculation.deal import make_deal
-from protocol.calculation.moves import stock_to_pile
-from protocol.calculation.round import start_round
-from protocol.calculation.rules import choose_rules
-from protocol.messages.fields import TICK_SECONDS
+from fairest_cli.bots.policies import choose_greedy
+from fairest_protocol.calculation.board import Board
+from fairest_protocol.calculation.cards import rank
+from fairest_protocol.calculation.deal import make_deal
+from fairest_protocol.calculation.moves import stock_to_pile
+from fairest_protocol.calculation.round import start_round
+from fairest_protocol.calculation.rules import choose_rules
+from fairest_protocol.messages.fields import TICK_SECONDS
 
 
 class Setting(NamedTuple):

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.processes import Fleet, redis_process, serving_fleet
+from tests.support.processes import Fleet, redis_process, serving_fleet
 
 UNLIMITED = (
     *("--connections-per-address", "100000", "--players-per-address", "1000000", "--max-connections", "100000"),

@@ -21,11 +21,11 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import BytesSchema
 
-from client_cli.reference import describe_variant
-from protocol.calculation.cards import Card
-from protocol.calculation.deal import make_deal, seal_deal
-from protocol.calculation.rules import VARIANTS, choose_rules
-from protocol.calculation.seal import (
+from fairest_cli.text.rule_cards import describe_variant
+from fairest_protocol.calculation.cards import Card
+from fairest_protocol.calculation.deal import make_deal, seal_deal
+from fairest_protocol.calculation.rules import VARIANTS, choose_rules
+from fairest_protocol.calculation.seal import (
     chain_line,
     commit_entropy,
     commit_secret,
@@ -37,13 +37,13 @@ from protocol.calculation.seal import (
     state_commitment,
     state_record,
 )
-from protocol.messages.fields import SUBPROTOCOL
-from protocol.messages.from_client import FromClient
-from protocol.messages.from_server import FromServer
-from protocol.messages.refusals import CLOSE_CODES, SENTENCES, CloseCode
-from server import metrics
-from server.settings import ENV_PREFIX, Settings
-from server.store import keys
+from fairest_protocol.messages.fields import SUBPROTOCOL
+from fairest_protocol.messages.from_client import FromClient
+from fairest_protocol.messages.from_server import FromServer
+from fairest_protocol.messages.refusals import CLOSE_CODES, SENTENCES, CloseCode
+from fairest_server.ops import metrics
+from fairest_server.settings import ENV_PREFIX, Settings
+from fairest_server.store import keys
 
 Schema = dict[str, Any]
 

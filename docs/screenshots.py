@@ -11,10 +11,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from client_cli.tui.app import FairestApp, screen_of
-from client_cli.tui.start import AtHome
-from client_cli.tui.visit import Visit
-from tests import staged
+from fairest_cli.session.room_session import Visit
+from fairest_cli.tui.app import FairestApp, screen_of
+from fairest_cli.tui.launch import AtHome
+from tests.support import staged
 
 DOCS = Path(__file__).parent
 COLUMNS, LINES = 116, 34

@@ -11,13 +11,13 @@ import pytest
 import redis as plain_redis
 from hypothesis import HealthCheck, settings
 
-from server.app import running
-from server.settings import Settings
-from server.store.client import connect
-from server.store.embedded import find_redis_server
-from server.store.face import Face
-from tests.processes import Fleet, redis_process, serving_fleet
-from tests.redis_cluster import RedisCluster, redis_cluster
+from fairest_server.app import running
+from fairest_server.settings import Settings
+from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.embedded import find_redis_server
+from tests.support.processes import Fleet, redis_process, serving_fleet
+from tests.support.redis_cluster import RedisCluster, redis_cluster
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -9,17 +9,17 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.messages.codec import decode_from_server
-from protocol.messages.fields import Phase
-from protocol.messages.frequent import encode_view
-from protocol.messages.from_client import Leave, Rematch
-from protocol.messages.from_server import Snapshot
-from protocol.messages.options import RoomOptions, Spectators
-from protocol.value import replace
-from server.room.commands import Pause, StandStill, TakeSeat
-from server.room.news import History, Step, count_news, tell
-from server.room.view import Mark, introduce, views_of
-from tests.races import Table, choose_any, raced
+from fairest_protocol.messages.codec import decode_from_server
+from fairest_protocol.messages.fast_encoding import encode_view
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Leave, Rematch
+from fairest_protocol.messages.from_server import Snapshot
+from fairest_protocol.messages.options import RoomOptions, Spectators
+from fairest_protocol.value import replace
+from fairest_server.room.commands import Pause, StandStill, TakeSeat
+from fairest_server.room.news import History, Step, count_news, tell
+from fairest_server.room.view import Mark, introduce, views_of
+from tests.support.races import Table, choose_any, raced
 
 STEPS = 260
 seeds = st.integers(min_value=0, max_value=2**32)

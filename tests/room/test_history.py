@@ -4,16 +4,16 @@ from collections.abc import Callable
 
 import pytest
 
-from protocol.messages.codec import decode_from_server
-from protocol.messages.frequent import encode_view
-from protocol.messages.from_server import Accepted, FromServer, Snapshot
-from protocol.value import replace
-from server.room import view as seen
-from server.room.events import Played
-from server.room.news import History, Step, tell
-from server.store.entries import Logged
-from tests.history import Sight, check_history
-from tests.races import raced
+from fairest_protocol.messages.codec import decode_from_server
+from fairest_protocol.messages.fast_encoding import encode_view
+from fairest_protocol.messages.from_server import Accepted, FromServer, Snapshot
+from fairest_protocol.value import replace
+from fairest_server.room import view as seen
+from fairest_server.room.events import Played
+from fairest_server.room.news import History, Step, tell
+from fairest_server.store.log_entries import Logged
+from tests.support.history import Sight, check_history
+from tests.support.races import raced
 
 ROOM = "one-two-three"
 

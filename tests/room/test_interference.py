@@ -14,19 +14,19 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from protocol.calculation.cards import Card
-from protocol.calculation.deal import Deal, SealedDeal
-from protocol.calculation.moves import MOVES, STOP, Move
-from protocol.calculation.round import Round, Turn
-from protocol.calculation.rules import VARIANTS, Redeal, Rules
-from protocol.messages.codec import encode
-from protocol.messages.from_client import Play
-from protocol.messages.from_server import Refused
-from protocol.messages.options import RoomOptions, Spectators
-from server.audience import Audience
-from server.room.news import History, tell
-from server.room.view import NOTHING_SEEN, Mark, introduce, views_of
-from tests.races import ForgedDeal, Table
+from fairest_protocol.calculation.cards import Card
+from fairest_protocol.calculation.deal import Deal, SealedDeal
+from fairest_protocol.calculation.moves import MOVES, STOP, Move
+from fairest_protocol.calculation.round import Round, Turn
+from fairest_protocol.calculation.rules import VARIANTS, Redeal, Rules
+from fairest_protocol.messages.codec import encode
+from fairest_protocol.messages.from_client import Play
+from fairest_protocol.messages.from_server import Refused
+from fairest_protocol.messages.options import RoomOptions, Spectators
+from fairest_server.live.subscribers import Audience
+from fairest_server.room.news import History, tell
+from fairest_server.room.view import NOTHING_SEEN, Mark, introduce, views_of
+from tests.support.races import ForgedDeal, Table
 
 BEHIND, AHEAD = 0, 1
 SLOW = RoomOptions(limit_seconds=7200, chase_seconds=7200, countdown_seconds=0)

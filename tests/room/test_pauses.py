@@ -2,13 +2,13 @@
 
 import pytest
 
-from protocol.messages.fields import Phase
-from protocol.messages.from_client import Rematch
-from protocol.messages.options import RoomOptions
-from server.room.commands import LoseProcess, Pause, StandStill, TakeSeat
-from server.room.recording import record_last_match
-from server.room.view import scene, view
-from tests.races import Table
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Rematch
+from fairest_protocol.messages.options import RoomOptions
+from fairest_server.room.commands import LoseProcess, Pause, StandStill, TakeSeat
+from fairest_server.room.match_record import record_last_match
+from fairest_server.room.view import scene, view
+from tests.support.races import Table
 
 
 @pytest.fixture

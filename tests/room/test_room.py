@@ -2,17 +2,17 @@
 
 import pytest
 
-from protocol.calculation.moves import MOVES
-from protocol.calculation.round import Ending
-from protocol.messages.fields import Phase
-from protocol.messages.from_client import Leave, Play, Ready, Rematch
-from protocol.messages.from_server import Accepted, Refused
-from protocol.messages.options import RoomOptions
-from protocol.messages.refusals import Refusal
-from server.room import events
-from server.room.commands import ConfirmPublished, LoseLink, PassTime, TakeSeat
-from server.room.recording import record_last_match
-from tests.races import Table, choose_any, raced
+from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.calculation.round import Ending
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Leave, Play, Ready, Rematch
+from fairest_protocol.messages.from_server import Accepted, Refused
+from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.refusals import Refusal
+from fairest_server.room import events
+from fairest_server.room.commands import ConfirmPublished, LoseLink, PassTime, TakeSeat
+from fairest_server.room.match_record import record_last_match
+from tests.support.races import Table, choose_any, raced
 
 SEATS = (0, 1)
 

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.calculation.moves import MOVES
-from protocol.messages import entries
-from protocol.messages.codec import encode
-from protocol.messages.entries import Entry
-from protocol.messages.fields import Phase
-from protocol.messages.frequent import decode_entry, encode_view
-from protocol.messages.from_client import Play
-from protocol.messages.from_server import Refused, Snapshot, View
-from protocol.messages.options import RoomOptions, Spectators
-from server.room import events
-from server.room.news import Step, tell
-from server.room.view import placed, scene, view, views_of
-from tests.races import Table, choose_any, raced
+from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.messages import entries
+from fairest_protocol.messages.codec import encode
+from fairest_protocol.messages.entries import Entry
+from fairest_protocol.messages.fast_encoding import decode_entry, encode_view
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Play
+from fairest_protocol.messages.from_server import Refused, Snapshot, View
+from fairest_protocol.messages.options import RoomOptions, Spectators
+from fairest_server.room import events
+from fairest_server.room.news import Step, tell
+from fairest_server.room.view import placed, scene, view, views_of
+from tests.support.races import Table, choose_any, raced
 
 STOCK = 48
 EVER = 1000

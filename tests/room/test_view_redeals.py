@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.calculation.moves import MOVES, REDEAL
-from protocol.messages import entries
-from protocol.messages.entries import Entry
-from protocol.messages.frequent import decode_entry
-from protocol.messages.options import RoomOptions
-from server.room import events
-from server.room.news import Step, tell
-from server.room.view import scene, view, views_of
-from tests.races import Table, raced
+from fairest_protocol.calculation.moves import MOVES, REDEAL
+from fairest_protocol.messages import entries
+from fairest_protocol.messages.entries import Entry
+from fairest_protocol.messages.fast_encoding import decode_entry
+from fairest_protocol.messages.options import RoomOptions
+from fairest_server.room import events
+from fairest_server.room.news import Step, tell
+from fairest_server.room.view import scene, view, views_of
+from tests.support.races import Table, raced
 
 EVER = (99, 0)
 seeds = st.integers(min_value=0, max_value=2**32)

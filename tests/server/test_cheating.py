@@ -3,7 +3,6 @@
 import asyncio
 import json
 import random
-import sys
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -12,25 +11,26 @@ from typing import Any
 
 import pytest
 
-import server.ports
-from client_cli.bot_player import play_match
-from client_cli.bots import choose_greedy
-from client_cli.connection import Connection as Client
-from client_cli.identity import Identity
-from client_cli.proof import Cheated
-from protocol.calculation.deal import SealedDeal, seal_deal
-from protocol.calculation.seal import commit_secret, state_commitment
-from protocol.messages import entries
-from protocol.messages.codec import decode_from_server, encode
-from protocol.messages.entries import Entry
-from protocol.messages.from_client import Create, Join, Leave
-from protocol.messages.from_server import Left, Snapshot, View
-from protocol.messages.options import RoomOptions
-from protocol.messages.scene import Scene
-from server.app import running
-from server.connection import Connection
-from server.settings import Settings
-from tests.talker import QUICK, talking
+from fairest_cli.bots.player import play_match
+from fairest_cli.bots.policies import choose_greedy
+from fairest_cli.model.round_check import Cheated
+from fairest_cli.session.connection import Connection as Client
+from fairest_cli.session.identity import Identity
+from fairest_protocol.calculation.deal import SealedDeal, seal_deal
+from fairest_protocol.calculation.seal import commit_secret, state_commitment
+from fairest_protocol.messages import entries
+from fairest_protocol.messages.codec import decode_from_server, encode
+from fairest_protocol.messages.entries import Entry
+from fairest_protocol.messages.from_client import Create, Join, Leave
+from fairest_protocol.messages.from_server import Left, Snapshot, View
+from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.scene import Scene
+from fairest_server.app import running
+from fairest_server.edge import listeners
+from fairest_server.edge.session import Connection
+from fairest_server.settings import Settings
+from tests.support.processes import CLIENT_COMMAND
+from tests.support.talker import QUICK, talking
 
 OTHER_SECRET = bytes(range(32))
 
@@ -154,7 +154,7 @@ CheatingServer = Callable[[type[Cheat]], Any]
 def cheating(settings_for_tests: Settings, monkeypatch: pytest.MonkeyPatch) -> CheatingServer:
     @asynccontextmanager
     async def serve(cheat: type[Cheat]) -> AsyncIterator[str]:
-        monkeypatch.setattr(server.ports, "Connection", cheat)
+        monkeypatch.setattr(listeners, "Connection", cheat)
         async with running(settings_for_tests) as url:
             yield url
 
@@ -278,7 +278,7 @@ async def test_the_program_stops_with_an_alarm_and_says_where_the_receipt_is(
     async with cheating(SwapsTwoCards) as url:
         first = Client(url, Identity(), Create(options=QUICK), gives_up_after=1)
         hosting = asyncio.create_task(play_match(first, choose_greedy, random.Random(1), 0))
-        command = [sys.executable, "-m", "client_cli", "join", await first.entered(), "--server", url]
+        command = [*CLIENT_COMMAND, "join", await first.entered(), "--server", url]
         environment = {"XDG_DATA_HOME": str(tmp_path), "HOME": str(tmp_path)}
         player = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment)
         async with asyncio.timeout(20):

@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from protocol.messages.entries import Paused
-from protocol.messages.from_client import Create, GetLobby
-from protocol.messages.from_server import LobbyPage, View
-from server.app import StartError, running
-from server.clock import PRESENT_SECONDS
-from server.settings import Settings
-from server.store import keys
-from server.store.client import connect
-from server.store.log import Log
-from tests.bots import Match, start_match
-from tests.faulty_link import lasting
-from tests.history import check_history
-from tests.processes import serving_fleet
-from tests.redis_cluster import RedisCluster, other_than, redis_cluster
-from tests.talker import QUICK, Talker, talking, two_racing, until
+from fairest_protocol.messages.entries import Paused
+from fairest_protocol.messages.from_client import Create, GetLobby
+from fairest_protocol.messages.from_server import LobbyPage, View
+from fairest_server.app import StartError, running
+from fairest_server.live.redis_clock import PRESENT_SECONDS
+from fairest_server.settings import Settings
+from fairest_server.store import keys
+from fairest_server.store.log import Log
+from fairest_server.store.redis.connect import connect
+from tests.support.bots import Match, start_match
+from tests.support.faulty_link import lasting
+from tests.support.history import check_history
+from tests.support.processes import serving_fleet
+from tests.support.redis_cluster import RedisCluster, other_than, redis_cluster
+from tests.support.talker import QUICK, Talker, talking, two_racing, until
 
 PACE_SECONDS = 0.02
 ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")

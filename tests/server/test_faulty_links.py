@@ -8,21 +8,21 @@ from pathlib import Path
 import pytest
 from websockets.exceptions import WebSocketException
 
-from protocol.messages.from_client import Create, Join, Leave, Watch
-from protocol.messages.from_server import Left, Refused
-from protocol.messages.refusals import Refusal
-from server.app import running
-from server.clock import JUDGE_MS
-from server.settings import Settings
-from server.store.client import connect
-from server.store.face import Face
-from server.store.log import Log
-from tests.bots import Match, start_match
-from tests.certificates import make_tls
-from tests.faulty_link import FaultyLink, faulty_link, lasting
-from tests.history import check_history, read_room
-from tests.processes import redis_process, serving_fleet
-from tests.talker import QUICK, talking, two_racing, until
+from fairest_protocol.messages.from_client import Create, Join, Leave, Watch
+from fairest_protocol.messages.from_server import Left, Refused
+from fairest_protocol.messages.refusals import Refusal
+from fairest_server.app import running
+from fairest_server.live.redis_clock import JUDGE_MS
+from fairest_server.settings import Settings
+from fairest_server.store.log import Log
+from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.connect import connect
+from tests.support.bots import Match, start_match
+from tests.support.certificates import make_tls
+from tests.support.faulty_link import FaultyLink, faulty_link, lasting
+from tests.support.history import check_history, read_room
+from tests.support.processes import redis_process, serving_fleet
+from tests.support.talker import QUICK, talking, two_racing, until
 
 PACE_SECONDS = 0.02
 Fault = Callable[[FaultyLink, Match], Awaitable[None]]

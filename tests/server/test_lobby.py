@@ -2,26 +2,25 @@
 
 import asyncio
 import json
-import sys
 from asyncio.subprocess import PIPE
 
 import pytest
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from protocol.messages.fields import Phase
-from protocol.messages.from_client import Create, GetLobby, Join, Leave
-from protocol.messages.from_server import Left, ListedRoom, LobbyPage
-from protocol.messages.options import RoomOptions
-from server.app import running
-from server.settings import Settings
-from server.store import keys
-from server.store.client import connect
-from server.store.lobby import Lobby, in_order, make_page
-from tests.processes import redis_process
-from tests.races import a_listed_room
-from tests.server.test_pages import get
-from tests.talker import QUICK, Talker, talking, until
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Create, GetLobby, Join, Leave
+from fairest_protocol.messages.from_server import Left, ListedRoom, LobbyPage
+from fairest_protocol.messages.options import RoomOptions
+from fairest_server.app import running
+from fairest_server.settings import Settings
+from fairest_server.store import keys
+from fairest_server.store.lobby import Lobby, in_order, make_page
+from fairest_server.store.redis.connect import connect
+from tests.edge.test_http_pages import get
+from tests.support.processes import CLIENT_COMMAND, redis_process
+from tests.support.races import a_listed_room
+from tests.support.talker import QUICK, Talker, talking, until
 
 LISTED = QUICK.model_copy(update={"listed": True})
 
@@ -158,7 +157,7 @@ def test_pages_show_every_room_once_those_with_a_free_seat_first() -> None:
 
 
 async def fairest(*words: str) -> tuple[int, str, str]:
-    process = await asyncio.create_subprocess_exec(sys.executable, "-m", "client_cli", *words, stdout=PIPE, stderr=PIPE)
+    process = await asyncio.create_subprocess_exec(*CLIENT_COMMAND, *words, stdout=PIPE, stderr=PIPE)
     out, errors = await process.communicate()
     return process.returncode or 0, out.decode(), errors.decode()
 

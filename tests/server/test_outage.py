@@ -10,29 +10,29 @@ from pathlib import Path
 import pytest
 import redis as plain_redis
 
-from protocol.calculation.moves import MOVES
-from protocol.messages import entries
-from protocol.messages.fields import Phase
-from protocol.messages.from_client import Create, Join, Play, Resume
-from protocol.messages.from_server import Refused, Snapshot, View
-from protocol.messages.options import RoomOptions
-from protocol.messages.refusals import CloseCode
-from server.app import running
-from server.host import Host
-from server.hosted_room import HostedRoom
-from server.room.events import Detached, Paused, SeatFreed
-from server.settings import Settings
-from server.signing import SigningKey
-from server.store import keys
-from server.store.client import connect
-from server.store.face import Face
-from server.store.log import Log
-from server.store.processes import Processes
-from tests.bots import start_match
-from tests.faulty_link import lasting
-from tests.history import read_steps
-from tests.processes import Fleet, RedisProcess, redis_process, serving_fleet
-from tests.talker import QUICK, Talker, talking, two_racing, until
+from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.messages import entries
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Create, Join, Play, Resume
+from fairest_protocol.messages.from_server import Refused, Snapshot, View
+from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.refusals import CloseCode
+from fairest_server.app import running
+from fairest_server.live.live_room import HostedRoom
+from fairest_server.live.registry import Host
+from fairest_server.live.signing import SigningKey
+from fairest_server.room.events import Detached, Paused, SeatFreed
+from fairest_server.settings import Settings
+from fairest_server.store import keys
+from fairest_server.store.log import Log
+from fairest_server.store.processes import Processes
+from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.connect import connect
+from tests.support.bots import start_match
+from tests.support.faulty_link import lasting
+from tests.support.history import read_steps
+from tests.support.processes import Fleet, RedisProcess, redis_process, serving_fleet
+from tests.support.talker import QUICK, Talker, talking, two_racing, until
 
 SHORT_GRACE = QUICK.model_copy(update={"grace_seconds": 1})
 

@@ -1,8 +1,8 @@
 """Two players on processes of their own, both at the line at once: one winner, the same for everybody."""
 
-from server.store.face import Face
-from tests.photo_finish import find_won_race, race_to_the_line, room_code
-from tests.processes import serving_fleet
+from fairest_server.store.redis.batching_client import Face
+from tests.support.photo_finish import find_won_race, race_to_the_line, room_code
+from tests.support.processes import serving_fleet
 
 RACES = 25
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -11,25 +10,25 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from client_cli.bots import choose_greedy
-from protocol.calculation import rules as calculation_rules
-from protocol.calculation.moves import MOVES
-from protocol.calculation.record import read_record
-from protocol.calculation.rules import VARIANTS
-from protocol.messages.entries import Moved
-from protocol.messages.fields import Phase
-from protocol.messages.from_client import Create, GetRecord, Join, Leave, Play, Rematch, Watch
-from protocol.messages.from_server import Left, MatchRecord, Placed, View
-from protocol.messages.options import RoomOptions
-from protocol.messages.scene import Scene
-from server.app import running
-from server.room.events import Played
-from server.settings import Settings
-from server.store import keys
-from server.store.client import connect
-from tests.history import read_room, read_steps
-from tests.processes import serving_fleet
-from tests.talker import QUICK, Talker, talking, two_racing, until
+from fairest_cli.bots.policies import choose_greedy
+from fairest_protocol.calculation import rules as calculation_rules
+from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.calculation.record import read_record
+from fairest_protocol.calculation.rules import VARIANTS
+from fairest_protocol.messages.entries import Moved
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Create, GetRecord, Join, Leave, Play, Rematch, Watch
+from fairest_protocol.messages.from_server import Left, MatchRecord, Placed, View
+from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.scene import Scene
+from fairest_server.app import running
+from fairest_server.room.events import Played
+from fairest_server.settings import Settings
+from fairest_server.store import keys
+from fairest_server.store.redis.connect import connect
+from tests.support.history import read_room, read_steps
+from tests.support.processes import SERVER_COMMAND, serving_fleet
+from tests.support.talker import QUICK, Talker, talking, two_racing, until
 
 
 async def play_greedily(talker: Talker, chance: random.Random) -> Scene:
@@ -109,7 +108,7 @@ async def test_a_new_variant_is_one_row_and_is_raced_like_the_others(
 @pytest.fixture
 async def two_processes(redis_url: str) -> AsyncIterator[tuple[str, str]]:
     """Two server processes over one Redis."""
-    command = [sys.executable, "-m", "server", "--port", "0", "--redis-url", redis_url]
+    command = [*SERVER_COMMAND, "--port", "0", "--redis-url", redis_url]
     servers = [await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL) for _ in range(2)]
     try:
         urls = []
@@ -300,5 +299,5 @@ async def test_a_code_that_somebody_has_is_not_given_to_another_room(
     async with talking(two_urls[0]) as first, talking(two_urls[place]) as second:
         taken = (await first.enter(Create(options=QUICK))).room
         drawn = iter([taken, "free-amber-otter"])
-        monkeypatch.setattr("server.host.draw_code", lambda: next(drawn))
+        monkeypatch.setattr("fairest_server.live.registry.draw_code", lambda: next(drawn))
         assert (await second.enter(Create(options=QUICK))).room == "free-amber-otter"

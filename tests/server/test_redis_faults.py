@@ -8,23 +8,23 @@ from contextlib import asynccontextmanager
 import pytest
 from websockets.exceptions import WebSocketException
 
-from client_cli.plain import tell_news
-from protocol.calculation.moves import MOVES
-from protocol.messages.fields import Phase
-from protocol.messages.from_client import Create, Join, Play
-from protocol.messages.from_server import Refused, Snapshot
-from protocol.messages.refusals import Refusal
-from server.app import running
-from server.room.events import Paused
-from server.settings import Settings
-from server.store.client import connect
-from server.store.entries import Logged
-from server.store.log import Log
-from tests.bots import Bot, Match, start_match
-from tests.faulty_link import FaultyLink, faulty_link, lasting
-from tests.history import check_history
-from tests.processes import RedisProcess, redis_process
-from tests.talker import QUICK, talking, two_racing, until
+from fairest_cli.text.narration import tell_news
+from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Create, Join, Play
+from fairest_protocol.messages.from_server import Refused, Snapshot
+from fairest_protocol.messages.refusals import Refusal
+from fairest_server.app import running
+from fairest_server.room.events import Paused
+from fairest_server.settings import Settings
+from fairest_server.store.log import Log
+from fairest_server.store.log_entries import Logged
+from fairest_server.store.redis.connect import connect
+from tests.support.bots import Bot, Match, start_match
+from tests.support.faulty_link import FaultyLink, faulty_link, lasting
+from tests.support.history import check_history
+from tests.support.processes import RedisProcess, redis_process
+from tests.support.talker import QUICK, talking, two_racing, until
 
 ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")
 PACE_SECONDS = 0.03

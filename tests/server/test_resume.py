@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,26 +14,27 @@ from websockets.asyncio.client import connect as connect_socket
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Subprotocol
 
-from protocol.calculation.moves import MOVES
-from protocol.messages.codec import decode_from_server
-from protocol.messages.fields import Phase
-from protocol.messages.from_client import Create, Join, Leave, Play, Resume, Watch
-from protocol.messages.from_server import Accepted, Error, FromServer, Left, Snapshot, View
-from protocol.messages.options import RoomOptions
-from protocol.messages.refusals import Breach, CloseCode
-from server.app import running
-from server.room.commands import Command, TakeSeat
-from server.room.decide import decide
-from server.settings import Settings
-from server.store import keys
-from server.store.client import connect
-from server.store.face import Face
-from server.store.lane import Answer, Append
-from server.store.log import Log
-from tests.appending import append_once
-from tests.history import read_room, read_steps
-from tests.races import KEY
-from tests.talker import QUICK, Talker, talking, two_racing, until
+from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.messages.codec import decode_from_server
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Create, Join, Leave, Play, Resume, Watch
+from fairest_protocol.messages.from_server import Accepted, Error, FromServer, Left, Snapshot, View
+from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.refusals import Breach, CloseCode
+from fairest_server.app import running
+from fairest_server.room.commands import Command, TakeSeat
+from fairest_server.room.decide import decide
+from fairest_server.settings import Settings
+from fairest_server.store import keys
+from fairest_server.store.append_queue import Answer, Append
+from fairest_server.store.log import Log
+from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.connect import connect
+from tests.support.appending import append_once
+from tests.support.history import read_room, read_steps
+from tests.support.processes import CLIENT_COMMAND
+from tests.support.races import KEY
+from tests.support.talker import QUICK, Talker, talking, two_racing, until
 
 
 async def test_resuming_gives_what_follows_the_position(server_url: str) -> None:
@@ -167,7 +167,7 @@ async def client(url: str, home: Path, *arguments: str) -> AsyncIterator[Process
     """The program `fairest` as a process of its own, printing JSON, with its own home."""
     environment = {**os.environ, "HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "FAIREST_SERVER": url}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "client_cli", *arguments, "--json", stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment
+        *CLIENT_COMMAND, *arguments, "--json", stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment
     )
     try:
         yield process

@@ -13,23 +13,23 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
-from client_cli.bot_player import play_match
-from client_cli.bots import choose_greedy
-from client_cli.connection import Connection, Rejected
-from client_cli.identity import Identity
-from client_cli.proof import Cheated
-from protocol.calculation.deal import SealedDeal, seal_deal
-from protocol.calculation.round import Ending, Outcome, Score
-from protocol.calculation.seal import commit_entropy, commit_secret, make_seed
-from protocol.messages import entries
-from protocol.messages.codec import decode_from_client, encode
-from protocol.messages.entries import Entry
-from protocol.messages.fields import Message, Phase
-from protocol.messages.from_client import Create, Hello, Join, Play, Ready, Resume, Reveal
-from protocol.messages.from_server import Snapshot, View, Welcome
-from protocol.messages.scene import Scene, SeatScene
-from tests.races import KEY
-from tests.talker import QUICK
+from fairest_cli.bots.player import play_match
+from fairest_cli.bots.policies import choose_greedy
+from fairest_cli.model.round_check import Cheated
+from fairest_cli.session.connection import Connection, Rejected
+from fairest_cli.session.identity import Identity
+from fairest_protocol.calculation.deal import SealedDeal, seal_deal
+from fairest_protocol.calculation.round import Ending, Outcome, Score
+from fairest_protocol.calculation.seal import commit_entropy, commit_secret, make_seed
+from fairest_protocol.messages import entries
+from fairest_protocol.messages.codec import decode_from_client, encode
+from fairest_protocol.messages.entries import Entry
+from fairest_protocol.messages.fields import Message, Phase
+from fairest_protocol.messages.from_client import Create, Hello, Join, Play, Ready, Resume, Reveal
+from fairest_protocol.messages.from_server import Snapshot, View, Welcome
+from fairest_protocol.messages.scene import Scene, SeatScene
+from tests.support.races import KEY
+from tests.support.talker import QUICK
 
 OPTIONS = QUICK.settled()
 ROUND, OTHER_ROUND = bytes(16), bytes([1]) * 16

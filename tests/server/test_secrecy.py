@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import sys
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -12,16 +11,17 @@ from pathlib import Path
 import pytest
 import structlog
 
-from protocol.calculation.moves import MOVES
-from protocol.calculation.round import Round
-from protocol.calculation.seal import make_seed
-from protocol.messages.fields import Phase
-from protocol.messages.from_client import Create, GetRecord, Hello, Play, Resume
-from protocol.messages.from_server import Error, Refused
-from server.app import configure_logs
-from server.room.state import OpenRound, RoomState
-from tests.history import read_room
-from tests.talker import QUICK, Talker, raw, talking, two_racing
+from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.calculation.round import Round
+from fairest_protocol.calculation.seal import make_seed
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Create, GetRecord, Hello, Play, Resume
+from fairest_protocol.messages.from_server import Error, Refused
+from fairest_server.app import configure_logs
+from fairest_server.room.state import OpenRound, RoomState
+from tests.support.history import read_room
+from tests.support.processes import CLIENT_COMMAND, SERVER_COMMAND
+from tests.support.talker import QUICK, Talker, raw, talking, two_racing
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Serving:
 
 @pytest.fixture
 async def serving(redis_url: str) -> AsyncIterator[Serving]:
-    command = [sys.executable, "-m", "server", "--port", "0", "--redis-url", redis_url]
+    command = [*SERVER_COMMAND, "--port", "0", "--redis-url", redis_url]
     process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=PIPE)
     assert process.stdout is not None
     async with asyncio.timeout(20):
@@ -145,7 +145,7 @@ async def test_json_shows_the_secret_with_the_result_and_no_token_ever(
     environment = {**os.environ, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
     async with talking(serving.url) as first:
         room = (await first.enter(Create(options=QUICK))).room
-        command = [sys.executable, "-m", "client_cli", "join", room, "--server", serving.url, "--json"]
+        command = [*CLIENT_COMMAND, "join", room, "--server", serving.url, "--json"]
         player = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment)
         playing = asyncio.create_task(player.communicate(b"sa\nsb\n"))
         await first.take_part_in_deal()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from server.settings import Settings
+from fairest_server.settings import Settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
 

@@ -8,15 +8,15 @@ from urllib.parse import urlsplit
 import pytest
 from redis.asyncio import Redis
 
-from protocol.messages.from_client import Create, Leave, Watch
-from server.app import running
-from server.settings import Settings
-from server.store import keys
-from server.store.entries import Logged
-from server.store.log import Log
-from server.store.processes import Processes
-from tests.processes import Fleet
-from tests.talker import QUICK, talking, two_racing, until
+from fairest_protocol.messages.from_client import Create, Leave, Watch
+from fairest_server.app import running
+from fairest_server.settings import Settings
+from fairest_server.store import keys
+from fairest_server.store.log import Log
+from fairest_server.store.log_entries import Logged
+from fairest_server.store.processes import Processes
+from tests.support.processes import Fleet
+from tests.support.talker import QUICK, talking, two_racing, until
 
 PLAYERS = 300
 

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from protocol.calculation.moves import MOVES
-from server.room.events import Event, Played, PlayerReady, RematchAsked, Started
-from server.store import keys
-from server.store.client import connect
-from server.store.cluster import is_sharded, nodes_of, owner_of
-from server.store.entries import Tail, parse_wake
-from server.store.face import Face
-from server.store.lane import MOST_IN_BATCH, Answer, Append, Reply
-from server.store.line import RETRIES
-from server.store.log import Log
-from tests.appending import Once, begin_append
-from tests.faulty_link import faulty_link
-from tests.processes import redis_process
+from fairest_protocol.calculation.moves import MOVES
+from fairest_server.room.events import Event, Played, PlayerReady, RematchAsked, Started
+from fairest_server.store import keys
+from fairest_server.store.append_queue import MOST_IN_BATCH, Answer, Append, Reply
+from fairest_server.store.log import Log
+from fairest_server.store.log_entries import Tail, parse_wake
+from fairest_server.store.redis.batch_connection import RETRIES
+from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.cluster import is_sharded, nodes_of, owner_of
+from fairest_server.store.redis.connect import connect
+from tests.support.appending import Once, begin_append
+from tests.support.faulty_link import faulty_link
+from tests.support.processes import redis_process
 
 ROOM = "quiet-amber-otter"
 MOVE = Played(seat=1, move=MOVES["b4"])

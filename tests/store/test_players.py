@@ -3,9 +3,9 @@
 import pytest
 from redis.asyncio import Redis
 
-from server.store import keys
-from server.store.cluster import nodes_of
-from server.store.players import NameTaken, Players, UnknownToken
+from fairest_server.store import keys
+from fairest_server.store.players import NameTaken, Players, UnknownToken
+from fairest_server.store.redis.cluster import nodes_of
 
 
 async def every_key(redis: Redis) -> list[bytes]:

@@ -5,10 +5,10 @@ import asyncio
 import pytest
 from redis.asyncio import Redis
 
-from server.store import keys
-from server.store.client import connect
-from server.store.processes import Processes
-from tests.talker import until
+from fairest_server.store import keys
+from fairest_server.store.processes import Processes
+from fairest_server.store.redis.connect import connect
+from tests.support.talker import until
 
 ROOM = "quiet-amber-otter"
 

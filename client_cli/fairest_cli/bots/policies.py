@@ -1,0 +1,29 @@
+"""The house bots' ways to play: a board and a random source go in, a move comes out."""
+
+import random
+from collections.abc import Callable
+from typing import Final
+
+from fairest_protocol.calculation.board import Board
+from fairest_protocol.calculation.moves import Move
+
+Policy = Callable[[Board, random.Random], Move]
+
+
+def choose_random(board: Board, chance: random.Random) -> Move:
+    """Any legal move, all equally likely."""
+    return chance.choice(list(board.legal_moves()))
+
+
+def choose_greedy(board: Board, chance: random.Random) -> Move:
+    """To a foundation whenever it can, from the waste first and to the one least advanced; else any pile."""
+    moves = list(board.legal_moves())
+    for from_stock in (False, True):
+        fitting = [move for move in moves if move.places and move.takes_turned is from_stock]
+        if fitting:
+            return min(fitting, key=lambda move: len(board.foundations[move.target]))
+    return chance.choice(moves)
+
+
+POLICIES: Final[dict[str, Policy]] = {"random": choose_random, "greedy": choose_greedy}
+"""Bots by level, the weakest first."""

@@ -1,0 +1,184 @@
+"""The commands of `fairest` that need no server: practice, replay, proof, rules and deals."""
+
+import re
+import secrets
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from fairest_cli.commands.options import (
+    BROKEN_SEAL,
+    Piles,
+    Plain,
+    Redeals,
+    RulesName,
+    Seed,
+    VariantName,
+    chosen_rules,
+    fail,
+    is_full_screen,
+)
+from fairest_cli.records.files import load_record, records_folder
+from fairest_cli.records.history import past_matches, tell_history
+from fairest_cli.records.receipt_check import BadReceipt, compare_receipt
+from fairest_cli.records.record_check import ASIDE, NOT_PROVED, Wrong, verify_record
+from fairest_cli.text import replay as replaying
+from fairest_cli.text import rule_cards as reference
+from fairest_cli.text.board_text import clean
+from fairest_cli.text.practice import HELP, answer, draw_practice, start_practice
+from fairest_protocol.calculation.record import BadRecord, Record
+from fairest_protocol.calculation.rules import find_variant
+
+QUIT: Final = ("quit", "q", "leave")
+
+app = typer.Typer()
+
+
+@app.command()
+def practice(
+    variant: VariantName = "classic",
+    piles: Piles = None,
+    redeals: Redeals = None,
+    seed: Seed = None,
+    open_stock: Annotated[bool, typer.Option("--open-stock", help="Show the cards still to come.")] = False,
+) -> None:
+    """Play alone, offline: moves can be taken back, the stock looked into, a deal played again."""
+    game = start_practice(
+        chosen_rules(variant, piles, redeals), _draw_seed() if seed is None else seed, shows_stock=open_stock
+    )
+    print(HELP)
+    print("\n".join(draw_practice(game)))
+    try:
+        for line in _typed_lines():
+            if line.strip().lower() in QUIT:
+                break
+            game, lines = answer(game, line, _draw_seed)
+            print("\n".join(lines))
+    except KeyboardInterrupt:
+        print()
+    chosen = f"{game.rules.name} --piles {game.rules.piles} --redeals {game.rules.redeals}"
+    print(f"This deal again: fairest practice {chosen} --seed {clean(shlex.quote(game.seed))}")
+
+
+@app.command()
+def replay(file: Annotated[Path, typer.Argument(help="The record of a match.")], plain: Plain = False) -> None:
+    """Step through the record of a match; without a terminal, print every step."""
+    try:
+        record = load_record(file)
+        steps = replaying.all_steps(record)
+    except OSError as reason:
+        fail(f"cannot read {file}: {reason.strerror}")
+    except BadRecord as reason:
+        fail(f"{file} is no sound record: {reason}")
+    if steps and is_full_screen(plain=plain):
+        from fairest_cli.tui.app import open_face
+        from fairest_cli.tui.launch import AtReplay
+
+        open_face(AtReplay(record, file))
+        return
+    print("\n".join(replaying.draw_heading(record)))
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        _step_through(record, steps)
+    else:
+        for number in range(len(steps)):
+            print("\n".join(replaying.draw_step(record, steps, number)))
+
+
+@app.command()
+def history() -> None:
+    """List the matches that were kept on this machine, the newest first."""
+    print("\n".join(tell_history(past_matches(records_folder()))))
+
+
+@app.command()
+def verify(
+    file: Annotated[Path, typer.Argument(help="The record of a match.")],
+    receipt: Annotated[Path | None, typer.Option(help="Your own receipt of it, as your client kept it.")] = None,
+    key: Annotated[str | None, typer.Option(help="The server's public key, 64 hexadecimal digits.")] = None,
+) -> None:
+    """Prove a record, offline: seal, deal, every move, the result. Exit code 3 when something is wrong."""
+    if key is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", key):
+        raise typer.BadParameter("a key has 64 hexadecimal digits; the server shows its own under /key")
+    known = None if key is None else bytes.fromhex(key)
+    text, told = _read_text(file), None if receipt is None else _read_text(receipt)
+    try:
+        record, checks = verify_record(text, known)
+        for sentence in checks:
+            print(sentence)
+        for sentence in () if told is None else compare_receipt(record, told.splitlines()):
+            print(sentence)
+    except BadReceipt as reason:
+        fail(f"{receipt} is no receipt: {reason}")
+    except Wrong as reason:
+        print(f"WRONG: {clean(str(reason))}")
+        raise SystemExit(BROKEN_SEAL) from None
+    print("Everything that can be checked is right.")
+    print(NOT_PROVED if receipt is None else ASIDE)
+
+
+@app.command()
+def rules(
+    variant: Annotated[str | None, typer.Argument(help="The variant; without one, all are listed.")] = None,
+    piles: Piles = None,
+    redeals: Redeals = None,
+    seed: Seed = None,
+) -> None:
+    """List the variants, or print one with its sequences."""
+    if variant is None and (piles, redeals, seed) != (None, None, None):
+        raise typer.BadParameter("name a variant to see it with these piles, redeals or this seed")
+    if variant is None:
+        print("\n".join(reference.list_variants()))
+        return
+    chosen = chosen_rules(variant, piles, redeals)
+    given = None if seed is None else reference.read_seed(seed)
+    print("\n".join(reference.describe_variant(find_variant(variant), chosen, given)))
+
+
+@app.command()
+def deal(
+    seed: Annotated[str, typer.Argument(help="64 hexadecimal digits, or any text.")],
+    rules: RulesName = "classic",
+    piles: Piles = None,
+    redeals: Redeals = None,
+) -> None:
+    """Print the starters and the stock of a seed, to check a deal or to lay it out with real cards."""
+    print("\n".join(reference.describe_deal(chosen_rules(rules, piles, redeals), reference.read_seed(seed))))
+
+
+def _step_through(record: Record, steps: list[replaying.Step]) -> None:
+    place: int | None = 0
+    while place is not None and steps:
+        print("\n".join(replaying.draw_step(record, steps, place)))
+        try:
+            place = replaying.next_place(input(f"{replaying.HELP} > "), place, len(steps) - 1)
+        except ValueError as reason:
+            print(reason)
+        except EOFError:
+            return
+
+
+def _typed_lines() -> Iterator[str]:
+    """What is typed, line by line, until it ends; only a terminal is asked for more."""
+    prompt = "> " if sys.stdin.isatty() and sys.stdout.isatty() else ""
+    while True:
+        try:
+            yield input(prompt)
+        except EOFError:
+            return
+
+
+def _draw_seed() -> str:
+    return secrets.token_hex(4)
+
+
+def _read_text(file: Path) -> str:
+    try:
+        return file.read_bytes().decode()
+    except OSError as reason:
+        fail(f"cannot read {file}: {reason.strerror}")
+    except UnicodeDecodeError:
+        fail(f"{file} is no text")

@@ -1,0 +1,264 @@
+"""The command `fairest`: what is done in rooms stands here, what needs no server in `offline`."""
+
+import asyncio
+import sys
+from collections.abc import Coroutine
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+from pydantic import ValidationError
+
+from fairest_cli.bots.policies import POLICIES
+from fairest_cli.commands import offline
+from fairest_cli.commands.doctor import examine, tell_finding
+from fairest_cli.commands.options import (
+    BROKEN_SEAL,
+    Code,
+    Json,
+    Name,
+    Piles,
+    Plain,
+    Redeals,
+    RulesName,
+    Server,
+    fail,
+    is_full_screen,
+)
+from fairest_cli.model.known_room import DEFAULT_SERVER
+from fairest_cli.model.round_check import Cheated
+from fairest_cli.records.receipts import receipts_folder
+from fairest_cli.session.connection import Errand, Rejected
+from fairest_cli.session.identity import IdentityInUse
+from fairest_cli.session.local_server import NoServer
+from fairest_cli.text.board_text import as_json_line, clean
+from fairest_cli.text.lobby import NoLobby, fetch_lobby, tell_lobby
+from fairest_cli.text.run import let_bot_play, race, race_at_home, watch_room
+from fairest_protocol.calculation.rules import BadRules
+from fairest_protocol.messages.from_client import Create, Join, Watch
+from fairest_protocol.messages.options import RoomOptions, Spectators
+
+if TYPE_CHECKING:
+    from fairest_cli.tui.launch import Start
+
+
+class Level(StrEnum):
+    """The house bots, by strength; each is a policy of `bots.POLICIES`."""
+
+    RANDOM = "random"
+    GREEDY = "greedy"
+
+
+app = typer.Typer(pretty_exceptions_enable=False)
+
+
+@app.callback(invoke_without_command=True)
+def home(context: typer.Context, server: Server = DEFAULT_SERVER, name: Name = None, plain: Plain = False) -> None:
+    """Race the solitaire Calculation: two players, the same sealed deal.
+
+    On a terminal, without a command, the home screen opens; its rooms are on this server, and you have this name.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    if not is_full_screen(plain=plain):
+        print(context.get_help())
+        raise SystemExit(0 if plain else 2)
+    from fairest_cli.tui.launch import AtHome
+
+    _open_face(AtHome(server, name))
+
+
+LevelOption = Annotated[Level, typer.Option(help="How strong the bot is.")]
+
+
+@app.command()
+def play(
+    level: LevelOption = Level.GREEDY,
+    rules: RulesName = "classic",
+    piles: Piles = None,
+    redeals: Redeals = None,
+    plain: Plain = False,
+) -> None:
+    """Race a house bot on this machine, on a server of our own. Without a terminal, two bots race."""
+    is_person = sys.stdin.isatty() and sys.stdout.isatty()
+    countdown = None if is_person else 0
+    options = _room_options(rules=rules, piles=piles, redeals=redeals, countdown_seconds=countdown)
+    if is_full_screen(plain=plain):
+        from fairest_cli.tui.launch import AgainstHouse
+
+        _open_face(AgainstHouse(level, options))
+        return
+    _run(race_at_home(POLICIES[level], options, is_person=is_person))
+
+
+@app.command()
+def create(
+    server: Server = DEFAULT_SERVER,
+    name: Name = None,
+    as_json: Json = False,
+    plain: Plain = False,
+    rules: RulesName = "classic",
+    piles: Piles = None,
+    redeals: Redeals = None,
+    best_of: Annotated[int | None, typer.Option(help="Rounds of the match: 1, 3, 5, 7 or 9.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Seconds for a round.")] = None,
+    chase: Annotated[int | None, typer.Option(help="Seconds that are left once the other has stopped.")] = None,
+    grace: Annotated[int | None, typer.Option(help="Seconds that a seat waits for a lost player.")] = None,
+    ready: Annotated[int | None, typer.Option(help="Seconds to get ready.")] = None,
+    countdown: Annotated[int | None, typer.Option(help="Seconds from the deal to the start.")] = None,
+    direct_breaks_ties: Annotated[
+        bool, typer.Option("--direct-breaks-ties", help="Equal counts go to more cards played straight from the stock.")
+    ] = False,
+    listed: Annotated[bool, typer.Option("--listed", help="Show the room in the lobby, for anybody to join.")] = False,
+    spectators: Annotated[
+        Spectators, typer.Option(help="horizon: they see what both have passed; open: everything; closed: nobody.")
+    ] = Spectators.HORIZON,
+) -> None:
+    """Open a room, take a seat, and wait for the other player."""
+    options = _room_options(
+        rules=rules,
+        piles=piles,
+        redeals=redeals,
+        best_of=best_of,
+        limit_seconds=limit,
+        chase_seconds=chase,
+        grace_seconds=grace,
+        ready_seconds=ready,
+        countdown_seconds=countdown,
+        direct_breaks_ties=direct_breaks_ties,
+        spectators=spectators,
+        listed=listed,
+    )
+    _go(Create(options=options), server, name, as_json=as_json, plain=plain)
+
+
+@app.command()
+def join(
+    code: Code, server: Server = DEFAULT_SERVER, name: Name = None, as_json: Json = False, plain: Plain = False
+) -> None:
+    """Take the free seat of a room, or come back to your seat in it."""
+    _go(_errand(Join, code), server, name, as_json=as_json, plain=plain)
+
+
+@app.command()
+def watch(code: Code, server: Server = DEFAULT_SERVER, as_json: Json = False, plain: Plain = False) -> None:
+    """Watch a room as a spectator."""
+    _go(_errand(Watch, code), server, None, as_json=as_json, plain=plain)
+
+
+@app.command()
+def bot(
+    code: Code,
+    level: LevelOption = Level.GREEDY,
+    server: Server = DEFAULT_SERVER,
+    pace: Annotated[float, typer.Option(min=0, help="Seconds that it thinks about a move, on average.")] = 0.0,
+) -> None:
+    """Let a bot take the free seat of a room."""
+    _run(let_bot_play(server, _errand(Join, code), POLICIES[level], pace))
+
+
+@app.command()
+def lobby(
+    server: Server = DEFAULT_SERVER,
+    page: Annotated[int, typer.Option(min=0, help="Which page, from 0.")] = 0,
+    as_json: Json = False,
+    plain: Plain = False,
+) -> None:
+    """Show the rooms of a server that everybody may join or watch."""
+    if is_full_screen(plain=plain, as_json=as_json):
+        from fairest_cli.tui.launch import InLobby
+
+        _open_face(InLobby(server))
+        return
+    try:
+        found = fetch_lobby(server, page)
+    except NoLobby as reason:
+        fail(str(reason))
+    option = "" if server == DEFAULT_SERVER else f" --server {server}"
+    for line in [as_json_line(found)] if as_json else tell_lobby(found, option):
+        print(line)
+
+
+@app.command()
+def doctor(server: Server = DEFAULT_SERVER) -> None:
+    """Say what works here: terminal, folders, a server of our own, and this server. Exit code 1 for a fault."""
+    if not asyncio.run(_examine(server)):
+        raise SystemExit(1)
+
+
+async def _examine(server: str) -> bool:
+    """Tell each finding as it comes; whether nothing is in the way."""
+    is_well = True
+    async for finding in examine(server):
+        print(tell_finding(finding), flush=True)
+        is_well = is_well and not finding.is_fault
+    return is_well
+
+
+def _room_options(**given: object) -> RoomOptions:
+    """Options for a room; None is left to its default. What is wrong is said in the words of the command line."""
+    chosen = {name: value for name, value in given.items() if value is not None}
+    try:
+        options = RoomOptions.model_validate(chosen)
+        options.chosen_rules()
+    except ValidationError as reason:
+        wrong = reason.errors()[0]
+        flag = str(wrong["loc"][0]).removesuffix("_seconds").replace("_", "-")
+        limits = RoomOptions.model_fields[str(wrong["loc"][0])].metadata
+        allowed = f"is {limits[0].ge} to {limits[1].le}" if limits else wrong["msg"].removeprefix("Input ")
+        raise typer.BadParameter(f"--{flag} {allowed}, not {wrong['input']}") from reason
+    except BadRules as reason:
+        raise typer.BadParameter(str(reason)) from reason
+    return options
+
+
+app.add_typer(offline.app)
+
+
+def main() -> None:
+    """The console script `fairest`."""
+    app()
+
+
+def _go(errand: Errand, server: str, name: str | None, *, as_json: bool, plain: bool) -> None:
+    """Into a room, by the face that suits what we write to."""
+    if is_full_screen(plain=plain, as_json=as_json):
+        from fairest_cli.tui.launch import InRoom
+
+        _open_face(InRoom(errand, server, name))
+    elif isinstance(errand, Watch):
+        _run(watch_room(server, errand, as_json))
+    else:
+        _run(race(server, name, errand, as_json))
+
+
+def _open_face(start: "Start") -> None:
+    from fairest_cli.tui.app import open_face
+
+    open_face(start)
+
+
+def _errand(kind: type[Join] | type[Watch], code: str) -> Join | Watch:
+    try:
+        return kind(room=code.strip().lower())
+    except ValueError as reason:
+        raise typer.BadParameter(f"{code!r} is no room code; it looks like quiet-amber-otter") from reason
+
+
+def _run(work: Coroutine[Any, Any, None]) -> None:
+    try:
+        asyncio.run(work)
+    except (Rejected, NoServer, IdentityInUse) as reason:
+        fail(str(reason))
+    except Cheated as reason:
+        _raise_alarm(reason)
+    except KeyboardInterrupt:
+        # Ctrl-C leaves the terminal, not the seat.
+        raise SystemExit(130) from None
+
+
+def _raise_alarm(reason: Cheated) -> NoReturn:
+    print(f"fairest: THE SEAL IS BROKEN. {clean(str(reason))}", file=sys.stderr)
+    print("Stop playing on this server, and keep your receipt: it shows what the server said.", file=sys.stderr)
+    print(f"Receipts are in {receipts_folder()}", file=sys.stderr)
+    raise SystemExit(BROKEN_SEAL)

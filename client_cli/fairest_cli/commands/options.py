@@ -1,0 +1,84 @@
+"""What is typed behind the commands of `fairest`: options and arguments, each with its check and its help."""
+
+import os
+import re
+import sys
+from typing import Annotated, Final, NoReturn
+from urllib.parse import urlsplit
+
+import typer
+
+from fairest_cli.model.known_room import DEFAULT_SERVER
+from fairest_cli.text.board_text import clean
+from fairest_protocol.calculation.rules import VARIANTS, BadRules, Rules, choose_rules
+
+BROKEN_SEAL: Final = 3
+"""Exit code when a server, or a record, is caught cheating."""
+
+
+def _check_server(url: str) -> str:
+    try:
+        address = urlsplit(url)
+        # A port that is none, and a name that no name server can be asked for, are told by a ValueError each.
+        is_address = address.scheme in ("ws", "wss") and bool(address.hostname) and address.port != 0
+        (address.hostname or "").encode("idna")
+    except ValueError:
+        is_address = False
+    if not is_address:
+        raise typer.BadParameter(f"a server's address looks like {DEFAULT_SERVER}, not {url!r}")
+    return url
+
+
+def _check_name(name: str | None) -> str | None:
+    if name is not None and not re.fullmatch(r"[A-Za-z0-9_-]{2,20}", name):
+        raise typer.BadParameter("a name has 2 to 20 letters, digits, - or _")
+    return name
+
+
+def is_full_screen(*, plain: bool, as_json: bool = False) -> bool:
+    """Whether the full-screen face can be shown here, and is wanted."""
+    # Textual reads the first and draws on the last of them; who sends any of them elsewhere wants lines.
+    is_terminal = all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+    is_terminal = is_terminal and os.environ.get("TERM", "dumb") not in ("dumb", "")
+    return is_terminal and not plain and not as_json
+
+
+def _complete_rules(begun: str) -> list[str]:
+    return [name for name in VARIANTS if name.startswith(begun)]
+
+
+Server = Annotated[str, typer.Option(envvar="FAIREST_SERVER", help="Address of the server.", callback=_check_server)]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        help="Your name: 2 to 20 letters, digits, - or _. It also says which of your players on this machine plays.",
+        callback=_check_name,
+    ),
+]
+RulesName = Annotated[str, typer.Option(help=f"The variant: {', '.join(VARIANTS)}.", autocompletion=_complete_rules)]
+Piles = Annotated[int | None, typer.Option(help="Waste piles, 1 to 8, where the variant leaves a choice.")]
+Redeals = Annotated[int | None, typer.Option(help="Redeals, 0 to 2, where the variant leaves a choice.")]
+Json = Annotated[bool, typer.Option("--json", help="Print each of the server's messages as one line.")]
+Plain = Annotated[
+    bool,
+    typer.Option("--plain", envvar="FAIREST_PLAIN", help="Lines of text instead of the full screen, as for a pipe."),
+]
+Code = Annotated[str, typer.Argument(help="The room's code, as its creator sees it.")]
+VariantName = Annotated[
+    str, typer.Argument(help=f"The variant: {', '.join(VARIANTS)}.", autocompletion=_complete_rules)
+]
+Seed = Annotated[str | None, typer.Option(help="A seed: 64 hexadecimal digits, or any text, which is hashed.")]
+
+
+def chosen_rules(name: str, piles: int | None, redeals: int | None) -> Rules:
+    """The rules that were asked for. Raises `typer.BadParameter` with a sentence."""
+    try:
+        return choose_rules(name, piles, redeals)
+    except BadRules as reason:
+        raise typer.BadParameter(str(reason)) from reason
+
+
+def fail(sentence: str) -> NoReturn:
+    """End the program with a sentence on standard error, which may hold what others said, and exit code 1."""
+    print(f"fairest: {clean(sentence)}", file=sys.stderr)
+    raise SystemExit(1)

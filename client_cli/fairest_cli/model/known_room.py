@@ -1,0 +1,179 @@
+"""What this client knows: a pure value, fed by the server's messages. Every face draws from it."""
+
+from enum import Enum
+from typing import Final
+
+from msgspec import field
+
+from fairest_cli.model.round_check import Cheated
+from fairest_cli.model.seal_check import Bond, Witness
+from fairest_protocol.calculation.board import Board
+from fairest_protocol.calculation.moves import Move
+from fairest_protocol.messages.entries import Entry, Moved
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Play
+from fairest_protocol.messages.from_server import (
+    Accepted,
+    Error,
+    FromServer,
+    Left,
+    LobbyPage,
+    MatchRecord,
+    Placed,
+    Refused,
+    Snapshot,
+    View,
+    Welcome,
+)
+from fairest_protocol.messages.refusals import Refusal
+from fairest_protocol.messages.scene import Scene, SeatScene
+from fairest_protocol.value import Value, replace
+
+DEFAULT_SERVER: Final = "ws://127.0.0.1:8765"
+
+
+class Link(Enum):
+    """How we stand with the server."""
+
+    CONNECTING = "connecting"
+    CONNECTED = "connected"
+    LOST = "lost"
+
+
+class Contradiction(ValueError):
+    """The server sent something that cannot follow from what it sent before."""
+
+
+class Model(Value):
+    """The room as far as it was shown to us. `sent` are our moves that the server has not answered yet."""
+
+    server_url: str = DEFAULT_SERVER
+    link: Link = Link.CONNECTING
+    name: str = ""
+    room: str | None = None
+    seat: int | None = None
+    scene: Scene | None = None
+    position: int = 0
+    tag: str | None = None
+    placed: tuple[int, int] | None = None
+    sent: tuple[Play, ...] = ()
+    clock_ahead_ms: int = 0
+    witness: Witness = field(default_factory=Witness)
+
+    @property
+    def invitation(self) -> str:
+        """What somebody types to come into our room."""
+        server = "" if self.server_url == DEFAULT_SERVER else f" --server {self.server_url}"
+        return f"fairest join {self.room}{server}"
+
+    @property
+    def phase(self) -> Phase | None:
+        """The phase of the room we are in."""
+        return self.scene.phase if self.scene else None
+
+    @property
+    def own(self) -> SeatScene | None:
+        """Our own seat."""
+        return self.scene.seats[self.seat] if self.scene and self.seat is not None else None
+
+    @property
+    def board(self) -> Board | None:
+        """Our own board."""
+        return self.own.board if self.own else None
+
+    @property
+    def may_move(self) -> bool:
+        """Whether it makes sense to send a move: the race is on for us, and everything sent has been answered."""
+        own = self.own
+        return self.phase is Phase.RACING and own is not None and not own.has_stopped and not self.sent
+
+    def next_play(self, move: Move) -> Play:
+        """Number a move as the one that comes next."""
+        number = self.sent[-1].number if self.sent else self.own.moves if self.own else 0
+        return Play(number=number + 1, move=move)
+
+    def playing(self, play: Play) -> "Model":
+        """The model after a move was sent."""
+        return replace(self, sent=(*self.sent, play))
+
+    def connected(self, link: Link) -> "Model":
+        """The model after the connection changed."""
+        return replace(self, link=link)
+
+    def bound(self, bond: Bond | None) -> "Model":
+        """The model of who is bound like this."""
+        return replace(self, witness=self.witness.bound(bond))
+
+    def heard(self, message: FromServer, now_ms: int) -> "Model":
+        """The model after a message. `now_ms` is our own clock.
+
+        Raises `Contradiction` for a message that cannot follow, and `Cheated` for one that breaks the seal.
+        """
+        match message:
+            case Welcome(name=name, key=key, now_ms=server_ms):
+                if self.witness.key not in (None, key):
+                    raise Cheated("The server signs with another key than a moment ago.")
+                witness = replace(self.witness, key=key)
+                return replace(self, name=name, witness=witness, clock_ahead_ms=now_ms - server_ms)
+            case Snapshot():
+                if self.room == message.room and self.scene and self.scene.options != message.scene.options:
+                    raise Cheated("The server has changed the rules of the room.")
+                return self._settled(
+                    replace(
+                        self,
+                        room=message.room,
+                        seat=message.seat,
+                        scene=message.scene,
+                        position=message.position,
+                        tag=message.tag,
+                        placed=None,
+                        witness=self.witness.saw(message.scene, message.seat),
+                        clock_ahead_ms=now_ms - message.now_ms,
+                    )
+                )
+            case View():
+                return self._viewed(message)
+            case Placed(placed=placed):
+                return replace(self, placed=placed)
+            case Accepted(number=number):
+                return replace(self, sent=tuple(play for play in self.sent if play.number > number))
+            case Refused(to="play", code=Refusal.TRY_AGAIN):
+                # The move stays ours to send.
+                return self
+            case Refused(to="play", number=number):
+                # Moves sent behind a refused one had numbers that are now free again; the server refuses them too.
+                return replace(self, sent=tuple(play for play in self.sent if play.number != number))
+            case Left():
+                return replace(self, room=None, seat=None, scene=None, position=0, tag=None, sent=())
+            case Refused() | Error() | MatchRecord() | LobbyPage():
+                return self
+
+    def _viewed(self, message: View) -> "Model":
+        if self.scene is None or message.position > self.position + 1:
+            raise Contradiction(f"entry {message.position} of the view follows entry {self.position}")
+        scene, witness = self.scene, self.witness
+        for entry in message.entries[self.position + 1 - message.position :]:
+            self._check_own(entry, witness)
+            witness = witness.after(entry, scene.options)
+            try:
+                scene = scene.after(entry)
+            except ValueError as reason:
+                raise Contradiction(str(reason)) from reason
+        position = message.position + len(message.entries) - 1
+        if position < self.position:
+            return self
+        return self._settled(replace(self, scene=scene, witness=witness, position=position, tag=message.tag))
+
+    def _check_own(self, entry: Entry, witness: Witness) -> None:
+        """Nobody moves in our name. What a client of ours sent before it was killed, we cannot know."""
+        if not isinstance(entry, Moved) or entry.seat != self.seat or witness.logs is None:
+            return
+        if not any((play.number, play.move) == (entry.number, entry.move) for play in self.sent):
+            raise Cheated(f"The server made the move {entry.move} in our name.")
+
+    def _settled(self, model: "Model") -> "Model":
+        """Moves that the view shows as made, or that a new round makes meaningless, are sent no more."""
+        own = model.own
+        done = own.moves if own and model.phase is Phase.RACING else None
+        sent = () if done is None else tuple(play for play in model.sent if play.number > done)
+        return replace(model, sent=sent)

@@ -1,0 +1,1 @@
+"""Finished matches and receipts as files: kept, listed, and proved."""

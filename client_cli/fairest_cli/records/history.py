@@ -1,0 +1,61 @@
+"""The matches so far: what lies in the records folder, the newest first."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from fairest_cli.records.files import load_record
+from fairest_cli.text.board_text import clean
+from fairest_protocol.calculation.record import BadRecord, Record
+from fairest_protocol.value import Value
+
+
+class PastMatch(Value):
+    """A file of the folder: its record, or what is wrong with it."""
+
+    path: Path
+    record: Record | None
+    problem: str = ""
+
+
+def past_matches(folder: Path, most: int = 200) -> list[PastMatch]:
+    """The newest files, as they were written; a folder that is not there holds none."""
+    files = [path for path in folder.glob("*.jsonl") if path.is_file()] if folder.is_dir() else []
+    files.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    return [_read(path) for path in files[:most]]
+
+
+def tell_match(match: PastMatch) -> str:
+    """A match in one line: when, who, what, how it ended."""
+    record = match.record
+    if record is None:
+        return f"{clean(match.path.name)}: {clean(match.problem)}"
+    when = datetime.fromtimestamp(record.finished_at_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
+    first, second = (clean(name) for name in record.names)
+    return f"{when}  {first} against {second}: {_result(record)}  ({clean(record.rules.name)})"
+
+
+def tell_history(matches: list[PastMatch]) -> Iterator[str]:
+    """Every match, with what to type to see it again."""
+    if not matches:
+        yield "No match was kept here yet. Race a bot: fairest play"
+    for match in matches:
+        yield tell_match(match)
+        yield f"    fairest replay {clean(str(match.path))}"
+
+
+def _read(path: Path) -> PastMatch:
+    try:
+        return PastMatch(path, load_record(path))
+    except (BadRecord, OSError) as reason:
+        return PastMatch(path, None, str(reason))
+
+
+def _result(record: Record) -> str:
+    outcomes = [played.outcome for played in record.rounds if played.outcome is not None]
+    wins = [sum(outcome.winner == seat for outcome in outcomes) for seat in (0, 1)]
+    if len(outcomes) == 1:
+        counts = " to ".join(str(score.placed) for score in outcomes[0].scores)
+        winner = outcomes[0].winner
+        return f"a draw, {counts}" if winner is None else f"{clean(record.names[winner])} won, {counts}"
+    return f"{wins[0]} rounds to {wins[1]}"

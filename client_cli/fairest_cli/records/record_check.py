@@ -1,0 +1,161 @@
+"""Proof of a record, offline: what `fairest verify` checks, in the order in which it says so. Pure.
+
+Each check yields a sentence when it holds; the first one that does not raises `Wrong`.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from fairest_cli.model.known_room import Model
+from fairest_cli.model.signature import is_signed
+from fairest_cli.text.board_text import clean
+from fairest_protocol.calculation.deal import seal_deal
+from fairest_protocol.calculation.record import BadRecord, Record, RecordedRound, check_race, parse_record
+from fairest_protocol.calculation.round import Ending, undealt_outcome
+from fairest_protocol.calculation.seal import (
+    commit_entropy,
+    commit_secret,
+    make_check_words,
+    root_envelopes,
+    state_commitment,
+    state_record,
+)
+from fairest_protocol.messages.fields import Phase
+
+NOT_PROVED: Final = """\
+What a record alone cannot prove:
+  that this match took place, and that nothing was left out of it: a server could
+    invent a whole record. Your own receipt shows it: --receipt FILE.
+  who won the match, and whether clocks and limits were kept: times are the
+    server's own.
+  that the key is your server's: compare it with GET /key, or pass it: --key HEX.
+  that nobody told a player what was to come (docs/fairness.md)."""
+
+
+ASIDE: Final = """\
+What no proof shows: that nobody told a player what was to come (docs/fairness.md)."""
+
+
+class Wrong(Exception):
+    """The first thing that is wrong; the text says where, and what should be there."""
+
+
+def verify_record(text: str, key: bytes | None = None) -> tuple[Record, Iterator[str]]:
+    """A record from the text of its file, and the checks of it, made as they are asked for.
+
+    `key` is the public key that the server is known by, if it is. Raises `Wrong`, and so do the checks.
+    """
+    lines = text.split("\n")
+    if lines.pop() != "":
+        raise Wrong("The file does not end where a record ends: its last line has no line feed.")
+    try:
+        record = parse_record(lines)
+    except BadRecord as reason:
+        raise Wrong(_sentence(reason)) from reason
+    return record, _check(record, len(lines), key)
+
+
+def prove_shown(lines: Sequence[str], model: Model) -> None:
+    """Prove a record that a server sends after a match, and that its last round ended as we were shown.
+
+    Raises `Wrong`.
+    """
+    record, checks = verify_record("".join(f"{line}\n" for line in lines), model.witness.key)
+    for _ in checks:
+        pass
+    if record.room != model.room:
+        raise Wrong(f"It is of the room {clean(record.room)}, and not of {model.room}.")
+    for number, played in enumerate(record.rounds):
+        if played.round_id == model.witness.round_id and played.is_dealt and model.scene:
+            *_, (_, race) = record.steps(number)
+            boards = [seat.board for seat in model.scene.seats if seat.board is not None]
+            if model.scene.phase is Phase.FINISHED and boards != [racer.board for racer in race.racers]:
+                raise Wrong("Its boards are not those that we were shown.")
+
+
+def _check(record: Record, lines: int, key: bytes | None) -> Iterator[str]:
+    yield f"{lines} lines, each bound to the one before: none was changed, left out or moved."
+    if not is_signed(state_record(record.chain()), record.signature, record.key):
+        raise Wrong("The record is not signed with the key that it names.")
+    if key not in (None, record.key):
+        assert key is not None
+        raise Wrong(f"The record is signed with the key {record.key.hex()}, and not with {key.hex()}.")
+    yield f"Signed with the key {record.key.hex()}{'' if key is None else ', as it should be'}."
+    repeated = [round_id for round_id, count in Counter(each.round_id for each in record.rounds).items() if count > 1]
+    if repeated:
+        raise Wrong(f"The round {repeated[0].hex()} stands in the record twice.")
+    for number, played in enumerate(record.rounds, 1):
+        yield from _check_round(record, number, played)
+
+
+def _check_round(record: Record, number: int, played: RecordedRound) -> Iterator[str]:
+    where = f"Round {number}"
+    if not is_signed(state_commitment(played.round_id, played.commitment), played.signature, record.key):
+        raise Wrong(f"{where}: the commitment is not signed by the server.")
+    if commit_secret(played.round_id, played.secret) != played.commitment:
+        raise Wrong(f"{where}: the secret does not belong to the commitment.")
+    yield f"{where}: the server was bound to its secret before anybody was ready, and has opened it."
+    for seat, (sealed, entropy) in enumerate(zip(played.entropy_hashes, played.entropies, strict=True)):
+        if entropy is not None and sealed != commit_entropy(played.round_id, seat, entropy):
+            raise Wrong(f"{where}: the entropy of {clean(record.names[seat])} does not belong to its hash.")
+    if not played.is_dealt:
+        if played.envelopes or played.events:
+            raise Wrong(f"{where}: there are cards or moves, and no deal.")
+        _check_undealt(record, where, played)
+        yield f"{where}: called off before its cards were dealt."
+        return
+    yield f"{where}: both players were bound to their entropy before they saw the other's."
+    yield from _check_deal(record, where, played)
+    yield from _check_race(record, number, played)
+
+
+def _check_undealt(record: Record, where: str, played: RecordedRound) -> None:
+    """Who was to deal and did not has lost it, or both have; nothing else can come of it."""
+    if played.outcome is None:
+        return
+    endings = [score.ending for score in played.outcome.scores]
+    silent = [ending in (Ending.NOT_REVEALED, Ending.RESIGNED) for ending in endings]
+    is_possible = any(silent) and all(
+        is_silent or end is Ending.ROUND_OVER for is_silent, end in zip(silent, endings, strict=True)
+    )
+    if None in played.entropy_hashes or not is_possible or played.outcome != undealt_outcome(record.rules, endings):
+        raise Wrong(f"{where}: it has a result that no round without a deal can have.")
+
+
+def _check_deal(record: Record, where: str, played: RecordedRound) -> Iterator[str]:
+    envelopes = seal_deal(record.rules, played.seed, played.round_id).envelopes
+    for number, (shown, right) in enumerate(zip(played.envelopes, envelopes, strict=False)):
+        for position, (envelope, wanted) in enumerate(zip(shown, right, strict=False)):
+            if envelope != wanted:
+                raise Wrong(f"{where}: the envelope of pass {number}, position {position + 1} holds another card.")
+    if played.envelopes != envelopes:
+        raise Wrong(f"{where}: there are more or fewer envelopes than the deal has.")
+    count = sum(map(len, envelopes))
+    yield f"{where}: secret and entropies make the deal; {count} of {count} envelopes hold its cards."
+    entropies = [entropy for entropy in played.entropies if entropy]
+    words = make_check_words(
+        played.round_id, played.commitment, entropies, root_envelopes(played.envelopes), record.rules.terms
+    )
+    yield f"{where}: the check words were {' '.join(words)}."
+    rules = f"--rules {record.rules.name} --redeals {record.rules.redeals}"
+    yield f"{where}: to see the deck: fairest deal {played.seed.hex()} {rules}"
+
+
+def _check_race(record: Record, number: int, played: RecordedRound) -> Iterator[str]:
+    try:
+        check_race(record, number - 1)
+    except BadRecord as reason:
+        raise Wrong(_sentence(reason)) from reason
+    where = f"Round {number}"
+    times = [event.at_ms for event in played.events]
+    if times != sorted(times) or min(times, default=0) < 0:
+        raise Wrong(f"{where}: time goes back.")
+    assert played.outcome is not None, "a race was replayed to its result"
+    winner = "a draw" if played.outcome.winner is None else f"{clean(record.names[played.outcome.winner])} wins"
+    counts = " to ".join(str(score.placed) for score in played.outcome.scores)
+    yield f"{where}: {len(played.events)} moves and stops, within the rules, lead to the result: {winner}, {counts}."
+
+
+def _sentence(reason: BadRecord) -> str:
+    return f"{str(reason)[:1].upper()}{str(reason)[1:]}."

@@ -1,0 +1,60 @@
+"""A server of our own, for as long as a race at home lasts: `fairest-server` as a child process on any free port."""
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+START_SECONDS: Final = 20.0
+STOP_SECONDS: Final = 6.0
+
+
+class NoServer(Exception):
+    """The server did not start; the text says why."""
+
+
+@asynccontextmanager
+async def own_server() -> AsyncIterator[str]:
+    """Run a server with an embedded Redis that keeps nothing, and yield its URL. Raises `NoServer`."""
+    with tempfile.TemporaryDirectory(prefix="fairest-") as folder:
+        # -P: nothing is imported from the folder that the player stands in, whatever lies there.
+        command = [sys.executable, "-P", "-m", "fairest_server", "--host", "127.0.0.1", "--port", "0"]
+        command += ["--data-dir", folder, "--ends-with-input"]
+        # Not a pipe: nobody reads its log, and a full one would hold the server up.
+        log = Path(folder) / "server.log"
+        with log.open("wb") as written:
+            server = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=written,
+                start_new_session=True,
+            )
+        try:
+            yield await _address(server, log)
+        finally:
+            if server.returncode is None:
+                server.terminate()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(server.communicate(), STOP_SECONDS)
+            if server.returncode is None:
+                server.kill()
+                await server.wait()
+
+
+async def _address(server: asyncio.subprocess.Process, log: Path) -> str:
+    """The line that a server prints when it serves."""
+    assert server.stdout is not None
+    try:
+        line = await asyncio.wait_for(server.stdout.readline(), START_SECONDS)
+    except TimeoutError as reason:
+        raise NoServer(f"the server did not start within {START_SECONDS:.0f} seconds") from reason
+    if line:
+        return line.decode().strip()
+    await server.wait()
+    complaint = log.read_text(errors="replace").strip().splitlines()
+    hint = "install it with: pip install 'fairest[server]'"
+    raise NoServer(complaint[-1] if complaint else hint)

@@ -1,0 +1,1 @@
+"""Races, replays and practice as lines of text, for pipes, screen readers and plain terminals."""

@@ -1,0 +1,131 @@
+"""Boards and results as lines of text: what the plain face, replays and the screen reader show. Pure."""
+
+import json
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import Final
+
+from fairest_protocol.calculation.board import Board
+from fairest_protocol.calculation.cards import Card, rank, rank_name
+from fairest_protocol.calculation.moves import FOUNDATION_DIGITS, PILE_LETTERS
+from fairest_protocol.calculation.round import Ending, Outcome, Score
+from fairest_protocol.calculation.rules import Foundation
+from fairest_protocol.messages.fields import Message
+
+COLUMNS: Final = 80
+"""What a small terminal shows of a line."""
+
+LONGEST_TEXT: Final = 1_000
+"""Letters that somebody else's text may have on the screen."""
+
+SUIT_NAMES: Final = {"C": "clubs", "D": "diamonds", "H": "hearts", "S": "spades"}
+
+ENDINGS: Final = {
+    Ending.WON: "placed every card",
+    Ending.STUCK: "had no move left",
+    Ending.STOPPED: "stopped",
+    Ending.OUT_OF_TIME: "ran out of time",
+    Ending.AWAY: "stayed away too long",
+    Ending.RESIGNED: "resigned",
+    Ending.NOT_REVEALED: "did not take part in the deal",
+    Ending.ROUND_OVER: "was still racing",
+}
+
+
+def clean(text: str) -> str:
+    """A text of somebody else's, fit for a terminal: the one way for what servers, files and their errors say.
+
+    No control character is left in it, none that turns the direction of writing or cannot be seen, no line end, and
+    not more than a few lines.
+    """
+    shown = text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]} ..."
+    return "".join(letter if letter.isprintable() else "?" for letter in shown)
+
+
+def as_json_line(message: Message) -> str:
+    """A message as one line of JSON for a program, in which a terminal finds nothing to obey either: all of it is ASCII
+    that can be printed, and what is not stands there as JSON writes it.
+    """
+    return json.dumps(message.model_dump(mode="json"), separators=(",", ":"))
+
+
+def ranks(cards: Sequence[Card]) -> str:
+    """The ranks of a stack of cards, bottom first."""
+    return " ".join(rank_name(rank(card)) for card in cards)
+
+
+def card_name(card: Card) -> str:
+    """A card for people: ``7 of hearts``."""
+    return f"{rank_name(rank(card))} of {SUIT_NAMES[card[1].upper()]}"
+
+
+def draw_board(board: Board) -> Iterator[str]:
+    """Foundations with the rank that each needs next, waste piles, turned card and stock.
+
+    A foundation shows its whole sequence, in brackets what is still to come.
+    """
+    for digit, foundation, cards in zip(FOUNDATION_DIGITS, board.layout, board.foundations, strict=False):
+        wanted = foundation.next_rank(len(cards))
+        needs = "complete" if wanted is None else f"needs {rank_name(wanted)}"
+        yield row_head(digit, f"by {foundation.step:+d}  {needs}") + _sequence(foundation, len(cards))
+    for letter, pile in zip(PILE_LETTERS, board.piles, strict=False):
+        yield from draw_cards(row_head(letter, _count(len(pile))), pile)
+    if board.turned is not None:
+        name = rank_name(rank(board.turned))
+        yield row_head("s", "the turned card") + f"{name}   ({card_name(board.turned)}; {_stock(board)})"
+    elif board.stock:
+        yield row_head("s", "nothing turned yet") + f"({_stock(board)})"
+    else:
+        yield row_head("s", "the stock is empty") + f"({_redeals(board)})"
+
+
+def row_head(mark: str, label: str) -> str:
+    """What stands before the bar in a row of the board: the letter that moves use, and what it is."""
+    return f"  {mark}  {label:<18} | "
+
+
+def draw_cards(head: str, cards: Sequence[Card]) -> Iterator[str]:
+    """A row of cards, going on under its own column where a small terminal ends."""
+    indent = f"{'':{len(head) - 2}}| "
+    yield from wrap(ranks(cards) or "-", COLUMNS, initial_indent=head, subsequent_indent=indent)
+
+
+def draw_result(outcome: Outcome, names: Sequence[str]) -> Iterator[str]:
+    """Who won a round, and each player's count."""
+    if outcome.winner is None:
+        yield "A draw."
+    else:
+        yield f"{clean(names[outcome.winner])} wins."
+    for name, score in zip(names, outcome.scores, strict=True):
+        yield from draw_score(name, score)
+
+
+def draw_score(name: str, score: Score) -> Iterator[str]:
+    """What one player has to show for a round."""
+    near = ", a near miss" if score.is_near_miss else ""
+    yield f"  {clean(name)}: {score.placed} of {score.goal} cards{near}; {ENDINGS[score.ending]}"
+    turned = "1 stock card" if score.turns == 1 else f"{score.turns} stock cards"
+    yield f"    {turned} turned, {score.direct} of them played straight to a foundation"
+
+
+def format_time(seconds: float) -> str:
+    """Minutes and seconds, ``4:05``."""
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def _sequence(foundation: Foundation, cards: int) -> str:
+    names = [rank_name(number) for number in foundation.sequence()]
+    lying, coming = " ".join(names[:cards]), " ".join(names[cards:])
+    return " ".join(part for part in (lying, f"({coming})" if coming else "") if part)
+
+
+def _count(cards: int) -> str:
+    return "1 card" if cards == 1 else f"{cards} cards"
+
+
+def _stock(board: Board) -> str:
+    return f"{board.stock} more in the stock"
+
+
+def _redeals(board: Board) -> str:
+    return f"type redeal to deal the waste again; {board.redeals} left" if board.redeals else "no redeal left"

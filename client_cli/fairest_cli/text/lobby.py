@@ -1,0 +1,63 @@
+"""The lobby of a server, over plain HTTP: to look around takes no connection and makes nobody a player."""
+
+from collections.abc import Iterator
+from http import HTTPStatus
+
+from pydantic import ValidationError
+
+from fairest_cli.session.http_pages import NoPage, fetch_page
+from fairest_cli.text.board_text import clean
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_server import ListedRoom, LobbyPage
+from fairest_protocol.messages.options import Spectators
+
+
+class NoLobby(Exception):
+    """The lobby is not to be had; the text says why."""
+
+
+def fetch_lobby(server_url: str, page: int) -> LobbyPage:
+    """A page of the lobby, from 0. Raises `NoLobby`; waits for the network."""
+    try:
+        status, text = fetch_page(server_url, f"/lobby?page={page}")
+    except NoPage as reason:
+        raise NoLobby(f"no server answers at {server_url}: {reason}") from reason
+    if status != HTTPStatus.OK:
+        raise NoLobby(text.decode(errors="replace").strip() or f"{server_url} has no lobby ({status})")
+    try:
+        return LobbyPage.model_validate_json(text)
+    except ValidationError as reason:
+        raise NoLobby(f"{server_url} answers, but not with a lobby; is it a Fairest server?") from reason
+
+
+def tell_lobby(lobby: LobbyPage, server_option: str) -> Iterator[str]:
+    """The page for people, with what to type to join or watch. Names were checked when the page was read."""
+    if not lobby.total:
+        yield f"Nobody waits here. Open a room that everybody sees: fairest create --listed{server_option}"
+        return
+    if not lobby.rooms:
+        yield f"There are {lobby.pages} pages, from 0."
+        return
+    for listed in lobby.rooms:
+        yield f"{who_plays(listed):<42}  {what_is_played(listed)}"
+        if listed.phase is Phase.WAITING:
+            yield f"    fairest join {listed.room}{server_option}"
+        elif listed.spectators is not Spectators.CLOSED:
+            yield f"    fairest watch {listed.room}{server_option}"
+    if lobby.page + 1 < lobby.pages:
+        yield f"{lobby.total} rooms; more with --page {lobby.page + 1}"
+
+
+def who_plays(listed: ListedRoom) -> str:
+    """Who waits, or who plays whom and how it stands."""
+    first, second = listed.names
+    if listed.phase is Phase.WAITING:
+        return f"{first or second} waits"
+    return f"{first} {listed.wins[0]} : {listed.wins[1]} {second}"
+
+
+def what_is_played(listed: ListedRoom) -> str:
+    """The rules, and what is not as usual."""
+    match = "" if listed.best_of == 1 else f", best of {listed.best_of}"
+    redeals = "" if not listed.redeals else f", {listed.redeals} redeal{'s' * (listed.redeals > 1)}"
+    return f"{clean(listed.rules)}{redeals}{match}"

@@ -1,0 +1,254 @@
+"""The plain face: what changed, as lines of text for every terminal, pipe and screen reader. Pure."""
+
+from collections.abc import Iterator
+from textwrap import wrap
+from typing import Final
+
+from fairest_cli.model.known_room import Link, Model
+from fairest_cli.model.seal_check import describe_proof
+from fairest_cli.session.connection import Update
+from fairest_cli.text.board_text import COLUMNS, as_json_line, clean, draw_board, draw_result, format_time
+from fairest_protocol.calculation.cards import rank, rank_name
+from fairest_protocol.calculation.moves import REDEAL
+from fairest_protocol.calculation.rules import span
+from fairest_protocol.messages import entries
+from fairest_protocol.messages.entries import Entry
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_server import Error, Placed, Refused, Snapshot, View, Welcome
+from fairest_protocol.messages.options import RoomOptions, Spectators
+from fairest_protocol.messages.refusals import Breach
+
+HELP: Final = """\
+A move is where from, then where to:
+  s1 ... s8  the turned card to a foundation
+  sa ... sh  the turned card onto a waste pile
+  a1 ... h8  the top of a waste pile to a foundation
+  redeal     when the stock is empty, if the rules have a redeal
+  stop       end your race and keep what you have placed
+  resign     give the round up
+Each foundation takes the rank that it says it needs, whatever the suit; in
+brackets are the ranks that come after.
+Cards never go from pile to pile, and nothing leaves a foundation. Who first
+places every card wins; if nobody can, more cards win.
+Other words: ready, board, time, words (check words), rematch, leave, help."""
+
+
+def tell_json(before: Model, update: Update) -> Iterator[str]:  # noqa: ARG001 (the two ways to tell are called alike)
+    """The server's message as one line; a new player's token is for nobody's eyes and left out."""
+    message = update.message
+    if isinstance(message, Welcome):
+        message = message.model_copy(update={"token": None})
+    if message is not None:
+        yield as_json_line(message)
+
+
+def tell(before: Model, update: Update) -> Iterator[str]:
+    """What a person wants to read about this change: the news, and the boards if they look different now.
+
+    The result of a round stands below the boards.
+    """
+    message = update.message
+    shown = message.entries if isinstance(message, View) else ()
+    draws = isinstance(message, Snapshot) or any(_changes_drawing(update.model, entry) for entry in shown)
+    is_over = any(isinstance(entry, entries.RoundFinished) for entry in shown)
+    if draws and is_over:
+        yield from draw(update.model)
+    yield from tell_news(before, update)
+    if draws and not is_over:
+        yield from draw(update.model)
+
+
+def tell_news(before: Model, update: Update) -> Iterator[str]:
+    """What happened, without boards. Refusals that end the client are told by who ends it."""
+    model, message = update.model, update.message
+    if update.note and (message is not None or before.link is not Link.LOST):
+        yield clean(update.note)
+    if before.link is Link.LOST and model.link is Link.CONNECTED:
+        yield "Connected again."
+    match message:
+        case Snapshot() if before.scene is None:
+            yield from _tell_snapshot(model)
+        case Snapshot():
+            yield from _tell_setback(before, model)
+        case View(entries=shown):
+            for entry in shown:
+                yield from _tell_entry(before, model, entry)
+        case Placed(placed=placed) if model.phase is Phase.RACING and placed != before.placed:
+            yield "Placed now: " + ", ".join(f"{_name(model, seat)} {count}" for seat, count in enumerate(placed))
+        case Refused(to=to, sentence=sentence) if to not in ENTRANCES:
+            yield clean(sentence)
+        case Error(code=Breach.RESTARTING, sentence=sentence):
+            yield clean(sentence)
+        case _:
+            pass
+
+
+def draw(model: Model) -> Iterator[str]:
+    """The boards that this viewer looks at: a player's own, both for a spectator."""
+    scene = model.scene
+    if scene is None or scene.phase not in (Phase.RACING, Phase.FINISHED):
+        return
+    for number in (0, 1) if model.seat is None else (model.seat,):
+        board = scene.seats[number].board
+        if board is not None:
+            yield ""
+            yield f"{_name(model, number)}: {board.placed} of {board.goal} cards"
+            yield from draw_board(board)
+
+
+def tell_time(model: Model, now_ms: int) -> str:
+    """How long the present phase lasts at most. `now_ms` is our own clock; the server's is what counts."""
+    until_ms = model.scene.deadline_ms if model.scene else None
+    if until_ms is None:
+        return "Nothing is timed right now."
+    left_ms = max(0, until_ms - (now_ms - model.clock_ahead_ms))
+    return f"{format_time(left_ms / 1000)} left."
+
+
+def tell_way_back(model: Model, option: str) -> Iterator[str]:
+    """What a player who goes types to come back, with this option behind it, while there is something to come to."""
+    if model.own and model.scene and not model.scene.match_is_over:
+        yield f"Your seat waits {model.scene.options.grace_seconds} seconds. Come back to it with:"
+        yield f"  {model.invitation}{option}"
+
+
+def _tell_setback(before: Model, model: Model) -> Iterator[str]:
+    """What a server has lost that it had shown: its Redis was replaced by one that lagged behind."""
+    was, now = before.scene, model.scene
+    if was is None or now is None:
+        return
+    if was.round != now.round:
+        if before.seat is not None:
+            yield "This is another round than you were in: that one is lost."
+        return
+    lost = [max(0, was.seats[seat].moves - now.seats[seat].moves) for seat in (0, 1)]
+    if any(lost):
+        whose = " and ".join(f"{count} of {_name(model, seat)}" for seat, count in enumerate(lost) if count)
+        yield f"Moves that are lost: {whose}. Everybody in this room goes on from here:"
+
+
+def _tell_snapshot(model: Model) -> Iterator[str]:
+    scene = model.scene
+    if scene is None:
+        return
+    yield from wrap(f"Room {model.room}: {', '.join(tell_options(scene.options))}.", COLUMNS)
+    if scene.phase is Phase.WAITING and model.seat is not None:
+        yield "Waiting for the other player, who types:"
+        yield f"  {model.invitation}"
+    if scene.phase is Phase.READY:
+        yield "Both players are here."
+    if model.witness.check_words and scene.phase in (Phase.COUNTDOWN, Phase.RACING):
+        yield f"Check words: {' '.join(model.witness.check_words)}"
+    if model.seat is None and scene.options.spectators is Spectators.OPEN:
+        yield "You watch, and see everything at once."
+    elif model.seat is None:
+        yield "You watch. What only one player has seen stays hidden from you"
+        yield "until the other one has seen it too."
+
+
+def tell_options(options: RoomOptions) -> Iterator[str]:
+    """The rules, and what is not as usual."""
+    usual = RoomOptions()
+    yield clean(options.rules)
+    if options.piles is not None:
+        yield span(range(options.piles, options.piles + 1), "waste pile")
+    if options.redeals is not None:
+        yield span(range(options.redeals, options.redeals + 1), "redeal")
+    if options.best_of > 1:
+        yield f"best of {options.best_of} rounds"
+    if options.limit_seconds != usual.limit_seconds:
+        yield f"{format_time(options.limit_seconds)} for a round"
+    if options.chase_seconds != usual.chase_seconds:
+        yield f"{format_time(options.chase_seconds)} once one has stopped"
+    if options.direct_breaks_ties:
+        yield "direct plays break a tie"
+    if options.spectators is not usual.spectators:
+        yield "nobody may watch" if options.spectators is Spectators.CLOSED else "spectators see everything at once"
+
+
+def _tell_entry(before: Model, model: Model, entry: Entry) -> Iterator[str]:
+    match entry:
+        case entries.Seated(name=name):
+            yield f"{clean(name)} sits down."
+        case entries.SeatFreed(seat=seat, reason=reason):
+            who = "You" if seat == model.seat else _name(before, seat)
+            yield f"{who} {FREED[reason]}; seat {seat + 1} is free."
+        case entries.Attached(seat=seat) if before.scene and before.scene.seats[seat].away_until_ms is not None:
+            yield f"{_name(model, seat)} is back."
+        case entries.Detached(seat=seat) if model.scene and model.scene.match_is_over:
+            yield f"{_name(model, seat)} is away."
+        case entries.Detached(seat=seat) if model.scene:
+            yield f"{_name(model, seat)} is away; the seat waits {model.scene.options.grace_seconds} seconds."
+        case entries.Paused(length_ms=length_ms):
+            yield f"The servers were away for {format_time(length_ms / 1000)}. All clocks stood still meanwhile."
+        case entries.RoundOpened(number=number):
+            yield f"Round {number}. The server has sealed its part of the deck: {entry.commitment.hex()[:16]}, signed."
+        case entries.RoundVoided():
+            yield "The round is called off."
+        case entries.PlayerReady(seat=seat):
+            yield "You are ready." if seat == model.seat else f"{_name(model, seat)} is ready."
+        case entries.Dealt():
+            yield "The cards are dealt and sealed. Everybody who has this deal has the same check words:"
+            yield f"  {' '.join(model.witness.check_words)}"
+            yield "Get set ..."
+        case entries.Started() if model.seat is not None:
+            yield "Go! You see the other player's moves once you have turned the same cards;"
+            yield "how many cards each of you has placed is told every few seconds."
+        case entries.Moved(seat=seat, move=move, card=card) if seat != model.seat and card:
+            yield f"{_name(model, seat)} plays {move} ({rank_name(rank(card))})"
+        case entries.Stopped(seat=seat):
+            yield from _tell_stopped(model, seat)
+        case entries.RoundFinished():
+            yield from _tell_finished(model, entry)
+        case entries.RematchWanted(seat=seat):
+            yield from _tell_rematch(model, seat)
+        case entries.RoomClosed():
+            yield "The room is closed."
+        case _:
+            pass
+
+
+def _tell_finished(model: Model, entry: entries.RoundFinished) -> Iterator[str]:
+    yield ""
+    yield f"The round is over after {format_time(entry.duration_ms / 1000)}."
+    yield from draw_result(entry.outcome, [_name(model, 0), _name(model, 1)])
+    yield from describe_proof(model.witness)
+    if model.scene and model.scene.options.best_of > 1:
+        state = "The match is over:" if entry.match_is_over else "The match stands at"
+        more, fewer = max(entry.wins), min(entry.wins)
+        leader = "" if more == fewer else f" for {_name(model, entry.wins.index(more))}"
+        yield f"{state} {more} to {fewer}{leader}."
+
+
+def _tell_rematch(model: Model, seat: int) -> Iterator[str]:
+    if seat == model.seat:
+        yield "You want a rematch; waiting for the other player."
+    elif model.own and not model.own.wants_rematch:
+        yield f"{_name(model, seat)} wants a rematch: type rematch."
+    else:
+        yield f"{_name(model, seat)} wants a rematch."
+
+
+ENTRANCES: Final = ("hello", "create", "join", "watch", "resume")
+FREED: Final = {"left": "left", "not_ready": "was not ready in time", "away": "stayed away too long"}
+
+
+def _tell_stopped(model: Model, seat: int) -> Iterator[str]:
+    if seat == model.seat:
+        yield "Your race has ended; your cards count. The other player may still be racing."
+    elif model.scene and model.seat is not None and not model.scene.seats[model.seat].has_stopped:
+        yield f"{_name(model, seat)} has stopped. You have {model.scene.options.chase_seconds} seconds left at most."
+    else:
+        yield f"{_name(model, seat)} has stopped."
+
+
+def _changes_drawing(model: Model, entry: Entry) -> bool:
+    """A player's board is drawn again for its own moves only; a spectator's for everybody's."""
+    if isinstance(entry, entries.Moved) and entry.card is None and entry.move is not REDEAL:
+        return False
+    return isinstance(entry, (entries.Moved, entries.Turned)) and model.seat in (None, entry.seat)
+
+
+def _name(model: Model, seat: int) -> str:
+    name = model.scene.seats[seat].name if model.scene else None
+    return clean(name or f"seat {seat + 1}") + (" (you)" if seat == model.seat and name != "you" else "")

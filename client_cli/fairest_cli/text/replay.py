@@ -1,0 +1,81 @@
+"""Step through the record of a match, forwards and back."""
+
+from collections.abc import Iterator
+
+from fairest_cli.text.board_text import clean, draw_board, draw_result, format_time
+from fairest_cli.text.rule_cards import describe_counts
+from fairest_protocol.calculation.record import Record, RecordedMove, RecordedStop
+from fairest_protocol.calculation.round import Round
+from fairest_protocol.value import Value
+
+HELP = "[Enter: next, b: back, a number: that step, e: end, q: quit]"
+
+
+class Step(Value):
+    """One moment of a match: which round, what happened, and the round after it."""
+
+    round_number: int
+    event: RecordedMove | RecordedStop | None
+    race: Round
+
+
+def all_steps(record: Record) -> list[Step]:
+    """Every moment of every round that was dealt. Raises `BadRecord`."""
+    return [
+        Step(number, event, race)
+        for number, played in enumerate(record.rounds)
+        if played.is_dealt
+        for event, race in record.steps(number)
+    ]
+
+
+def draw_heading(record: Record) -> Iterator[str]:
+    """What the record is about."""
+    names = " against ".join(clean(name) for name in record.names)
+    ties = ", direct plays break a tie" if record.direct_breaks_ties else ""
+    yield f"{names}, room {clean(record.room)}"
+    yield f"{record.rules.name}: {describe_counts(record.rules)}; best of {record.best_of}{ties}"
+
+
+def draw_step(record: Record, steps: list[Step], place: int) -> Iterator[str]:
+    """What happened at this step, and the board of the seat that it happened to."""
+    step = steps[place]
+    seats = range(len(step.race.racers))
+    yield f"-- step {place} of {len(steps) - 1}, round {step.round_number + 1}: {describe_step(record, step)}"
+    if isinstance(step.event, RecordedMove):
+        seats = range(step.event.seat, step.event.seat + 1)
+    for seat in seats:
+        board = step.race.racers[seat].board
+        yield f"{clean(record.names[seat])}: {board.placed} of {board.goal} cards"
+        yield from draw_board(board)
+    if step.race.is_over:
+        yield from draw_result(step.race.outcome(), record.names)
+
+
+def next_place(command: str, place: int, last: int) -> int | None:
+    """Where a typed command leads, None to quit. Raises ValueError, with a sentence, for what is no command."""
+    match command.strip().lower():
+        case "":
+            return min(place + 1, last)
+        case "b":
+            return max(place - 1, 0)
+        case "e":
+            return last
+        case "q":
+            return None
+        case number if number.isdecimal():
+            return min(int(number), last)
+        case other:
+            raise ValueError(f"{clean(other)!r} is none of these.")
+
+
+def describe_step(record: Record, step: Step) -> str:
+    """What happened at a step, and when."""
+    event = step.event
+    if event is None:
+        return "the cards are dealt"
+    when = format_time(event.at_ms / 1000)
+    if isinstance(event, RecordedMove):
+        return f"{when} {clean(record.names[event.seat])} plays {event.move}"
+    names = " and ".join(clean(record.names[seat]) for seat in event.seats)
+    return f"{when} {names}: {event.ending.replace('_', ' ')}"

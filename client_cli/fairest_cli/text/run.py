@@ -1,0 +1,126 @@
+"""One session each: a player in a room, a spectator, a bot, a race at home. They put the client's parts together."""
+
+import asyncio
+import random
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Final
+
+from fairest_cli.bots.player import play_match
+from fairest_cli.bots.policies import Policy
+from fairest_cli.model.known_room import Model
+from fairest_cli.records.files import save_record
+from fairest_cli.records.receipts import receipts_folder
+from fairest_cli.session.connection import Connection, Errand, Update
+from fairest_cli.session.identity import Identity, open_identity
+from fairest_cli.session.local_server import own_server
+from fairest_cli.text.board_text import draw_result
+from fairest_cli.text.line_player import Player
+from fairest_cli.text.narration import draw, tell, tell_json, tell_news
+from fairest_protocol.calculation.record import read_record
+from fairest_protocol.messages.from_client import Create, Join
+from fairest_protocol.messages.options import RoomOptions
+
+ATTEMPTS: Final = 3
+"""How often a server that never answered is tried."""
+HOUSE_PACE_SECONDS: Final = 2.0
+"""A house bot thinks about as long as a person does."""
+
+
+@contextmanager
+def open_seat(server: str, name: str | None, errand: Errand) -> Iterator[Connection]:
+    """The way to a seat on a server, for the player of this name on this machine. Raises `IdentityInUse`."""
+    with open_identity(server, name) as identity:
+        yield Connection(server, identity, errand, name=name, gives_up_after=ATTEMPTS, receipts=receipts_folder())
+
+
+def open_view(server: str, errand: Errand) -> Connection:
+    """The way to a spectator's place in a room, for nobody in particular."""
+    return Connection(server, Identity(), errand, gives_up_after=ATTEMPTS)
+
+
+@asynccontextmanager
+async def house_room(
+    policy: Policy, options: RoomOptions, pace_seconds: float, *, rematches: bool
+) -> AsyncIterator[tuple[str, str]]:
+    """A server of our own with a house bot that waits in a room; yields the server's URL and the room's code.
+
+    Raises `NoServer`.
+    """
+    async with own_server() as url:
+        house = Connection(url, Identity(), Create(options=options), name="house", gives_up_after=ATTEMPTS)
+        hosting = asyncio.create_task(play_match(house, policy, random.Random(), pace_seconds, rematches=rematches))
+        try:
+            yield url, await house.entered()
+        finally:
+            hosting.cancel()
+            await asyncio.gather(hosting, return_exceptions=True)
+
+
+def open_guest_seat(url: str, room: str, *, is_person: bool) -> Connection:
+    """The way to the other seat of the house's room; who was there is forgotten with the house's server."""
+    receipts = receipts_folder() if is_person else None
+    name = "you" if is_person else "guest"
+    return Connection(url, Identity(), Join(room=room), name=name, gives_up_after=ATTEMPTS, receipts=receipts)
+
+
+async def race(server: str, name: str | None, errand: Errand, as_json: bool) -> None:
+    """A person, or a pipe, in a seat of a room. Raises `Rejected`, `IdentityInUse`; when cancelled, the seat waits."""
+    with open_seat(server, name, errand) as connection:
+        await _sit(connection, as_json, way_back=f" --name {name}" if name else "")
+
+
+async def watch_room(server: str, errand: Errand, as_json: bool) -> None:
+    """A spectator of a room. Raises `Rejected`."""
+    await _sit(open_view(server, errand), as_json)
+
+
+async def let_bot_play(server: str, errand: Errand, policy: Policy, pace_seconds: float) -> None:
+    """A bot in a seat of a room, until the match is over; then the results. Raises `Rejected`."""
+    connection = Connection(server, Identity(), errand, gives_up_after=ATTEMPTS)
+    record = await play_match(connection, policy, random.Random(), pace_seconds)
+    if record is not None:
+        played = read_record(record.lines)
+        for number, finished in enumerate(played.rounds, 1):
+            if finished.outcome is not None:
+                print(f"Round {number}:")
+                print("\n".join(draw_result(finished.outcome, played.names)))
+
+
+async def race_at_home(policy: Policy, options: RoomOptions, *, is_person: bool) -> None:
+    """A race against a house bot on a server of our own, or of two bots. Raises `NoServer`.
+
+    The house bot opens the room; then the person, or the other bot, comes in.
+    """
+    pace_seconds = HOUSE_PACE_SECONDS if is_person else 0
+    async with house_room(policy, options, pace_seconds, rematches=is_person) as (url, room):
+        guest = open_guest_seat(url, room, is_person=is_person)
+        if is_person:
+            await _sit(guest, as_json=False)
+        else:
+            await _race_bots(guest, policy)
+
+
+async def _sit(connection: Connection, as_json: bool, way_back: str | None = None) -> None:
+    notes = sys.stderr if as_json else sys.stdout
+    player = Player(
+        connection,
+        tell=tell_json if as_json else tell,
+        write=lambda line: print(line, flush=True),
+        note=lambda line: print(line, file=notes, flush=True),
+        is_person=sys.stdin.isatty(),
+        way_back=way_back,
+    )
+    await player.run()
+
+
+async def _race_bots(guest: Connection, policy: Policy) -> None:
+    def show(before: Model, update: Update) -> None:
+        for line in tell_news(before, update):
+            print(line)
+
+    record = await play_match(guest, policy, random.Random(), 0, show=show)
+    print("\n".join(draw(guest.model)))
+    if record is not None:
+        print(f"The record is at {save_record(record)}")

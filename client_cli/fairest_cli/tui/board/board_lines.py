@@ -1,0 +1,197 @@
+"""A board as lines of text with styles: foundations as ladders, piles as fans, a whole side of a race. Pure."""
+
+from collections.abc import Iterator, Sequence
+from math import ceil
+from typing import Final
+
+from rich.text import Text
+
+from fairest_cli.tui.board.card_input import STOCK, fitting
+from fairest_cli.tui.board.card_style import CARD_COLUMNS, CHIP_COLUMNS, GOLD, QUIET, SLIM_COLUMNS, Deck
+from fairest_protocol.calculation.board import Board
+from fairest_protocol.calculation.cards import Card, rank, rank_name
+from fairest_protocol.calculation.moves import FOUNDATION_DIGITS, PILE_LETTERS
+from fairest_protocol.calculation.rules import Foundation
+
+WANTED: Final = f"bold #1d1d1d on {GOLD}"
+LETTER: Final = f"bold {GOLD}"
+LADDER_COLUMNS: Final = 41
+"""A foundation with its top card and its whole sequence, without marks."""
+FULL_SIDE_COLUMNS: Final = 37
+"""A side of a race that shows sequences and fans needs so many, else it shows ranks."""
+
+
+def foundation_row(
+    number: int, board: Board, deck: Deck, *, moving: frozenset[Card] = frozenset(), hints: bool = False
+) -> Text:
+    """A foundation: its digit, its step, the card on top, its sequence with the wanted rank in brackets, the hints."""
+    foundation, cards = board.layout[number], board.foundations[number]
+    top = deck.chip(cards[-1], is_moving=cards[-1] in moving) if cards else Text("  -".ljust(CHIP_COLUMNS), QUIET)
+    row = Text.assemble((f" {FOUNDATION_DIGITS[number]} ", LETTER), (f"{foundation.step:+d} ", QUIET), top, " ")
+    row.append(sequence(foundation, len(cards)))
+    if hints:
+        row.append(_foundation_marks(number, board, deck))
+    return row
+
+
+def sequence(foundation: Foundation, placed: int) -> Text:
+    """All ranks of a foundation, each in its place for the whole race; only the brackets move on."""
+    text = Text()
+    for place, number in enumerate(foundation.sequence()):
+        if place == placed:
+            text.append(f"[{rank_name(number)}]", WANTED)
+            continue
+        before = "" if place == placed + 1 and placed < foundation.length else " "
+        text.append(f"{before}{rank_name(number)}", QUIET if place < placed else "")
+    if placed != foundation.length - 1:
+        text.append(" ")
+    return text
+
+
+def pile_head(number: int, board: Board, *, is_picked: bool, hints: bool, letter: str = "") -> Text:
+    """The letter of a pile, the count of its cards, and the foundations that its top fits."""
+    pile = board.piles[number]
+    head = Text(f" {letter or PILE_LETTERS[number]} ", f"{WANTED}" if is_picked else LETTER)
+    head.append(f" {len(pile)}" if pile else " -", QUIET)
+    targets = fitting(number, board) if hints else []
+    if targets:
+        digits = "".join(FOUNDATION_DIGITS[target] for target in targets)
+        head.append(f" >{digits}", f"bold {GOLD}")
+    return head
+
+
+def fan(
+    pile: Sequence[Card], columns: int, lines: int, deck: Deck, moving: frozenset[Card] = frozenset()
+) -> list[Text]:
+    """The cards of a pile from the bottom down, then on in the next column; where there is little room, ranks alone.
+
+    Where even that is too little, the first entry says how many cards of the bottom are not shown.
+    """
+    if lines < 1 or not pile:
+        return []
+    width = CHIP_COLUMNS if ceil(len(pile) / lines) * (CHIP_COLUMNS + 1) <= columns + 1 else SLIM_COLUMNS
+    room = max(1, (columns + 1) // (width + 1)) * lines
+    hidden = 0 if len(pile) <= room else len(pile) - room + 1
+    chips = [Text(f"+{hidden}".ljust(width), QUIET)] if hidden else []
+    chips += [
+        deck.chip(card, width, is_top=place == len(pile) - 1, is_moving=card in moving)
+        for place, card in enumerate(pile)
+        if place >= hidden
+    ]
+    rows = [Text() for _ in range(min(lines, len(chips)))]
+    for place, chip in enumerate(chips):
+        row = rows[place % lines]
+        if place >= lines:
+            row.append(" ")
+        row.append(chip)
+    return rows
+
+
+def large_fan(
+    pile: Sequence[Card], columns: int, lines: int, deck: Deck, moving: frozenset[Card] = frozenset()
+) -> list[Text]:
+    """The same with whole cards: a line of each that lies under others, and as much of the top one as has room.
+
+    A pile that has more cards than lines, or too narrow a place, is a small fan.
+    """
+    if not pile or len(pile) > lines or columns < CARD_COLUMNS:
+        return fan(pile, columns, lines, deck, moving)
+    *under, top = pile
+    rows = [deck.chip(card, CARD_COLUMNS, is_top=False, is_moving=card in moving) for card in under]
+    face = deck.card(top, is_moving=top in moving)
+    return [*rows, *face[: lines - len(rows)]]
+
+
+def stock_line(board: Board, deck: Deck) -> Text:
+    """The turned card and the stock in one line."""
+    line = Text(" ")
+    if board.turned is not None:
+        line.append(deck.chip(board.turned)).append(f" turned, {board.stock} in the stock", QUIET)
+    elif board.stock:
+        line.append(f"nothing turned, {board.stock} in the stock", QUIET)
+    else:
+        line.append("the stock is empty", QUIET)
+    return line
+
+
+def side(head: Text, board: Board, columns: int, lines: int, deck: Deck) -> list[Text]:
+    """A player's whole board in a part of the screen: with sequences and fans where they fit, else its ranks."""
+    piles_lines = lines - len(board.layout) - 4
+    if columns < FULL_SIDE_COLUMNS or piles_lines < 4 or columns < (SLIM_COLUMNS + 1) * len(board.piles):
+        return _compact_side(head, board, columns, lines, deck)
+    rows = [head, *(_slim_row(number, board) for number in range(len(board.layout))), stock_line(board, deck)]
+    share = columns // len(board.piles)
+    heads = [pile_head(number, board, is_picked=False, hints=False) for number in range(len(board.piles))]
+    fans = [fan(pile, share - 2, piles_lines, deck) for pile in board.piles]
+    rows += [Text(), _beside(heads, share)]
+    rows += [
+        _beside([Text(" ") + each[line] if line < len(each) else Text() for each in fans], share)
+        for line in range(max(map(len, fans), default=0))
+    ]
+    return rows[:lines]
+
+
+def _slim_row(number: int, board: Board) -> Text:
+    foundation = board.layout[number]
+    row = Text.assemble((f" {FOUNDATION_DIGITS[number]} ", LETTER), (f"{foundation.step:+d} ", QUIET))
+    return row.append(sequence(foundation, len(board.foundations[number])))
+
+
+def _compact_side(head: Text, board: Board, columns: int, lines: int, deck: Deck) -> list[Text]:
+    """Tops of the foundations; a line for each pile if they fit, else their tops."""
+    tops = [
+        Text.assemble((f" {digit} ", LETTER), f"{rank_name(rank(cards[-1])) if cards else '-':<2}")
+        for digit, cards in zip(FOUNDATION_DIGITS, board.foundations, strict=False)
+    ]
+    rows = [head, *_in_lines(tops, columns)]
+    left = lines - len(rows)
+    if left >= len(board.piles):
+        rows += [_pile_line(number, pile, columns) for number, pile in enumerate(board.piles)]
+    else:
+        rows += _in_lines(
+            [
+                Text.assemble((f" {letter} ", LETTER), f"{rank_name(rank(pile[-1])) if pile else '-':<2}")
+                for letter, pile in zip(PILE_LETTERS, board.piles, strict=False)
+            ],
+            columns,
+        )
+    if len(rows) < lines:
+        rows.append(stock_line(board, deck))
+    return rows[:lines]
+
+
+def _pile_line(number: int, pile: Sequence[Card], columns: int) -> Text:
+    """The ranks of a pile, bottom first; if they are too many, those of its upper end."""
+    names = [rank_name(rank(card)) for card in pile]
+    room = columns - 4
+    while names and len(" ".join(names)) > room - 2 * (len(names) < len(pile)):
+        names.pop(0)
+    text = ("… " if len(names) < len(pile) else "") + (" ".join(names) or "-")
+    return Text.assemble((f" {PILE_LETTERS[number]} ", LETTER), text)
+
+
+def _in_lines(parts: Sequence[Text], columns: int) -> Iterator[Text]:
+    """Parts of the same width, as many in a line as fit."""
+    each = max(1, columns // max(1, *(part.cell_len for part in parts)))
+    for start in range(0, len(parts), each):
+        yield Text().join(parts[start : start + each])
+
+
+def _beside(parts: Sequence[Text], share: int) -> Text:
+    """Parts side by side, each in its share of the line."""
+    line = Text()
+    for part in parts:
+        line.append(part)
+        line.append(" " * max(0, share - part.cell_len))
+    return line
+
+
+def _foundation_marks(number: int, board: Board, deck: Deck) -> Text:
+    """What could go here now: the turned card, and the letters of piles."""
+    marks = Text("  ")
+    if board.turned is not None and number in fitting(STOCK, board):
+        marks.append(f"<{deck.name(board.turned)}", f"bold {GOLD}")
+    letters = [PILE_LETTERS[pile] for pile in range(len(board.piles)) if number in fitting(pile, board)]
+    if letters:
+        marks.append("<" + "".join(letters), f"bold {GOLD}")
+    return marks

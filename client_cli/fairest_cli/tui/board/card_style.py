@@ -1,0 +1,94 @@
+"""What cards and keys look like: letters and colours, by the player's choice. Pure."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from rich.text import Text
+
+from fairest_cli.tui.settings import Colours, Settings
+from fairest_protocol.calculation.cards import Card, rank, rank_name
+from fairest_protocol.value import Value
+
+PAPER: Final = "#f5f0e1"
+FADED: Final = "#c9c2ab"
+BACK: Final = "#8fb8a8 on #1d4a3c"
+GOLD: Final = "#f2c14e"
+QUIET: Final = "#7d9c90"
+INK: Final[dict[Colours, dict[str, str]]] = {
+    Colours.TWO: {"C": "#1d1d1d", "S": "#1d1d1d", "D": "#c1121f", "H": "#c1121f"},
+    Colours.FOUR: {"C": "#1b7f3b", "S": "#1d1d1d", "D": "#1f4fbf", "H": "#c1121f"},
+}
+SYMBOLS: Final = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}
+
+CHIP_COLUMNS: Final = 5
+"""A card in a row or a pile: a blank, two for the rank, one for the suit, a blank."""
+SLIM_COLUMNS: Final = 3
+"""A card without its suit, where there is little room."""
+CARD_COLUMNS: Final = 9
+CARD_LINES: Final = 5
+
+
+class Deck(Value):
+    """The cards as this player wants to see them."""
+
+    colours: Colours = Colours.TWO
+    is_ascii: bool = False
+
+    def name(self, card: Card) -> str:
+        """A card in two or three letters."""
+        suit = card[1].upper()
+        return rank_name(rank(card)) + (suit if self.is_ascii else SYMBOLS[suit])
+
+    def style(self, card: Card, *, is_top: bool = True) -> str:
+        """Ink on paper; a card that lies under others is on paper a little darker."""
+        if self.colours is Colours.MONOCHROME:
+            return "bold reverse" if is_top else "reverse"
+        ink = INK[self.colours][card[1].upper()]
+        return f"bold {ink} on {PAPER}" if is_top else f"{ink} on {FADED}"
+
+    def chip(self, card: Card, columns: int = CHIP_COLUMNS, *, is_top: bool = True, is_moving: bool = False) -> Text:
+        """A card in one line. What the server has not confirmed yet is underlined, and has a dot behind it."""
+        style = self.style(card, is_top=is_top) + (" underline" if is_moving else "")
+        if columns < CHIP_COLUMNS:
+            return Text(f"{rank_name(rank(card)):>2}".ljust(columns), style)
+        name = f" {self.name(card):<3}" if rank(card) == 10 else f"  {self.name(card):<2}"
+        return Text((name + ("." if is_moving else "")).ljust(columns), style)
+
+    def card(self, card: Card, *, is_moving: bool = False) -> list[Text]:
+        """A card on which nothing lies, large."""
+        style, name = self.style(card), self.name(card)
+        suit = name[-1]
+        lines = ["", f"    {suit}", "", f" {name:>7} "]
+        first = self.chip(card, CARD_COLUMNS, is_moving=is_moving)
+        return [first, *(Text(line.ljust(CARD_COLUMNS), style) for line in lines)]
+
+    def back(self) -> list[Text]:
+        """A card that is not turned yet, large."""
+        letter = "#" if self.is_ascii else "░"
+        style = "reverse dim" if self.colours is Colours.MONOCHROME else BACK
+        return [Text(letter * CARD_COLUMNS, style) for _ in range(CARD_LINES)]
+
+    def slot(self) -> list[Text]:
+        """A place where no card lies."""
+        corners = "+-+|+-+" if self.is_ascii else "╭─╮│╰─╯"
+        inner = CARD_COLUMNS - 2
+        middle = f"{corners[3]}{' ' * inner}{corners[3]}"
+        rows = [
+            corners[0] + corners[1] * inner + corners[2],
+            *[middle] * (CARD_LINES - 2),
+            corners[4] + corners[5] * inner + corners[6],
+        ]
+        return [Text(row, QUIET) for row in rows]
+
+
+def deck_of(settings: Settings) -> Deck:
+    """The cards that these settings ask for."""
+    return Deck(settings.colours, settings.ascii_cards)
+
+
+def foot(keys: Iterable[tuple[str, str]]) -> Text:
+    """The line of keys below a screen: each key, and what it does."""
+    text = Text(" ", no_wrap=True)
+    for key, meaning in keys:
+        text.append(key, f"bold {GOLD}").append(f" {meaning}  ", QUIET)
+    return text

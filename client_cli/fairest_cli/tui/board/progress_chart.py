@@ -1,0 +1,71 @@
+"""How both players came on over time: two step curves in braille dots, or in letters. Pure."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.text import Text
+
+from fairest_cli.session.progress import Points
+from fairest_cli.tui.board.card_style import GOLD
+
+STYLES: Final = (f"bold {GOLD}", "bold #6ec6ff")
+LETTERS: Final = "12"
+DOTS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+"""The bits of a braille sign, from the top."""
+SCALE_COLUMNS: Final = 4
+
+
+def draw_curve(players: Sequence[Points], goal: int, columns: int, lines: int, *, is_ascii: bool = False) -> list[Text]:
+    """The curves over a scale of cards; where they lie on one another, the first player's is seen."""
+    width, height = columns - SCALE_COLUMNS, lines
+    end_ms = max((points[-1][0] for points in players if points), default=0)
+    if width < 4 or height < 2 or not end_ms or not goal:
+        return []
+    grids = [_dots(points, end_ms, goal, width * 2, height * 4) for points in players]
+    rows = []
+    for line in range(height):
+        row = Text(f"{_scale(line, height, goal):>3} ", "dim")
+        for column in range(width):
+            signs = [_sign(grid, column, line) for grid in grids]
+            seat = next((number for number, sign in enumerate(signs) if sign), None)
+            if seat is None:
+                row.append(" ")
+            elif is_ascii:
+                row.append(LETTERS[seat], STYLES[seat])
+            else:
+                row.append(chr(0x2800 + (signs[0] | signs[1] if len(signs) > 1 else signs[0])), STYLES[seat])
+        rows.append(row)
+    return rows
+
+
+def _dots(points: Points, end_ms: int, goal: int, width: int, height: int) -> set[tuple[int, int]]:
+    """The dots of a step curve: along to the next point, then up to it."""
+    dots: set[tuple[int, int]] = set()
+    column = level = None
+    for at_ms, placed in points:
+        to_column = round(at_ms * (width - 1) / end_ms)
+        to_level = height - 1 - round(min(placed, goal) * (height - 1) / goal)
+        if column is not None and level is not None:
+            dots |= {(each, level) for each in range(column, to_column + 1)}
+            dots |= {(to_column, each) for each in range(min(level, to_level), max(level, to_level) + 1)}
+        dots.add((to_column, to_level))
+        column, level = to_column, to_level
+    if column is not None and level is not None:
+        dots |= {(each, level) for each in range(column, width)}
+    return dots
+
+
+def _sign(dots: set[tuple[int, int]], column: int, line: int) -> int:
+    return sum(
+        bit
+        for down, bits in enumerate(DOTS)
+        for right, bit in enumerate(bits)
+        if (column * 2 + right, line * 4 + down) in dots
+    )
+
+
+def _scale(line: int, height: int, goal: int) -> str:
+    """The count that a line stands for, at the ends and in the middle."""
+    if line in (0, height - 1, (height - 1) // 2):
+        return str(round(goal * (height - 1 - line) / (height - 1)))
+    return ""

@@ -1,0 +1,1 @@
+"""One module for each screen, named after what the game calls it."""

@@ -1,0 +1,113 @@
+"""The deal: what both players get, a pure function of a seed and the rules."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from fairest_protocol.calculation.cards import Card, full_deck, rank
+from fairest_protocol.calculation.rules import Foundation, Redeal, Rules, Thrown
+from fairest_protocol.calculation.seal import draw_below, make_envelope, make_salt, random_bytes, shuffle
+from fairest_protocol.value import Value
+
+
+class Deal(Value):
+    """Starters, markers, and for each pass the committed order of *all* stock cards.
+
+    `orders[0]` is the stock. After redeal number n the new stock is the waste, sorted by its place in `orders[n]`;
+    turning a waste over keeps the order of the deal, so then `orders[n]` is the stock again. Whoever redeals
+    first, and however the piles lie, the same cards come back in the same order.
+    """
+
+    foundations: tuple[Foundation, ...]
+    starters: tuple[Card, ...]
+    markers: tuple[Card, ...]
+    orders: tuple[tuple[Card, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SealedDeal:
+    """The deal of a round behind its envelopes. A salt is made when it is asked for first, and kept.
+
+    Whoever reads a log to learn where its race stands needs few of them, and all take longer than the deal itself.
+    """
+
+    round_id: bytes
+    deal: Deal
+    seed: bytes
+    _salts: list[list[bytes]] = field(compare=False, repr=False)
+    """For each sealed pass and position, empty as long as nobody has asked."""
+
+    def salt(self, pass_number: int, position: int) -> bytes:
+        """The salt of the envelope that holds the card at this position of this pass."""
+        number = sealed_pass(pass_number, self._salts)
+        salts = self._salts[number]
+        salt = salts[position]
+        if not salt:
+            salt = salts[position] = make_salt(self.seed, number, position)
+        return salt
+
+    @property
+    def envelopes(self) -> tuple[tuple[bytes, ...], ...]:
+        """For each sealed pass and position, the hash that hides its card. Made anew: a room shows them once."""
+        return tuple(
+            tuple(
+                make_envelope(self.round_id, number, position, card, self.salt(number, position))
+                for position, card in enumerate(self.deal.orders[number])
+            )
+            for number in range(len(self._salts))
+        )
+
+
+def make_deal(rules: Rules, seed: bytes) -> Deal:
+    """Shuffle the whole deck, lay out starters and markers, and fix the order of every redeal.
+
+    Starters and markers are the first cards of their ranks in the *unshuffled* deck, wherever the shuffle put them.
+    Taking the first ones of the shuffled deck would leave the early stock short of their ranks
+    (docs/decisions/0003-starters.md).
+    """
+    deck = shuffle(full_deck(rules.decks), random_bytes("shuffle", seed))
+    unlaid = list(full_deck(rules.decks))
+    if isinstance(rules.foundations, Thrown):
+        starters = deck[: rules.foundations.count]
+        foundations = _throw(rules.foundations, starters, random_bytes("dice", seed))
+    else:
+        foundations = rules.foundations
+        laid = foundations if rules.starters else ()
+        starters = tuple(_take_first(unlaid, foundation.start) for foundation in laid)
+    markers = tuple(_take_first(unlaid, number) for number in rules.markers)
+    stock = tuple(card for card in deck if card not in starters and card not in markers)
+    redeals = range(1, rules.redeals + 1)
+    if rules.redeal is Redeal.RESHUFFLED:
+        orders = tuple(shuffle(stock, random_bytes("redeal", seed, bytes([number]))) for number in redeals)
+    else:
+        orders = tuple(stock for _ in redeals)
+    return Deal(foundations, starters, markers, (stock, *orders))
+
+
+def seal_deal(rules: Rules, seed: bytes, round_id: bytes) -> SealedDeal:
+    """The deal of a seed, with an envelope for each position of the stock and of each reshuffled redeal.
+
+    A waste that is turned over comes back in the order of the stock, whose envelopes are open by then: those passes
+    have no envelopes of their own.
+    """
+    deal = make_deal(rules, seed)
+    sealed = deal.orders if rules.redeal is Redeal.RESHUFFLED else deal.orders[:1]
+    return SealedDeal(round_id, deal, seed, [[b""] * len(order) for order in sealed])
+
+
+def sealed_pass(pass_number: int, envelopes: Sequence[object]) -> int:
+    """The pass whose envelopes hold the cards of this one: its own, or the stock's where a waste is turned over."""
+    return pass_number if pass_number < len(envelopes) else 0
+
+
+def _take_first(deck: list[Card], wanted: int) -> Card:
+    return deck.pop(next(place for place, card in enumerate(deck) if rank(card) == wanted))
+
+
+def _throw(thrown: Thrown, starters: tuple[Card, ...], dice: Iterator[int]) -> tuple[Foundation, ...]:
+    """All dice are thrown again while two foundations would ask for the same cards in the same order."""
+    while True:
+        foundations = tuple(
+            Foundation(rank(starter), draw_below(thrown.sides, dice) + 1, thrown.length) for starter in starters
+        )
+        if len(set(foundations)) == len(foundations):
+            return foundations

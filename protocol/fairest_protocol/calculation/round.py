@@ -1,0 +1,205 @@
+"""One race on one deal: every seat's run through it, who is how far, and how it ends.
+
+A round knows the whole deal, so it lives where the deal may be known: in the server, in a replay, in practice alone.
+It knows no time; who judges limits and absence calls `stop`.
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from fairest_protocol.calculation.board import Board, Illegal, lay_out
+from fairest_protocol.calculation.deal import Deal
+from fairest_protocol.calculation.moves import REDEAL, RESIGN, STOP, Move
+from fairest_protocol.calculation.rules import Rules
+from fairest_protocol.value import Value, replace, wire_value
+
+
+class Turn(NamedTuple):
+    """How far a player has seen; turns compare in the order in which they come.
+
+    `position` counts in the committed order of *all* stock cards of that pass, from 0. An empty stock is one more
+    turn: the position behind the last card.
+    """
+
+    pass_number: int
+    position: int
+
+
+Opening = tuple[Turn, bool]
+"""When something may be seen by everybody: a card as soon as every player still racing is at its turn, (turn, False); a
+decision as soon as they are past it, (turn, True), which comes between this turn and the next one.
+"""
+
+
+class Ending(StrEnum):
+    """How one seat's race ended."""
+
+    WON = "won"
+    STUCK = "stuck"
+    STOPPED = "stopped"
+    OUT_OF_TIME = "out_of_time"
+    AWAY = "away"
+    RESIGNED = "resigned"
+    NOT_REVEALED = "not_revealed"
+    ROUND_OVER = "round_over"
+    """Still racing when the other seat placed every card, resigned or never revealed its entropy."""
+
+
+class Racer(Value):
+    """One seat in the race.
+
+    `ahead` are the positions still face down in this pass, ascending. `moves` counts what was accepted, so the next
+    move of this seat has the sequence number `moves + 1`, and `last_move` is the newest of them; `seen` counts the
+    stock cards turned in all passes.
+    """
+
+    board: Board
+    turn: Turn
+    ahead: Sequence[int]
+    moves: int = 0
+    seen: int = 1
+    ending: Ending | None = None
+    last_move: Move | None = None
+
+
+@wire_value
+class Score:
+    """What a seat has to show for its race; `turns` is how many stock cards it turned."""
+
+    placed: int
+    goal: int
+    direct: int
+    turns: int
+    ending: Ending
+
+    @property
+    def is_near_miss(self) -> bool:
+        """45 or more of 52 cards placed without winning, 86.5 % where the goal is another."""
+        return self.placed < self.goal and self.placed * 52 >= 45 * self.goal
+
+
+@wire_value
+class Outcome:
+    """The result of a round: the winning seat, or None for a draw, and each seat's score."""
+
+    winner: int | None
+    scores: tuple[Score, ...]
+
+
+class Round(Value):
+    """A race under way or over; a value, never changed: `play` and `stop` return the next one."""
+
+    rules: Rules
+    deal: Deal
+    racers: tuple[Racer, ...]
+    direct_breaks_ties: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every seat's race has ended."""
+        return all(racer.ending for racer in self.racers)
+
+    @property
+    def horizon(self) -> Opening | None:
+        """What opens no later than this is open; None when nobody is racing any more, and everything is.
+
+        It is the lowest turn among the players still racing; at the last turn of all, decisions are open too.
+        """
+        lowest: Turn | None = None
+        for racer in self.racers:
+            if not racer.ending and (lowest is None or racer.turn < lowest):
+                lowest = racer.turn
+        return None if lowest is None else (lowest, self.is_last_turn(lowest))
+
+    def refusal(self, seat: int, move: Move) -> Illegal | None:
+        """Why this seat may not make this move; ended races are for the caller to refuse."""
+        return self.racers[seat].board.refusal(move)
+
+    def play(self, seat: int, move: Move) -> "Round":
+        """The round after a legal move of a seat that is still racing."""
+        racer = self.racers[seat]
+        if move is STOP or move is RESIGN:
+            chosen = Ending.STOPPED if move is STOP else Ending.RESIGNED
+            return self._with(seat, replace(racer, moves=racer.moves + 1, ending=chosen, last_move=move))
+        turn, ahead, seen, next_card = racer.turn, racer.ahead, racer.seen, None
+        if move is REDEAL:
+            turn, ahead = self._redealt(racer)
+        if move.takes_turned or move is REDEAL:
+            pass_number = turn.pass_number
+            order = self.deal.orders[pass_number]
+            if ahead:
+                turn, ahead, seen = Turn(pass_number, ahead[0]), ahead[1:], seen + 1
+                next_card = order[turn.position]
+            else:
+                turn = Turn(pass_number, len(order))
+        board = racer.board.play(move, next_card)
+        has_placed = board.foundations is not racer.board.foundations
+        ending = Ending.WON if has_placed and board.is_won else Ending.STUCK if board.is_stuck else None
+        return self._with(seat, Racer(board, turn, ahead, racer.moves + 1, seen, ending, move))
+
+    def stop(self, seats: Sequence[int], ending: Ending) -> "Round":
+        """The round after these seats, still racing, were stopped by the clock or by their absence."""
+        stopped = self
+        for seat in seats:
+            stopped = stopped._with(seat, replace(stopped.racers[seat], ending=ending))
+        return stopped
+
+    def outcome(self) -> Outcome:
+        """Who won, once the round is over: a decision at once, else more cards, else the tie-break of the room."""
+        scores = tuple(_score(racer) for racer in self.racers)
+        return Outcome(judge(scores, direct_breaks_ties=self.direct_breaks_ties), scores)
+
+    def is_last_turn(self, turn: Turn) -> bool:
+        """Whether nothing is hidden at this turn any more: stock empty, no redeal left."""
+        pass_number, position = turn
+        return position == len(self.deal.orders[-1]) and pass_number == self.rules.redeals
+
+    def _redealt(self, racer: Racer) -> tuple[Turn, Sequence[int]]:
+        order = self.deal.orders[racer.turn.pass_number + 1]
+        waste = {card for pile in racer.board.piles for card in pile}
+        ahead = [position for position, card in enumerate(order) if card in waste]
+        return Turn(racer.turn.pass_number + 1, -1), ahead
+
+    def _with(self, seat: int, racer: Racer) -> "Round":
+        racers = (*self.racers[:seat], racer, *self.racers[seat + 1 :])
+        if racer.ending in DECISIVE:
+            racers = tuple(other if other.ending else replace(other, ending=Ending.ROUND_OVER) for other in racers)
+        return Round(self.rules, self.deal, racers, self.direct_breaks_ties)
+
+
+DECISIVE = frozenset({Ending.WON, Ending.RESIGNED, Ending.NOT_REVEALED})
+"""Endings of one seat that end the round for everybody."""
+
+
+def start_round(rules: Rules, deal: Deal, seats: int = 2, direct_breaks_ties: bool = False) -> Round:
+    """The round with its first card turned for every seat."""
+    stock = deal.orders[0]
+    board = lay_out(rules, deal).turn(stock[0])
+    racer = Racer(board, Turn(0, 0), range(1, len(stock)))
+    return Round(rules, deal, (racer,) * seats, direct_breaks_ties)
+
+
+def undealt_outcome(rules: Rules, endings: Sequence[Ending]) -> Outcome:
+    """The result of a round that ended before its cards were dealt: somebody left, or never revealed its entropy."""
+    scores = tuple(Score(0, rules.goal, 0, 0, ending) for ending in endings)
+    return Outcome(judge(scores, direct_breaks_ties=False), scores)
+
+
+def _score(racer: Racer) -> Score:
+    assert racer.ending is not None, "the round is not over"
+    board = racer.board
+    return Score(board.placed, board.goal, board.direct, racer.seen, racer.ending)
+
+
+def judge(scores: Sequence[Score], *, direct_breaks_ties: bool) -> int | None:
+    """The seat that wins with these scores, or None for a draw."""
+    for seat, score in enumerate(scores):
+        if score.ending is Ending.WON:
+            return seat
+    standing = [
+        (score.ending not in (Ending.RESIGNED, Ending.NOT_REVEALED), score.placed, score.direct * direct_breaks_ties)
+        for score in scores
+    ]
+    best = max(standing)
+    return standing.index(best) if standing.count(best) == 1 else None

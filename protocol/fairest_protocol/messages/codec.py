@@ -1,0 +1,63 @@
+"""Text becomes a message once, here, and a message becomes text once, here."""
+
+from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from fairest_protocol.messages.fields import Message
+from fairest_protocol.messages.from_client import FromClient
+from fairest_protocol.messages.from_server import FromServer
+from fairest_protocol.messages.refusals import Breach
+
+# Every move comes this way: the adapter's own function would only look at options that nobody gives.
+_FROM_CLIENT: Final = TypeAdapter[FromClient](FromClient).validator
+_FROM_SERVER: Final = TypeAdapter[FromServer](FromServer).validator
+
+
+class BrokenMessage(ValueError):
+    """A frame that is no message of this protocol: how it breaks it, and a sentence that names the place."""
+
+    def __init__(self, breach: Breach, sentence: str) -> None:
+        super().__init__(sentence)
+        self.breach = breach
+        self.sentence = sentence
+
+
+def encode(message: Message) -> bytes:
+    """The message as the UTF-8 bytes of one JSON object."""
+    return message.__pydantic_serializer__.to_json(message)
+
+
+def decode_from_client(frame: str | bytes) -> FromClient:
+    """The message in a client's frame. Raises `BrokenMessage`."""
+    try:
+        message: FromClient = _FROM_CLIENT.validate_json(frame)
+    except ValidationError as reason:
+        raise _explain(reason) from None
+    return message
+
+
+def decode_from_server(frame: str | bytes) -> FromServer:
+    """The message in a server's frame. Raises `BrokenMessage`."""
+    try:
+        message: FromServer = _FROM_SERVER.validate_json(frame)
+    except ValidationError as reason:
+        raise _explain(reason) from None
+    return message
+
+
+_BREACHES: Final = {
+    "json_invalid": Breach.BAD_JSON,
+    "union_tag_invalid": Breach.UNKNOWN_TYPE,
+    "union_tag_not_found": Breach.UNKNOWN_TYPE,
+    "extra_forbidden": Breach.UNKNOWN_KEY,
+}
+
+
+def _explain(reason: ValidationError) -> BrokenMessage:
+    first = reason.errors(include_url=False, include_context=False)[0]
+    breach = _BREACHES.get(first["type"], Breach.BAD_VALUE)
+    # Keys and types are the peer's words, so they are cut short and made printable before they go anywhere.
+    place = ".".join(str(part)[:40] for part in first["loc"]) or "the frame"
+    sentence = f"{place}: {first['msg'][:200]}"
+    return BrokenMessage(breach, "".join(letter if letter.isprintable() else "?" for letter in sentence))

@@ -1,0 +1,195 @@
+"""What a view is made of: the entries that one viewer, a seat or a spectator, is shown one after the other.
+
+Which entry is shown to whom, and when, is decided by the horizon rule in one place, `server.room.view`.
+Seats are 0 and 1 on the wire; people read them as 1 and 2.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fairest_protocol.calculation.round import Outcome
+from fairest_protocol.calculation.rules import MOST_FOUNDATIONS, MOST_PILES, Foundation
+from fairest_protocol.messages.fields import (
+    CardText,
+    Hash,
+    Message,
+    MoveText,
+    Name,
+    RoundId,
+    Seat,
+    Secret,
+    Signature,
+    TimeMs,
+)
+
+
+class Seated(Message):
+    """A player took a seat."""
+
+    type: Literal["seated"] = "seated"
+    seat: Seat
+    name: Name
+
+
+class SeatFreed(Message):
+    """A player gave a seat up, was not ready in time, or stayed away."""
+
+    type: Literal["seat_freed"] = "seat_freed"
+    seat: Seat
+    reason: Literal["left", "not_ready", "away"]
+
+
+class Attached(Message):
+    """The seat's player is connected."""
+
+    type: Literal["attached"] = "attached"
+    seat: Seat
+
+
+class Detached(Message):
+    """The seat's player lost the connection; the seat waits until this time."""
+
+    type: Literal["detached"] = "detached"
+    seat: Seat
+    until_ms: TimeMs
+
+
+class Paused(Message):
+    """All servers, or their Redis, were away for so long. Clocks stood still: every deadline is later by that."""
+
+    type: Literal["paused"] = "paused"
+    length_ms: TimeMs
+
+
+class RoundOpened(Message):
+    """A round can be made ready for. `commitment`, signed, binds the server to a secret before anybody is ready."""
+
+    type: Literal["round_opened"] = "round_opened"
+    round: RoundId
+    number: int
+    commitment: Hash
+    signature: Signature
+    ready_until_ms: TimeMs
+
+
+class RoundVoided(Message):
+    """The open round was called off before both players were ready; its commitment is opened all the same."""
+
+    type: Literal["round_voided"] = "round_voided"
+    round: RoundId
+    secret: Secret
+
+
+class PlayerReady(Message):
+    """A player is ready, bound to the entropy behind this hash."""
+
+    type: Literal["player_ready"] = "player_ready"
+    seat: Seat
+    entropy_hash: Hash
+
+
+class Revealed(Message):
+    """A player showed its entropy."""
+
+    type: Literal["revealed"] = "revealed"
+    seat: Seat
+    entropy: Secret
+
+
+class Dealt(Message):
+    """The cards are dealt and the countdown runs. `envelopes` holds, for each sealed pass, one hash a position.
+
+    With `piles` and `redeals` it is all that a client needs to lay the board out, whatever the variant.
+    """
+
+    type: Literal["dealt"] = "dealt"
+    layout: Annotated[tuple[Foundation, ...], Field(min_length=1, max_length=MOST_FOUNDATIONS)]
+    starters: tuple[CardText, ...]
+    markers: tuple[CardText, ...]
+    piles: Annotated[int, Field(ge=1, le=MOST_PILES)]
+    redeals: Annotated[int, Field(ge=0)]
+    envelopes: Annotated[tuple[tuple[Hash, ...], ...], Field(min_length=1)]
+    starts_at_ms: TimeMs
+
+
+class Started(Message):
+    """The race is on, until this time at the latest."""
+
+    type: Literal["started"] = "started"
+    until_ms: TimeMs
+
+
+class Turned(Message):
+    """A seat turned the stock card at this position of this pass; the salt opens its envelope."""
+
+    type: Literal["turned"] = "turned"
+    seat: Seat
+    pass_number: Annotated[int, Field(ge=0)]
+    position: Annotated[int, Field(ge=0)]
+    card: CardText
+    salt: Hash
+
+
+class Moved(Message):
+    """A seat's accepted move, its number, and the card that moved. To the mover it is the acknowledgement."""
+
+    type: Literal["moved"] = "moved"
+    seat: Seat
+    number: Annotated[int, Field(ge=1)]
+    move: MoveText
+    card: CardText | None
+
+
+class Stopped(Message):
+    """A seat has stopped and keeps its count; the other one has until this time. How it ended is told at the end."""
+
+    type: Literal["stopped"] = "stopped"
+    seat: Seat
+    until_ms: TimeMs
+
+
+class RoundFinished(Message):
+    """The result of a round, the rounds won by each seat in this match, and the secret behind the commitment."""
+
+    type: Literal["round_finished"] = "round_finished"
+    outcome: Outcome
+    wins: tuple[int, int]
+    match_is_over: bool
+    duration_ms: TimeMs
+    secret: Secret
+
+
+class RematchWanted(Message):
+    """A player asked for another match."""
+
+    type: Literal["rematch_wanted"] = "rematch_wanted"
+    seat: Seat
+
+
+class RoomClosed(Message):
+    """The room is gone: nobody came back to it in time."""
+
+    type: Literal["room_closed"] = "room_closed"
+
+
+Entry = Annotated[
+    Seated
+    | SeatFreed
+    | Attached
+    | Detached
+    | Paused
+    | RoundOpened
+    | RoundVoided
+    | PlayerReady
+    | Revealed
+    | Dealt
+    | Started
+    | Turned
+    | Moved
+    | Stopped
+    | RoundFinished
+    | RematchWanted
+    | RoomClosed,
+    Field(discriminator="type"),
+]

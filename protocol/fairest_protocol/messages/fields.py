@@ -1,0 +1,85 @@
+"""The field types that messages share, and the base of every message."""
+
+from enum import StrEnum
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
+
+from fairest_protocol.calculation.cards import Card, is_card
+from fairest_protocol.calculation.moves import MOVES, Move
+from fairest_protocol.calculation.seal import KEY_BYTES, ROUND_ID_BYTES, SECRET_BYTES, SIGNATURE_BYTES
+
+SUBPROTOCOL: Final = "fairest.v1"
+TICK_SECONDS: Final = 3.0
+"""How often the number of placed cards is told ahead of the horizon."""
+
+
+class Message(BaseModel):
+    """A frozen, strict message: no unknown keys, no conversions between types, bytes as hexadecimal text."""
+
+    model_config = ConfigDict(
+        frozen=True, strict=True, extra="forbid", ser_json_bytes="hex", val_json_bytes="hex", hide_input_in_errors=True
+    )
+
+
+class Phase(StrEnum):
+    """Where a room stands."""
+
+    WAITING = "waiting"
+    READY = "ready"
+    DEALING = "dealing"
+    COUNTDOWN = "countdown"
+    RACING = "racing"
+    FINISHED = "finished"
+    CLOSED = "closed"
+
+
+def _check_card(text: str) -> Card:
+    if not is_card(text):
+        raise ValueError("not a card: rank A23456789TJQK, then suit CDHS or cdhs")
+    return Card(text)
+
+
+def _parse_move(text: object) -> Move:
+    if isinstance(text, Move):
+        return text
+    if not isinstance(text, str) or text not in MOVES:
+        raise ValueError("not a move: source s or a-h, then target 1-8 or a-h; or redeal, stop, resign")
+    return MOVES[text]
+
+
+CardText = Annotated[
+    Card,
+    AfterValidator(_check_card),
+    WithJsonSchema({"type": "string", "pattern": "^[A2-9TJQK][CDHScdhs]$"}),
+]
+"""A card, two characters."""
+
+MoveText = Annotated[
+    Move,
+    PlainValidator(_parse_move),
+    PlainSerializer(str, return_type=str),
+    WithJsonSchema({"type": "string", "pattern": "^([sa-h][1-8a-h]|redeal|stop|resign)$"}),
+]
+"""A move in its text form."""
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{2,20}$")]
+"""A player's name: letters, digits, underscore and hyphen, 2 to 20 of them."""
+
+RoomCode = Annotated[str, Field(pattern=r"^[a-z]+(-[a-z]+){1,5}$", max_length=60)]
+"""A room's code, words joined by hyphens: who knows it may join or watch."""
+
+Token = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{43}$")]
+"""256 random bits in unpadded base64url. It opens the player's seats, so it is never logged or put in a URL."""
+
+Hash = Annotated[bytes, Field(min_length=32, max_length=32)]
+Secret = Annotated[bytes, Field(min_length=SECRET_BYTES, max_length=SECRET_BYTES)]
+RoundId = Annotated[bytes, Field(min_length=ROUND_ID_BYTES, max_length=ROUND_ID_BYTES)]
+Signature = Annotated[bytes, Field(min_length=SIGNATURE_BYTES, max_length=SIGNATURE_BYTES)]
+PublicKey = Annotated[bytes, Field(min_length=KEY_BYTES, max_length=KEY_BYTES)]
+"""A server's Ed25519 key, by which its signatures are checked."""
+LogTag = Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
+"""A random mark on what the log took in one piece: by it a server knows whether you saw what its log holds now."""
+Seat = Literal[0, 1]
+TimeMs = Annotated[int, Field(ge=0, lt=2**53)]
+"""Milliseconds since 1970 on the server's clock; a number that every program can count with."""

@@ -1,0 +1,125 @@
+"""What a server may say."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fairest_protocol.messages.entries import Entry
+from fairest_protocol.messages.fields import LogTag, Message, Name, Phase, PublicKey, RoomCode, Seat, TimeMs, Token
+from fairest_protocol.messages.options import Spectators
+from fairest_protocol.messages.refusals import Breach, Refusal
+from fairest_protocol.messages.scene import Scene
+
+
+class Welcome(Message):
+    """The answer to `hello`. `token` is there only for a new player, once: keep it where nobody else reads it.
+
+    `key` checks this server's signatures; it stays the same for as long as the deployment lives.
+    """
+
+    type: Literal["welcome"] = "welcome"
+    name: Name
+    token: Token | None
+    key: PublicKey
+    now_ms: TimeMs
+
+
+class Snapshot(Message):
+    """A room as this viewer has seen it, up to and with this position of the viewer's view, under this tag."""
+
+    type: Literal["snapshot"] = "snapshot"
+    room: RoomCode
+    seat: Seat | None
+    position: int
+    tag: LogTag
+    now_ms: TimeMs
+    scene: Scene
+
+
+class View(Message):
+    """The next entries of this viewer's view; the first of them has this position, the others follow it.
+
+    `tag` belongs to the position of the last of them: say both to go on from there.
+    """
+
+    type: Literal["view"] = "view"
+    position: int
+    tag: LogTag
+    entries: tuple[Entry, ...]
+
+
+class Placed(Message):
+    """On a fixed tick, the cards on each seat's foundations, starters included: all that is told of a leader."""
+
+    type: Literal["placed"] = "placed"
+    placed: tuple[int, int]
+
+
+class Accepted(Message):
+    """The answer to a move sent again: it has been accepted before, under this number, and only once."""
+
+    type: Literal["accepted"] = "accepted"
+    number: int
+
+
+class Refused(Message):
+    """A request was refused, nothing changed. `number` is the refused move's."""
+
+    type: Literal["refused"] = "refused"
+    to: str
+    code: Annotated[Refusal, Field(strict=False)]
+    sentence: str
+    number: int | None = None
+
+
+class Error(Message):
+    """The protocol was broken, or the server has a fault; the connection closes behind this."""
+
+    type: Literal["error"] = "error"
+    code: Annotated[Breach, Field(strict=False)]
+    sentence: str
+
+
+class Left(Message):
+    """The answer to `leave`: this connection is in no room any more."""
+
+    type: Literal["left"] = "left"
+
+
+class MatchRecord(Message):
+    """The record of a finished match, line by line, ready to be written to a file."""
+
+    type: Literal["record"] = "record"
+    match: str
+    lines: tuple[str, ...]
+
+
+class ListedRoom(Message):
+    """A room as the lobby knows it: nothing of a round but whether there is one. `since_ms`: when that began."""
+
+    room: RoomCode
+    phase: Annotated[Phase, Field(strict=False)]
+    names: tuple[Name | None, Name | None]
+    wins: tuple[int, int]
+    rules: str
+    piles: int
+    redeals: int
+    best_of: int
+    spectators: Annotated[Spectators, Field(strict=False)]
+    since_ms: TimeMs
+
+
+class LobbyPage(Message):
+    """A page of the listed rooms: those with a free seat first, then the newest. `total` counts all of them."""
+
+    type: Literal["lobby"] = "lobby"
+    page: int
+    pages: int
+    total: int
+    rooms: tuple[ListedRoom, ...]
+
+
+FromServer = Annotated[
+    Welcome | LobbyPage | Snapshot | View | Placed | Accepted | Refused | Error | Left | MatchRecord,
+    Field(discriminator="type"),
+]

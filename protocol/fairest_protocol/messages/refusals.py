@@ -1,0 +1,138 @@
+"""Every way to be told no: refusals of the rules of the house, breaches of the protocol, and close codes."""
+
+from enum import IntEnum, StrEnum
+from typing import Final
+
+from fairest_protocol.calculation.board import Illegal
+
+
+class Refusal(StrEnum):
+    """A request that may not be; nothing changes, and the connection goes on."""
+
+    NO_SUCH_ROOM = "no_such_room"
+    ROOM_FULL = "room_full"
+    ROOM_CLOSED = "room_closed"
+    ALREADY_IN_ROOM = "already_in_room"
+    NOT_IN_ROOM = "not_in_room"
+    NOT_SEATED = "not_seated"
+    NO_SPECTATORS = "no_spectators"
+    NAME_TAKEN = "name_taken"
+    TOO_MANY_PLAYERS = "too_many_players"
+    TOO_MANY_ROOMS = "too_many_rooms"
+    BAD_RULES = "bad_rules"
+    WRONG_PHASE = "wrong_phase"
+    WRONG_ROUND = "wrong_round"
+    ALREADY_READY = "already_ready"
+    WRONG_ENTROPY = "wrong_entropy"
+    NO_RECORD = "no_record"
+    RACE_NOT_STARTED = "race_not_started"
+    RACE_OVER = "race_over"
+    SEAT_STOPPED = "seat_stopped"
+    NUMBER_OLD = "number_old"
+    NUMBER_REPEATED = "number_repeated"
+    NUMBER_FUTURE = "number_future"
+    NOTHING_TURNED = Illegal.NOTHING_TURNED
+    NO_SUCH_FOUNDATION = Illegal.NO_SUCH_FOUNDATION
+    NO_SUCH_PILE = Illegal.NO_SUCH_PILE
+    FOUNDATION_COMPLETE = Illegal.FOUNDATION_COMPLETE
+    RANK_NOT_NEEDED = Illegal.RANK_NOT_NEEDED
+    PILE_EMPTY = Illegal.PILE_EMPTY
+    PILE_TO_PILE = Illegal.PILE_TO_PILE
+    CARD_STILL_TURNED = Illegal.CARD_STILL_TURNED
+    NO_REDEAL_LEFT = Illegal.NO_REDEAL_LEFT
+    NOTHING_TO_REDEAL = Illegal.NOTHING_TO_REDEAL
+    TRY_AGAIN = "try_again"
+
+
+SENTENCES: Final[dict[Refusal, str]] = {
+    Refusal.NO_SUCH_ROOM: "There is no room with this code; ask for it again, or create one.",
+    Refusal.ROOM_FULL: "Both seats of this room are taken; you can watch it.",
+    Refusal.ROOM_CLOSED: "This room is closed; create a new one.",
+    Refusal.ALREADY_IN_ROOM: "This connection is in a room already; leave it first.",
+    Refusal.NOT_IN_ROOM: "This connection is in no room; create, join or watch one first.",
+    Refusal.NOT_SEATED: "You have no seat in this room; join it first.",
+    Refusal.NO_SPECTATORS: "The players of this room do not want to be watched.",
+    Refusal.NAME_TAKEN: "Somebody else uses this name now; choose another one.",
+    Refusal.TOO_MANY_PLAYERS: "Too many new players come from your address; try again in some minutes.",
+    Refusal.TOO_MANY_ROOMS: "You have opened many rooms lately; use one of them, or wait ten minutes.",
+    Refusal.BAD_RULES: "Nobody plays these rules.",
+    Refusal.WRONG_PHASE: "This is not the time for that.",
+    Refusal.WRONG_ROUND: "This round is not open any more; the newest one is.",
+    Refusal.ALREADY_READY: "You are ready already; a hash once sent stays.",
+    Refusal.WRONG_ENTROPY: "These bytes do not belong to the hash that you sent with ready.",
+    Refusal.NO_RECORD: "No match was finished in this room yet.",
+    Refusal.RACE_NOT_STARTED: "The race has not started yet.",
+    Refusal.RACE_OVER: "The race is over.",
+    Refusal.SEAT_STOPPED: "Your race has ended; your count stands.",
+    Refusal.NUMBER_OLD: "A later move of yours has been accepted already.",
+    Refusal.NUMBER_REPEATED: "Another move of yours has been accepted under this number.",
+    Refusal.NUMBER_FUTURE: "This number is ahead of your moves.",
+    Refusal.NOTHING_TURNED: "The stock is empty: no card is turned. Play from the waste, or redeal.",
+    Refusal.NO_SUCH_FOUNDATION: "There is no such foundation in these rules.",
+    Refusal.NO_SUCH_PILE: "There is no such waste pile in these rules.",
+    Refusal.FOUNDATION_COMPLETE: "This foundation is complete.",
+    Refusal.RANK_NOT_NEEDED: "This foundation needs another rank.",
+    Refusal.PILE_EMPTY: "This waste pile is empty.",
+    Refusal.PILE_TO_PILE: "Cards never move from one waste pile to another.",
+    Refusal.CARD_STILL_TURNED: "Redeal only when the stock is empty and no card is turned.",
+    Refusal.NO_REDEAL_LEFT: "These rules have no redeal, or none is left.",
+    Refusal.NOTHING_TO_REDEAL: "The waste piles are empty: there is nothing to deal again.",
+    Refusal.TRY_AGAIN: "The server cannot store anything right now; try again in a moment.",
+}
+
+
+class Breach(StrEnum):
+    """The other side does not speak the protocol; it is told so, and the connection closes."""
+
+    BAD_JSON = "bad_json"
+    UNKNOWN_TYPE = "unknown_type"
+    UNKNOWN_KEY = "unknown_key"
+    BAD_VALUE = "bad_value"
+    BINARY_FRAME = "binary_frame"
+    HELLO_FIRST = "hello_first"
+    HELLO_TWICE = "hello_twice"
+    HELLO_LATE = "hello_late"
+    BAD_TOKEN = "bad_token"
+    TOO_FAST = "too_fast"
+    REPLACED = "replaced"
+    RESTARTING = "restarting"
+    INTERNAL = "internal"
+
+
+class CloseCode(IntEnum):
+    """Why a connection was closed. Codes from 4000 are final: connecting again the same way does not help."""
+
+    NORMAL = 1000
+    """A normal end."""
+    BINARY_FRAME = 1003
+    """A binary frame; messages are text."""
+    TOO_BIG = 1009
+    """A frame was larger than this server takes; no `error` comes before it."""
+    INTERNAL = 1011
+    """The server has a fault; or, without an `error`, a ping was not answered."""
+    RESTARTING = 1012
+    """The server restarts, or has lost sight of Redis; come again, here or elsewhere, and resume."""
+    BAD_JSON = 4400
+    """A frame is no JSON."""
+    UNKNOWN_TYPE = 4401
+    """There is no message of this `type`."""
+    UNKNOWN_KEY = 4402
+    """A message has a key that is not in its table."""
+    BAD_VALUE = 4403
+    """A field is missing, or has a value that it cannot have."""
+    HELLO_FIRST = 4404
+    """Something else was said before `hello`."""
+    HELLO_TWICE = 4405
+    """`hello` was said on a connection that had been welcomed."""
+    HELLO_LATE = 4406
+    """No `hello` was accepted in time."""
+    BAD_TOKEN = 4407
+    """No player has this token; say `hello` without one."""
+    TOO_FAST = 4408
+    """More was sent than this server reads, for too long."""
+    REPLACED = 4409
+    """Another connection of this player has the seat; leave it alone."""
+
+
+CLOSE_CODES: Final[dict[Breach, CloseCode]] = {breach: CloseCode[breach.name] for breach in Breach}
+"""The close code that follows the `error` of each breach."""

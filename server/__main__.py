@@ -1,5 +1,0 @@
-"""`python -m server` is `fairest-server`."""
-
-from server.app import main
-
-main()

@@ -1,0 +1,213 @@
+"""The wiring page: what a server process is made of, and in which order it lives and ends."""
+
+import asyncio
+import logging
+import os
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import Final
+
+import structlog
+import uvloop
+from pydantic import ValidationError
+from pydantic_settings import CliApp
+from redis.asyncio import Redis
+from redis.exceptions import RedisError, ResponseError
+from structlog.typing import Processor
+
+from fairest_server.edge.listeners import CannotListen, admin_port, public_port, say
+from fairest_server.live.registry import Host
+from fairest_server.live.signing import SigningKey
+from fairest_server.ops import metrics
+from fairest_server.ops.file_limits import allow_connections
+from fairest_server.ops.gc_policy import look_seldom
+from fairest_server.ops.supervisor import STOP_SECONDS as WORKERS_SECONDS
+from fairest_server.ops.supervisor import WorkerError, Workers
+from fairest_server.settings import Settings
+from fairest_server.store.lobby import Lobby
+from fairest_server.store.players import Players
+from fairest_server.store.records import load_private_key
+from fairest_server.store.redis.cluster import Cluster
+from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.durability import read_durability
+from fairest_server.store.redis.embedded import EmbeddedRedisError, embedded_redis
+
+STOP_SECONDS: Final = 3.5
+"""A process that was told to stop is gone after this long, whoever does not answer: all it promised is in the log."""
+
+_LOG = structlog.get_logger(__name__)
+
+
+class StartError(Exception):
+    """The server cannot start; the text says why and what to do."""
+
+
+@asynccontextmanager
+async def running(settings: Settings) -> AsyncIterator[str]:
+    """A server that serves for as long as the context lasts; yields its WebSocket URL.
+
+    Raises `StartError` when Redis or the port is not to be had.
+    """
+    async with AsyncExitStack() as stack:
+        try:
+            url = settings.redis_url
+            if url is None:
+                url = await stack.enter_async_context(embedded_redis(settings.data_dir))
+        except EmbeddedRedisError as reason:
+            raise StartError(str(reason)) from reason
+        try:
+            # A line for each: many hellos at once delay no reading of a log, and many readings no beat.
+            redis, greeting, beating = connect(url), connect(url), connect(url)
+            listening = connect(url, timeout_seconds=None)
+        except ValueError as reason:
+            examples = "redis://host:6379/0, or redis+cluster://host:6379,other:6379 for a Cluster"
+            raise StartError(f"a Redis URL looks like {examples}, not {_without_secrets(url)!r}") from reason
+        for client in (redis, greeting, beating, listening):
+            stack.push_async_callback(client.aclose)
+        try:
+            await _refuse_lone_node(redis, url)
+            key = SigningKey(await load_private_key(redis))
+        except (RedisError, OSError) as reason:
+            raise StartError(f"no Redis answers at {_without_secrets(url)}: {reason}") from reason
+        host, players = Host(redis, beating, listening, key, settings.closed_room_seconds), Players(greeting)
+        durability = await read_durability(redis)
+        await stack.enter_async_context(host.serving())
+        try:
+            admin = await stack.enter_async_context(admin_port(settings, host))
+            url = await stack.enter_async_context(public_port(settings, host, players, Lobby(greeting), durability))
+        except CannotListen as reason:
+            # Raised only when the host has ended, whose tasks would wrap it in an exception group.
+            failure = StartError(str(reason))
+        else:
+            metrics.DURABILITY.labels(durability.promise).set(1)
+            _LOG.info("durability", promise=durability.promise)
+            for warning in durability.warnings:
+                _LOG.warning("durability", problem=warning)
+            _LOG.info("serving", url=url, admin=admin, process=host.process_id)
+            yield url
+            return
+    raise failure
+
+
+async def _refuse_lone_node(redis: Redis, url: str) -> None:
+    """Raises `StartError` for a node of a Cluster that is addressed as if it were all there is. Raises RedisError."""
+    if isinstance(redis, Cluster):
+        return
+    with suppress(ResponseError):
+        # It may not let us ask.
+        if (await redis.info("cluster"))["cluster_enabled"]:
+            scheme, _, rest = _without_secrets(url).partition("://")
+            raise StartError(
+                f"the Redis at {_without_secrets(url)} is a node of a Cluster; give --redis-url {scheme}+cluster://{rest}"
+            )
+
+
+async def _serve_until_told(settings: Settings) -> None:
+    allowed = allow_connections(settings.max_connections)
+    if allowed < settings.max_connections:
+        remedy = "raise the limit of open files (ulimit -Hn), or give a smaller --max-connections"
+        _LOG.warning("fewer connections than asked for", asked=settings.max_connections, allowed=allowed, remedy=remedy)
+    loop, starting, told = asyncio.get_running_loop(), asyncio.current_task(), asyncio.Event()
+    is_serving = False
+
+    def stop() -> None:
+        if told.is_set():
+            return
+        told.set()
+        _LOG.info("stopping")
+        loop.call_later(STOP_SECONDS if settings.workers == 1 else WORKERS_SECONDS + 1.0, _give_up_waiting)
+        if not is_serving and starting is not None:
+            # It may wait for Redis, which reads as much data as there is.
+            starting.cancel()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
+    if settings.ends_with_input:
+        loop.add_reader(sys.stdin.fileno(), _hear_input, stop)
+    try:
+        async with running(settings) if settings.workers == 1 else _running_workers(settings) as url:
+            is_serving = True
+            # The one line on standard output: whoever started us learns where we are.
+            print(url, flush=True)
+            await told.wait()
+    except asyncio.CancelledError:
+        if is_serving or not told.is_set():
+            raise
+
+
+@asynccontextmanager
+async def _running_workers(settings: Settings) -> AsyncIterator[str]:
+    """Several processes on one port, and a Redis for them if there is none. Raises `StartError`."""
+    async with AsyncExitStack() as stack:
+        try:
+            url = settings.redis_url
+            if url is None:
+                url = await stack.enter_async_context(embedded_redis(settings.data_dir))
+            yield await stack.enter_async_context(Workers(settings, url).serving())
+        except (EmbeddedRedisError, WorkerError) as reason:
+            raise StartError(str(reason)) from reason
+        except OSError as reason:
+            raise StartError(f"cannot listen on {settings.host}:{settings.port}: {say(reason)}") from reason
+
+
+def _without_secrets(url: str) -> str:
+    """The URL without user, password and parameters, to be shown."""
+    return re.sub(r"^(\w[\w+]*:/+)?.*@|\?.*", r"\1", url)
+
+
+def _hear_input(stop: Callable[[], None]) -> None:
+    """Whoever started us writes nothing; the end of its pipe is its own end."""
+    if not os.read(sys.stdin.fileno(), 1024):
+        asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+        stop()
+
+
+def _give_up_waiting() -> None:
+    """Redis or the network hangs. What an embedded Redis left behind was told, the next server reads."""
+    _LOG.warning("stopped without waiting any longer")
+    os._exit(1)
+
+
+def configure_logs() -> None:
+    """Logs go to standard error: for people on a terminal, as JSON lines elsewhere.
+
+    Tracebacks come without the values of variables: among them are decks and secrets. What asyncio and other libraries
+    complain of has the same form.
+    """
+    before: list[Processor] = [structlog.processors.add_log_level, structlog.processors.TimeStamper(fmt="iso")]
+    render: list[Processor] = [
+        structlog.processors.format_exc_info,
+        structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer(),
+    ]
+    structlog.configure(
+        processors=[*before, *render],
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+    )
+    form = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=before, processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render]
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(form)
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)
+    logging.getLogger("websockets").setLevel(logging.CRITICAL)
+
+
+def main() -> None:
+    """The console script `fairest-server`."""
+    configure_logs()
+    look_seldom()
+    try:
+        settings = CliApp.run(Settings)
+        uvloop.run(_serve_until_told(settings))
+    except ValidationError as reason:
+        for error in reason.errors():
+            option = f"--{str(error['loc'][0]).replace('_', '-')}: " if error["loc"] else ""
+            print(f"fairest-server: {option}{error['msg'].removeprefix('Value error, ')}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except StartError as reason:
+        print(f"fairest-server: {reason}", file=sys.stderr)
+        raise SystemExit(1) from None

@@ -1,0 +1,69 @@
+"""What is answered over plain HTTP: small pages, one line or one JSON text each."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from http import HTTPStatus
+from urllib.parse import parse_qs
+
+from websockets.asyncio.server import ServerConnection
+from websockets.datastructures import Headers
+from websockets.http11 import Request, Response
+
+from fairest_protocol.value import Value
+from fairest_server.edge.admission import TurnedAway
+
+TEXT = "text/plain; charset=utf-8"
+JSON = "application/json"
+
+
+class Page(Value):
+    """The answer to a request."""
+
+    body: bytes
+    content_type: str = TEXT
+    status: HTTPStatus = HTTPStatus.OK
+
+
+Ask = Mapping[str, str]
+"""The last value of each parameter behind the question mark."""
+Pages = Mapping[str, Callable[[Ask], Awaitable[Page]]]
+Respond = Callable[[ServerConnection, Request], Awaitable[Response | None]]
+
+
+def line(text: str, status: HTTPStatus = HTTPStatus.OK) -> Page:
+    """A page of one line."""
+    return Page(f"{text}\n".encode(), status=status)
+
+
+def make_responder(pages: Pages, check: Callable[[ServerConnection, Request], None] | None) -> Respond:
+    """Answers `GET` of each of these paths. Any other request is let through to the WebSocket, or is not found.
+
+    `check` raises `TurnedAway` for a request that may not open a WebSocket; None opens none at all.
+    """
+
+    async def respond(connection: ServerConnection, request: Request) -> Response | None:
+        path, _, query = request.path.partition("?")
+        page = pages.get(path)
+        try:
+            if page is not None:
+                return _answer(await page({name: values[-1] for name, values in parse_qs(query).items()}))
+            if check is None:
+                return _answer(line("There is nothing here.", HTTPStatus.NOT_FOUND))
+            check(connection, request)
+        except TurnedAway as reason:
+            return _answer(line(str(reason), reason.status))
+        return None
+
+    return respond
+
+
+def _answer(page: Page) -> Response:
+    headers = Headers(
+        {
+            "Content-Type": page.content_type,
+            "Content-Length": str(len(page.body)),
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
+            "Connection": "close",
+        }
+    )
+    return Response(page.status.value, page.status.phrase, headers, page.body)

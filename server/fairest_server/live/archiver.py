@@ -1,0 +1,69 @@
+"""Matches that are over become signed records: stored where they outlive the room, and told to who asks in it."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from redis.exceptions import RedisError
+
+from fairest_protocol.calculation.record import Record
+from fairest_protocol.messages.from_server import MatchRecord
+from fairest_server.ops import metrics
+from fairest_server.room.match_record import record_last_match, record_matches
+from fairest_server.store import keys
+from fairest_server.store.log import Log, fold
+from fairest_server.store.records import Archive
+
+RETRY_SECONDS: Final = 0.25
+"""Between two attempts to store a match in a Redis that does not answer."""
+
+
+class Publisher:
+    """Makes records of rooms' logs. `sign` signs one; `stopping` is set when this process ends."""
+
+    def __init__(self, log: Log, archive: Archive, sign: Callable[[Record], Record], stopping: asyncio.Event) -> None:
+        self._log = log
+        self._archive = archive
+        self._sign = sign
+        self._stopping = stopping
+        self._under_way: set[str] = set()
+        self._turns = [asyncio.Lock() for _ in range(keys.BUCKETS)]
+        """By bucket. One room of each is in memory with its whole log, 100 KiB, until Redis has its record.
+
+        What is away of a Cluster holds up its own buckets only.
+        """
+
+    async def publish(self, code: str) -> int | None:
+        """Store the matches of this room that are over, however often it takes; the newest match that is stored now.
+
+        None if that is being done already, or if this process ends and leaves it to another.
+        """
+        if code in self._under_way:
+            return None
+        self._under_way.add(code)
+        try:
+            while not self._stopping.is_set():
+                try:
+                    async with self._turns[keys.bucket(code)]:
+                        return await self._store(code)
+                except (RedisError, OSError):
+                    await asyncio.sleep(RETRY_SECONDS)
+            return None
+        finally:
+            self._under_way.discard(code)
+
+    async def _store(self, code: str) -> int:
+        """The newest match of what was read, that is: another one may be over by now."""
+        steps = fold(await self._log.read(code))
+        for record in record_matches(code, steps):
+            if await self._archive.keep(self._sign(record)):
+                metrics.RECORDS.inc()
+        return steps[-1].after.unpublished if steps else 0
+
+    async def last_record(self, code: str) -> MatchRecord | None:
+        """The record of the last match that is over in this room, if any is. Raises RedisError."""
+        record = record_last_match(code, fold(await self._log.read(code)))
+        if record is None:
+            return None
+        signed = self._sign(record)
+        return MatchRecord(match=signed.match_id, lines=tuple(signed.lines()))

@@ -1,0 +1,271 @@
+"""Judge a command: the events it leads to, or the answer it gets instead. Pure: time and randomness come in."""
+
+from collections.abc import Callable, Sequence
+
+from fairest_protocol.calculation.round import Ending
+from fairest_protocol.calculation.rules import BadRules
+from fairest_protocol.calculation.seal import commit_entropy
+from fairest_protocol.messages.fields import Phase, Seat
+from fairest_protocol.messages.from_client import Leave, Ready, Rematch, Reveal
+from fairest_protocol.messages.from_server import Accepted, Refused
+from fairest_protocol.messages.refusals import SENTENCES, Refusal
+from fairest_server.room.commands import (
+    Command,
+    ConfirmPublished,
+    CreateRoom,
+    LoseLink,
+    LoseProcess,
+    MakeMove,
+    PassTime,
+    Pause,
+    Say,
+    StandStill,
+    TakeSeat,
+)
+from fairest_server.room.events import (
+    Attached,
+    Detached,
+    Event,
+    MatchPublished,
+    Paused,
+    Played,
+    PlayerReady,
+    RematchAsked,
+    Revealed,
+    RoomClosed,
+    RoomCreated,
+    RoundOpened,
+    SeatFreed,
+    SeatsStopped,
+    SeatTaken,
+    Started,
+)
+from fairest_server.room.state import Deadline, Due, RoomState
+
+Verdict = tuple[Event, ...] | Refused | Accepted
+"""Events to append; or nothing happens and this is the answer. No events and no answer: there is nothing to do."""
+
+DrawRound = Callable[[], RoundOpened]
+"""Draws the id and the secret of a new round from the system's random source."""
+
+
+def refuse(to: str, code: Refusal, detail: str = "", number: int | None = None) -> Refused:
+    """A refusal of this request with the code's sentence, or with a more telling one."""
+    return Refused(to=to, code=code, sentence=detail or SENTENCES[code], number=number)
+
+
+def refuse_for_now(command: Command) -> Refused:
+    """Nothing can be decided at the moment; whoever asked may try again."""
+    match command:
+        case MakeMove(number=number):
+            return refuse("play", Refusal.TRY_AGAIN, number=number)
+        case Say(word=word):
+            return refuse(word.type, Refusal.TRY_AGAIN)
+        case _:
+            return refuse(getattr(command, "to", "create"), Refusal.TRY_AGAIN)
+
+
+def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> Verdict:
+    """What a command leads to in this state; None is a room whose log is still empty."""
+    if isinstance(command, CreateRoom):
+        return _create(state, command)
+    if state is None:
+        return refuse(getattr(command, "to", "join"), Refusal.NO_SUCH_ROOM)
+    match command:
+        case MakeMove():
+            return _make_move(state, command)
+        case Say(link=link, word=word):
+            return _hear(state, link, word, draw_round)
+        case TakeSeat():
+            return _take_seat(state, command, draw_round)
+        case LoseLink(link=link):
+            seat = state.seat_of_link(link)
+            return () if seat is None else (Detached(seat=seat, link=link),)
+        case LoseProcess(process_id=process_id):
+            return _lose_process(state, process_id)
+        case StandStill(pauses=pauses):
+            return _stand_still(state, pauses)
+        case PassTime(now_ms=now_ms):
+            deadline = state.next_deadline()
+            return _expire(state, deadline, draw_round) if deadline and deadline.at_ms <= now_ms else ()
+        case ConfirmPublished(match=number):
+            return (MatchPublished(),) if number and state.unpublished == number else ()
+
+
+def _lose_process(state: RoomState, process_id: str) -> Verdict:
+    return tuple(
+        Detached(seat=_seat(number), link=seat.link, lapsed=True)
+        for number, seat in enumerate(state.seats)
+        if seat and seat.link and seat.link.startswith(f"{process_id}-")
+    )
+
+
+def _stand_still(state: RoomState, pauses: Sequence[Pause]) -> Verdict:
+    if state.phase is Phase.CLOSED:
+        return ()
+    known_ms = state.clocks.paused_until_ms
+    return tuple(
+        Paused(start_ms=max(pause.start_ms, known_ms), end_ms=pause.end_ms)
+        for pause in pauses
+        if pause.end_ms > known_ms
+    )
+
+
+def _seat(number: int) -> Seat:
+    """The wire's literal seat number, for mypy."""
+    return 1 if number else 0
+
+
+def _create(state: RoomState | None, command: CreateRoom) -> Verdict:
+    if state is not None:
+        return refuse("create", Refusal.TRY_AGAIN, "The code drawn for this room was taken; try again.")
+    try:
+        options = command.options.settled()
+    except BadRules as reason:
+        return refuse("create", Refusal.BAD_RULES, f"{str(reason)[:1].upper()}{str(reason)[1:]}.")
+    created = RoomCreated(options=options)
+    return (created, *_sit_down(0, command.player, command.name, command.link))
+
+
+def _sit_down(seat: int, player: str, name: str, link: str) -> tuple[Event, Event]:
+    number = _seat(seat)
+    return SeatTaken(seat=number, player=player, name=name), Attached(seat=number, link=link)
+
+
+def _take_seat(state: RoomState, command: TakeSeat, draw_round: DrawRound) -> Verdict:
+    if state.phase is Phase.CLOSED:
+        return refuse(command.to, Refusal.ROOM_CLOSED)
+    own = state.seat_of(command.player)
+    if own is not None:
+        return (Attached(seat=_seat(own), link=command.link),)
+    if command.to == "resume":
+        return refuse(command.to, Refusal.NOT_SEATED)
+    free = state.free_seat()
+    if free is None:
+        return refuse(command.to, Refusal.ROOM_FULL)
+    sits = _sit_down(free, command.player, command.name, command.link)
+    is_full = state.seats[1 - free] is not None
+    return (*sits, draw_round()) if is_full else sits
+
+
+def _hear(state: RoomState, link: str, word: Ready | Reveal | Rematch | Leave, draw_round: DrawRound) -> Verdict:
+    seat = state.seat_of_link(link)
+    if seat is None:
+        return refuse(word.type, Refusal.NOT_SEATED)
+    match word:
+        case Ready():
+            return _ready(state, seat, word)
+        case Reveal():
+            return _reveal(state, seat, word)
+        case Rematch():
+            return _rematch(state, seat, draw_round)
+        case Leave():
+            return _leave(state, seat)
+
+
+def _make_move(state: RoomState, command: MakeMove) -> Verdict:
+    seat, race, number, move = state.seat_of_link(command.link), state.race, command.number, command.move
+    if seat is None:
+        return refuse("play", Refusal.NOT_SEATED, number=number)
+    is_racing = state.phase is Phase.RACING
+    if race is None or not (is_racing or state.phase is Phase.FINISHED):
+        return refuse("play", Refusal.RACE_NOT_STARTED, number=number)
+    racer = race.racers[seat]
+    if number == racer.moves and move is racer.last_move:
+        return Accepted(number=number)
+    if not is_racing:
+        return refuse("play", Refusal.RACE_OVER, number=number)
+    if racer.ending:
+        return refuse("play", Refusal.SEAT_STOPPED, number=number)
+    if number != racer.moves + 1:
+        return _wrong_number(number, racer.moves)
+    illegal = racer.board.refusal(move)
+    if illegal:
+        return refuse("play", Refusal(illegal), number=number)
+    return (Played(seat, move),)
+
+
+def _wrong_number(number: int, accepted: int) -> Refused:
+    said = f"The next number is {accepted + 1}, not {number}."
+    if number == accepted:
+        return refuse("play", Refusal.NUMBER_REPEATED, f"{SENTENCES[Refusal.NUMBER_REPEATED]} {said}", number)
+    code = Refusal.NUMBER_OLD if number < accepted else Refusal.NUMBER_FUTURE
+    return refuse("play", code, f"{SENTENCES[code]} {said}", number)
+
+
+def _ready(state: RoomState, seat: Seat, word: Ready) -> Verdict:
+    said = state.seat(seat).entropy_hash
+    if said == word.entropy_hash:
+        return ()
+    if state.phase is not Phase.READY:
+        return refuse("ready", Refusal.WRONG_PHASE, f"Nobody gets ready while the room is {state.phase}.")
+    if state.round is None or state.round.round_id != word.round:
+        return refuse("ready", Refusal.WRONG_ROUND)
+    if said is not None:
+        return refuse("ready", Refusal.ALREADY_READY)
+    return (PlayerReady(seat=seat, entropy_hash=word.entropy_hash),)
+
+
+def _reveal(state: RoomState, seat: Seat, word: Reveal) -> Verdict:
+    holder = state.seat(seat)
+    if holder.entropy == word.entropy:
+        return ()
+    if state.phase is not Phase.DEALING or state.round is None:
+        return refuse("reveal", Refusal.WRONG_PHASE, f"Nothing is to be revealed while the room is {state.phase}.")
+    if state.round.round_id != word.round:
+        return refuse("reveal", Refusal.WRONG_ROUND)
+    if commit_entropy(state.round.round_id, seat, word.entropy) != holder.entropy_hash:
+        return refuse("reveal", Refusal.WRONG_ENTROPY)
+    return (Revealed(seat=seat, entropy=word.entropy),)
+
+
+def _rematch(state: RoomState, seat: Seat, draw_round: DrawRound) -> Verdict:
+    if state.phase is not Phase.FINISHED or not state.match_is_over:
+        return refuse("rematch", Refusal.WRONG_PHASE, "A rematch can be asked for when the match is over.")
+    if state.seat(seat).wants_rematch:
+        return ()
+    asked = RematchAsked(seat=seat)
+    return (asked, draw_round()) if state.seat(1 - seat).wants_rematch else (asked,)
+
+
+def _leave(state: RoomState, seat: Seat) -> Verdict:
+    free = SeatFreed(seat=seat, reason="left")
+    if state.phase in (Phase.WAITING, Phase.READY, Phase.FINISHED):
+        return (free,)
+    link = state.seat(seat).link
+    if state.race is not None and state.race.racers[seat].ending:
+        return (Detached(seat=seat, link=link),) if link else ()
+    return (SeatsStopped(seats=(seat,), ending=Ending.RESIGNED), free)
+
+
+def _expire(state: RoomState, deadline: Deadline, draw_round: DrawRound) -> Verdict:
+    match deadline.due:
+        case Due.PHASE:
+            return _end_phase(state, draw_round)
+        case Due.SEAT if state.phase in (Phase.COUNTDOWN, Phase.RACING):
+            return (SeatsStopped(seats=(_seat(deadline.seat),), ending=Ending.AWAY),)
+        case Due.SEAT:
+            return (SeatFreed(seat=_seat(deadline.seat), reason="away"),)
+        case Due.IDLE:
+            return (RoomClosed(),)
+
+
+def _end_phase(state: RoomState, draw_round: DrawRound) -> tuple[Event, ...]:
+    seats = (_seat(0), _seat(1))
+    match state.phase:
+        case Phase.READY:
+            late = [seat for seat in seats if not state.seat(seat).entropy_hash]
+            return tuple(SeatFreed(seat=seat, reason="not_ready") for seat in late)
+        case Phase.DEALING:
+            silent = tuple(seat for seat in seats if not state.seat(seat).entropy)
+            return (SeatsStopped(seats=silent, ending=Ending.NOT_REVEALED),)
+        case Phase.COUNTDOWN:
+            return (Started(),)
+        case Phase.RACING:
+            assert state.race is not None
+            racing = tuple(seat for seat in seats if not state.race.racers[seat].ending)
+            return (SeatsStopped(seats=racing, ending=Ending.OUT_OF_TIME),)
+        case Phase.FINISHED:
+            return (draw_round(),)
+        case _:
+            raise AssertionError(f"{state.phase} does not end by itself")

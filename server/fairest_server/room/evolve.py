@@ -1,0 +1,225 @@
+"""What follows from an event: the next state of a room. Pure; the event's time is the log's stamp."""
+
+from typing import TypeVar
+
+from fairest_protocol.calculation.deal import seal_deal
+from fairest_protocol.calculation.round import Ending, Outcome, Round, start_round, undealt_outcome
+from fairest_protocol.calculation.seal import make_seed
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.value import replace
+from fairest_server.room import events
+from fairest_server.room.events import Event
+from fairest_server.room.phases import Happening, next_phase
+from fairest_server.room.state import PAUSE_SECONDS, Clocks, OpenRound, RoomState, SeatState
+
+_Each = TypeVar("_Each")
+
+
+def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
+    """The state after this event, which the log stamped with this time."""
+    if state is None:
+        assert isinstance(event, events.RoomCreated), "the first event of every log is room_created"
+        clocks = Clocks(idle_until_ms=at_ms + event.options.idle_seconds * 1000, paused_until_ms=at_ms)
+        return RoomState(event.options, event.options.chosen_rules(), clocks=clocks)
+    match event:
+        case events.Played():
+            return _played(state, event, at_ms)
+        case events.SeatTaken(seat=seat, player=player, name=name):
+            return _with_seat(state, seat, SeatState(player, name))
+        case events.SeatFreed(seat=seat):
+            return _freed(state, seat, at_ms)
+        case events.Attached(seat=seat, link=link):
+            present = _put(state.seats, seat, replace(state.seat(seat), link=link))
+            away_until_ms = _put(state.clocks.away_until_ms, seat, None)
+            clocks = replace(state.clocks, away_until_ms=away_until_ms, idle_until_ms=None)
+            return replace(state, seats=present, clocks=clocks)
+        case events.Detached(seat=seat):
+            return _detached(state, seat, at_ms)
+        case events.Paused():
+            return replace(state, clocks=_stand_still(state, event))
+        case events.RoundOpened():
+            return _opened(state, event, at_ms)
+        case events.PlayerReady(seat=seat, entropy_hash=entropy_hash):
+            ready = _with_seat(state, seat, replace(state.seat(seat), entropy_hash=entropy_hash))
+            if not ready.seat(1 - seat).entropy_hash:
+                return ready
+            return _enter(ready, Happening.ALL_READY, at_ms, state.options.reveal_seconds)
+        case events.Revealed(seat=seat, entropy=entropy):
+            revealed = _with_seat(state, seat, replace(state.seat(seat), entropy=entropy))
+            return _dealt(revealed, at_ms) if revealed.seat(1 - seat).entropy else revealed
+        case events.Started():
+            started = _enter(state, Happening.RACE_STARTED, at_ms, _race_seconds(state))
+            return replace(started, clocks=replace(started.clocks, started_at_ms=at_ms))
+        case events.SeatsStopped():
+            return _stopped(state, event, at_ms)
+        case events.RematchAsked(seat=seat):
+            return _with_seat(state, seat, replace(state.seat(seat), wants_rematch=True))
+        case events.MatchPublished():
+            return replace(state, unpublished=0)
+        case events.RoomClosed():
+            clocks = Clocks(paused_until_ms=state.clocks.paused_until_ms)
+            return replace(state, phase=next_phase(state.phase, Happening.ABANDONED), clocks=clocks)
+        case events.RoomCreated():
+            raise AssertionError("a room is created once")
+
+
+def _with_seat(state: RoomState, number: int, seat: SeatState | None) -> RoomState:
+    return replace(state, seats=_put(state.seats, number, seat))
+
+
+def _put(pair: tuple[_Each, _Each], seat: int, its: _Each) -> tuple[_Each, _Each]:
+    """What there is for each seat, with this for one of them."""
+    return (its, pair[1]) if seat == 0 else (pair[0], its)
+
+
+def _enter(state: RoomState, happening: Happening, at_ms: int, seconds: int | None) -> RoomState:
+    """The next phase, which ends by itself after so many seconds, or not at all."""
+    until = None if seconds is None else at_ms + seconds * 1000
+    clocks = replace(state.clocks, phase_until_ms=until)
+    return replace(state, phase=next_phase(state.phase, happening), clocks=clocks)
+
+
+def _played(state: RoomState, event: events.Played, at_ms: int) -> RoomState:
+    race = state.race
+    assert race is not None and state.round is not None, "only a race that is dealt can be played"
+    after = race.play(event.seat, event.move)
+    moved = state.with_race(after)
+    return moved if not after.racers[event.seat].ending else _after_ending(moved, after, at_ms)
+
+
+def _stopped(state: RoomState, event: events.SeatsStopped, at_ms: int) -> RoomState:
+    assert state.round is not None, "seats are stopped in a round"
+    race = state.race
+    if race is None:
+        stopped = dict.fromkeys(event.seats, event.ending)
+        outcome = undealt_outcome(state.rules, [stopped.get(seat, Ending.ROUND_OVER) for seat in (0, 1)])
+        return _finished(state, outcome, at_ms)
+    after = race.stop(event.seats, event.ending)
+    return _after_ending(state.with_race(after), after, at_ms)
+
+
+def _after_ending(state: RoomState, race: Round, at_ms: int) -> RoomState:
+    """Somebody's race has ended: the round is over, or the other one has the chase time left."""
+    if race.is_over:
+        return _finished(state, race.outcome(), at_ms)
+    until = state.clocks.phase_until_ms
+    chase = at_ms + state.options.chase_seconds * 1000
+    if state.phase is Phase.RACING and (until is None or chase < until):
+        until = chase
+    # New clocks in any case: whose race has ended has no deadline of its own any more.
+    return replace(state, clocks=replace(state.clocks, phase_until_ms=until))
+
+
+def _detached(state: RoomState, seat: int, at_ms: int) -> RoomState:
+    left = _put(state.seats, seat, replace(state.seat(seat), link=None))
+    clocks = _away_until(state.clocks, seat, at_ms + state.options.grace_seconds * 1000)
+    if not any(each and each.link for each in left):
+        clocks = replace(clocks, idle_until_ms=at_ms + state.options.idle_seconds * 1000)
+    return replace(state, seats=left, clocks=clocks)
+
+
+def _stand_still(state: RoomState, pause: events.Paused) -> Clocks:
+    """All that had not happened when the pause began happens later by its length, the start of the race included.
+
+    A race that began after the last beat, and so within the pause, began when the pause was over.
+    """
+    clocks, length = state.clocks, pause.end_ms - pause.start_ms
+
+    def later(at_ms: int | None) -> int | None:
+        return None if at_ms is None else at_ms + length
+
+    started_at_ms = clocks.started_at_ms
+    if started_at_ms is not None and state.phase is not Phase.FINISHED:
+        started_at_ms = min(started_at_ms, pause.start_ms) + length
+    return replace(
+        clocks,
+        phase_until_ms=later(clocks.phase_until_ms),
+        away_until_ms=(later(clocks.away_until_ms[0]), later(clocks.away_until_ms[1])),
+        idle_until_ms=later(clocks.idle_until_ms),
+        started_at_ms=started_at_ms,
+        paused_until_ms=pause.end_ms,
+    )
+
+
+def _away_until(clocks: Clocks, seat: int, until_ms: int | None) -> Clocks:
+    return replace(clocks, away_until_ms=_put(clocks.away_until_ms, seat, until_ms))
+
+
+def _race_seconds(state: RoomState) -> int:
+    """Who starts while the other has stopped already, being away, has the chase time only."""
+    is_alone = state.race is not None and any(racer.ending for racer in state.race.racers)
+    limit, chase = state.options.limit_seconds, state.options.chase_seconds
+    return min(limit, chase) if is_alone else limit
+
+
+def _freed(state: RoomState, seat: int, at_ms: int) -> RoomState:
+    """Back to waiting. Who stays keeps the seat; a match that was under way is over, and stored as far as it went."""
+    other = state.seats[1 - seat]
+    stays = replace(other, entropy_hash=None, entropy=None, wins=0, wants_rematch=False) if other else None
+    freed = _enter(_with_seat(_with_seat(state, seat, None), 1 - seat, stays), Happening.SEAT_FREED, at_ms, None)
+    raced = state.round is not None and (state.phase is Phase.FINISHED or state.round.number > 1)
+    broken_off = raced and not state.match_is_over
+    clocks = _away_until(freed.clocks, seat, None)
+    if not (stays and stays.link):
+        clocks = replace(clocks, idle_until_ms=at_ms + state.options.idle_seconds * 1000)
+    return replace(
+        freed,
+        round=None,
+        race=None,
+        clocks=clocks,
+        match_is_over=True,
+        unpublished=state.matches if broken_off else state.unpublished,
+    )
+
+
+def _opened(state: RoomState, event: events.RoundOpened, at_ms: int) -> RoomState:
+    before = None if state.match_is_over else state.round
+    is_new_match, number = before is None, before.number + 1 if before else 1
+    seats = tuple(
+        replace(
+            state.seat(each),
+            entropy_hash=None,
+            entropy=None,
+            wants_rematch=False,
+            wins=0 if is_new_match else state.seat(each).wins,
+        )
+        for each in (0, 1)
+    )
+    opened = _enter(state, Happening.ROUND_OPENED, at_ms, state.options.ready_seconds)
+    return replace(
+        opened,
+        seats=(seats[0], seats[1]),
+        round=OpenRound(event.round, event.secret, event.signature, number),
+        race=None,
+        clocks=replace(opened.clocks, started_at_ms=None),
+        matches=state.matches + is_new_match,
+        match_is_over=False,
+    )
+
+
+def _dealt(state: RoomState, at_ms: int) -> RoomState:
+    assert state.round is not None, "only an open round can be dealt"
+    entropies = [state.seat(seat).entropy or b"" for seat in (0, 1)]
+    seed = make_seed(state.round.secret, entropies, state.round.round_id)
+    sealed = seal_deal(state.rules, seed, state.round.round_id)
+    race = start_round(state.rules, sealed.deal, direct_breaks_ties=state.options.direct_breaks_ties)
+    dealt = replace(state, round=replace(state.round, sealed=sealed), race=race)
+    return _enter(dealt, Happening.ALL_REVEALED, at_ms, state.options.countdown_seconds)
+
+
+def _finished(state: RoomState, outcome: Outcome, at_ms: int) -> RoomState:
+    assert state.round is not None, "only an open round can finish"
+    seats = tuple(replace(state.seat(seat), wins=state.seat(seat).wins + (outcome.winner == seat)) for seat in (0, 1))
+    most = max(seat.wins for seat in seats)
+    best_of = state.options.best_of
+    match_is_over = most > best_of // 2 or state.round.number >= best_of
+    pause = None if match_is_over else PAUSE_SECONDS
+    finished = _enter(state, Happening.ROUND_OVER, at_ms, pause)
+    return replace(
+        finished,
+        seats=(seats[0], seats[1]),
+        round=replace(state.round, outcome=outcome),
+        clocks=replace(finished.clocks, finished_at_ms=at_ms),
+        match_is_over=match_is_over,
+        unpublished=state.matches if match_is_over else state.unpublished,
+    )

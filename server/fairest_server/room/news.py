@@ -1,0 +1,251 @@
+"""What happened in a room, in the words of the wire: once for everybody, each entry with the turn that it belongs to.
+
+Nothing is held back here: who may see it, and when, is for a `View` to say.
+"""
+
+from collections.abc import Sequence
+
+from fairest_protocol.calculation.round import Opening, Racer
+from fairest_protocol.calculation.seal import commit_secret
+from fairest_protocol.messages import entries
+from fairest_protocol.messages.codec import encode
+from fairest_protocol.messages.entries import Entry
+from fairest_protocol.messages.fast_encoding import encode_moved, encode_turned
+from fairest_protocol.messages.fields import Phase, Seat
+from fairest_protocol.value import Value
+from fairest_server.room import events
+from fairest_server.room.events import Event
+from fairest_server.room.state import OpenRound, RoomState
+
+
+class Step(Value):
+    """One event of the log: the state before it, the event, the log's time stamp and tag, and the state after it."""
+
+    before: RoomState | None
+    event: Event
+    at_ms: int
+    after: RoomState
+    tag: str
+
+
+class News(Value):
+    """An entry on its way to the viewers, as its text. `opens_at` is None for what everybody may know at once."""
+
+    text: bytes
+    seat: int = -1
+    opens_at: Opening | None = None
+
+
+class Told(Value):
+    """A step, what it is in the words of the wire, and what is open to everybody behind it: None is all."""
+
+    step: Step
+    news: Sequence[News]
+    horizon: Opening | None
+
+
+class History:
+    """All that happened in a room so far, from its first step on. What somebody asks for is put into words, and once.
+
+    Who comes back has missed the last few of what may be hundreds of steps.
+    """
+
+    def __init__(self, steps: list[Step]) -> None:
+        self.steps = steps
+        self._told: dict[int, Told] = {}
+        self._counts: list[int] = []
+
+    def extend(self, steps: Sequence[Step]) -> None:
+        """These steps happened next."""
+        self.steps.extend(steps)
+
+    def tell(self, place: int) -> Told:
+        """The step in this place, from 0."""
+        told = self._told.get(place)
+        if told is None:
+            told = self._told[place] = tell(self.steps[place])
+        return told
+
+    def count(self, place: int) -> int:
+        """How many entries there are up to the step in this place, that one included."""
+        counts = self._counts
+        for step in self.steps[len(counts) :]:
+            counts.append((counts[-1] if counts else 0) + count_news(step))
+        return counts[place]
+
+
+def count_news(step: Step) -> int:
+    """How many entries `tell` makes of a step, without writing a word of them."""
+    before, after = step.before, step.after
+    match step.event:
+        case events.Played(seat=seat):
+            was, now = _racers(seat, before, after)
+            return 1 + _has_turned(was, now) + (now.ending is not None)
+        case events.SeatFreed():
+            return 1 + (_voided_round(before) is not None)
+        case events.Revealed():
+            return 1 + (after.race is not None)
+        case events.Started():
+            return 1 + len(_racing(after))
+        case events.SeatsStopped(seats=seats):
+            return 1 if after.phase is Phase.FINISHED else len(seats)
+        case events.RoomCreated() | events.MatchPublished():
+            return 0
+        case _:
+            return 1
+
+
+def tell(step: Step) -> Told:
+    """What happened, in the words of the wire."""
+    race = step.after.race
+    return Told(step, _tell(step), race.horizon if race else None)
+
+
+def _tell(step: Step) -> list[News]:
+    event, before, after = step.event, step.before, step.after
+    match event:
+        case events.Played():
+            return _tell_move(event, before, after)
+        case events.SeatTaken(seat=seat, name=name):
+            return _public(entries.Seated(seat=seat, name=name))
+        case events.SeatFreed(seat=seat, reason=reason):
+            freed = entries.SeatFreed(seat=seat, reason=reason)
+            voided = _voided_round(before)
+            if voided is None:
+                return _public(freed)
+            return _public(entries.RoundVoided(round=voided.round_id, secret=voided.secret), freed)
+        case events.Attached(seat=seat):
+            return _public(entries.Attached(seat=seat))
+        case events.Detached(seat=seat):
+            until = after.clocks.away_until_ms[seat]
+            assert until is not None, "a detached seat has a deadline"
+            return _public(entries.Detached(seat=seat, until_ms=until))
+        case events.Paused(start_ms=start_ms, end_ms=end_ms):
+            return _public(entries.Paused(length_ms=end_ms - start_ms))
+        case events.RoundOpened():
+            return _tell_opened(after)
+        case events.PlayerReady(seat=seat, entropy_hash=entropy_hash):
+            return _public(entries.PlayerReady(seat=seat, entropy_hash=entropy_hash))
+        case events.Revealed(seat=seat, entropy=entropy):
+            revealed = entries.Revealed(seat=seat, entropy=entropy)
+            return _public(revealed) if after.race is None else _public(revealed, _tell_deal(after))
+        case events.Started():
+            return [*_public(entries.Started(until_ms=_phase_end(after))), *_tell_first_cards(after)]
+        case events.SeatsStopped(seats=seats):
+            return _tell_endings(seats, after)
+        case events.RematchAsked(seat=seat):
+            return _public(entries.RematchWanted(seat=seat))
+        case events.RoomClosed():
+            return _public(entries.RoomClosed())
+        case events.RoomCreated() | events.MatchPublished():
+            return []
+
+
+def _public(*told: Entry) -> list[News]:
+    return [News(encode(entry)) for entry in told]
+
+
+def _voided_round(before: RoomState | None) -> OpenRound | None:
+    """The round that ends when a seat becomes free now, before anybody is bound to it."""
+    return before.round if before and before.phase is Phase.READY else None
+
+
+def _phase_end(state: RoomState) -> int:
+    until = state.clocks.phase_until_ms
+    assert until is not None, f"{state.phase} has an end"
+    return until
+
+
+def _open_round(state: RoomState) -> OpenRound:
+    assert state.round is not None, "a round is open"
+    return state.round
+
+
+def _tell_opened(after: RoomState) -> list[News]:
+    opened = _open_round(after)
+    return _public(
+        entries.RoundOpened(
+            round=opened.round_id,
+            number=opened.number,
+            commitment=commit_secret(opened.round_id, opened.secret),
+            signature=opened.signature,
+            ready_until_ms=_phase_end(after),
+        )
+    )
+
+
+def _tell_deal(after: RoomState) -> entries.Dealt:
+    dealt = _open_round(after)
+    assert dealt.sealed is not None, "the last entropy deals the cards"
+    deal = dealt.sealed.deal
+    return entries.Dealt(
+        layout=deal.foundations,
+        starters=deal.starters,
+        markers=deal.markers,
+        piles=after.rules.piles,
+        redeals=after.rules.redeals,
+        envelopes=dealt.sealed.envelopes,
+        starts_at_ms=_phase_end(after),
+    )
+
+
+def _tell_first_cards(after: RoomState) -> list[News]:
+    return [_tell_turned(after, seat) for seat in _racing(after)]
+
+
+def _racing(state: RoomState) -> list[int]:
+    """The seats that are still racing."""
+    assert state.race is not None, "a race that starts is dealt"
+    return [seat for seat, racer in enumerate(state.race.racers) if not racer.ending]
+
+
+def _tell_turned(after: RoomState, seat: int) -> News:
+    dealt, race = after.round, after.race
+    assert dealt is not None and dealt.sealed is not None and race is not None, "cards are turned in a race"
+    racer = race.racers[seat]
+    assert racer.board.turned is not None, "a card was turned"
+    pass_number, position = racer.turn
+    salt = dealt.sealed.salt(pass_number, position)
+    return News(encode_turned(seat, pass_number, position, racer.board.turned, salt), seat, (racer.turn, False))
+
+
+def _racers(seat: Seat, before: RoomState | None, after: RoomState) -> tuple[Racer, Racer]:
+    """Who made a move, before it and after it."""
+    assert before is not None and before.race is not None and after.race is not None, "moves are made in a race"
+    return before.race.racers[seat], after.race.racers[seat]
+
+
+def _has_turned(was: Racer, now: Racer) -> bool:
+    """Whether the move turned a card."""
+    return now.turn != was.turn and now.board.turned is not None
+
+
+def _tell_move(event: events.Played, before: RoomState | None, after: RoomState) -> list[News]:
+    seat, move = event.seat, event.move
+    was, now = _racers(seat, before, after)
+    moved = encode_moved(seat, now.moves, move, was.board.card_of(move))
+    news = [News(moved, seat, (was.turn, True))]
+    if _has_turned(was, now):
+        news.append(_tell_turned(after, seat))
+    if now.ending:
+        news.extend(_tell_endings((seat,), after))
+    return news
+
+
+def _tell_endings(seats: Sequence[Seat], after: RoomState) -> list[News]:
+    if after.phase is not Phase.FINISHED:
+        until = after.clocks.phase_until_ms or 0
+        return _public(*(entries.Stopped(seat=seat, until_ms=until) for seat in seats))
+    finished = _open_round(after)
+    clocks = after.clocks
+    assert finished.outcome is not None and clocks.finished_at_ms is not None, "a finished round has a result"
+    started_at = clocks.started_at_ms if after.race else None
+    return _public(
+        entries.RoundFinished(
+            outcome=finished.outcome,
+            wins=(after.seat(0).wins, after.seat(1).wins),
+            match_is_over=after.match_is_over,
+            duration_ms=0 if started_at is None else max(0, clocks.finished_at_ms - started_at),
+            secret=finished.secret,
+        )
+    )

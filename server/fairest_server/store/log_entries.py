@@ -1,0 +1,79 @@
+"""Entries of a log: as values, and as what Redis says of them."""
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from pydantic import ConfigDict, TypeAdapter
+
+from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.messages.codec import encode
+from fairest_protocol.value import Value
+from fairest_server.room.events import Event, Played, Told
+
+
+class Logged(Value):
+    """One event as it stands in a log: its index from 1, its append's tag, Redis' time stamp."""
+
+    index: int
+    tag: str
+    at_ms: int
+    event: Event
+
+
+class Tail(Value):
+    """Entries that stand together in a log, and the tag of the entry before them: empty at the beginning."""
+
+    after_tag: str
+    entries: Sequence[Logged]
+
+    def continues(self, index: int, tag: str) -> bool:
+        """Whether these entries, as far as they are newer than the one with this index and tag, stand behind it."""
+        if not self.entries:
+            return True
+        known = index - self.entries[0].index
+        if known < 0:
+            return known == -1 and self.after_tag == tag
+        return known >= len(self.entries) or self.entries[known].tag == tag
+
+
+_TOLD: Final = TypeAdapter[Told](Told, config=ConfigDict(hide_input_in_errors=True))
+"""What cannot be read is logged: without what stood there, which may be a secret."""
+
+
+def format_event(event: Event) -> bytes:
+    """Events as JSON, but for moves, which are nearly all there is: the seat's digit and the move's text."""
+    return f"{event.seat}{event.move.text}".encode() if isinstance(event, Played) else encode(event)
+
+
+_PLAYED: Final = {
+    format_event(played): played for move in MOVES.values() for played in (Played(0, move), Played(1, move))
+}
+"""Every move of either seat by its text: all rooms have these few hundred values in common."""
+
+
+def parse_event(text: bytes) -> Event:
+    """The event that this text says. Raises ValueError."""
+    return _PLAYED.get(text) or _TOLD.validate_json(text)
+
+
+def index_of(entry_id: bytes) -> int:
+    """The index that an entry's id in the stream stands for."""
+    return int(entry_id.partition(b"-")[0])
+
+
+def parse_entry(entry_id: bytes, fields: Sequence[bytes]) -> Logged:
+    """An entry of the stream, its fields as `append.lua` writes them. Raises ValueError for any other."""
+    match fields:
+        case [b"t", at_ms, b"g", tag, b"e", event]:
+            return Logged(index_of(entry_id), tag.decode(), int(at_ms), parse_event(event))
+    raise ValueError("an entry is a time, a tag and an event")
+
+
+def parse_wake(payload: bytes) -> Tail:
+    """What a wake-up carries: `append.lua` packed it."""
+    first, after_tag, tag, at_ms, events = json.loads(payload)
+    entries = [
+        Logged(int(first) + offset, tag, int(at_ms), parse_event(text.encode())) for offset, text in enumerate(events)
+    ]
+    return Tail(after_tag, entries)

@@ -1,0 +1,1 @@
+"""How to talk to Redis: connections, batches, scripts, a Cluster, the embedded engine."""

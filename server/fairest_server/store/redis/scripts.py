@@ -1,0 +1,27 @@
+"""The Lua scripts beside this module, as Redis runs them."""
+
+import hashlib
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any, cast
+
+from redis.asyncio import Redis
+from redis.exceptions import NoScriptError
+
+
+class Script:
+    """A script by its file's name. It goes by its hash, and as text to a Redis, or a node, that does not know it.
+
+    `head` is put before the text.
+    """
+
+    def __init__(self, name: str, head: str = "") -> None:
+        self.text = head + files("fairest_server.store").joinpath("lua", name).read_text()
+        self.sha = hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
+
+    async def run(self, redis: Redis, names: Sequence[str], arguments: Sequence[str | int]) -> Any:
+        """Run it on these keys, which one node serves. Raises RedisError."""
+        try:
+            return await cast("Any", redis.evalsha(self.sha, len(names), *names, *arguments))
+        except NoScriptError:
+            return await cast("Any", redis.eval(self.text, len(names), *names, *arguments))

@@ -1,0 +1,90 @@
+"""`fairest doctor` and `fairest history`: what is said of this machine, and of what was played on it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fairest_cli.commands.doctor import Finding, examine, tell_finding
+from fairest_cli.records.history import past_matches, tell_history
+from tests.client.commands.test_online import run
+from tests.support import staged
+from tests.support.ports import free_port
+
+
+async def found(url: str) -> dict[str, Finding]:
+    return {finding.name: finding async for finding in examine(url)}
+
+
+async def test_a_server_that_answers_is_well(server_url: str) -> None:
+    findings = await found(server_url)
+    assert not findings["server"].is_fault
+    assert "ms there and back" in findings["server"].sentence
+    assert findings["redis"].sentence == "ready"
+
+
+async def test_a_server_that_was_asked_for_and_does_not_answer_is_a_fault() -> None:
+    findings = await found(f"ws://127.0.0.1:{free_port()}")
+    assert findings["server"].is_fault
+
+
+async def test_a_server_of_our_own_starts(server_url: str) -> None:
+    assert "starts in" in (await found(server_url))["own server"].sentence
+
+
+def test_a_fault_is_seen_at_once() -> None:
+    assert tell_finding(Finding("letters", "none", is_fault=True)).startswith("FAULT ")
+
+
+def test_what_others_say_is_only_text() -> None:
+    assert "\x1b" not in tell_finding(Finding("redis", "\x1b[2J"))
+
+
+def test_the_exit_code_tells_of_a_fault(tmp_path: Path) -> None:
+    done: subprocess.CompletedProcess[str] = run(tmp_path, "doctor", "--server", f"ws://127.0.0.1:{free_port()}")
+    assert done.returncode == 1
+    assert "FAULT server" in done.stdout
+
+
+def write(folder: Path) -> None:
+    (folder / "race.jsonl").write_text("".join(f"{line}\n" for line in staged.finished().record().lines()))
+
+
+def test_the_history_names_the_players_and_the_result(tmp_path: Path) -> None:
+    write(tmp_path)
+    line, command = tell_history(past_matches(tmp_path))
+    assert "ann against bob: bob won, 23 to 25  (classic)" in line
+    assert command.strip() == f"fairest replay {tmp_path / 'race.jsonl'}"
+
+
+def test_a_broken_file_in_the_history_is_said_to_be_one(tmp_path: Path) -> None:
+    (tmp_path / "race.jsonl").write_text("{\x1b[2J")
+    line, _ = tell_history(past_matches(tmp_path))
+    assert line.startswith("race.jsonl: ")
+    assert "\x1b" not in line
+
+
+def test_without_matches_the_history_says_how_to_have_one(tmp_path: Path) -> None:
+    assert list(tell_history(past_matches(tmp_path / "none"))) == [
+        "No match was kept here yet. Race a bot: fairest play"
+    ]
+
+
+def test_without_a_command_and_a_terminal_there_is_help(tmp_path: Path) -> None:
+    done = run(tmp_path)
+    assert done.returncode == 2
+    assert "Usage" in done.stdout
+
+
+def test_the_full_screen_face_is_not_loaded_for_help() -> None:
+    code = "import sys; import fairest_cli.commands.online; print('textual' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path.cwd())
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(("begun", "offered"), [("se", ["senior"]), ("b", ["broken", "betsy-ross"])])
+def test_the_shell_completes_variants(begun: str, offered: list[str]) -> None:
+    from fairest_cli.commands.options import _complete_rules
+
+    assert _complete_rules(begun) == offered

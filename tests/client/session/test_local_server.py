@@ -1,0 +1,43 @@
+"""The server of a race at home lives as long as whoever started it."""
+
+import asyncio
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE
+from pathlib import Path
+
+from tests.support.talker import until
+
+HOST = """
+import asyncio
+from fairest_cli.session.local_server import own_server
+
+async def main():
+    async with own_server() as url:
+        print(url, flush=True)
+        await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+def servers_of(pid: int) -> list[int]:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in children]
+
+
+async def test_a_server_at_home_does_not_outlive_a_killed_player() -> None:
+    player = await asyncio.create_subprocess_exec(sys.executable, "-c", HOST, stdout=PIPE)
+    assert player.stdout is not None
+    async with asyncio.timeout(20):
+        assert (await player.stdout.readline()).startswith(b"ws://127.0.0.1:")
+    (server,) = servers_of(player.pid)
+    (redis,) = servers_of(server)
+    os.kill(player.pid, signal.SIGKILL)
+    await player.wait()
+
+    async def are_gone() -> bool:
+        return not any(Path(f"/proc/{pid}").exists() for pid in (server, redis))
+
+    await until(are_gone)

@@ -1,0 +1,444 @@
+"""Every face of the client against servers and files that want to steer the terminal: real processes, a real terminal.
+
+What they say is seen, and that is all: no control character of theirs comes out, no line begins that is theirs, and
+nobody's text floods the screen.
+"""
+
+import asyncio
+import json
+import os
+import pty
+import subprocess
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+from websockets.typing import Subprotocol
+
+from fairest_cli.commands.online import app
+from fairest_protocol.calculation.seal import chain_line
+from fairest_protocol.messages.codec import encode
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_server import Snapshot, Welcome
+from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.scene import Scene, SeatScene
+from fairest_server.room.match_record import record_last_match
+from tests.support.processes import CLIENT_COMMAND
+from tests.support.races import KEY, a_listed_room, raced
+
+ROOM = "quiet-amber-otter"
+LATER = 1_900_000_000_000
+SEEN = "OWNED"
+"""Printable, so it shows that the hostile text did arrive."""
+STEERING = (
+    f"{SEEN}\x1b]8;;http://evil.example\x07a link\x1b]8;;\x07"  # a link that leads elsewhere
+    "\x1b]52;c;cm0gLXJmIC8=\x07"  # the clipboard
+    "\x1bP1$r0m\x1b\\\x90q\x9c"  # device control, which some terminals answer as if it were typed
+    "\x1b[2J\x9b2J\x9d0;title\x9c\x1bc"  # an empty screen, with C0 and with C1; a title; a reset
+    "\b\b\b\x7f\x00\x0e"  # overwriting; another character set
+    "\rFORGED\nFORGED\x0bFORGED\x0cFORGED\x85FORGED\u2028FORGED\u2029FORGED"  # lines of their own
+    "\u202e\u202a\u2066\u2067\u2068\u2069\u200e\u061c"  # the other direction
+    "\u200b\u200d\u2060\ufeff\u00ad\U000e0041"  # nothing to be seen
+)
+LONG = SEEN + 900_000 * "A"
+MOST_BYTES = 10_000
+"""Of one run that is told one thing."""
+
+Script = Callable[[ServerConnection, int], Awaitable[None]]
+"""A server's end of one connection; the number says which of a client's it is, from 0."""
+Face = tuple[str, ...]
+
+WAYS_IN: list[Face] = [("join", ROOM), ("watch", ROOM), ("bot", ROOM), ("create",)]
+WITH_JSON: list[Face] = [("join", ROOM, "--json"), ("watch", ROOM, "--json")]
+ON_A_TERMINAL: list[Face] = [("join", ROOM, "--plain"), ("watch", ROOM, "--plain")]
+
+
+def harm(output: bytes, *, is_shown: bool = True) -> list[str]:
+    """What in the output of a client is not its own; and if hostile text is to be seen, whether it is."""
+    text = output.decode()
+    found = [f"{letter!r} is no printable character" for letter in sorted(set(text)) if not _may_be_shown(letter)]
+    found += [f"a line of theirs: {line[:40]!r}" for line in text.splitlines() if line.startswith("FORGED")]
+    if len(output) > MOST_BYTES:
+        found.append(f"{len(output)} bytes")
+    if "Traceback" in text:
+        found.append(text[-2_000:])
+    if is_shown and SEEN not in text:
+        found.append(f"it says nothing of it: {text[-500:]!r}")
+    return found
+
+
+def _may_be_shown(letter: str) -> bool:
+    return letter == "\n" or letter.isprintable()
+
+
+def surroundings(home: Path) -> dict[str, str]:
+    return {**os.environ, "HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "PYTHONPATH": str(Path.cwd())}
+
+
+async def run(home: Path, *arguments: str) -> bytes:
+    """All that the client writes, through pipes."""
+    command = [*CLIENT_COMMAND, *arguments]
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, env=surroundings(home)
+    )
+    async with asyncio.timeout(30):
+        told, complained = await process.communicate()
+    return told + complained
+
+
+async def run_on_terminal(home: Path, *arguments: str) -> bytes:
+    """All that the client writes to a terminal."""
+    return await asyncio.to_thread(_run_on_terminal, home, *arguments)
+
+
+def _run_on_terminal(home: Path, *arguments: str) -> bytes:
+    ours, theirs = pty.openpty()
+    command = [*CLIENT_COMMAND, *arguments]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=surroundings(home)):
+        os.close(theirs)
+        written = bytearray()
+        while chunk := _read(ours):
+            written += chunk
+    os.close(ours)
+    # A terminal writes a line feed as these two.
+    return bytes(written).replace(b"\r\n", b"\n")
+
+
+def _read(descriptor: int) -> bytes:
+    """The end of a terminal is an error on Linux."""
+    try:
+        return os.read(descriptor, 65_536)
+    except OSError:
+        return b""
+
+
+async def meet(script: Script, client: Callable[[str], Awaitable[bytes]]) -> bytes:
+    """What a client writes that meets this server."""
+    count = 0
+
+    async def handle(websocket: ServerConnection) -> None:
+        nonlocal count
+        count += 1
+        try:
+            await script(websocket, count - 1)
+            async for _ in websocket:
+                continue
+        except ConnectionClosed:
+            return
+
+    protocols = [Subprotocol("fairest.v1")]
+    async with serve(handle, "127.0.0.1", 0, subprotocols=protocols, max_size=None) as server:
+        return await client(f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+
+
+async def meet_bytes(answer: bytes, client: Callable[[str], Awaitable[bytes]]) -> bytes:
+    """What a client writes that meets something which answers this to whatever it is asked."""
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer)
+        writer.close()
+
+    async with await asyncio.start_server(handle, "127.0.0.1", 0) as server:
+        return await client(f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+
+
+# What a hostile server says.
+
+
+async def say(websocket: ServerConnection, kind: str, **fields: Any) -> None:
+    await websocket.send(json.dumps({"type": kind, **fields}))
+
+
+async def welcome(websocket: ServerConnection) -> dict[str, Any]:
+    """Welcome a client; returns what it came for."""
+    await websocket.recv()
+    await websocket.send(encode(Welcome(name="ann", token=None, key=KEY.public, now_ms=LATER)).decode())
+    errand: dict[str, Any] = json.loads(await websocket.recv())
+    return errand
+
+
+async def refuse(websocket: ServerConnection, to: str, sentence: str) -> None:
+    await say(websocket, "refused", to=to, code="room_full", sentence=sentence, number=None)
+
+
+async def let_in(websocket: ServerConnection, phase: Phase = Phase.WAITING) -> None:
+    errand = await welcome(websocket)
+    seat: Literal[0] | None = None if errand["type"] == "watch" else 0
+    options = RoomOptions.model_validate_json(json.dumps(errand.get("options", {}))).settled()
+    scene = Scene(options=options, phase=phase, seats=(SeatScene(name="ann"), SeatScene(name="bob")))
+    snapshot = Snapshot(room=ROOM, seat=seat, position=0, tag="00000000", now_ms=LATER, scene=scene)
+    await websocket.send(encode(snapshot).decode())
+
+
+async def says_it_in_every_sentence(websocket: ServerConnection, number: int) -> None:
+    """In a room, then as the reason for sending the client away, then as that for not letting it in."""
+    if number == 0:
+        await let_in(websocket)
+        await say(websocket, "refused", to=STEERING, code="wrong_phase", sentence=STEERING, number=None)
+        await say(websocket, "error", code="restarting", sentence=STEERING)
+        await websocket.close(1012, STEERING[:60])
+    else:
+        errand = await welcome(websocket)
+        await refuse(websocket, errand["type"], STEERING)
+
+
+async def refuses_hello(websocket: ServerConnection, _: int) -> None:
+    await websocket.recv()
+    await refuse(websocket, "hello", STEERING)
+
+
+async def refuses_at_length(websocket: ServerConnection, _: int) -> None:
+    errand = await welcome(websocket)
+    await refuse(websocket, errand["type"], LONG)
+
+
+async def talks_at_length(websocket: ServerConnection, _: int) -> None:
+    await let_in(websocket)
+    await say(websocket, "refused", to="ready", code="wrong_phase", sentence=LONG, number=None)
+    await say(websocket, "left")
+
+
+async def gives_its_reason_for_closing(websocket: ServerConnection, _: int) -> None:
+    await welcome(websocket)
+    await websocket.close(4403, STEERING[:60])
+
+
+async def sends_a_hostile_key(websocket: ServerConnection, _: int) -> None:
+    await welcome(websocket)
+    await say(websocket, "left", **{STEERING: STEERING})
+
+
+async def sends_a_hostile_long_key(websocket: ServerConnection, _: int) -> None:
+    await welcome(websocket)
+    await say(websocket, "left", **{LONG: 1})
+
+
+async def forges_a_record(websocket: ServerConnection, _: int) -> None:
+    await let_in(websocket, Phase.FINISHED)
+    await say(websocket, "record", match=STEERING, lines=[json.dumps({"type": STEERING, "format": 2}), STEERING])
+
+
+async def forges_a_long_record(websocket: ServerConnection, _: int) -> None:
+    await let_in(websocket, Phase.FINISHED)
+    stop = {"type": "stop", "at_ms": 0, "seats": [], "ending": "away"}
+    lines = [json.dumps(line) for line in (*heading_and_round(), {**stop, "seats": SEEN}, {**stop, "type": LONG})]
+    await say(websocket, "record", match=SEEN, lines=lines)
+
+
+async def makes_time_overflow(websocket: ServerConnection, _: int) -> None:
+    await let_in(websocket)
+    await say(websocket, "refused", to="ready", code="wrong_phase", sentence=SEEN, number=None)
+    paused = {"type": "paused", "length_ms": 10**4_000}
+    await say(websocket, "view", position=1, tag="00000000", entries=[paused])
+
+
+@pytest.mark.parametrize("face", [*WAYS_IN, *WITH_JSON], ids=" ".join)
+async def test_a_server_s_sentences_steer_no_pipe(tmp_path: Path, face: Face) -> None:
+    written = await meet(says_it_in_every_sentence, lambda url: run(tmp_path, *face, "--server", url))
+    assert harm(written) == []
+
+
+@pytest.mark.parametrize("face", ON_A_TERMINAL, ids=" ".join)
+async def test_a_server_s_sentences_steer_no_terminal(tmp_path: Path, face: Face) -> None:
+    written = await meet(says_it_in_every_sentence, lambda url: run_on_terminal(tmp_path, *face, "--server", url))
+    assert harm(written) == []
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        refuses_hello,
+        refuses_at_length,
+        talks_at_length,
+        gives_its_reason_for_closing,
+        sends_a_hostile_key,
+        sends_a_hostile_long_key,
+        makes_time_overflow,
+    ],
+    ids=lambda script: script.__name__,
+)
+async def test_what_a_hostile_server_says_is_only_text(tmp_path: Path, script: Script) -> None:
+    written = await meet(script, lambda url: run(tmp_path, "join", ROOM, "--server", url))
+    assert harm(written) == []
+
+
+@pytest.mark.parametrize("script", [forges_a_record, forges_a_long_record], ids=lambda script: script.__name__)
+async def test_a_forged_record_steers_nothing(tmp_path: Path, script: Script) -> None:
+    written = await meet(script, lambda url: run(tmp_path, "join", ROOM, "--server", url))
+    assert harm(written, is_shown=False) == []
+
+
+@pytest.mark.parametrize("name", [STEERING, "\udc9b2J", LONG], ids=("steering", "half a character", "long"))
+async def test_a_name_that_is_none_is_not_shown(tmp_path: Path, name: str) -> None:
+    async def script(websocket: ServerConnection, _: int) -> None:
+        await let_in(websocket)
+        await say(websocket, "refused", to="ready", code="wrong_phase", sentence=SEEN, number=None)
+        await say(websocket, "view", position=1, tag="00000000", entries=[{"type": "seated", "seat": 1, "name": name}])
+
+    written = await meet(script, lambda url: run(tmp_path, "join", ROOM, "--server", url))
+    assert harm(written) == []
+    assert b"contradicts itself" in written
+
+
+STEERING_BYTES = STEERING.encode().replace(b"\n", b"").replace(b"\r", b"")
+ANSWERS = {
+    "a hostile status": b"HTTP/1.1 " + STEERING_BYTES + b"\r\n\r\n",
+    "no status": STEERING_BYTES + b"\r\n\r\n",
+    "a hostile phrase": b"HTTP/1.1 403 " + STEERING_BYTES + b"\r\n\r\n",
+    "a hostile upgrade": b"HTTP/1.1 101 x\r\nUpgrade: OWNED\x9b2J\xc2\x9b\r\nConnection: Upgrade\r\n\r\n",
+    "a hostile header": b"HTTP/1.1 200 x\r\n" + STEERING_BYTES + b": x\r\nX: " + STEERING_BYTES + b"\r\n\r\n",
+    "a hostile redirection": b"HTTP/1.1 302 x\r\nLocation: ws://\x9b2J" + SEEN.encode() + b"/\xc2\x9b\r\n\r\n",
+    "a hostile body": b"HTTP/1.1 503 x\r\n\r\n" + STEERING.encode(),
+    "a long body": b"HTTP/1.1 503 x\r\n\r\n" + LONG.encode(),
+    "broken chunks": b"HTTP/1.1 503 x\r\nTransfer-Encoding: chunked\r\n\r\n" + STEERING.encode() + b"\r\n",
+}
+"""What claims to be HTTP."""
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.parametrize("face", [("watch", ROOM), ("lobby",)], ids=" ".join)
+async def test_what_answers_over_http_steers_nothing(tmp_path: Path, face: Face, answer: str) -> None:
+    written = await meet_bytes(ANSWERS[answer], lambda url: run(tmp_path, *face, "--server", url))
+    assert harm(written, is_shown=False) == []
+
+
+def lobby_of(**changes: Any) -> bytes:
+    fields = {**json.loads(encode(a_listed_room())), **changes}
+    page = {"type": "lobby", "page": 0, "pages": 1, "total": 1, "rooms": [fields]}
+    return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + json.dumps(page).encode()
+
+
+@pytest.mark.parametrize("option", [(), ("--json",)], ids=("for people", "json"))
+async def test_hostile_rules_in_a_lobby_are_only_text(tmp_path: Path, option: Face) -> None:
+    written = await meet_bytes(lobby_of(rules=STEERING), lambda url: run(tmp_path, "lobby", "--server", url, *option))
+    assert harm(written) == []
+
+
+async def test_hostile_rules_in_a_lobby_steer_no_terminal(tmp_path: Path) -> None:
+    written = await meet_bytes(
+        lobby_of(rules=STEERING), lambda url: run_on_terminal(tmp_path, "lobby", "--plain", "--server", url)
+    )
+    assert harm(written) == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"rules": LONG}, {"names": [STEERING, None]}, {"room": STEERING}, {"wins": [10**4_000, 0]}, {STEERING: 1}],
+    ids=("long rules", "name", "room", "score", "key"),
+)
+async def test_a_hostile_lobby_steers_nothing(tmp_path: Path, changes: dict[str, Any]) -> None:
+    written = await meet_bytes(lobby_of(**changes), lambda url: run(tmp_path, "lobby", "--server", url))
+    assert harm(written, is_shown=False) == []
+
+
+# What a hostile file says.
+
+
+def heading_and_round() -> list[dict[str, Any]]:
+    """The first two lines of a sound record, without their chains."""
+    record = record_last_match(ROOM, raced(4).steps)
+    assert record is not None
+    lines = [json.loads(line) for line in KEY.sign(record).lines()][:2]
+    return [{name: value for name, value in line.items() if name != "chain"} for line in lines]
+
+
+def write_record(folder: Path, *lines: dict[str, Any]) -> Path:
+    """Lines with chains that fit, and a seal that does not."""
+    chain, written = b"", []
+    for line in lines:
+        text = json.dumps(line, separators=(",", ":"))
+        chain = chain_line(chain, text)
+        written.append(json.dumps({**line, "chain": chain.hex()}, separators=(",", ":")))
+    path = folder / "record.jsonl"
+    path.write_text("".join(f"{line}\n" for line in (*written, '{"type":"seal","signature":""}')))
+    return path
+
+
+def bend(value: Any) -> dict[str, list[dict[str, Any]]]:
+    """A record with this in every place that has room for it."""
+    heading, opened = heading_and_round()
+    move = {"type": "move", "at_ms": 0, "seat": 0, "move": "sa"}
+    stop = {"type": "stop", "at_ms": 0, "seats": [0], "ending": "away"}
+    return {
+        "room": [{**heading, "room": value}, opened],
+        "name": [{**heading, "names": ["ann", value]}, opened],
+        "rules": [{**heading, "rules": {"name": value, "piles": 4, "redeals": 0}}, opened],
+        "match": [{**heading, "match": value}, opened],
+        "best of": [{**heading, "best_of": value}, opened],
+        "key": [{**heading, "key": value}, opened],
+        "type": [heading, opened, {**move, "type": value}],
+        "move": [heading, opened, {**move, "move": value}],
+        "seats": [heading, opened, {**stop, "seats": value}],
+        "ending": [heading, opened, {**stop, "ending": value}],
+        "secret": [heading, {**opened, "secret": value}],
+    }
+
+
+def written_here(capture: pytest.CaptureFixture[bytes], *arguments: str) -> bytes:
+    """All that the client writes when it runs in this process: for what only differs in the file that it reads."""
+    with pytest.raises(SystemExit):
+        app(arguments)
+    captured = capture.readouterr()
+    return captured.out + captured.err
+
+
+@pytest.mark.parametrize("command", ["replay", "verify"])
+@pytest.mark.parametrize("value", [STEERING, f"{SEEN}\udc9b2J", LONG], ids=("steering", "half a character", "long"))
+@pytest.mark.parametrize("place", sorted(bend("")))
+def test_a_hostile_record_steers_nothing(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], command: str, value: str, place: str
+) -> None:
+    path = write_record(tmp_path, *bend(value)[place])
+    assert harm(written_here(capfdbinary, command, str(path)), is_shown=False) == []
+
+
+@pytest.mark.parametrize("command", ["replay", "verify"])
+async def test_a_file_that_is_no_record_steers_nothing(tmp_path: Path, command: str) -> None:
+    path = tmp_path / "record.jsonl"
+    path.write_bytes(STEERING.encode() + b"\xff\x9b2J\n")
+    assert harm(await run(tmp_path, command, str(path)), is_shown=False) == []
+
+
+@pytest.mark.parametrize("command", ["replay", "verify"])
+async def test_a_hostile_file_name_steers_nothing(tmp_path: Path, command: str) -> None:
+    assert harm(await run(tmp_path, command, f"{tmp_path}/{SEEN}\x1b[2J\u202e")) == []
+
+
+RECEIPTS = {
+    "no json": STEERING,
+    "key": json.dumps({"type": "receipt", "server": STEERING, "key": STEERING}),
+    "half a character": json.dumps({"type": "receipt", "server": "\udc9b", "key": "\udc9b2J"}),
+    "long key": json.dumps({"type": "receipt", "server": LONG, "key": LONG}),
+    "message": json.dumps({"at_ms": 0, "heard": {"type": STEERING, STEERING: STEERING}}),
+    "own word": json.dumps({"at_ms": 0, "said": {"type": "ready", STEERING: STEERING}}),
+}
+
+
+@pytest.mark.parametrize("name", RECEIPTS)
+def test_a_hostile_receipt_steers_nothing(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], name: str) -> None:
+    record = record_last_match(ROOM, raced(4).steps)
+    assert record is not None
+    path, receipt = tmp_path / "record.jsonl", tmp_path / "receipt.jsonl"
+    path.write_text("".join(f"{line}\n" for line in KEY.sign(record).lines()))
+    receipt.write_text(f"{RECEIPTS[name]}\n")
+    assert harm(written_here(capfdbinary, "verify", str(path), "--receipt", str(receipt)), is_shown=False) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("practice", "--seed", STEERING.replace("\0", "")),
+        ("deal", STEERING.replace("\0", "")),
+        ("rules", STEERING.replace("\0", "")),
+        ("join", STEERING.replace("\0", "")),
+        ("lobby", "--server", STEERING.replace("\0", "")),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+async def test_what_somebody_was_told_to_type_steers_nothing(tmp_path: Path, arguments: Face) -> None:
+    assert harm(await run(tmp_path, *arguments), is_shown=False) == []

@@ -1,0 +1,505 @@
+"""The full-screen face against a real server: each screen, by keys and by mouse, through faults and resizes."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from websockets.asyncio.server import ServerConnection
+
+from fairest_cli.bots.policies import choose_greedy
+from fairest_cli.model.known_room import Link
+from fairest_cli.records.files import load_record, records_folder
+from fairest_cli.session.connection import Update
+from fairest_cli.tui.board.optimistic_board import foresee
+from fairest_cli.tui.launch import AgainstHouse, AtHome, AtReplay, InLobby, InRoom
+from fairest_cli.tui.screens.cheat_alert import AlarmScreen
+from fairest_cli.tui.screens.countdown import Countdown
+from fairest_cli.tui.screens.history import HistoryScreen
+from fairest_cli.tui.screens.home import HomeScreen
+from fairest_cli.tui.screens.keys import KeysScreen
+from fairest_cli.tui.screens.lobby import LobbyScreen
+from fairest_cli.tui.screens.race import RaceScreen
+from fairest_cli.tui.screens.race_menu import RaceMenu
+from fairest_cli.tui.screens.replay import ReplayScreen
+from fairest_cli.tui.screens.result import ResultScreen
+from fairest_cli.tui.screens.settings import SettingsScreen
+from fairest_cli.tui.screens.waiting import WaitingRoom
+from fairest_cli.tui.screens.watch import WatchScreen
+from fairest_cli.tui.settings import Colours, load_settings
+from fairest_cli.tui.widgets.timeline_view import Stage
+from fairest_protocol.calculation.board import Board
+from fairest_protocol.calculation.cards import rank, rank_name
+from fairest_protocol.calculation.moves import Move
+from fairest_protocol.messages.codec import encode
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Create, Join, Watch
+from fairest_protocol.messages.from_server import Refused, Snapshot
+from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.refusals import Refusal
+from fairest_protocol.messages.scene import Scene, SeatScene
+from fairest_server.room.match_record import record_last_match
+from tests.client.test_hostile_text import ROOM, meet, welcome
+from tests.support.faulty_link import FaultyLink, faulty_link
+from tests.support.full_screen import Terminal, terminal
+from tests.support.ports import free_port
+from tests.support.processes import serving_fleet
+from tests.support.races import raced
+from tests.support.talker import QUICK, Talker, talking, two_racing
+
+CALM = RoomOptions(countdown_seconds=0, limit_seconds=7200)
+Hands = Callable[[Terminal, Move], Awaitable[None]]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A player who was never here."""
+    for name in ("DATA", "CONFIG", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
+    return tmp_path
+
+
+@pytest.fixture
+async def link(server_url: str) -> AsyncIterator[FaultyLink]:
+    address = urlsplit(server_url)
+    async with faulty_link((address.hostname or "", address.port or 0)) as made:
+        yield made
+
+
+def through(link: FaultyLink) -> str:
+    return f"ws://127.0.0.1:{link.port}"
+
+
+async def sit_down(player: Terminal, rival: Talker) -> None:
+    """From a new room to a race that is on."""
+    await player.is_on(WaitingRoom)
+    room = player.visit.model.room
+    assert room is not None
+    await rival.enter(Join(room=room))
+    await player.sees("Press Enter when you are ready")
+    await player.press("enter")
+    await rival.take_part_in_deal()
+    await player.is_on(RaceScreen)
+
+
+@asynccontextmanager
+async def racing(
+    url: str, home: Path, options: RoomOptions = CALM, name: str | None = None, by: str | None = None
+) -> AsyncIterator[tuple[Terminal, Talker]]:
+    """A race that is on, between somebody at a terminal, perhaps by another way, and a rival."""
+    async with talking(url) as rival, terminal(InRoom(Create(options=options), by or url, name), home) as player:
+        await sit_down(player, rival)
+        yield player, rival
+
+
+async def play_to_the_end(player: Terminal, hands: Hands) -> None:
+    """Always to a foundation if that is possible."""
+    chance = random.Random(1)
+    while player.visit.is_racing:
+        seen = foresee(player.visit.model)
+        assert seen is not None
+        moves = list(seen.board.legal_moves())
+        if moves:
+            await hands(player, choose_greedy(seen.board, chance))
+            if isinstance(player.app.screen, RaceScreen) and player.app.screen._picked is not None:
+                await player.press(str(choose_greedy(seen.board, chance).target + 1))
+        await player.until(lambda: not player.visit.model.sent or not player.visit.is_racing)
+        await player.until(lambda: has_something_to_do(player))
+
+
+def has_something_to_do(player: Terminal) -> bool:
+    board = player.visit.model.board
+    return not player.visit.is_racing or (board is not None and any(board.legal_moves()))
+
+
+@pytest.mark.parametrize("hands", [Terminal.make, Terminal.click], ids=("keys", "mouse"))
+async def test_a_whole_race_is_played(server_url: str, home: Path, hands: Hands) -> None:
+    async with racing(server_url, home, options=QUICK, name="ann") as (player, rival):
+        await rival.play("stop")
+        await play_to_the_end(player, hands)
+        await player.is_on(ResultScreen)
+        await player.sees("48 of 48 envelopes right")
+        await player.sees("You win")
+        await player.until(lambda: player.visit.record is not None)
+        assert player.visit.record_path is not None
+        assert load_record(player.visit.record_path).names[0] == "ann"
+
+
+async def test_the_waiting_room_says_what_the_other_player_types(server_url: str, home: Path) -> None:
+    async with terminal(InRoom(Create(options=QUICK), server_url), home, columns=120) as player:
+        await player.is_on(WaitingRoom)
+        await player.sees(f"fairest join {player.visit.model.room} --server {server_url}")
+        await player.sees(f"fairest watch {player.visit.model.room} --server {server_url}")
+
+
+async def test_the_waiting_room_shows_who_is_ready(server_url: str, home: Path) -> None:
+    async with (
+        talking(server_url, name="bob") as rival,
+        terminal(InRoom(Create(options=QUICK), server_url), home) as player,
+    ):
+        await player.is_on(WaitingRoom)
+        await rival.enter(Join(room=player.visit.model.room or ""))
+        await player.sees("[ ]  bob")
+        await rival.get_ready_without_revealing()
+        await player.sees("[x]  bob")
+
+
+async def test_the_countdown_shows_the_check_words(server_url: str, home: Path) -> None:
+    options = RoomOptions(countdown_seconds=10)
+    async with (
+        talking(server_url) as rival,
+        terminal(InRoom(Create(options=options), server_url), home) as player,
+    ):
+        await player.is_on(WaitingRoom)
+        await rival.enter(Join(room=player.visit.model.room or ""))
+        await player.sees("Press Enter")
+        await player.press("enter")
+        dealing = asyncio.create_task(rival.take_part_in_deal())
+        await player.is_on(Countdown)
+        await player.sees(" ".join(player.visit.model.witness.check_words))
+        await player.press("escape")
+        assert isinstance(player.app.screen, Countdown)
+        dealing.cancel()
+
+
+async def test_a_move_is_shown_before_the_server_has_heard_of_it(link: FaultyLink, server_url: str, home: Path) -> None:
+    async with racing(server_url, home, by=through(link)) as (player, _rival):
+        board = player.visit.model.board
+        assert board is not None and board.turned is not None
+        link.stall()
+        await player.press("c")
+        assert rank_name(rank(board.turned)) in player.read("pile-2")
+        assert player.visit.model.board == board
+        link.flow()
+        await player.until(lambda: not player.visit.model.sent)
+        assert rank_name(rank(board.turned)) in player.read("pile-2")
+
+
+async def test_a_refused_move_is_taken_back_and_said_to_be(server_url: str, home: Path) -> None:
+    async with racing(server_url, home) as (player, _rival):
+        before = player.visit.model.playing(player.visit.model.next_play(next(legal(player))))
+        refused = Refused(to="play", code=Refusal.RACE_OVER, sentence="The race is over.", number=before.sent[0].number)
+        screen = await player.is_on(RaceScreen)
+        screen.show(before, Update(before.heard(refused, 0), refused))
+        assert player.read("news") == f" Taken back: {before.sent[0].move}. The race is over."
+
+
+def legal(player: Terminal) -> Iterator[Move]:
+    board = player.visit.model.board
+    assert board is not None
+    return board.legal_moves()
+
+
+async def test_shift_is_heard_from_terminals_that_report_it_as_a_key(server_url: str, home: Path) -> None:
+    async with racing(server_url, home) as (player, _rival):
+        await player.press("shift+a")
+        assert player.read("news") == " This waste pile is empty."
+
+
+async def test_a_race_goes_on_over_a_line_with_jitter(link: FaultyLink, server_url: str, home: Path) -> None:
+    chance = random.Random(3)
+    async with racing(server_url, home, by=through(link)) as (player, _rival):
+        for number in range(8):
+            link.latency_seconds = chance.uniform(0, 0.2)
+            await player.press("abcd"[number % 4])
+            await player.until(lambda: not player.visit.model.sent)
+            await player.until(lambda: has_something_to_do(player))
+        assert player.visit.model.own is not None
+        assert player.visit.model.own.moves == 8
+
+
+async def test_a_lost_connection_freezes_the_board_and_comes_back_by_itself(
+    link: FaultyLink, server_url: str, home: Path
+) -> None:
+    async with racing(server_url, home, by=through(link)) as (player, _rival):
+        link.is_closed = True
+        link.reset()
+        await player.sees("Connection lost")
+        await player.press("a")
+        assert player.read("news") == " Wait until the server is back."
+        link.is_closed = False
+        await player.until(lambda: player.visit.model.link is Link.CONNECTED and player.visit.may_play)
+        await player.press("a")
+        await player.until(lambda: player.visit.model.own is not None and player.visit.model.own.moves == 1)
+        assert "Connection lost" not in player.text
+
+
+async def test_a_race_goes_on_when_its_server_was_killed_and_started_again(redis_url: str, home: Path) -> None:
+    port = free_port()
+    async with serving_fleet(redis_url) as fleet:
+        url = await fleet.start(port=port)
+        async with racing(url, home) as (player, _rival):
+            await player.press("a")
+            await player.until(lambda: not player.visit.model.sent)
+            await fleet.kill(url)
+            await player.sees("Connection lost")
+            await fleet.start(port=port)
+            await player.until(lambda: player.visit.may_play)
+            await player.press("b")
+            await player.until(lambda: player.visit.model.own is not None and player.visit.model.own.moves == 2)
+            assert isinstance(player.app.screen, RaceScreen)
+
+
+async def test_escape_never_loses_a_race(server_url: str, home: Path) -> None:
+    async with racing(server_url, home) as (player, _rival):
+        await player.press("escape")
+        await player.is_on(RaceMenu)
+        await player.press("escape")
+        await player.is_on(RaceScreen)
+        await player.press("escape", "enter")
+        await player.is_on(RaceScreen)
+        assert player.visit.is_racing
+
+
+async def test_quitting_in_a_race_asks_first_and_says_how_to_come_back(server_url: str, home: Path) -> None:
+    async with racing(server_url, home) as (player, _rival):
+        await player.press("ctrl+q")
+        await player.is_on(RaceMenu)
+        invitation = player.visit.model.invitation
+        await player.press("ctrl+q")
+        assert player.app.last_words == ["Your seat waits 60 seconds. Come back to it with:", f"  {invitation}"]
+
+
+async def test_stop_in_the_menu_ends_the_race_with_what_is_placed(server_url: str, home: Path) -> None:
+    async with racing(server_url, home) as (player, rival):
+        await player.press("escape", "down", "enter")
+        await player.sees("race ends with 4 cards")
+        await rival.play("stop")
+        await player.is_on(ResultScreen)
+        await player.sees("A draw")
+
+
+async def test_a_terminal_that_shrinks_in_a_race_says_what_it_needs(server_url: str, home: Path) -> None:
+    async with racing(server_url, home) as (player, _rival):
+        await player.pilot.resize_terminal(50, 12)
+        await player.sees("80 columns and 24 lines")
+        await player.press("a")
+        assert not player.visit.model.sent
+        await player.pilot.resize_terminal(120, 40)
+        await player.sees("Build these up")
+        assert player.visit.model.own is not None
+        assert player.visit.model.own.moves == 0
+
+
+async def test_help_lies_over_the_race_until_it_is_put_away(server_url: str, home: Path) -> None:
+    async with racing(server_url, home) as (player, _rival):
+        await player.press("question_mark")
+        await player.is_on(KeysScreen)
+        await player.sees("the turned card onto that waste pile")
+        await player.press("a")
+        assert not player.visit.model.sent
+        await player.press("escape")
+        await player.is_on(RaceScreen)
+
+
+async def test_a_result_brings_a_rematch(server_url: str, home: Path) -> None:
+    async with racing(server_url, home, options=QUICK) as (player, rival):
+        await rival.play("resign")
+        await player.is_on(ResultScreen)
+        await player.press("r")
+        await player.sees("You want a rematch")
+        await rival.say('{"type":"rematch"}')
+        await player.sees("The next round is open")
+        await player.press("enter")
+        await rival.take_part_in_deal()
+        await player.is_on(RaceScreen)
+
+
+async def test_the_result_of_a_round_stays_though_the_next_one_is_open(server_url: str, home: Path) -> None:
+    options = RoomOptions(countdown_seconds=0, best_of=3)
+    async with racing(server_url, home, options=options, name="ann") as (player, rival):
+        await rival.play("resign")
+        await player.is_on(ResultScreen)
+        await player.until(lambda: player.visit.model.phase is Phase.READY)
+        await player.sees("Round 1 of at most 3: ann 1")
+        await player.sees("envelopes right")
+        await player.press("escape")
+        await player.sees("Leaving now gives the match up")
+        assert player.visit.model.room is not None
+
+
+@asynccontextmanager
+async def watched_race(url: str, home: Path) -> AsyncIterator[tuple[Talker, Talker, Terminal, Stage]]:
+    async with (
+        two_racing(url) as (first, second),
+        terminal(InRoom(Watch(room=first.room), url), home) as spectator,
+    ):
+        yield first, second, spectator, (await spectator.is_on(WatchScreen)).query_one(Stage)
+
+
+def shown(stage: Stage, seat: int) -> Board:
+    """This seat's board as it is on the screen."""
+    board = stage.reel.shown.boards[seat] if stage.reel.shown else None
+    assert board is not None
+    return board
+
+
+async def test_a_spectator_sees_what_both_have_passed_and_may_step_back(server_url: str, home: Path) -> None:
+    async with watched_race(server_url, home) as (first, second, spectator, stage):
+        await first.play("sa")
+        await second.play("sb")
+        await spectator.until(lambda: shown(stage, 0).piles[0] and shown(stage, 1).piles[1])
+        await spectator.press("home")
+        assert shown(stage, 0).piles[0] == ()
+        await spectator.press("end")
+        await spectator.sees(" live ")
+
+
+async def test_a_spectator_is_not_shown_what_one_player_has_not_seen(server_url: str, home: Path) -> None:
+    async with watched_race(server_url, home) as (first, _, spectator, stage):
+        for _ in range(3):
+            await first.play("sa")
+        await first.play("stop")
+        await spectator.until(lambda: "has stopped" in spectator.read("label"))
+        assert shown(stage, 0).piles[0] == ()
+
+
+async def test_the_lobby_leads_into_a_room(server_url: str, home: Path) -> None:
+    async with talking(server_url, name="bob") as other:
+        await other.enter(Create(options=RoomOptions(listed=True)))
+        async with terminal(InLobby(server_url), home) as player:
+            await player.is_on(LobbyScreen)
+            await player.sees("bob waits")
+            await player.press("enter")
+            await player.is_on(WaitingRoom)
+            await player.sees("[ ]  bob")
+
+
+async def test_a_room_is_created_from_the_home_screen(server_url: str, home: Path) -> None:
+    async with terminal(AtHome(server_url), home) as player:
+        await player.is_on(HomeScreen)
+        await player.press("c", "down", "right", "up", "enter")
+        await player.is_on(WaitingRoom)
+        await player.sees("easy, 5 waste piles")
+        await player.press("escape")
+        await player.is_on(HomeScreen)
+
+
+async def test_a_room_is_joined_by_its_code_from_the_home_screen(server_url: str, home: Path) -> None:
+    async with talking(server_url, name="bob") as other:
+        room = (await other.enter(Create(options=QUICK))).room
+        async with terminal(AtHome(server_url), home) as player:
+            await player.is_on(HomeScreen)
+            await player.press("j", *(letter if letter != "-" else "minus" for letter in room), "enter")
+            await player.sees("[ ]  bob")
+
+
+async def test_a_code_of_no_room_leads_back_home_with_a_sentence(server_url: str, home: Path) -> None:
+    async with terminal(InRoom(Join(room="no-such-room"), server_url), home) as player:
+        await player.sees("There is no room with this code")
+        await player.is_on(HomeScreen)
+
+
+async def test_a_bot_is_raced_from_the_home_screen(home: Path) -> None:
+    async with terminal(AgainstHouse("random", QUICK), home) as player:
+        await player.is_on(WaitingRoom)
+        await player.sees("[x]  house")
+        await player.press("enter")
+        await player.is_on(RaceScreen)
+        await player.sees("house 4 of 52")
+        await player.app._close_house()
+
+
+async def test_a_bot_takes_the_free_seat_on_request(server_url: str, home: Path) -> None:
+    async with terminal(InRoom(Create(options=QUICK), server_url), home) as player:
+        await player.is_on(WaitingRoom)
+        await player.press("b")
+        await player.sees("[x]")
+
+
+async def test_settings_are_kept_and_shown_at_once(home: Path) -> None:
+    async with terminal(AtHome(), home) as player:
+        await player.press("s")
+        await player.is_on(SettingsScreen)
+        await player.press("down", "down", "right", "down", "right")
+        await player.sees("KC")
+        kept, complaint = load_settings(home / "settings.json")
+        assert (kept.colours, kept.ascii_cards, complaint) == (Colours.FOUR, True, "")
+        assert (home / "settings.json").stat().st_mode & 0o777 == 0o600
+
+
+async def test_past_matches_are_listed_and_shown_again(home: Path) -> None:
+    record = record_last_match("quiet-amber-otter", raced(4).steps)
+    assert record is not None
+    records_folder().mkdir(parents=True)
+    (records_folder() / "race.jsonl").write_text("".join(f"{line}\n" for line in record.lines()))
+    async with terminal(AtHome(), home) as player:
+        await player.press("m")
+        await player.is_on(HistoryScreen)
+        await player.sees("ann against bob")
+        await player.press("enter")
+        await player.is_on(ReplayScreen)
+
+
+async def test_a_replay_is_stepped_through_sought_in_and_played(home: Path) -> None:
+    record = record_last_match("quiet-amber-otter", raced(4).steps)
+    assert record is not None
+    async with terminal(AtReplay(record), home) as player:
+        stage = (await player.is_on(ReplayScreen)).query_one(Stage)
+        await player.press("right", "right")
+        assert stage.reel.place == 2
+        await player.press("9")
+        assert stage.reel.is_at_end
+        await player.press("home", "plus", "plus", "plus", "plus", "space")
+        await player.until(lambda: stage.reel.place >= 2)
+        await player.press("space")
+        assert not stage.reel.is_playing
+        await player.press("escape")
+        await player.is_on(HomeScreen)
+
+
+async def test_leaving_while_the_server_is_away_leads_home_for_good(link: FaultyLink, home: Path) -> None:
+    async with terminal(InRoom(Create(options=QUICK), through(link)), home) as player:
+        await player.is_on(WaitingRoom)
+        link.is_closed = True
+        link.reset()
+        await player.sees("Connection lost")
+        await player.press("escape")
+        await player.is_on(HomeScreen)
+        await player.until(lambda: not any(worker.is_running for worker in player.app.workers))
+
+
+async def test_a_server_that_cheats_is_all_that_is_shown(home: Path) -> None:
+    async def cheat(websocket: ServerConnection, _: int) -> None:
+        await welcome(websocket)
+        scene = Scene(
+            options=RoomOptions().settled(),
+            phase=Phase.READY,
+            seats=(SeatScene(name="ann"), SeatScene(name="bob")),
+            round=bytes(16),
+            commitment=bytes(32),
+            signature=bytes(64),
+        )
+        snapshot = Snapshot(room=ROOM, seat=0, position=0, tag="00000000", now_ms=0, scene=scene)
+        await websocket.send(encode(snapshot).decode())
+
+    async def play(url: str) -> bytes:
+        async with terminal(InRoom(Join(room=ROOM), url), home) as player:
+            await player.is_on(AlarmScreen)
+            await player.sees("THE SEAL IS BROKEN")
+            await player.press("enter")
+            await player.is_on(HomeScreen)
+            await player.press("q")
+            return str(player.app.return_code).encode()
+
+    assert await meet(cheat, play) == b"3"
+
+
+async def test_a_sentence_of_a_server_is_shown_as_it_is(home: Path) -> None:
+    sentence = "[@click=app.exit]click[/] [bold]me[/nothing] \x1b[2J"
+
+    async def refuse(websocket: ServerConnection, _: int) -> None:
+        errand = await welcome(websocket)
+        refused = Refused(to=errand["type"], code=Refusal.ROOM_FULL, sentence=sentence)
+        await websocket.send(encode(refused).decode())
+
+    async def play(url: str) -> bytes:
+        async with terminal(InRoom(Join(room=ROOM), url), home) as player:
+            await player.sees("[@click=app.exit]click[/] [bold]me[/nothing] ?[2J")
+            await player.pilot.click("#sentence")
+            return b"open" if player.app.is_running else b"closed"
+
+    assert await meet(refuse, play) == b"open"

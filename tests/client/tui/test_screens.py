@@ -1,0 +1,92 @@
+"""What the main screens look like, at three sizes: compared with the text files in `snapshots`, letter by letter.
+
+`pytest --new-snapshots` writes them anew; look at the difference before it is committed.
+"""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from fairest_cli.session.room_session import Visit
+from fairest_cli.tui.app import screen_of
+from fairest_cli.tui.board.card_style import PAPER
+from fairest_cli.tui.board.timeline import reel_of
+from fairest_cli.tui.launch import AtHome
+from fairest_cli.tui.screens.keys import KeysScreen
+from fairest_cli.tui.screens.replay import ReplayScreen
+from fairest_cli.tui.settings import Keys
+from fairest_cli.tui.widgets.text_lines import Picture
+from fairest_protocol.messages.options import RoomOptions
+from tests.support import staged
+from tests.support.full_screen import Terminal, terminal
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+SIZES = [(80, 24), (120, 40), (50, 12)]
+SENIOR = RoomOptions(rules="senior", piles=8)
+
+
+async def home(player: Terminal) -> None:
+    """It is there from the start."""
+    await player.pilot.pause()
+
+
+async def keys(player: Terminal) -> None:
+    await player.app.push_screen(KeysScreen(Keys.LETTERS, None))
+
+
+async def replay(player: Terminal) -> None:
+    record = staged.finished().record()
+    await player.app.push_screen(ReplayScreen(record, reel_of(record).sought(0.5)))
+
+
+def room(visit: Callable[[], Visit]) -> Callable[[Terminal], Awaitable[None]]:
+    async def enter(player: Terminal) -> None:
+        stay = visit()
+        kind = screen_of(stay)
+        assert kind is not None
+        player.app.visit = stay
+        await player.app.push_screen(kind(stay))
+
+    return enter
+
+
+SCREENS: dict[str, Callable[[Terminal], Awaitable[None]]] = {
+    "home": home,
+    "keys": keys,
+    "waiting": room(lambda: staged.waiting().visit()),
+    "ready": room(lambda: staged.getting_ready().visit()),
+    "countdown": room(lambda: staged.counting_down().visit()),
+    "race": room(lambda: staged.racing().visit()),
+    "senior": room(lambda: staged.racing((70, 60), SENIOR).visit()),
+    "watch": room(lambda: staged.racing().visit(None)),
+    "result": room(lambda: staged.finished().visit()),
+    "replay": replay,
+}
+
+
+async def test_cards_lie_on_paper_in_their_colours(tmp_path: Path) -> None:
+    async with terminal(AtHome(), tmp_path) as player:
+        await SCREENS["race"](player)
+        await player.pilot.pause()
+        top = player.app.screen.query_one("#pile-1", Picture).render_line(5)
+    card = next(segment for segment in top if "K♣" in segment.text)
+    assert card.style is not None and card.style.bgcolor is not None and card.style.color is not None
+    assert (card.style.bgcolor.name, card.style.color.name) == (PAPER, "#1d1d1d")
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("name", SCREENS)
+async def test_a_screen_looks_as_it_did(
+    tmp_path: Path, request: pytest.FixtureRequest, name: str, size: tuple[int, int]
+) -> None:
+    columns, lines = size
+    async with terminal(AtHome(), tmp_path, columns=columns, lines=lines) as player:
+        await SCREENS[name](player)
+        await player.pilot.pause()
+        shown = player.text.rstrip() + "\n"
+    path = SNAPSHOTS / f"{name}-{columns}x{lines}.txt"
+    if request.config.getoption("--new-snapshots"):
+        SNAPSHOTS.mkdir(exist_ok=True)
+        path.write_text(shown)
+    assert shown == path.read_text(), f"{path} is another picture; if that is meant, run pytest --new-snapshots"

@@ -1,0 +1,124 @@
+"""The ways past the queues of the library: frames as it writes them, and words that keep their order."""
+
+import gc
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from websockets.frames import Frame, Opcode
+
+from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.messages.codec import encode
+from fairest_protocol.messages.from_client import GetRecord, Play
+from fairest_protocol.messages.from_server import Refused
+from fairest_protocol.messages.refusals import Refusal
+from fairest_server.app import running
+from fairest_server.edge.fast_websocket import Wire, frame_text
+from fairest_server.settings import Settings
+from tests.support.talker import Talker, talking, two_racing
+
+MOVE = MOVES["sa"]
+
+
+@pytest.mark.parametrize("size", [0, 1, 125, 126, 127, 65_535, 65_536, 70_000])
+def test_a_frame_is_the_one_that_the_library_writes(size: int) -> None:
+    data = b"x" * size
+    assert frame_text(data) == Frame(Opcode.TEXT, data).serialize(mask=False)
+
+
+@asynccontextmanager
+async def racing(redis_url: str, **limits: int) -> AsyncIterator[Talker]:
+    """A player whose race is on, at a server with these limits."""
+    settings = Settings.model_validate({"port": 0, "redis_url": redis_url, **limits})
+    async with running(settings) as url, two_racing(url) as (player, _):
+        yield player
+
+
+async def test_words_that_come_in_parts_keep_their_place_among_those_that_come_whole(redis_url: str) -> None:
+    chance = random.Random(1)
+    async with racing(redis_url) as player:
+        for number in range(1, 31):
+            text = encode(Play(number=number, move=MOVE)).decode()
+            cut = chance.randrange(len(text))
+            await player.socket.send([text[:cut], text[cut:]] if chance.random() < 0.3 else text)
+        scene = await player.hear_until(lambda scene: scene.seats[0].moves == 30)
+        assert scene.seats[0].moves == 30
+
+
+def framed(number: int) -> bytes:
+    """A move as a client writes it."""
+    return Frame(Opcode.TEXT, encode(Play(number=number, move=MOVE))).serialize(mask=True)
+
+
+async def test_words_that_the_network_cuts_anywhere_are_heard_once_and_in_order(server_url: str) -> None:
+    async with two_racing(server_url) as (player, other):
+        for number in range(1, 48):
+            frame = framed(number)
+            player.socket.transport.write(frame[:number])
+            # When this is answered, the server has read the first part.
+            await (await other.socket.ping())
+            player.socket.transport.write(frame[number:])
+            scene = await player.hear_until(lambda scene: scene.seats[0].moves >= number)  # noqa: B023
+            assert scene.seats[0].moves == number
+
+
+async def test_what_looks_like_a_move_within_another_message_is_none(server_url: str) -> None:
+    """The network cuts it out of its message exactly, behind a request that the server has just dealt with."""
+    inner = framed(1)
+    not_masked = bytes([0x81, 0x80 | len(inner) + 1, 0, 0, 0, 0])
+    async with two_racing(server_url) as (player, other):
+        player.socket.transport.write(Frame(Opcode.TEXT, encode(GetRecord())).serialize(mask=True) + not_masked)
+        await player.hear_a(Refused)
+        for part in (inner, b" "):
+            player.socket.transport.write(part)
+            await (await other.socket.ping())
+        await player.socket.wait_closed()
+        async with talking(server_url, token=player.token) as again:
+            assert (await again.enter_again(player.room)).scene.seats[0].moves == 0
+
+
+async def test_a_wire_knows_whether_it_stands_between_messages(server_url: str) -> None:
+    """Else every word would go the long way, which is slower and nothing worse."""
+    async with talking(server_url) as other, talking(server_url) as player:
+        (wire,) = [each for each in gc.get_objects() if type(each) is Wire and peer(each) == own(player)]
+        stood = [wire.is_between_messages]
+        for byte in framed(1):
+            player.socket.transport.write(bytes([byte]))
+            await (await other.socket.ping())
+            stood.append(wire.is_between_messages)
+        assert stood == [True, *[False] * (len(framed(1)) - 1), True]
+
+
+def peer(wire: Wire) -> object:
+    return wire.transport.get_extra_info("peername")
+
+
+def own(player: Talker) -> object:
+    return player.socket.transport.get_extra_info("sockname")
+
+
+async def test_words_that_arrive_together_are_heard_in_order(redis_url: str) -> None:
+    async with racing(redis_url) as player:
+        for number in range(1, 40, 3):
+            player.socket.transport.write(framed(number) + framed(number + 1))
+            player.socket.transport.write(framed(number + 2))
+        scene = await player.hear_until(lambda scene: scene.seats[0].moves == 39)
+        assert scene.seats[0].moves == 39
+
+
+async def test_words_beyond_the_limit_wait_behind_those_within_it(redis_url: str) -> None:
+    async with racing(redis_url, messages_burst=12, messages_per_second=100) as player:
+        for number in range(1, 31):
+            await player.say(Play(number=number, move=MOVE))
+        scene = await player.hear_until(lambda scene: scene.seats[0].moves == 30)
+        assert scene.seats[0].moves == 30
+
+
+async def test_a_word_does_not_overtake_one_that_takes_longer(redis_url: str) -> None:
+    """The refused record is asked of Redis; the move behind it is one too far, and refused at once."""
+    async with racing(redis_url) as player:
+        await player.say(GetRecord())
+        await player.say(Play(number=9, move=MOVE))
+        answers = [(await player.hear_a(Refused)).code for _ in range(2)]
+        assert answers == [Refusal.NO_RECORD, Refusal.NUMBER_FUTURE]

@@ -1,0 +1,94 @@
+"""What a process says over plain HTTP: to players on the public port, to the operator on a port of its own."""
+
+import asyncio
+import http.client
+import json
+from asyncio.subprocess import PIPE
+from pathlib import Path
+
+from fairest_server.app import running
+from fairest_server.settings import Settings
+from tests.support.ports import free_port
+from tests.support.processes import SERVER_COMMAND, redis_process, serving_fleet
+from tests.support.talker import talking, two_racing, until
+
+
+def get(url: str, path: str) -> tuple[int, str]:
+    host = url.split("://")[1]
+    connection = http.client.HTTPConnection(host, timeout=5)
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    return answer.status, answer.read().decode()
+
+
+async def test_a_process_is_alive_and_ready(server_url: str) -> None:
+    assert await asyncio.to_thread(get, server_url, "/livez") == (200, "alive\n")
+    assert await asyncio.to_thread(get, server_url, "/readyz") == (200, "ready\n")
+
+
+async def test_a_process_whose_redis_is_silent_is_alive_and_not_ready() -> None:
+    with redis_process() as redis:
+        async with running(Settings(port=0, redis_url=redis.url)) as url:
+            redis.freeze()
+
+            async def is_not_ready() -> bool:
+                return (await asyncio.to_thread(get, url, "/readyz"))[0] == 503
+
+            await until(is_not_ready)
+            assert (await asyncio.to_thread(get, url, "/livez"))[0] == 200
+            redis.thaw()
+
+            async def is_ready() -> bool:
+                return (await asyncio.to_thread(get, url, "/readyz"))[0] == 200
+
+            await until(is_ready)
+
+
+async def test_metrics_are_for_the_operator_only(settings_for_tests: Settings) -> None:
+    """In a quiet house even a total of moves says how far a player is."""
+    port = free_port()
+    async with running(settings_for_tests.model_copy(update={"admin_port": port})) as url, talking(url):
+        status, text = await asyncio.to_thread(get, f"http://127.0.0.1:{port}", "/metrics")
+        assert status == 200
+        assert 'fairest_messages_total{type="hello"}' in text
+        assert "fairest_connections 1.0" in text
+        assert (await asyncio.to_thread(get, url, "/metrics"))[0] == 426
+        assert (await asyncio.to_thread(get, f"http://127.0.0.1:{port}", "/"))[0] == 404
+
+
+async def test_no_metric_names_a_room_or_a_player(settings_for_tests: Settings) -> None:
+    port = free_port()
+    async with (
+        running(settings_for_tests.model_copy(update={"admin_port": port})) as url,
+        two_racing(url) as (first, second),
+    ):
+        await asyncio.gather(first.play("sa"), second.play("sb"))
+        _, text = await asyncio.to_thread(get, f"http://127.0.0.1:{port}", "/metrics")
+    for word in (first.room, first.token, second.token, *(seat.name for seat in first.scene.seats)):  # type: ignore[union-attr]
+        assert str(word) not in text
+
+
+async def test_each_worker_has_metrics_of_its_own(redis_url: str) -> None:
+    port = free_port()
+    async with serving_fleet(redis_url) as fleet:
+        await fleet.start("--workers", "2", "--admin-port", str(port))
+        for place in (0, 1):
+            assert (await asyncio.to_thread(get, f"http://127.0.0.1:{port + place}", "/metrics"))[0] == 200
+
+
+async def test_logs_that_nobody_watches_are_json_lines(redis_url: str) -> None:
+    command = [*SERVER_COMMAND, "--port", "0", "--redis-url", redis_url]
+    process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=PIPE)
+    assert process.stdout is not None
+    await process.stdout.readline()
+    process.terminate()
+    _, told = await process.communicate()
+    lines = [json.loads(line) for line in told.decode().splitlines()]
+    assert {"durability", "serving", "stopping"} <= {line["event"] for line in lines}
+    assert all({"level", "timestamp"} <= line.keys() for line in lines)
+
+
+async def test_the_page_of_an_unknown_path_opens_no_files(server_url: str) -> None:
+    for path in ("/../pyproject.toml", "/%2e%2e/etc/passwd", "/lobby/../key/x", "//[", "/[?page=["):
+        assert (await asyncio.to_thread(get, server_url, path))[0] == 426
+    assert Path("/etc/passwd").exists()

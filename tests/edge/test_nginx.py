@@ -1,0 +1,247 @@
+"""Behind nginx, as docs/nginx.conf shows it: that very file, with this test's names, ports and folders in it."""
+
+import asyncio
+import http.client
+import json
+import os
+import shutil
+import ssl
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from fairest_protocol.calculation.round import Ending
+from fairest_server.store.log import Log
+from fairest_server.store.redis.batching_client import Face
+from tests.support.bots import start_match
+from tests.support.certificates import make_certificate
+from tests.support.history import check_history
+from tests.support.ports import free_port
+from tests.support.processes import Fleet, serving_fleet
+from tests.support.talker import QUICK, two_racing, until
+
+EXAMPLE = Path(__file__).parents[2] / "docs" / "nginx.conf"
+NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}{os.pathsep}/usr/sbin")
+ADDRESSES = 3
+"""Connections to a process that one address may have here."""
+
+pytestmark = pytest.mark.skipif(NGINX is None, reason="there is no nginx here; .ci/run installs it (apt install nginx)")
+
+AROUND = """\
+daemon off;
+master_process off;
+pid {folder}/nginx.pid;
+error_log {folder}/error.log;
+events {{}}
+http {{
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    include {folder}/fairest.conf;
+}}
+"""
+"""What stands in a machine's own /etc/nginx/nginx.conf, for an nginx of a test's own."""
+
+
+@dataclass
+class Site:
+    """A name with nginx behind it, and behind that two server processes."""
+
+    port: int
+    fleet: Fleet
+    access_log: Path
+
+    @property
+    def url(self) -> str:
+        return f"wss://localhost:{self.port}"
+
+    def get(self, path: str) -> tuple[int, str]:
+        """A page of it."""
+        with closing(http.client.HTTPSConnection("localhost", self.port, timeout=5)) as connection:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+
+    async def kill_one(self) -> None:
+        """kill -9 to one of the processes."""
+        await self.fleet.kill(next(iter(self.fleet.processes)))
+
+
+def adapt(example: str, changes: dict[str, str]) -> str:
+    """The example with other names, ports and folders, each of which must stand in it."""
+    for old, new in changes.items():
+        assert old in example, f"docs/nginx.conf has no {old!r} any more"
+        example = example.replace(old, new)
+    return example
+
+
+@asynccontextmanager
+async def running_nginx(folder: Path, port: int, servers: list[str]) -> AsyncIterator[None]:
+    """An nginx on the example, in front of these two servers."""
+    cert, key = make_certificate(folder)
+    first, second = servers
+    changes = {
+        "server 127.0.0.1:8765": f"server {first.removeprefix('ws://')}",
+        "server 127.0.0.1:8766": f"server {second.removeprefix('ws://')}",
+        "listen 443 ssl": f"listen 127.0.0.1:{port} ssl",
+        "listen [::]:443 ssl": f"listen [::]:{port} ssl",
+        "listen 80": f"listen 127.0.0.1:{free_port()}",
+        "listen [::]:80": f"listen [::]:{free_port()}",
+        "server_name fairest.example": "server_name localhost",
+        "/etc/letsencrypt/live/fairest.example/fullchain.pem": str(cert),
+        "/etc/letsencrypt/live/fairest.example/privkey.pem": str(key),
+        "/var/log/nginx/": f"{folder}/",
+    }
+    (folder / "fairest.conf").write_text(adapt(EXAMPLE.read_text(), changes))
+    (folder / "nginx.conf").write_text(AROUND.format(folder=folder))
+    assert NGINX is not None
+    command = [NGINX, "-e", str(folder / "error.log"), "-p", str(folder), "-c", str(folder / "nginx.conf")]
+    nginx = await asyncio.create_subprocess_exec(*command, stdout=DEVNULL, stderr=PIPE)
+    try:
+        await _accepting(nginx, port)
+        yield
+    finally:
+        if nginx.returncode is None:
+            nginx.terminate()
+        await nginx.communicate()
+
+
+async def _accepting(nginx: asyncio.subprocess.Process, port: int) -> None:
+    async def is_open() -> bool:
+        if nginx.returncode is not None:
+            _, told = await nginx.communicate()
+            pytest.fail(f"nginx does not start: {told.decode()}")
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+        except ConnectionRefusedError:
+            return False
+        writer.close()
+        return True
+
+    await until(is_open)
+
+
+@pytest.fixture
+async def site(redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Site]:
+    """Two server processes behind nginx. Clients believe its certificate."""
+    # What `ssl.create_default_context` believes, here and in the real client.
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
+    port = free_port()
+    options = ("--trusted-proxies", "127.0.0.1", "--connections-per-address", str(ADDRESSES))
+    async with serving_fleet(redis_url) as fleet:
+        servers = [await fleet.start(*options), await fleet.start(*options)]
+        async with running_nginx(tmp_path, port, servers):
+            yield Site(port, fleet, tmp_path / "fairest.log")
+
+
+async def status_of(url: str, address: str = "127.0.0.9", **headers: str) -> int:
+    """What the handshake of somebody at this address is answered with; 101 for a connection."""
+    try:
+        async with connect(url, additional_headers=headers, proxy=None, local_addr=(address, 0)):
+            return 101
+    except InvalidStatus as reason:
+        return reason.response.status_code
+
+
+async def test_two_players_race_to_the_end_behind_nginx(site: Site, redis: Face) -> None:
+    match = await start_match((site.url,), QUICK, spectators=1)
+    await match.end()
+    assert check_history(match.room, await Log(redis).read(match.room), match.sights) == []
+
+
+async def test_players_go_on_with_the_other_process_when_theirs_is_killed(site: Site, redis: Face) -> None:
+    match = await start_match((site.url,), QUICK, pace_seconds=0.05)
+    await match.moved(3)
+    await site.kill_one()
+    await match.end()
+    assert check_history(match.room, await Log(redis).read(match.room), match.sights) == []
+    record = match.players[0].record
+    assert record is not None and record.rounds[-1].outcome is not None
+    assert not {score.ending for score in record.rounds[-1].outcome.scores} & {Ending.AWAY, Ending.RESIGNED}
+
+
+async def test_new_players_meet_only_the_process_that_is_left(site: Site) -> None:
+    await site.kill_one()
+    async with two_racing(site.url) as (first, second):
+        await asyncio.gather(first.play("sa"), second.play("sb"))
+
+
+async def test_the_address_limit_counts_the_addresses_of_clients_and_not_that_of_nginx(site: Site) -> None:
+    async with AsyncExitStack() as stack:
+        for number in range(4 * ADDRESSES):
+            address = f"127.0.1.{number + 1}"
+            await stack.enter_async_context(connect(site.url, proxy=None, local_addr=(address, 0)))
+        assert await status_of(site.url, "127.0.2.1") == 101
+
+
+async def test_an_address_that_has_its_connections_at_every_process_gets_no_more(site: Site) -> None:
+    async with AsyncExitStack() as stack:
+        for _ in range(2 * ADDRESSES):
+            await stack.enter_async_context(connect(site.url, proxy=None, local_addr=("127.0.1.1", 0)))
+        assert await status_of(site.url, "127.0.1.1") == 429
+
+
+async def test_what_a_client_says_of_its_own_address_is_not_believed(site: Site) -> None:
+    async with AsyncExitStack() as stack:
+        for _ in range(2 * ADDRESSES):
+            await stack.enter_async_context(connect(site.url, proxy=None, local_addr=("127.0.1.1", 0)))
+        assert await status_of(site.url, "127.0.1.1", **{"X-Forwarded-For": "203.0.113.7"}) == 429
+
+
+async def test_a_page_from_elsewhere_may_not_connect_through_nginx(site: Site) -> None:
+    assert await status_of(site.url, Origin="https://evil.example") == 403
+
+
+async def test_a_page_of_another_port_may_not_connect_through_nginx(site: Site) -> None:
+    assert await status_of(site.url, Origin="https://localhost") == 403
+
+
+async def test_a_page_of_the_same_site_may_connect_through_nginx(site: Site) -> None:
+    assert await status_of(site.url, Origin=f"https://localhost:{site.port}") == 101
+
+
+@pytest.mark.parametrize(("path", "says"), [("/livez", "alive"), ("/readyz", "ready"), ("/lobby?page=0", "lobby")])
+async def test_a_page_is_served_behind_nginx(site: Site, path: str, says: str) -> None:
+    status, text = await asyncio.to_thread(site.get, path)
+    assert (status, says in text) == (200, True)
+
+
+async def test_metrics_are_not_to_be_had_behind_nginx(site: Site) -> None:
+    assert (await asyncio.to_thread(site.get, "/metrics"))[0] == 404
+
+
+async def test_a_name_that_is_not_ours_gets_no_certificate(site: Site) -> None:
+    """Else a page of that name, led here by its owner's name server, would be a page of ours."""
+    with pytest.raises(ssl.SSLError, match=r"(?i)unrecognized.name"):
+        await asyncio.open_connection("127.0.0.1", site.port, ssl=True, server_hostname="evil.example")
+
+
+async def test_another_name_inside_a_connection_under_ours_gets_nothing(site: Site) -> None:
+    with pytest.raises(http.client.RemoteDisconnected):
+        await asyncio.to_thread(ask_for_another_name, site)
+
+
+def ask_for_another_name(site: Site) -> None:
+    with closing(http.client.HTTPSConnection("localhost", site.port, timeout=5)) as connection:
+        connection.request("GET", "/livez", headers={"Host": "evil.example"})
+        connection.getresponse()
+
+
+async def test_the_access_log_has_lines_of_json_without_what_stands_behind_the_question_mark(site: Site) -> None:
+    await asyncio.to_thread(site.get, "/lobby?page=0&token=hidden")
+    written: list[str] = []
+
+    async def is_written() -> bool:
+        written.extend(json.loads(line)["path"] for line in site.access_log.read_text().splitlines())
+        return bool(written)
+
+    await until(is_written)
+    assert written == ["/lobby"]

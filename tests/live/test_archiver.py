@@ -1,0 +1,75 @@
+"""Matches that are over become records, however many end at the same moment."""
+
+import asyncio
+from typing import Any
+
+from fairest_protocol.calculation.record import Record
+from fairest_server.live.archiver import Publisher
+from fairest_server.room.match_record import record_matches
+from fairest_server.store import keys
+from fairest_server.store.log import Log
+from fairest_server.store.log_entries import format_event
+from fairest_server.store.records import Archive
+from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.connect import connect
+from tests.support.races import KEY, raced
+from tests.support.redis_cluster import RedisCluster, other_than
+
+ROOMS = [f"room-{number}" for number in range(5 * keys.BUCKETS)]
+
+
+async def write_logs(redis: Face) -> None:
+    """The same race in every room, up to its end."""
+    steps = raced(1).steps
+    pipeline = redis.pipeline(transaction=False)
+    for room in ROOMS:
+        for number, step in enumerate(steps, start=1):
+            fields: dict[Any, Any] = {"t": step.at_ms, "g": step.tag, "e": format_event(step.event)}
+            pipeline.xadd(keys.log(room), fields, id=f"{number}-0")
+    await pipeline.execute()
+
+
+async def test_of_all_races_that_end_at_the_same_moment_one_of_a_bucket_is_in_memory(redis: Face) -> None:
+    await write_logs(redis)
+    read, stored, most = 0, 0, 0
+
+    def sign(record: Record) -> Record:
+        nonlocal read, most
+        read += 1
+        most = max(most, read - stored)
+        return KEY.sign(record)
+
+    publisher = Publisher(Log(redis), Archive(redis), sign, asyncio.Event())
+
+    async def publish(room: str) -> None:
+        nonlocal stored
+        await publisher.publish(room)
+        stored += 1
+
+    async with asyncio.timeout(20):
+        await asyncio.gather(*map(publish, ROOMS))
+    assert stored == len(ROOMS)
+    assert 1 < most <= keys.BUCKETS
+
+
+async def test_races_whose_node_does_not_answer_hold_up_the_records_of_no_others(cluster: RedisCluster) -> None:
+    # The record of the race, which is that of every room, has a key and a node of its own.
+    [record] = record_matches("room", raced(1).steps)
+    safe = cluster.owner(keys.record(record.match_id))
+    frozen = other_than(safe, cluster)
+    async with connect(cluster.url) as redis:
+        await write_logs(redis)
+        hurt = [room for room in ROOMS if cluster.owner(keys.log(room)) is frozen]
+        spared = next(room for room in ROOMS if cluster.owner(keys.log(room)) is safe)
+        stopping = asyncio.Event()
+        publisher = Publisher(Log(redis), Archive(redis), KEY.sign, stopping)
+        frozen.freeze()
+        try:
+            waiting = [asyncio.create_task(publisher.publish(room)) for room in hurt]
+            await asyncio.sleep(0)
+            async with asyncio.timeout(1):
+                await publisher.publish(spared)
+        finally:
+            frozen.thaw()
+            stopping.set()
+            await asyncio.wait(waiting)

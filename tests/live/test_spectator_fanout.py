@@ -1,0 +1,170 @@
+"""A crowd: frames gathered, in order, a few at a time; and what the players notice of it, which is nothing."""
+
+import heapq
+from collections.abc import Callable
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairest_protocol.messages.codec import decode_from_server, encode
+from fairest_protocol.messages.entries import RematchWanted
+from fairest_protocol.messages.from_server import Placed, View
+from fairest_server.live.spectator_fanout import FRAMES_PER_SECOND, GATHER_SECONDS, SLICE, Crowd
+from fairest_server.room.view import Mark
+
+ENTRY = encode(RematchWanted(seat=0))
+
+
+class Clock:
+    """Time that passes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self._calls: list[tuple[float, int, Callable[[], None]]] = []
+
+    def later(self, seconds: float, call: Callable[[], None]) -> None:
+        heapq.heappush(self._calls, (self.now + seconds, len(self._calls), call))
+
+    def step(self) -> bool:
+        """Go to the next call; whether there was one."""
+        if not self._calls:
+            return False
+        self.now, _, call = heapq.heappop(self._calls)
+        call()
+        return True
+
+    def run(self) -> None:
+        while self.step():
+            pass
+
+
+class Watcher:
+    """A spectator that keeps what it was shown."""
+
+    def __init__(self) -> None:
+        self.frames: list[bytes] = []
+
+    def show(self, data: bytes) -> None:
+        self.frames.append(data)
+
+    @property
+    def positions(self) -> list[int]:
+        """The position of every entry it was shown."""
+        views = [message for message in map(decode_from_server, self.frames) if isinstance(message, View)]
+        return [view.position + place for view in views for place in range(len(view.entries))]
+
+
+class Match:
+    """Entries that are told to a crowd one by one."""
+
+    def __init__(self, watchers: int) -> None:
+        self.clock = Clock()
+        self.crowd: Crowd[Watcher] = Crowd(self.clock.later)
+        self.watchers = [Watcher() for _ in range(watchers)]
+        for watcher in self.watchers:
+            self.crowd.add(watcher)
+        self.position = 0
+
+    def tell(self, count: int = 1) -> None:
+        for _ in range(count):
+            self.position += 1
+            self.crowd.see([ENTRY], Mark(self.position, "00000000"))
+
+
+def test_what_happens_within_a_moment_is_one_frame() -> None:
+    match = Match(1)
+    match.tell(5)
+    match.clock.run()
+    assert len(match.watchers[0].frames) == 1
+
+
+def test_a_frame_waits_for_no_longer_than_a_moment() -> None:
+    match = Match(1)
+    match.tell()
+    match.clock.run()
+    assert match.clock.now == GATHER_SECONDS
+
+
+def test_a_large_crowd_is_served_at_its_rate() -> None:
+    match = Match(FRAMES_PER_SECOND)
+    match.tell()
+    match.clock.run()
+    assert GATHER_SECONDS < match.clock.now <= GATHER_SECONDS + 1.0
+
+
+def test_what_happens_while_a_crowd_is_served_is_one_frame() -> None:
+    match = Match(3 * SLICE)
+    match.tell()
+    match.clock.step()
+    match.tell(7)
+    match.clock.run()
+    assert {len(watcher.frames) for watcher in match.watchers} == {2}
+
+
+def test_a_crowd_is_served_in_slices() -> None:
+    match = Match(3 * SLICE)
+    match.tell()
+    match.clock.step()
+    assert sum(len(watcher.frames) for watcher in match.watchers) == SLICE
+
+
+def test_what_happens_while_a_crowd_is_served_comes_to_everybody_after_it() -> None:
+    match = Match(3 * SLICE)
+    match.tell()
+    match.clock.step()
+    match.tell()
+    match.clock.run()
+    assert all(watcher.positions == [1, 2] for watcher in match.watchers)
+
+
+def test_who_comes_is_shown_nothing_of_what_was_gathered_before() -> None:
+    match = Match(1)
+    match.tell()
+    late = Watcher()
+    match.crowd.add(late)
+    match.tell()
+    match.clock.run()
+    assert late.positions == [2]
+
+
+def test_who_has_left_is_shown_nothing_more() -> None:
+    match = Match(1)
+    match.tell()
+    match.crowd.discard(match.watchers[0])
+    match.clock.run()
+    assert match.watchers[0].frames == []
+
+
+def test_a_message_to_everybody_stands_behind_what_happened_before_it() -> None:
+    match = Match(1)
+    match.tell()
+    match.crowd.tell(encode(Placed(placed=(1, 2))))
+    match.clock.run()
+    assert [type(decode_from_server(frame)) for frame in match.watchers[0].frames] == [View, Placed]
+
+
+@given(st.lists(st.sampled_from(["tell", "come", "go", "tick", "time"]), max_size=80))
+def test_everybody_is_shown_each_entry_once_and_in_order_from_its_coming_on(doings: list[str]) -> None:
+    match = Match(0)
+    came: dict[Watcher, int] = {}
+    gone: set[Watcher] = set()
+    for doing in doings:
+        if doing == "tell":
+            match.tell()
+        elif doing == "come":
+            watcher = Watcher()
+            came[watcher] = match.position
+            match.crowd.add(watcher)
+        elif doing == "go" and len(came) > len(gone):
+            leaver = next(watcher for watcher in came if watcher not in gone)
+            gone.add(leaver)
+            match.crowd.discard(leaver)
+        elif doing == "tick":
+            match.crowd.tell(encode(Placed(placed=(match.position, 0))))
+        elif doing == "time":
+            match.clock.step()
+    match.clock.run()
+    for watcher, position in came.items():
+        expected = list(range(position + 1, match.position + 1))
+        shown = watcher.positions
+        assert shown == (expected[: len(shown)] if watcher in gone else expected)

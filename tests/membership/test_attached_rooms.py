@@ -1,0 +1,129 @@
+"""What a process may speak for is in Redis before it speaks, however many rooms are asked for at once."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from fairest_protocol.messages.from_client import Create
+from fairest_server.app import running
+from fairest_server.live.registry import Host
+from fairest_server.membership.attached_rooms import Holdings
+from fairest_server.settings import Settings
+from fairest_server.store import keys
+from fairest_server.store.log import Log
+from fairest_server.store.processes import Processes
+from fairest_server.store.redis.connect import connect
+from tests.support.talker import QUICK, talking
+
+PROCESS = "abcd1234"
+ROOMS = [f"room-{number}" for number in range(50)]
+
+
+@pytest.fixture
+async def processes(redis: Redis) -> Processes:
+    return Processes(redis, redis, PROCESS)
+
+
+@pytest.fixture
+async def nowhere() -> AsyncIterator[Redis]:
+    client = connect("unix:///nowhere/redis.sock")
+    yield client
+    await client.aclose()
+
+
+async def test_rooms_that_are_asked_for_at_once_are_all_held(processes: Processes) -> None:
+    holdings = Holdings(processes)
+    await asyncio.gather(*map(holdings.hold, ROOMS))
+    assert await processes.rooms_of(PROCESS) == sorted(ROOMS)
+
+
+async def test_rooms_that_are_asked_for_during_a_write_are_the_next_one(processes: Processes) -> None:
+    writes: list[set[str]] = []
+    hold = processes.hold
+
+    async def count(rooms: set[str]) -> None:
+        writes.append(set(rooms))
+        if len(writes) == 1:
+            asking.extend(asyncio.create_task(holdings.hold(room)) for room in ROOMS[10:])
+        await hold(rooms)
+
+    processes.hold = count  # type: ignore[assignment, method-assign]
+    holdings = Holdings(processes)
+    asking = [asyncio.create_task(holdings.hold(room)) for room in ROOMS[:10]]
+    await asyncio.gather(*asking)
+    await asyncio.gather(*asking)
+    assert [len(rooms) for rooms in writes] == [10, len(ROOMS) - 10]
+
+
+async def test_whoever_waits_for_the_same_write_goes_on_at_the_same_moment(processes: Processes) -> None:
+    """Not one in each turn of the event loop: a beat may come between, and thousands may wait."""
+    holdings = Holdings(processes)
+    asking = [asyncio.create_task(holdings.hold(room)) for room in ROOMS]
+    await asyncio.wait(asking, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.sleep(0)
+    assert all(each.done() for each in asking)
+
+
+async def test_a_room_that_is_wanted_again_while_it_is_released_is_held(processes: Processes) -> None:
+    holdings = Holdings(processes)
+    await holdings.hold(ROOMS[0])
+    await asyncio.gather(holdings.release_all_but(set()), holdings.hold(ROOMS[0]))
+    assert ROOMS[0] in holdings
+    assert await processes.rooms_of(PROCESS) == [ROOMS[0]]
+
+
+async def test_rooms_that_nobody_speaks_in_are_released(processes: Processes) -> None:
+    holdings = Holdings(processes)
+    await asyncio.gather(*map(holdings.hold, ROOMS[:3]))
+    await holdings.release_all_but({ROOMS[1]})
+    assert await processes.rooms_of(PROCESS) == [ROOMS[1]]
+
+
+async def test_without_redis_everybody_who_asks_is_told(nowhere: Redis) -> None:
+    holdings = Holdings(Processes(nowhere, nowhere, PROCESS))
+    told = await asyncio.gather(*map(holdings.hold, ROOMS[:3]), return_exceptions=True)
+    assert all(isinstance(each, RedisError) for each in told)
+
+
+async def test_a_room_that_could_not_be_held_is_not_held(nowhere: Redis) -> None:
+    holdings = Holdings(Processes(nowhere, nowhere, PROCESS))
+    await asyncio.gather(*map(holdings.hold, ROOMS[:3]), return_exceptions=True)
+    assert not any(room in holdings for room in ROOMS[:3])
+
+
+async def test_who_gives_up_waiting_is_in_nobodys_way(processes: Processes) -> None:
+    holdings = Holdings(processes)
+    asking = [asyncio.create_task(holdings.hold(room)) for room in ROOMS[:3]]
+    await asyncio.sleep(0)
+    asking[1].cancel()
+    await asyncio.wait(asking)
+    assert {ROOMS[0], ROOMS[2]} <= set(await processes.rooms_of(PROCESS))
+
+
+async def test_a_new_room_that_was_released_before_it_was_open_is_held_all_the_same(
+    settings_for_tests: Settings, redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that is killed must have told whose seats it held: else nobody would ever tell that room."""
+    hosts: list[Host] = []
+    exists = Log.exists
+    new_room = Host.new_room
+
+    async def new_room_of(host: Host) -> object:
+        hosts.append(host)
+        return await new_room(host)
+
+    async def release_then_look(log: Log, room: str) -> bool:
+        if len(looked) < 2:
+            await hosts[0].release_rooms()
+        looked.append(room)
+        return await exists(log, room)
+
+    looked: list[str] = []
+    monkeypatch.setattr(Host, "new_room", new_room_of)
+    monkeypatch.setattr(Log, "exists", release_then_look)
+    async with running(settings_for_tests) as url, talking(url) as talker:
+        room = (await talker.enter(Create(options=QUICK))).room
+        assert await redis.sismember(keys.held_rooms(hosts[0].process_id), room)

@@ -1,0 +1,47 @@
+"""A fault of ours in one room is logged, and nothing else of it is felt."""
+
+import asyncio
+
+import pytest
+
+from fairest_protocol.messages.from_client import Create, Join
+from fairest_protocol.messages.refusals import Refusal
+from fairest_server.live.signing import SigningKey
+from fairest_server.ops.faults import contained
+from fairest_server.room.events import RoundOpened
+from tests.support.talker import QUICK, talking
+
+
+def test_a_fault_is_logged_with_its_place_and_goes_no_further(capfd: pytest.CaptureFixture[str]) -> None:
+    with contained("a room", room="quiet-amber-otter"):
+        raise RuntimeError("we have a bug")
+    told = "".join(capfd.readouterr())
+    assert "fault in a room" in told
+    assert "quiet-amber-otter" in told
+    assert "we have a bug" in told
+
+
+async def test_cancelling_is_no_fault() -> None:
+    async def wait_for_ever() -> None:
+        with contained("a room"):
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(wait_for_ever())
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_fault_of_ours_is_told_as_try_again_and_the_room_goes_on(
+    server_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: SigningKey) -> RoundOpened:
+        raise RuntimeError("we have a bug")
+
+    async with talking(server_url) as first, talking(server_url) as second:
+        room = (await first.enter(Create(options=QUICK))).room
+        with monkeypatch.context() as broken:
+            broken.setattr(SigningKey, "draw_round", fail)
+            assert (await second.refused(Join(room=room))).code is Refusal.TRY_AGAIN
+        assert (await second.enter(Join(room=room))).seat == 1

@@ -1,0 +1,298 @@
+"""What is gone is gone at once: no connection and no room leaves anything that would have to be searched for."""
+
+import asyncio
+import gc
+import ssl
+import weakref
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import uvloop
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.server import ServerProtocol
+from websockets.typing import Origin, Subprotocol
+
+from fairest_protocol.messages.fields import Message
+from fairest_protocol.messages.from_client import Create, Hello, Join, Leave, Resume, Watch
+from fairest_protocol.messages.from_server import Error, Left, Snapshot
+from fairest_server.app import running
+from fairest_server.edge.fast_websocket import Wire
+from fairest_server.edge.session import Connection
+from fairest_server.live.live_room import HostedRoom
+from fairest_server.ops.gc_policy import NEWEST, look_seldom
+from fairest_server.settings import Settings
+from tests.support.certificates import make_certificate
+from tests.support.talker import QUICK, raw, talking, two_racing, until
+
+Client = Callable[[str], Awaitable[None]]
+
+
+@pytest.fixture
+def without_search() -> Iterator[None]:
+    """No search for circles, so that they stay."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.fixture(params=[asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+def runner(request: pytest.FixtureRequest) -> Iterator[asyncio.Runner]:
+    """Their sockets end in ways of their own; a server process has uvloop."""
+    with asyncio.Runner(loop_factory=request.param) as runner:
+        yield runner
+
+
+async def serve_and_look(settings: Settings, client: Client) -> None:
+    """Wait until all that has served a client is gone again."""
+    before = what_serves()
+
+    async def is_gone() -> bool:
+        return all(any(each is old for old in before) for each in what_serves())
+
+    async with running(settings) as url:
+        await client(url)
+        await until(is_gone)
+
+
+def what_serves() -> list[object]:
+    # Not `isinstance`, which asks proxies what they stand for.
+    return [each for each in gc.get_objects() if type(each) in (Wire, ServerProtocol, Connection, HostedRoom)]
+
+
+async def closes(url: str) -> None:
+    async with talking(url):
+        pass
+
+
+async def breaks_off(url: str) -> None:
+    async with talking(url) as talker:
+        talker.socket.transport.abort()
+
+
+async def breaks_off_before_it_says_hello(url: str) -> None:
+    async with raw(url) as talker:
+        talker.socket.transport.abort()
+
+
+async def says_what_nobody_understands(url: str) -> None:
+    async with talking(url) as talker:
+        await talker.say("junk")
+        await talker.hear_a(Error)
+        with pytest.raises(ConnectionClosed):
+            await talker.socket.recv()
+
+
+async def is_cut_off_for(url: str, frame: Message | bytes) -> None:
+    # What the server raises for it, again and again, may keep no frames of the stack.
+    async with raw(url) as talker:
+        await talker.say(frame)
+        await talker.hear_a(Error)
+        with pytest.raises(ConnectionClosed):
+            await talker.socket.recv()
+
+
+async def sends_what_is_no_text(url: str) -> None:
+    await is_cut_off_for(url, b"binary")
+
+
+async def says_something_else_than_hello(url: str) -> None:
+    await is_cut_off_for(url, Create())
+
+
+async def has_made_up_its_token(url: str) -> None:
+    await is_cut_off_for(url, Hello(token="A" * 43))
+
+
+async def sends_a_text_that_is_none(url: str) -> None:
+    async with talking(url) as talker:
+        await talker.socket.send(b"\xff", text=True)
+        with pytest.raises(ConnectionClosed):
+            await talker.socket.recv()
+
+
+async def sends_a_frame_that_is_none(url: str) -> None:
+    async with talking(url) as talker:
+        talker.socket.transport.write(b"\xff" * 20)
+        with pytest.raises(ConnectionClosed):
+            await talker.socket.recv()
+
+
+async def never_says_hello(url: str) -> None:
+    async with raw(url) as talker:
+        await talker.hear_a(Error)
+        with pytest.raises(ConnectionClosed):
+            await talker.socket.recv()
+
+
+NO_KEY = b"GET / HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+
+
+async def sends(url: str, request: bytes, *, waits: bool = True) -> None:
+    host, _, port = url.rpartition("/")[2].partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(request)
+    if waits:
+        await reader.read()
+    writer.transport.abort()
+
+
+async def asks_for_a_page(url: str) -> None:
+    await sends(url, b"GET /livez HTTP/1.1\r\nHost: here\r\n\r\n")
+
+
+async def sends_no_request(url: str) -> None:
+    await sends(url, b"\x16\x03\x01\r\n\r\n")
+
+
+async def sends_half_a_request(url: str) -> None:
+    await sends(url, b"GET / HTT")
+
+
+async def asks_without_a_key(url: str) -> None:
+    await sends(url, NO_KEY)
+
+
+async def asks_without_a_key_and_is_gone(url: str) -> None:
+    await sends(url, NO_KEY, waits=False)
+
+
+async def speaks_another_protocol(url: str) -> None:
+    with pytest.raises(InvalidStatus):
+        await connect(url, subprotocols=[Subprotocol("other.v1")], proxy=None)
+
+
+async def comes_from_another_page(url: str) -> None:
+    with pytest.raises(InvalidStatus):
+        await connect(url, origin=Origin("https://elsewhere.example"), proxy=None)
+
+
+async def asks_for_a_room_that_is_not_there(url: str) -> None:
+    async with talking(url) as talker:
+        await talker.refused(Join(room="quiet-amber-otter"))
+
+
+async def leaves_its_room(url: str) -> None:
+    async with talking(url) as talker:
+        await talker.enter(Create(options=QUICK))
+        await talker.say(Leave())
+        await talker.hear_a(Left)
+
+
+async def breaks_off_in_its_room(url: str) -> None:
+    async with talking(url) as talker:
+        await talker.enter(Create(options=QUICK))
+        talker.socket.transport.abort()
+
+
+async def comes_back_over_another_connection(url: str) -> None:
+    async with talking(url) as talker:
+        room = (await talker.enter(Create(options=QUICK))).room
+        async with talking(url, token=talker.token) as again:
+            await again.say(Resume(room=room, position=0))
+            await again.hear_a(Snapshot)
+            with suppress(ConnectionClosed):
+                while True:
+                    await talker.socket.recv()
+
+
+async def races_and_is_watched(url: str) -> None:
+    async with two_racing(url) as (first, second), talking(url) as spectator:
+        await spectator.enter(Watch(room=first.room))
+        await first.play("sa")
+        await second.play("stop")
+        await first.play("stop")
+
+
+@pytest.mark.usefixtures("without_search")
+@pytest.mark.parametrize(
+    "client",
+    [
+        closes,
+        breaks_off,
+        breaks_off_before_it_says_hello,
+        says_what_nobody_understands,
+        sends_what_is_no_text,
+        says_something_else_than_hello,
+        has_made_up_its_token,
+        sends_a_text_that_is_none,
+        sends_a_frame_that_is_none,
+        never_says_hello,
+        asks_for_a_page,
+        sends_no_request,
+        sends_half_a_request,
+        asks_without_a_key,
+        asks_without_a_key_and_is_gone,
+        speaks_another_protocol,
+        comes_from_another_page,
+        asks_for_a_room_that_is_not_there,
+        leaves_its_room,
+        breaks_off_in_its_room,
+        comes_back_over_another_connection,
+        races_and_is_watched,
+    ],
+)
+def test_nothing_stays_in_memory_of_a_client_that(
+    client: Client, runner: asyncio.Runner, settings_for_tests: Settings
+) -> None:
+    runner.run(serve_and_look(settings_for_tests, client))
+
+
+async def closes_what_was_encrypted(url: str) -> None:
+    trusting = ssl.create_default_context()
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    async with connect(url, ssl=trusting, proxy=None):
+        pass
+
+
+@pytest.mark.usefixtures("without_search")
+@pytest.mark.parametrize("client", [closes_what_was_encrypted, sends_no_request, sends_half_a_request])
+def test_nothing_stays_in_memory_behind_tls_of_a_client_that(
+    client: Client, settings_for_tests: Settings, tmp_path: Path
+) -> None:
+    cert, key = make_certificate(tmp_path)
+    settings = settings_for_tests.model_copy(update={"tls_cert": cert, "tls_key": key})
+    # What asyncio has for TLS keeps a connection whose handshake fails.
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(serve_and_look(settings, client))
+
+
+WAVES = 600
+"""Each is two searches at least, so that a threshold of a thousand would be passed."""
+
+
+class Knot:
+    """An object that points at itself."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.fixture
+def looking_seldom() -> Iterator[None]:
+    """As in a server process."""
+    thresholds = gc.get_threshold()
+    look_seldom()
+    yield
+    gc.unfreeze()
+    gc.set_threshold(*thresholds)
+
+
+@pytest.mark.usefixtures("looking_seldom")
+def test_a_circle_is_found_while_it_is_new() -> None:
+    gone = weakref.ref(Knot())
+    kept = [[number] for number in range(2 * NEWEST)]
+    assert kept and gone() is None
+
+
+@pytest.mark.usefixtures("looking_seldom")
+def test_what_is_older_is_not_searched_however_often_the_newest_are() -> None:
+    searches = [each["collections"] for each in gc.get_stats()]
+    for _ in range(WAVES):
+        assert [[number] for number in range(2 * NEWEST)]
+    newest, *older = [each["collections"] - before for each, before in zip(gc.get_stats(), searches, strict=True)]
+    assert newest >= WAVES
+    assert older == [0, 0]

@@ -1,0 +1,227 @@
+"""What a process writes to its log while people race, some of them badly: who and where, and nothing that is secret."""
+
+import asyncio
+import json
+import re
+import subprocess
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from redis.asyncio import Redis
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from fairest_protocol.calculation.cards import is_card
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Create, Join, Leave, Watch
+from fairest_protocol.messages.from_server import Error, Left
+from fairest_server.store import keys
+from tests.support.processes import SERVER_COMMAND
+from tests.support.talker import QUICK, Talker, raw, talking, two_racing
+
+MOVES = 30
+UNKNOWN_TOKEN = "A" * 43
+
+
+@dataclass
+class Told:
+    """A log, and what the clients know that it must not."""
+
+    text: str = ""
+    room: str = ""
+    unreadable: str = ""
+    secrets: set[str] = field(default_factory=set)
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.text.splitlines()]
+
+    def about(self, event: str) -> list[dict[str, Any]]:
+        """The lines that tell of this."""
+        return [line for line in self.lines if line["event"] == event]
+
+    def places(self, event: str) -> set[tuple[str | None, int | None]]:
+        """The rooms and seats that this is told of."""
+        return {(line["room"], line["seat"]) for line in self.about(event) if "room" in line}
+
+    def learn(self, talker: Talker) -> None:
+        """Everything long and random that a client was told: tokens, entropies, secrets, salts."""
+        self.secrets.update(re.findall(r"[0-9a-f]{32,}", "".join(talker.frames)), {talker.token})
+
+
+async def _cut_off(talker: Talker, frame: str | bytes) -> None:
+    await talker.say(frame)
+    await talker.hear_a(Error)
+
+
+async def _race(url: str, told: Told) -> None:
+    """Moves without end, a spectator, a seat taken over, and the end of it all by a client that breaks the protocol."""
+    async with two_racing(url) as (first, second), talking(url) as spectator:
+        told.room = first.room
+        await spectator.enter(Watch(room=first.room))
+        for _ in range(MOVES):
+            await first.play("sa")
+            await second.play("sb")
+        async with talking(url, token=second.token) as again:
+            await again.enter_again(first.room)
+            await second.hear_a(Error)
+            await again.play("resign")
+            await first.hear_until(lambda seen: seen.phase is Phase.FINISHED)
+            await again.hear_until(lambda seen: seen.phase is Phase.FINISHED)
+            await spectator.say(Leave())
+            await spectator.hear_a(Left)
+            await _cut_off(again, f'{{"type":"hello","token":"{second.token}"')
+            for talker in (first, second, spectator, again):
+                told.learn(talker)
+
+
+async def _misbehave(url: str, told: Told) -> None:
+    """What bad clients do from outside of a room, with secrets in their mouths."""
+    for frame in (f'{{"type":"hello","token":"{UNKNOWN_TOKEN}"}}', b"\0", f'{{"type":"hello","{UNKNOWN_TOKEN}":1}}'):
+        async with raw(url) as stranger:
+            await _cut_off(stranger, frame)
+    async with talking(url) as stranger:
+        await stranger.refused(Join(room="no-such-room"))
+        await stranger.refused(Watch(room="no-such-room-either"))
+        await stranger.refused(Join(room=told.room))
+        told.learn(stranger)
+    with pytest.raises(InvalidStatus):
+        await connect(url, additional_headers={"Origin": "https://evil.example"}, proxy=None)
+    told.secrets.add(UNKNOWN_TOKEN)
+
+
+async def _break_a_log(url: str, redis: Redis, told: Told) -> None:
+    """A room's newest entry is half of one that holds the server's secret; then somebody wants to see the room."""
+    async with talking(url) as host, talking(url) as guest:
+        told.unreadable = (await host.enter(Create(options=QUICK))).room
+        await guest.enter(Join(room=told.unreadable))
+        await host.hear_until(lambda seen: seen.phase is Phase.READY)
+        found = await redis.xrange(keys.log(told.unreadable))
+        entries = cast("list[tuple[bytes, dict[bytes, bytes]]]", found)
+        opened = next(fields for _, fields in entries if b'"secret"' in fields[b"e"])
+        secret = json.loads(opened[b"e"])["secret"]
+        half = opened[b"e"][: opened[b"e"].index(secret.encode()) + len(secret)]
+        index = int(entries[-1][0].partition(b"-")[0])
+        torn: dict[Any, Any] = {**opened, b"e": half}
+        await redis.xadd(keys.log(told.unreadable), torn, id=f"{index + 1}-0")
+        # Errors quote the beginning and the end of what they are about.
+        told.secrets.add(secret[-16:])
+        noticed = asyncio.create_task(host.hear_a(Error))
+        while not noticed.done():
+            # For a moment after somebody came, who comes is shown what was read then.
+            async with talking(url) as spectator:
+                await spectator.say(Watch(room=told.unreadable))
+                await asyncio.wait([noticed], timeout=0.2)
+        await noticed
+
+
+async def _serve_and_race(redis_url: str, log: Path) -> Told:
+    told = Told()
+    command = [*SERVER_COMMAND, "--port", "0", "--redis-url", redis_url]
+    with log.open("wb") as written:
+        server = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=written)
+        assert server.stdout is not None
+        try:
+            url = (await server.stdout.readline()).decode().strip()
+            async with Redis.from_url(redis_url, protocol=2) as redis:
+                await _race(url, told)
+                await _misbehave(url, told)
+                await _break_a_log(url, redis, told)
+        finally:
+            # Or it would beat on, beside servers of other tests.
+            server.terminate()
+            await server.wait()
+    told.text = log.read_text()
+    return told
+
+
+@pytest.fixture(scope="module")
+def told(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Told:
+    return asyncio.run(_serve_and_race(redis_server, tmp_path_factory.mktemp("log") / "server.log"))
+
+
+def words(line: dict[str, Any]) -> Iterator[str]:
+    """All words of all texts of a line."""
+    for value in line.values():
+        yield from re.split(r"\W+", str(value))
+
+
+def test_every_line_says_what_how_bad_and_when(told: Told) -> None:
+    assert all({"event", "level", "timestamp"} <= line.keys() for line in told.lines)
+
+
+def test_nothing_random_that_a_client_was_told_stands_in_the_log(told: Told) -> None:
+    assert len(told.secrets) > MOVES
+    assert [secret for secret in told.secrets if secret in told.text] == []
+
+
+def test_no_card_stands_in_the_log(told: Told) -> None:
+    assert [word for line in told.lines for word in words(line) if is_card(word)] == []
+
+
+def test_who_enters_is_told_with_room_and_seat(told: Told) -> None:
+    entered = {place for place in told.places("entered") if place[0] == told.room}
+    assert entered == {(told.room, 0), (told.room, 1), (told.room, None)}
+
+
+def test_who_is_cut_off_in_a_room_is_told_with_room_and_seat(told: Told) -> None:
+    cut = {(line["seat"], line["breach"]) for line in told.about("cut off") if line.get("room") == told.room}
+    assert cut == {(1, "replaced"), (1, "bad_json")}
+
+
+def test_who_leaves_is_told_with_room_and_seat(told: Told) -> None:
+    assert told.places("left") == {(told.room, None)}
+
+
+def test_whose_connection_ends_is_told_with_room_and_seat(told: Told) -> None:
+    assert {(told.room, 0), (told.room, 1)} <= told.places("gone")
+
+
+def test_who_is_not_let_in_is_told_with_the_room_and_why(told: Told) -> None:
+    refused = {(line["room"], line["refusal"]) for line in told.about("not let in")}
+    assert refused >= {
+        ("no-such-room", "no_such_room"),
+        ("no-such-room-either", "no_such_room"),
+        (told.room, "room_full"),
+    }
+
+
+def test_who_is_turned_away_at_the_door_is_told_with_address_and_reason(told: Told) -> None:
+    (line,) = told.about("turned away")
+    assert (line["address"], "evil.example" in line["sentence"]) == ("127.0.0.1", True)
+
+
+def test_who_breaks_the_protocol_outside_of_a_room_is_told_with_how(told: Told) -> None:
+    cut = {line["breach"] for line in told.about("cut off") if "room" not in line}
+    assert cut == {"bad_token", "binary_frame", "unknown_key"}
+
+
+def test_a_connection_has_a_line_for_its_beginning_its_entrance_and_its_end_whatever_it_plays(told: Told) -> None:
+    (link,) = {line["link"] for line in told.about("entered") if (line["room"], line["seat"]) == (told.room, 0)}
+    assert [line["event"] for line in told.lines if line.get("link") == link] == ["connected", "entered", "gone"]
+
+
+def test_a_log_that_cannot_be_read_is_told_with_its_room_and_without_what_stands_in_it(told: Told) -> None:
+    assert {(line["room"], line["level"]) for line in told.about("a log that cannot be read")} == {
+        (told.unreadable, "error")
+    }
+
+
+def test_what_clients_do_is_no_warning(told: Told) -> None:
+    """Else anybody could fill what an operator is woken by."""
+    loud = [line for line in told.lines if line["level"] != "info" and line.get("room") != told.unreadable]
+    assert [line for line in loud if line["event"] != "durability"] == []
+
+
+def test_what_libraries_complain_of_is_json_too(capfd: pytest.CaptureFixture[str]) -> None:
+    program = (
+        "import logging; from fairest_server.app import configure_logs; configure_logs();"
+        "logging.getLogger('asyncio').error('a task has failed')"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=30)
+    assert json.loads(capfd.readouterr().err)["event"] == "a task has failed"

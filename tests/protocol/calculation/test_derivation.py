@@ -1,0 +1,74 @@
+"""The deal against a second derivation, which was written from docs/protocol.md alone and shares no code with ours."""
+
+import ast
+import random
+from pathlib import Path
+
+import pytest
+
+from fairest_protocol.calculation.deal import seal_deal
+from fairest_protocol.calculation.rules import VARIANTS, choose_rules
+from fairest_protocol.calculation.seal import (
+    chain_line,
+    commit_entropy,
+    commit_secret,
+    make_check_words,
+    make_seed,
+    root_envelopes,
+    state_commitment,
+    state_record,
+)
+from tests.support import derivation
+
+SEEDS = 1000
+
+
+@pytest.mark.parametrize("name", sorted(VARIANTS))
+def test_a_second_derivation_deals_the_same_cards(name: str) -> None:
+    chance = random.Random(name)
+    for _ in range(SEEDS):
+        redeals = chance.choice(VARIANTS[name].redeals)
+        seed, round_id = chance.randbytes(32), chance.randbytes(16)
+        ours = seal_deal(choose_rules(name, redeals=redeals), seed, round_id)
+        theirs = derivation.deal(name, redeals, seed, round_id)
+        layout = tuple((each.start, each.step, each.length) for each in ours.deal.foundations)
+        assert (ours.deal.starters, ours.deal.markers, layout) == (theirs.starters, theirs.markers, theirs.layout)
+        assert ours.deal.orders == theirs.orders
+        salts = tuple(
+            tuple(ours.salt(number, position) for position in range(len(salted)))
+            for number, salted in enumerate(theirs.salts)
+        )
+        assert (salts, ours.envelopes) == (theirs.salts, theirs.envelopes)
+
+
+def test_a_second_derivation_has_the_same_hashes_and_words() -> None:
+    chance = random.Random(1)
+    for _ in range(SEEDS):
+        secret, first, second, round_id = (chance.randbytes(size) for size in (32, 32, 32, 16))
+        commitment = commit_secret(round_id, secret)
+        envelopes = [[chance.randbytes(32) for _ in range(3)] for _ in range(2)]
+        root = root_envelopes(envelopes)
+        assert commitment == derivation.commitment(round_id, secret)
+        assert commit_entropy(round_id, 1, second) == derivation.entropy_hash(round_id, 1, second)
+        assert make_seed(secret, (first, second), round_id) == derivation.seed(secret, (first, second), round_id)
+        assert root == derivation.root(envelopes)
+        words = make_check_words(round_id, commitment, (first, second), root, "classic 4 0")
+        assert words == derivation.check_words(round_id, commitment, (first, second), root, "classic 4 0")
+        assert state_commitment(round_id, commitment) == derivation.commitment_statement(round_id, commitment)
+        assert state_record(root) == derivation.record_statement(root)
+
+
+def test_a_second_derivation_chains_lines_alike() -> None:
+    texts = ['{"type":"match"}', '{"type":"round"}', '{"type":"move"}']
+    chain, lines = b"", []
+    for text in texts:
+        chain = chain_line(chain, text)
+        lines.append(f'{text[:-1]},"chain":"{chain.hex()}"}}')
+    assert derivation.chain(lines) == chain
+
+
+def test_the_second_derivation_shares_no_code_with_ours() -> None:
+    tree = ast.parse(Path(derivation.__file__).read_text())
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert not [name for name in imported if name.split(".")[0] in ("protocol", "server", "client_cli")]

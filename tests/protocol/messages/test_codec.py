@@ -1,0 +1,90 @@
+"""Text becomes a message or a `BrokenMessage`, whatever the text; a message becomes text and itself again."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairest_protocol.calculation.board import Illegal
+from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.messages.codec import BrokenMessage, decode_from_client, decode_from_server, encode
+from fairest_protocol.messages.from_client import Create, FromClient, Hello, Play, Ready, Resume, Watch
+from fairest_protocol.messages.from_server import Snapshot, View
+from fairest_protocol.messages.refusals import CLOSE_CODES, SENTENCES, Breach, Refusal
+from fairest_server.room.view import scene, view
+from tests.support.races import raced
+
+MESSAGES: list[FromClient] = [
+    Hello(token="A" * 43, name="ann"),
+    Create(),
+    Watch(room="quiet-amber-otter"),
+    Resume(room="quiet-amber-otter", position=7),
+    Ready(round=bytes(16), entropy_hash=bytes(range(32))),
+    *(Play(number=1, move=move) for move in MOVES.values()),
+]
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
+    max_leaves=8,
+)
+types = st.sampled_from(["hello", "create", "join", "watch", "resume", "ready", "reveal", "play", "rematch", "leave"])
+keys = st.sampled_from(["token", "name", "room", "position", "round", "entropy", "number", "move", "options", "type"])
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=repr)
+def test_a_client_s_message_is_itself_again(message: FromClient) -> None:
+    assert decode_from_client(encode(message)) == message
+
+
+@pytest.mark.parametrize("viewer", [0, 1, None])
+def test_a_whole_race_is_itself_again_entry_by_entry(viewer: int | None) -> None:
+    table = raced(8)
+    told = View(tag="00000000", position=1, entries=tuple(view(table.steps, viewer)))
+    assert decode_from_server(encode(told)) == told
+
+
+@pytest.mark.parametrize("viewer", [0, 1, None])
+def test_a_snapshot_is_itself_again(viewer: int | None) -> None:
+    table = raced(9)
+    shown = view(table.steps[:60], viewer)
+    seen = scene(table.steps[59].after, shown)
+    snapshot = Snapshot(tag="00000000", room="quiet-amber-otter", seat=None, position=len(shown), now_ms=1, scene=seen)
+    assert decode_from_server(encode(snapshot)) == snapshot
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_message_or_is_broken(text: str) -> None:
+    with pytest.raises(BrokenMessage):
+        decode_from_client(text)
+
+
+@given(st.dictionaries(keys | st.text(max_size=10), json_values, max_size=5), types | st.text(max_size=10))
+def test_any_object_is_a_message_or_is_broken_in_a_printable_sentence(fields: dict[str, object], kind: str) -> None:
+    sentence = ""
+    try:
+        decode_from_client(json.dumps({**fields, "type": kind}))
+    except BrokenMessage as broken:
+        sentence = broken.sentence
+    assert sentence.isprintable()
+    assert len(sentence) < 400
+
+
+@pytest.mark.parametrize("card", ["", "1H", "AX", "10H", "ah", "AHH"])
+def test_a_server_cannot_sell_what_is_no_card(card: str) -> None:
+    frame = {"type": "turned", "seat": 0, "pass_number": 0, "position": 0, "card": card, "salt": "00" * 32}
+    with pytest.raises(BrokenMessage):
+        decode_from_server(json.dumps({"type": "view", "position": 1, "entries": [frame]}))
+
+
+def test_every_refusal_has_a_sentence() -> None:
+    assert set(SENTENCES) == set(Refusal)
+
+
+def test_every_reason_of_the_rules_is_a_refusal() -> None:
+    assert {reason.value for reason in Illegal} <= {refusal.value for refusal in Refusal}
+
+
+def test_every_breach_has_a_close_code() -> None:
+    assert set(CLOSE_CODES) == set(Breach)

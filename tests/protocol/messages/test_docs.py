@@ -1,0 +1,32 @@
+"""The examples in docs/protocol.md are what is really said: every line of them goes through the codec."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairest_protocol.messages.codec import decode_from_client, decode_from_server
+
+PAGE = (Path(__file__).parents[3] / "docs" / "protocol.md").read_text()
+LINES = [line for line in PAGE.splitlines() if line.startswith(("> {", "< {"))]
+EXCHANGE = [line for line in PAGE.split("## A whole exchange")[1].splitlines() if line in LINES]
+
+
+def without_dots(value: Any) -> Any:
+    """What is left out is marked by three dots."""
+    if isinstance(value, list):
+        return [without_dots(each) for each in value if each != "..."]
+    return {key: without_dots(each) for key, each in value.items()} if isinstance(value, dict) else value
+
+
+@pytest.mark.parametrize("line", LINES, ids=range(len(LINES)))
+def test_a_line_of_the_exchange_is_a_message_of_today(line: str) -> None:
+    text = json.dumps(without_dots(json.loads(line[2:])))
+    decoded = decode_from_client(text) if line[0] == ">" else decode_from_server(text)
+    assert decoded.type == json.loads(text)["type"]
+
+
+def test_the_exchange_shows_a_whole_race() -> None:
+    said = [json.loads(line[2:])["type"] for line in EXCHANGE if line[0] == ">"]
+    assert [word for word in said if word != "play"] == ["hello", "create", "ready", "reveal", "get_record", "leave"]

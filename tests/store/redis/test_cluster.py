@@ -1,0 +1,221 @@
+"""A real Redis Cluster: commands find the node of their key, whatever moves, and a node that is away harms no other."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from typing import cast
+
+import pytest
+from redis.exceptions import RedisError
+
+from fairest_protocol.calculation.moves import MOVES
+from fairest_server.room.events import Played
+from fairest_server.store import keys
+from fairest_server.store.append_queue import Answer, Append
+from fairest_server.store.log import Log
+from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.cluster import Cluster, nodes_of
+from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.scripts import Script
+from tests.support.appending import append_once, begin_append
+from tests.support.redis_cluster import RedisCluster, other_than, redis_cluster
+from tests.support.talker import PATIENCE_SECONDS
+
+ROOM = "quiet-amber-otter"
+MOVE = Played(seat=1, move=MOVES["b4"])
+
+
+@pytest.fixture
+async def client(cluster: RedisCluster) -> AsyncIterator[Face]:
+    async with connect(cluster.url) as redis:
+        yield redis
+
+
+class Writer:
+    """Appends to a room, one after the other, and keeps the tags of what was acknowledged."""
+
+    def __init__(self, log: Log, room: str = ROOM) -> None:
+        self.log = log
+        self.room = room
+        self.acknowledged: list[str] = []
+
+    async def append(self) -> Answer:
+        """One more event, behind those that stand there."""
+        entries = await self.log.read(self.room)
+        last_tag, tag = entries[-1].tag if entries else "", f"{len(entries):08x}"
+        # With a deadline, as rooms have: a script of two keys, both of which move.
+        append = Append(self.room, len(entries), last_tag, tag, (MOVE,), look_again_ms=1)
+        answer = await append_once(self.log, append)
+        if answer is Answer.APPENDED:
+            self.acknowledged.append(tag)
+        return answer
+
+    async def go_on(self) -> None:
+        """Until some more are acknowledged."""
+        wanted = len(self.acknowledged) + 5
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while len(self.acknowledged) < wanted:
+                # The log may be away as well.
+                with suppress(RedisError):
+                    await self.append()
+
+    async def tags(self) -> list[str]:
+        """What stands in the log."""
+        return [entry.tag for entry in await self.log.read(self.room)]
+
+
+async def test_commands_for_all_nodes_are_answered_in_the_order_of_the_pipeline(client: Face) -> None:
+    names = [f"key-{number}" for number in range(100)]
+    pipeline = client.pipeline(transaction=False)
+    for name in names:
+        pipeline.set(name, name)
+        pipeline.get(name)
+    assert (await pipeline.execute())[1::2] == [name.encode() for name in names]
+    assert 0 not in [await node.dbsize() for node in await nodes_of(client)]
+
+
+async def test_an_error_for_one_key_of_a_pipeline_is_raised(client: Face) -> None:
+    await client.set("text", "x")
+    pipeline = client.pipeline(transaction=False)
+    pipeline.incr("number")
+    pipeline.incr("text")
+    with pytest.raises(RedisError, match="not an integer"):
+        await pipeline.execute()
+
+
+async def test_a_node_that_does_not_know_a_script_is_told_its_text(client: Face) -> None:
+    script = Script("release_name.lua")
+    for name in ("ann", "bob", "cyd", "dan", "eve"):
+        await client.set(keys.name(name), "somebody")
+        assert await script.run(client, [keys.name(name)], ["somebody"]) == 1
+        for node in await nodes_of(client):
+            await node.script_flush()
+
+
+async def test_while_a_slot_moves_old_keys_and_new_ones_are_found(client: Face, cluster: RedisCluster) -> None:
+    owner = cluster.owner("{moving}")
+    await client.set("{moving}old", "here")
+    # Several connections to each node: what a redirection needs must go over the same one.
+    await asyncio.gather(*(client.set(f"key-{number}", "x") for number in range(100)))
+    cluster.begin_to_move("{moving}", to=other_than(owner, cluster))
+    await client.set("{moving}new", "there")
+    pipeline = client.pipeline(transaction=False)
+    pipeline.get("{moving}old")
+    pipeline.get("{moving}new")
+    pipeline.get("{moving}old")
+    found = await pipeline.execute()
+    cluster.carry("{moving}", to=other_than(owner, cluster))
+    cluster.settle("{moving}", to=other_than(owner, cluster))
+    assert found == [b"here", b"there", b"here"]
+
+
+async def test_a_bucket_that_moves_to_another_node_loses_nothing_acknowledged(
+    client: Face, cluster: RedisCluster
+) -> None:
+    owner = cluster.owner(keys.log(ROOM))
+    target = other_than(owner, cluster)
+    target.call("SCRIPT", "FLUSH")
+    log = Log(client)
+    async with log.sending():
+        writer = Writer(log)
+        await writer.go_on()
+        for step in (cluster.begin_to_move, cluster.carry, cluster.settle):
+            await asyncio.to_thread(cast("Callable[..., None]", step), keys.log(ROOM), to=target)
+            await writer.go_on()
+        assert await writer.tags() == writer.acknowledged
+    assert cluster.owner(keys.log(ROOM)) is target
+
+
+async def test_appends_that_meet_a_moving_bucket_half_way_are_made_later_or_not_at_all(
+    client: Face, cluster: RedisCluster
+) -> None:
+    target = other_than(cluster.owner(keys.log(ROOM)), cluster)
+    log = Log(client)
+    async with log.sending():
+        writer = Writer(log)
+        moving = asyncio.create_task(asyncio.to_thread(cluster.move, keys.log(ROOM), to=target))
+        while not moving.done():
+            await writer.append()
+        await writer.go_on()
+        tags = await writer.tags()
+    assert [tag for tag in tags if tag in writer.acknowledged] == writer.acknowledged
+
+
+def one_room_each(cluster: RedisCluster) -> list[str]:
+    """A room on each node."""
+    rooms = {cluster.owner(keys.log(f"room-{number}")).port: f"room-{number}" for number in range(50)}
+    return [rooms[node.port] for node in cluster.nodes]
+
+
+async def test_a_node_that_answers_nothing_holds_up_no_append_to_the_others(
+    client: Face, cluster: RedisCluster
+) -> None:
+    frozen, *others = one_room_each(cluster)
+    log = Log(client)
+    async with log.sending():
+        for room in (frozen, *others):
+            await Writer(log, room).append()
+        cluster.nodes[0].freeze()
+        try:
+            answered = begin_append(log, Append(frozen, 1, f"{0:08x}", "later", (MOVE,)))
+            for room in others:
+                await Writer(log, room).go_on()
+            assert not answered.done()
+        finally:
+            cluster.nodes[0].thaw()
+    assert (await answered).answer is Answer.APPENDED
+
+
+async def test_what_is_due_on_other_nodes_is_found_while_one_is_away() -> None:
+    with redis_cluster("--cluster-require-full-coverage", "no") as cluster:
+        # The clock is that of the node which has the processes.
+        victim = other_than(cluster.owner(keys.PROCESSES), cluster)
+        rooms = one_room_each(cluster)
+        lost = rooms[cluster.nodes.index(victim)]
+        async with connect(cluster.url) as client:
+            log = Log(client)
+            async with log.sending():
+                for room in rooms:
+                    await Writer(log, room).append()
+                victim.kill()
+                assert sorted(await log.due_rooms(overdue_ms=0)) == sorted(set(rooms) - {lost})
+                assert [end is None for end in await log.last_ends(rooms)] == [room == lost for room in rooms]
+
+
+async def test_a_replica_that_takes_the_place_of_a_dead_node_is_found() -> None:
+    with redis_cluster(spares=1) as cluster:
+        master = cluster.owner(keys.log(ROOM))
+        replica = cluster.replicate(master)
+        async with connect(cluster.url) as client:
+            log = Log(client)
+            async with log.sending():
+                writer = Writer(log)
+                await writer.go_on()
+                cluster.wait_until_in_step(master, replica)
+                master.kill()
+                replica.cluster("FAILOVER", "TAKEOVER")
+                await writer.go_on()
+                assert await writer.tags() == writer.acknowledged
+
+
+async def test_any_node_of_those_named_tells_of_all(cluster: RedisCluster) -> None:
+    async with connect(f"redis+cluster://127.0.0.1:9,{cluster.nodes[2].address}") as client:
+        assert len(await nodes_of(client)) == 3
+
+
+async def test_a_cluster_of_which_no_node_answers_is_an_error_of_redis() -> None:
+    async with connect("redis+cluster://127.0.0.1:9") as client:
+        with pytest.raises(RedisError, match="no node of the Cluster says who serves what"):
+            await client.get("key")
+
+
+async def test_a_redis_that_is_no_cluster_says_so(redis_server: str) -> None:
+    async with Cluster(["one:1"], lambda *_: connect(redis_server)) as client:
+        with pytest.raises(RedisError, match="cluster support disabled"):
+            await client.get("key")
+
+
+@pytest.mark.parametrize("url", ["redis+cluster://", "redis+cluster://host", "redis+cluster://host:1,:2"])
+def test_an_url_without_hosts_and_ports_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="host:port"):
+        connect(url)

@@ -1,0 +1,39 @@
+"""What a Redis promises, by its own settings."""
+
+import pytest
+from redis.asyncio import Redis
+
+from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.durability import EVERYSEC, judge_durability, read_durability
+from tests.support.redis_cluster import redis_cluster
+
+
+@pytest.mark.parametrize(
+    ("settings", "promise"),
+    [
+        ({"appendonly": "no"}, "none: accepted moves are in memory only"),
+        ({"appendonly": "yes", "appendfsync": "everysec"}, "a power cut may cost the last two seconds"),
+        ({"appendonly": "yes", "appendfsync": "always"}, "none is lost when Redis is killed or the power fails"),
+        ({"appendonly": "yes", "appendfsync": "no"}, "what the system has not written"),
+    ],
+)
+def test_the_promise_follows_from_the_settings(settings: dict[str, str], promise: str) -> None:
+    assert promise in judge_durability(settings).promise
+
+
+def test_a_redis_that_forgets_rooms_when_it_is_full_is_warned_of() -> None:
+    settings = {"appendonly": "yes", "appendfsync": "always", "maxmemory": "1000000", "maxmemory-policy": "allkeys-lru"}
+    assert judge_durability(settings).warnings == (
+        "maxmemory-policy is not noeviction: rooms vanish when memory is full",
+    )
+
+
+async def test_the_promise_is_read_from_the_redis_that_is_used(redis: Redis) -> None:
+    assert "memory only" in (await read_durability(redis)).promise
+
+
+async def test_a_cluster_promises_what_its_weakest_node_promises() -> None:
+    with redis_cluster("--appendonly", "yes", "--appendfsync", "always") as cluster:
+        cluster.nodes[1].call("CONFIG", "SET", "appendfsync", "everysec")
+        async with connect(cluster.url) as redis:
+            assert (await read_durability(redis)).promise == EVERYSEC

@@ -1,0 +1,308 @@
+"""The embedded Redis: a real server on its own folder, one after the other and never two."""
+
+import asyncio
+import os
+import shutil
+import signal
+import tempfile
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairest_server.store.redis import embedded
+from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.embedded import EmbeddedRedisError, embedded_redis, find_redis_server
+from tests.support.processes import SERVER_COMMAND
+from tests.support.talker import PATIENCE_SECONDS, until
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder with a short path, since sockets allow no long one."""
+    made = Path(tempfile.mkdtemp(prefix="fairest-"))
+    yield made
+    for process_id in redis_servers_on(made):
+        os.kill(process_id, signal.SIGKILL)
+    shutil.rmtree(made)
+
+
+@pytest.fixture
+def slow_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The redis-server on the PATH takes 40 ms to read a key."""
+    put_on_path("--key-load-delay 40000", tmp_path, monkeypatch)
+
+
+def put_on_path(
+    options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str = "Redis server v=99.0.0"
+) -> None:
+    """A redis-server that is the real one with these options, but says that it has this version."""
+    program = tmp_path / "redis-server"
+    said = f'[ "$1" = --version ] && echo "{version}" && exit'
+    program.write_text(f'#!/bin/sh\n{said}\n: > {tmp_path}/was-tried\nexec {find_redis_server()} "$@" {options}\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+
+
+def redis_servers_on(folder: Path) -> list[int]:
+    """Process ids: a Redis works in its data folder, and nobody else does."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        # It is gone, or not ours to look at.
+        with suppress(OSError):
+            if (process / "cwd").readlink() == folder.resolve():
+                found.append(int(process.name))
+    return found
+
+
+async def put(url: str, value: str) -> str | None:
+    client = connect(url)
+    before: Any = await client.getset("key", value)
+    await client.aclose()
+    return before.decode() if before else None
+
+
+async def put_much(url: str) -> None:
+    """63 MiB, as the snapshot that may be read slowly. Redis hears who asks after every 2 MiB of it.
+
+    From 64 MiB on it may write a snapshot by itself, and would refuse to begin another one.
+    """
+    client = connect(url)
+    for number in range(63):
+        await client.set(f"much-{number}", os.urandom(2**20))
+    await client.execute_command("BGREWRITEAOF")
+
+    async def is_rewritten() -> bool:
+        told = await client.info("persistence")
+        return not (told["aof_rewrite_in_progress"] or told["aof_rewrite_scheduled"])
+
+    await until(is_rewritten)
+    await client.aclose()
+
+
+async def start_server(folder: Path) -> Process:
+    """Fairest on this folder, whether it serves already or not."""
+    command = [*SERVER_COMMAND, "--port", "0", "--data-dir", str(folder)]
+    return await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=PIPE)
+
+
+async def leave_behind(folder: Path) -> int:
+    """The process id of a Redis whose server was killed."""
+    server = await start_server(folder)
+    assert server.stdout is not None
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await server.stdout.readline()
+    server.kill()
+    await server.wait()
+    (process_id,) = redis_servers_on(folder)
+    return process_id
+
+
+async def succeeded(folder: Path, process_id: int) -> None:
+    """Until another Redis works here than the one with this process id."""
+
+    async def has_successor() -> bool:
+        return redis_servers_on(folder) not in ([], [process_id])
+
+    await until(has_successor)
+
+
+async def hear_that_redis_reads(server: Process) -> None:
+    assert server.stderr is not None
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while b"redis reads its data" not in (line := await server.stderr.readline()):
+            assert line, "the server has ended"
+
+
+async def test_what_was_written_is_there_after_a_restart(folder: Path) -> None:
+    async with embedded_redis(folder) as url:
+        await put(url, "first")
+    async with embedded_redis(folder) as url:
+        assert await put(url, "second") == "first"
+
+
+async def test_it_keeps_an_append_only_file_and_evicts_nothing(folder: Path) -> None:
+    async with embedded_redis(folder) as url:
+        client = connect(url)
+        config = await client.config_get("*")
+        await client.aclose()
+    assert (config["appendonly"], config["appendfsync"], config["maxmemory-policy"]) == (
+        "yes",
+        "everysec",
+        "noeviction",
+    )
+
+
+async def test_a_folder_in_use_is_refused_with_what_to_do(folder: Path) -> None:
+    async with embedded_redis(folder):
+        with pytest.raises(EmbeddedRedisError, match="another fairest-server uses"):
+            async with embedded_redis(folder):
+                pass
+
+
+async def test_a_path_too_long_for_a_socket_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(EmbeddedRedisError, match="shorter --data-dir"):
+        async with embedded_redis(tmp_path / ("x" * 100)):
+            pass
+
+
+async def test_a_folder_that_cannot_be_written_is_refused() -> None:
+    with pytest.raises(EmbeddedRedisError, match="cannot write to /proc"):
+        async with embedded_redis(Path("/proc/fairest")):
+            pass
+
+
+async def test_only_its_owner_may_open_the_socket(folder: Path) -> None:
+    async with embedded_redis(folder):
+        assert (folder / "redis.sock").stat().st_mode & 0o077 == 0
+
+
+async def test_one_that_a_killed_server_left_behind_has_kept_everything(folder: Path) -> None:
+    await leave_behind(folder)
+    await put(f"unix://{folder / 'redis.sock'}", "first")
+    async with embedded_redis(folder) as url:
+        assert await put(url, "second") == "first"
+
+
+async def test_one_that_was_left_behind_has_a_successor_that_is_watched(folder: Path) -> None:
+    left = await leave_behind(folder)
+    async with embedded_redis(folder):
+        assert redis_servers_on(folder) != [left]
+
+
+@pytest.mark.usefixtures("slow_reader")
+async def test_one_that_was_left_behind_while_it_read_is_no_second_one_in_its_folder(folder: Path) -> None:
+    async with embedded_redis(folder) as url:
+        await put_much(url)
+    server = await start_server(folder)
+    await hear_that_redis_reads(server)
+    server.kill()
+    await server.wait()
+    async with embedded_redis(folder) as url:
+        await put(url, "first")
+        assert len(redis_servers_on(folder)) == 1
+
+
+@pytest.mark.usefixtures("slow_reader")
+async def test_one_that_reads_for_longer_than_it_may_be_silent_is_waited_for(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with embedded_redis(folder) as url:
+        await put_much(url)
+        await put(url, "first")
+    monkeypatch.setattr(embedded, "START_SECONDS", 1.5)
+    async with embedded_redis(folder) as url:
+        assert await put(url, "second") == "first"
+
+
+@pytest.mark.usefixtures("slow_reader")
+async def test_a_server_that_is_told_to_end_while_redis_reads_ends_before_it_has_served(folder: Path) -> None:
+    async with embedded_redis(folder) as url:
+        await put_much(url)
+    server = await start_server(folder)
+    await hear_that_redis_reads(server)
+    server.terminate()
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        said, _ = await server.communicate()
+    assert (server.returncode, said, redis_servers_on(folder)) == (0, b"", [])
+
+
+async def test_one_that_was_killed_has_a_successor_with_its_data(folder: Path) -> None:
+    async with embedded_redis(folder) as url:
+        await put(url, "first")
+        (process_id,) = redis_servers_on(folder)
+        os.kill(process_id, signal.SIGKILL)
+        await succeeded(folder, process_id)
+        assert await put(url, "second") == "first"
+
+
+async def test_one_that_does_not_start_again_at_once_does_so_later(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "RETRY_SECONDS", 0.1)
+    async with embedded_redis(folder) as url:
+        await put(url, "first")
+        (process_id,) = redis_servers_on(folder)
+        put_on_path("--no-such-option", tmp_path, monkeypatch)
+        os.kill(process_id, signal.SIGKILL)
+
+        async def is_tried() -> bool:
+            return (tmp_path / "was-tried").exists()
+
+        await until(is_tried)
+        (tmp_path / "redis-server").unlink()
+        await succeeded(folder, process_id)
+
+
+async def test_one_that_was_left_behind_and_does_not_end_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process_id = await leave_behind(folder)
+    os.kill(process_id, signal.SIGSTOP)
+    monkeypatch.setattr(embedded, "START_SECONDS", 0.5)
+    with pytest.raises(EmbeddedRedisError, match=r"left behind on .* does not end; stop it"):
+        async with embedded_redis(folder):
+            pass
+    assert redis_servers_on(folder) == [process_id]
+
+
+async def test_one_that_hangs_is_not_left_when_its_server_has_ended(folder: Path) -> None:
+    async with embedded_redis(folder):
+        (process_id,) = redis_servers_on(folder)
+        os.kill(process_id, signal.SIGSTOP)
+    assert redis_servers_on(folder) == []
+
+
+async def test_one_ends_in_order_with_its_server(folder: Path) -> None:
+    async with embedded_redis(folder):
+        pass
+    assert "bye bye" in (folder / "redis.log").read_text()
+
+
+async def test_none_is_left_when_its_server_has_ended(folder: Path) -> None:
+    async with embedded_redis(folder):
+        assert len(redis_servers_on(folder)) == 1
+    assert redis_servers_on(folder) == []
+
+
+async def test_one_that_cannot_read_its_data_is_refused_with_where_it_says_why(folder: Path) -> None:
+    (folder / "appendonly.aof").write_text("no data of Redis'")
+    with pytest.raises(EmbeddedRedisError, match=r"did not start; .*redis.log says why"):
+        async with embedded_redis(folder):
+            pass
+
+
+OLD, NEW = "Redis server v=6.2.14 sha=00000000:0 malloc=libc bits=64", "Redis server v=7.4.1 sha=00000000:0"
+
+
+@pytest.mark.parametrize(
+    ("version", "has_both", "sentence"),
+    [
+        (OLD, False, r"would start without its data; put a redis-server 7 or later"),
+        (NEW, True, r"appendonlydir, which .* would read; move away the one"),
+    ],
+    ids=("an old one on a new one's data", "a new one on what an old one wrote after it"),
+)
+async def test_a_redis_that_would_not_see_the_newest_data_is_refused(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, has_both: bool, sentence: str
+) -> None:
+    (folder / "appendonlydir").mkdir()
+    if has_both:
+        (folder / "appendonly.aof").touch()
+    put_on_path("", tmp_path, monkeypatch, version=version)
+    with pytest.raises(EmbeddedRedisError, match=sentence):
+        async with embedded_redis(folder):
+            pass
+
+
+async def test_an_old_redis_goes_on_with_what_it_wrote_after_a_new_one(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "appendonlydir").mkdir()
+    (folder / "appendonly.aof").touch()
+    put_on_path("", tmp_path, monkeypatch, version=OLD)
+    async with embedded_redis(folder) as url:
+        assert await put(url, "first") is None

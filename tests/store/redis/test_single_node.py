@@ -1,0 +1,157 @@
+"""Whoever asks a Redis gets its own replies, however many ask at the same time and whatever happens to the others."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, cast
+
+import pytest
+from redis.asyncio import Redis
+from redis.exceptions import RedisError, ResponseError
+
+from fairest_server.store.redis.batching_client import AS_IT_COMES
+from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.single_node import ENOUGH_IN_BATCH
+from tests.support.faulty_link import faulty_link
+from tests.support.processes import RedisProcess, redis_process
+
+MANY = 10 * ENOUGH_IN_BATCH
+
+
+@pytest.fixture
+def process() -> Iterator[RedisProcess]:
+    with redis_process() as process:
+        yield process
+
+
+@pytest.fixture
+async def single(process: RedisProcess) -> AsyncIterator[Redis]:
+    async with connect(process.url) as client:
+        yield client
+
+
+async def echo(client: Redis, text: object) -> str:
+    """What it answers to a command of ours."""
+    reply: Any = await client.echo(str(text))
+    return bytes(reply).decode()
+
+
+def reads(process: RedisProcess) -> int:
+    """How often this Redis has read from a socket."""
+    stats = dict(line.split(b":") for line in process.info("stats").splitlines() if b":" in line)
+    return int(stats[b"total_reads_processed"])
+
+
+async def test_each_of_many_who_ask_at_once_gets_its_own_reply(single: Redis) -> None:
+    assert await asyncio.gather(*(echo(single, each) for each in range(MANY))) == [str(each) for each in range(MANY)]
+
+
+async def test_who_asks_at_once_shares_round_trips(single: Redis, process: RedisProcess) -> None:
+    await single.ping()
+    before = reads(process)
+    await asyncio.gather(*(echo(single, each) for each in range(MANY)))
+    # Some of them are those of who asks how many there were.
+    assert reads(process) - before < MANY / 4
+
+
+async def test_commands_are_done_in_the_order_in_which_they_were_asked(single: Redis) -> None:
+    await asyncio.gather(*(single.rpush("asked", str(each)) for each in range(MANY)))
+    assert await single.lrange("asked", 0, -1) == [str(each).encode() for each in range(MANY)]
+
+
+async def test_replies_are_read_as_redis_py_reads_them(single: Redis) -> None:
+    await single.xadd("stream", {"field": "value"}, id="1-0")
+    assert await single.xrange("stream") == [(b"1-0", {b"field": b"value"})]
+
+
+async def test_a_reply_that_is_wanted_as_it_comes_is_not_read(single: Redis) -> None:
+    await single.xadd("stream", {"field": "value"}, id="1-0")
+    found = await cast("Any", single).execute_command("XRANGE", "stream", "-", "+", **AS_IT_COMES)
+    assert found == [[b"1-0", [b"field", b"value"]]]
+
+
+async def test_a_name_of_two_words_is_a_command(single: Redis) -> None:
+    assert await single.config_set("maxclients", 200)
+
+
+async def test_an_error_is_for_who_asked_and_for_nobody_else(single: Redis) -> None:
+    await single.set("text", "no number")
+    wrong, right = await asyncio.gather(single.incr("text"), echo(single, "right"), return_exceptions=True)
+    assert isinstance(wrong, ResponseError)
+    assert right == "right"
+
+
+async def test_a_word_that_is_none_is_refused_before_anybody_is_asked(single: Redis) -> None:
+    wrong, right = await asyncio.gather(echo(single, "\ud800"), echo(single, "right"), return_exceptions=True)
+    assert isinstance(wrong, UnicodeEncodeError)
+    assert right == "right"
+
+
+async def test_a_pipeline_of_more_than_a_batch_is_one_all_the_same(single: Redis) -> None:
+    pipeline = single.pipeline(transaction=False)
+    for each in range(MANY):
+        pipeline.echo(str(each))
+    assert await pipeline.execute() == [str(each).encode() for each in range(MANY)]
+
+
+async def test_a_pipeline_without_commands_has_no_replies_and_holds_up_nobody(single: Redis) -> None:
+    async with asyncio.timeout(5):
+        assert await single.pipeline(transaction=False).execute() == []
+        assert await echo(single, "next") == "next"
+
+
+async def test_a_pipeline_raises_its_first_error(single: Redis) -> None:
+    pipeline = single.pipeline(transaction=False)
+    pipeline.echo("one")
+    pipeline.execute_command("LPOP")
+    with pytest.raises(ResponseError):
+        await pipeline.execute()
+
+
+async def test_a_pipeline_returns_its_errors_in_their_places_when_told_to(single: Redis) -> None:
+    pipeline = single.pipeline(transaction=False)
+    pipeline.execute_command("LPOP")
+    pipeline.echo("two")
+    wrong, right = await pipeline.execute(raise_on_error=False)
+    assert isinstance(wrong, ResponseError)
+    assert right == b"two"
+
+
+async def test_the_replies_to_who_was_cancelled_are_not_those_of_the_next_one(process: RedisProcess) -> None:
+    async with faulty_link(process.socket) as link, connect(link.url) as single:
+        await single.ping()
+        link.stall()
+        asking = [asyncio.create_task(echo(single, each)) for each in range(MANY)]
+        await asyncio.sleep(0)
+        for task in asking[::2]:
+            task.cancel()
+        link.flow()
+        told = await asyncio.gather(*asking, return_exceptions=True)
+        assert told[1::2] == [str(each) for each in range(1, MANY, 2)]
+
+
+async def test_a_redis_that_was_started_again_answers_who_asks_next(single: Redis, process: RedisProcess) -> None:
+    await single.ping()
+    process.kill()
+    process.start()
+    assert await echo(single, "here") == "here"
+
+
+async def test_a_redis_that_does_not_answer_is_tried_once_for_all_who_wait(process: RedisProcess) -> None:
+    """Each batch for itself would be ten times as long."""
+    async with connect(process.url, timeout_seconds=0.2) as single:
+        await single.ping()
+        process.freeze()
+        try:
+            async with asyncio.timeout(3):
+                told = await asyncio.gather(*(echo(single, each) for each in range(MANY)), return_exceptions=True)
+        finally:
+            process.thaw()
+        assert all(isinstance(each, RedisError) for each in told)
+
+
+async def test_who_asked_before_the_client_was_closed_is_answered(process: RedisProcess) -> None:
+    single = connect(process.url)
+    asking = [asyncio.create_task(echo(single, each)) for each in range(MANY)]
+    await asyncio.sleep(0)
+    await single.aclose()
+    assert await asyncio.gather(*asking) == [str(each) for each in range(MANY)]

@@ -1,0 +1,166 @@
+"""Wake-ups between processes, over real pub/sub."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import cast
+
+import pytest
+
+from fairest_server.room.events import RoomClosed
+from fairest_server.store import keys
+from fairest_server.store import wakeups as wakes
+from fairest_server.store.append_queue import Answer, Append
+from fairest_server.store.log import Log
+from fairest_server.store.log_entries import Tail
+from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.connect import connect
+from fairest_server.store.wakeups import DEAF_SECONDS, Wakes
+from tests.support.appending import append_once
+from tests.support.faulty_link import faulty_link
+from tests.support.processes import RedisProcess, redis_process
+from tests.support.redis_cluster import RedisCluster
+from tests.support.talker import PATIENCE_SECONDS, until
+
+ROOM = "one-small-room"
+
+
+class Writer:
+    """Another process, which appends to the room."""
+
+    def __init__(self, redis: Face) -> None:
+        self.redis = redis
+        self.log = Log(redis)
+        self.index, self.tag = 0, ""
+
+    async def append(self) -> None:
+        tag = f"{self.index:08x}"
+        append = Append(ROOM, self.index, self.tag, tag, [RoomClosed()], is_shared=True)
+        assert await append_once(self.log, append) is Answer.APPENDED
+        self.index, self.tag = self.index + 1, tag
+
+
+class Listener:
+    """A process that follows the room. `heard` is what it was told, by index."""
+
+    def __init__(self, writer: Writer, listening: Face) -> None:
+        self.writer = writer
+        self.wakes = Wakes(listening, self.hear)
+        self.heard: list[int] = []
+
+    def hear(self, room: str, tail: Tail) -> None:
+        assert room == ROOM
+        self.heard.extend(entry.index for entry in tail.entries)
+
+    async def hears_on(self) -> None:
+        """Append until something of that is heard."""
+        since = self.writer.index
+
+        async def hears() -> bool:
+            await self.writer.append()
+            return any(index > since for index in self.heard)
+
+        await until(hears)
+
+
+@asynccontextmanager
+async def listening(url: str, listening_url: str | None = None) -> AsyncIterator[Listener]:
+    """A process that appends and one that listens, perhaps over another way."""
+    redis, ears = connect(url), connect(listening_url or url, timeout_seconds=None)
+    listener = Listener(Writer(redis), ears)
+    listener.wakes.follow(ROOM)
+    running = asyncio.create_task(listener.wakes.run())
+    async with listener.writer.log.sending(), asyncio.timeout(PATIENCE_SECONDS):
+        yield listener
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    await redis.aclose()
+    await ears.aclose()
+
+
+async def test_what_is_appended_is_heard_by_who_follows_the_room(redis_url: str) -> None:
+    async with listening(redis_url) as listener:
+        await listener.hears_on()
+
+
+async def test_a_subscription_that_went_deaf_is_replaced() -> None:
+    with redis_process() as process:
+        async with faulty_link(process.socket) as link, listening(process.url, link.url) as listener:
+            await listener.hears_on()
+            link.half_open()
+            await listener.hears_on()
+
+
+async def test_a_subscription_on_which_nothing_is_told_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wakes, "DEAF_SECONDS", 0.3)
+    monkeypatch.setattr(wakes, "_PING_SECONDS", 0.05)
+    with redis_process() as process:
+        async with listening(process.url) as listener:
+            await listener.hears_on()
+            before = await asyncio.to_thread(subscribers, process)
+
+            async def was_pinged_for_long() -> bool:
+                return pings(await asyncio.to_thread(process.info, "commandstats")) > 30
+
+            await until(was_pinged_for_long)
+            assert await asyncio.to_thread(subscribers, process) == before
+
+
+def subscribers(process: RedisProcess) -> list[str]:
+    found = cast("list[dict[str, str]]", process.call("CLIENT LIST", "TYPE", "pubsub"))
+    return [client["id"] for client in found]
+
+
+def pings(commandstats: bytes) -> int:
+    return int(commandstats.partition(b"cmdstat_ping:calls=")[2].partition(b",")[0] or 0)
+
+
+async def test_a_bucket_that_moves_to_another_node_is_heard_from_there(cluster: RedisCluster) -> None:
+    owner = cluster.owner(keys.log(ROOM))
+    target = next(node for node in cluster.nodes if node is not owner)
+    async with listening(cluster.url) as listener:
+        await listener.hears_on()
+        await asyncio.to_thread(cluster.move, keys.log(ROOM), to=target)
+        await listener.hears_on()
+
+
+async def test_wake_ups_belong_to_slots_where_redis_has_such_channels(cluster: RedisCluster) -> None:
+    """Ordinary channels, which is all that Redis 6.2 has, are told to every node of a Cluster."""
+    owner = cluster.owner(keys.log(ROOM))
+    is_old = b"redis_version:6" in owner.info("server")
+    async with listening(cluster.url) as listener:
+        await listener.hears_on()
+        found = await asyncio.to_thread(owner.call, "PUBSUB", "CHANNELS" if is_old else "SHARDCHANNELS")
+        assert keys.wake(ROOM).encode() in cast("list[bytes]", found)
+
+
+async def test_a_subscription_that_is_cut_while_rooms_come_and_go_is_replaced() -> None:
+    with redis_process() as process:
+        async with listening(process.url) as listener:
+            for number in range(300):
+                listener.wakes.follow(f"room-{number}")
+                await listener.writer.redis.client_kill_filter(_type="pubsub")
+                listener.wakes.unfollow(f"room-{number - 1}")
+            await listener.hears_on()
+
+
+async def test_rooms_that_come_and_go_do_not_end_a_subscription() -> None:
+    with redis_process() as process:
+        redis, listening = connect(process.url), connect(process.url, timeout_seconds=None)
+        wakes = Wakes(listening, lambda _room, _tail: None)
+        listener = asyncio.create_task(wakes.run())
+
+        async def ages() -> dict[str, int]:
+            """How many seconds each subscription has lived, by Redis' own count."""
+            return {each["id"]: int(each["age"]) for each in await redis.client_list(_type="pubsub")}
+
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while not (first := await ages()):
+                continue
+            while max((await ages()).values(), default=0) <= DEAF_SECONDS + 1 and (await ages()).keys() == first.keys():
+                wakes.unfollow("a-room-of-nobody")
+            assert (await ages()).keys() == first.keys()
+        listener.cancel()
+        await asyncio.gather(listener, return_exceptions=True)
+        await redis.aclose()
+        await listening.aclose()

@@ -1,0 +1,37 @@
+"""Appends of a test's own to a log."""
+
+import asyncio
+
+from fairest_server.store.append_queue import Answer, Append, Reply
+from fairest_server.store.keys import of_room
+from fairest_server.store.log import Log
+
+
+class Once:
+    """A writer of one append; `answered` is what became of it."""
+
+    def __init__(self, append: Append) -> None:
+        self.append = append
+        self.code = append.room
+        self.keys = of_room(append.room)
+        self.answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+
+    def next_append(self) -> Append:
+        """The one."""
+        return self.append
+
+    def replied(self, reply: Reply) -> None:
+        """It was made, or not."""
+        self.answered.set_result(reply)
+
+
+def begin_append(log: Log, append: Append) -> asyncio.Future[Reply]:
+    """Send it with the next batch."""
+    once = Once(append)
+    log.enqueue(once)
+    return once.answered
+
+
+async def append_once(log: Log, append: Append) -> Answer:
+    """Send it, and wait for what becomes of it."""
+    return (await begin_append(log, append)).answer

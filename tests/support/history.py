@@ -1,0 +1,119 @@
+"""The history checker: what players and spectators were shown, against the log that is left.
+
+It holds for any faults: what was acknowledged stands in the log, the log is a legal game with one result a round, and
+each viewer saw a part of its own view of that log, in order and without a gap.
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from fairest_protocol.calculation.record import BadRecord, check_race
+from fairest_protocol.messages import entries
+from fairest_protocol.messages.entries import Entry
+from fairest_protocol.messages.fast_encoding import decode_entry
+from fairest_protocol.messages.from_server import Accepted, FromServer, Snapshot, View
+from fairest_server.room import view as seen
+from fairest_server.room.match_record import record_last_match
+from fairest_server.room.news import Step, tell
+from fairest_server.room.state import RoomState
+from fairest_server.store.log import Log, fold
+from fairest_server.store.log_entries import Logged
+from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.connect import connect
+
+
+@dataclass
+class Sight:
+    """All that one viewer was shown of a room, over however many connections. `seat` is None for a spectator."""
+
+    seat: int | None
+    heard: list[FromServer] = field(default_factory=list)
+
+
+async def read_steps(redis: Face | str, room: str) -> list[Step]:
+    """A room's log as it stands in Redis."""
+    client = connect(redis) if isinstance(redis, str) else redis
+    try:
+        return fold(await Log(client).read(room))
+    finally:
+        if isinstance(redis, str):
+            await client.aclose()
+
+
+async def read_room(redis: Face | str, room: str) -> RoomState:
+    """A room as its log tells it."""
+    return (await read_steps(redis, room))[-1].after
+
+
+def check_history(room: str, logged: Sequence[Logged], sights: Iterable[Sight]) -> list[str]:
+    """Everything that is wrong, as sentences."""
+    try:
+        steps = fold(logged)
+    except (AssertionError, ValueError) as reason:
+        return [f"the log is no legal game: {reason!r}"]
+    problems = [*_check_log(logged), *_check_results(room, steps)]
+    for sight in sights:
+        problems.extend(_check_sight(sight, steps))
+    return problems
+
+
+def _check_log(logged: Sequence[Logged]) -> Iterator[str]:
+    for place, entry in enumerate(logged, 1):
+        if entry.index != place:
+            yield f"entry {place} of the log has the index {entry.index}"
+    for before, after in itertools.pairwise(logged):
+        if after.at_ms < before.at_ms:
+            yield f"entry {after.index} of the log is older than the one before"
+
+
+def _check_results(room: str, steps: Sequence[Step]) -> Iterator[str]:
+    """One result a round, to which its moves lead."""
+    finished = [entry for step in steps for entry in _told(step) if isinstance(entry, entries.RoundFinished)]
+    opened = [entry for step in steps for entry in _told(step) if isinstance(entry, entries.RoundOpened)]
+    if len(finished) > len(opened):
+        yield f"{len(finished)} results for {len(opened)} rounds"
+    record = record_last_match(room, steps)
+    if record is not None:
+        for number in range(len(record.rounds)):
+            try:
+                check_race(record, number)
+            except BadRecord as reason:
+                yield str(reason)
+
+
+def _told(step: Step) -> list[Entry]:
+    return [decode_entry(news.text) for news in tell(step).news]
+
+
+def _check_sight(sight: Sight, steps: Sequence[Step]) -> Iterator[str]:
+    view = seen.views_of(steps[0].after)[sight.seat]
+    shown: list[Entry] = []
+    marks = {view.mark}
+    moves = 0
+    most_moves = 0
+    for step in steps:
+        shown.extend(map(decode_entry, view.see(tell(step))))
+        marks.add(view.mark)
+        if step.after.race is not None and sight.seat is not None:
+            moves = step.after.race.racers[sight.seat].moves
+            most_moves = max(moves, most_moves)
+    position = 0
+    for message in sight.heard:
+        match message:
+            case Snapshot(position=position):
+                if (position, message.tag) not in marks:
+                    yield f"a snapshot at {position} under the tag {message.tag}, of which the log knows nothing"
+                elif message.scene != seen.scene(steps[0].after, shown[:position]):
+                    yield f"a snapshot at {position} that is not what this viewer may see there"
+            case View(position=first, entries=told):
+                last = first + len(told) - 1
+                if first > position + 1:
+                    yield f"a gap: {first} follows {position}"
+                if (last, message.tag) not in marks:
+                    yield f"entries up to {last} under the tag {message.tag}, of which the log knows nothing"
+                elif tuple(shown[first - 1 : last]) != told:
+                    yield f"entries {first} to {last} are not those of this viewer's view"
+                position = max(position, last)
+            case Accepted(number=number) if number > most_moves:
+                yield f"move {number} was acknowledged, and the log has {most_moves}"

@@ -1,0 +1,110 @@
+"""Races in which both players are one move from the end, on processes of their own, and make it at once."""
+
+import hashlib
+import random
+import time
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from fairest_cli.bots.policies import choose_greedy
+from fairest_protocol.calculation.moves import Move
+from fairest_protocol.messages.entries import RoundFinished
+from fairest_protocol.messages.fast_encoding import decode_entry
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Play, Watch
+from fairest_protocol.messages.from_server import View
+from fairest_protocol.messages.options import RoomOptions
+from fairest_server.room.news import tell
+from fairest_server.store.append_queue import Answer, Append
+from fairest_server.store.log import Log
+from fairest_server.store.redis.batching_client import Face
+from tests.support.appending import append_once
+from tests.support.history import Sight, check_history, read_steps
+from tests.support.races import Table
+from tests.support.talker import Talker, talking
+
+OPTIONS = RoomOptions(rules="betsy-ross", redeals=2, countdown_seconds=0)
+
+
+@dataclass(frozen=True)
+class Finish:
+    """What became of one photo finish. `apart_ms` lies between the two frames' leaving; `problems` should be none."""
+
+    winner: int | None
+    apart_ms: float
+    problems: list[str]
+
+
+def room_code(number: int) -> str:
+    """A code for each race."""
+    letters = "".join(chr(ord("a") + number // 26**place % 26) for place in (2, 1, 0))
+    return f"photo-finish-{letters}"
+
+
+def find_won_race() -> tuple[int, list[Move]]:
+    """A table's seed, and the moves by which greedy play places every card of its deal."""
+    for seed in range(1_000):
+        table = Table(seed, OPTIONS)
+        table.start()
+        moves: list[Move] = []
+        chance = random.Random(seed)
+        while table.state.race is not None and not table.state.race.racers[0].ending:
+            moves.append(choose_greedy(table.state.race.racers[0].board, chance))
+            table.play(0, moves[-1])
+        board = table.state.race.racers[0].board if table.state.race else None
+        if board is not None and board.placed == board.goal:
+            return seed, moves
+    raise AssertionError("greedy play wins about one in three of these deals")
+
+
+async def write_race(redis: Face, room: str, seed: int, moves: list[Move], players: tuple[str, str]) -> None:
+    """Put a room into Redis in which both players have made these moves."""
+    table = Table(seed, OPTIONS, players)
+    table.start()
+    for move in moves:
+        for seat in (0, 1):
+            assert isinstance(table.play(seat, move), tuple)
+    log = Log(redis)
+    events = [step.event for step in table.steps]
+    async with log.sending():
+        assert await append_once(log, Append(room, 0, "", "0ddba115", events)) is Answer.APPENDED
+
+
+async def race_to_the_line(urls: tuple[str, str, str], redis: Face, room: str, seed: int, moves: list[Move]) -> Finish:
+    """Both players send the last move at once, each to a server of its own; a spectator sits at the third."""
+    async with AsyncExitStack() as stack:
+        everybody = [await stack.enter_async_context(talking(url)) for url in urls]
+        *players, spectator = everybody
+        ids = [hashlib.sha256(player.token.encode()).hexdigest() for player in players]
+        await write_race(redis, room, seed, moves[:-1], (ids[0], ids[1]))
+        await spectator.enter(Watch(room=room))
+        # Whose process slept last answers first: neither seat has that for itself.
+        for player in random.sample(players, 2):
+            await player.enter_again(room)
+        last = Play(number=len(moves), move=moves[-1])
+        sent: list[float] = []
+        for player in random.sample(players, 2):
+            await player.say(last)
+            sent.append(time.monotonic())
+        scenes = [await each.hear_until(lambda scene: scene.phase is Phase.FINISHED) for each in everybody]
+        problems = await _compare(redis, room, everybody)
+        if len({scene.outcome for scene in scenes}) != 1:
+            problems.append(f"not everybody saw the same result: {[scene.outcome for scene in scenes]}")
+        outcome = scenes[0].outcome
+        assert outcome is not None
+        return Finish(outcome.winner, (sent[1] - sent[0]) * 1000, problems)
+
+
+async def _compare(redis: Face, room: str, everybody: list[Talker]) -> list[str]:
+    sights = [Sight(each.seat, each.heard) for each in everybody]
+    problems = check_history(room, await Log(redis).read(room), sights)
+    logged = map(tell, await read_steps(redis, room))
+    told = {"the log": [decode_entry(news.text) for step in logged for news in step.news]}
+    for each in everybody:
+        views = [message for message in each.heard if isinstance(message, View)]
+        told[f"viewer {each.seat}"] = [entry for view in views for entry in view.entries]
+    for what, entries in told.items():
+        results = sum(isinstance(entry, RoundFinished) for entry in entries)
+        if results != 1:
+            problems.append(f"{what} has {results} results")
+    return problems

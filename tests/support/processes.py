@@ -1,0 +1,162 @@
+"""Real processes that tests and benchmarks start, stop and kill: server processes, and a Redis of their own."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import redis as plain_redis
+
+from fairest_server.store.redis.embedded import find_redis_server
+
+START_SECONDS = 20.0
+SERVER_COMMAND = (sys.executable, "-P", "-m", "fairest_server")
+"""Starts a server; -P: nothing is imported from the folder that the tests stand in."""
+CLIENT_COMMAND = (sys.executable, "-P", "-m", "fairest_cli")
+
+
+class Fleet:
+    """Server processes on one Redis, started and killed at will."""
+
+    def __init__(self, redis_url: str) -> None:
+        self.redis_url = redis_url
+        self.processes: dict[str, asyncio.subprocess.Process] = {}
+
+    async def start(self, *options: str, port: int = 0) -> str:
+        """Start a process; returns its URL, with a `#` and a number if others share its port."""
+        command = [*SERVER_COMMAND, "--port", str(port), "--redis-url", self.redis_url, *options]
+        process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
+        assert process.stdout is not None
+        async with asyncio.timeout(START_SECONDS):
+            url = (await process.stdout.readline()).decode().strip()
+        assert url, f"{command} did not start"
+        name = url if url not in self.processes else f"{url}#{process.pid}"
+        self.processes[name] = process
+        return name
+
+    def freeze(self, url: str) -> None:
+        """SIGSTOP."""
+        self.processes[url].send_signal(signal.SIGSTOP)
+
+    def thaw(self, url: str) -> None:
+        """SIGCONT."""
+        self.processes[url].send_signal(signal.SIGCONT)
+
+    async def kill(self, url: str) -> None:
+        """kill -9."""
+        process = self.processes.pop(url)
+        process.kill()
+        await process.wait()
+
+    async def end(self, url: str) -> int:
+        """SIGTERM; returns the exit code."""
+        process = self.processes.pop(url)
+        process.terminate()
+        return await process.wait()
+
+    async def kill_all(self) -> None:
+        for url in list(self.processes):
+            await self.kill(url)
+
+
+@asynccontextmanager
+async def serving_fleet(redis_url: str) -> AsyncIterator[Fleet]:
+    """No process yet; all of them are killed at the end."""
+    fleet = Fleet(redis_url)
+    try:
+        yield fleet
+    finally:
+        await fleet.kill_all()
+
+
+class RedisProcess:
+    """A real redis-server on a folder of its own, which may be killed, frozen and started again."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        program = find_redis_server()
+        assert program, "the test suite needs a redis-server; the server extra brings one"
+        self._folder = folder
+        self._socket = folder / "redis.sock"
+        self._command = [program, "--port", "0", "--unixsocket", str(self._socket), "--dir", str(folder)]
+        self._command += ["--save", "", *options]
+        self._process: subprocess.Popen[bytes] | None = None
+        self.url = f"unix://{self._socket}"
+        self.start()
+
+    @property
+    def socket(self) -> Path:
+        return self._socket
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> None:
+        """Start it on what its folder holds, and wait until it has read that."""
+        self._socket.unlink(missing_ok=True)
+        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + START_SECONDS
+        while not self._answers():
+            assert time.monotonic() < deadline and self._process.poll() is None, "redis-server did not start"
+
+    def kill(self) -> None:
+        """kill -9."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def end(self) -> None:
+        """SIGTERM."""
+        assert self._process is not None
+        self._process.terminate()
+        self._process.wait()
+
+    def freeze(self) -> None:
+        """SIGSTOP."""
+        assert self._process is not None
+        os.kill(self._process.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """SIGCONT."""
+        assert self._process is not None
+        os.kill(self._process.pid, signal.SIGCONT)
+
+    def call(self, *words: str | int) -> object:
+        """What it answers to a command."""
+        with plain_redis.Redis.from_url(self.url, protocol=2) as client:
+            return client.execute_command(*words)
+
+    def info(self, section: str) -> bytes:
+        """What INFO says."""
+        with plain_redis.Redis.from_url(self.url, protocol=2) as client:
+            client.response_callbacks.pop("INFO", None)
+            found = client.execute_command("INFO", section)
+            return bytes(found)
+
+    def _answers(self) -> bool:
+        try:
+            return self.call("PING") is not None
+        except plain_redis.RedisError:
+            return False
+
+
+@contextmanager
+def redis_process(*options: str) -> Iterator[RedisProcess]:
+    """A Redis with these options, gone at the end together with its folder."""
+    # Sockets have short paths: not pytest's long ones.
+    folder = Path(tempfile.mkdtemp(prefix="fairest-test-"))
+    process = RedisProcess(folder, *options)
+    try:
+        yield process
+    finally:
+        process.kill()
+        shutil.rmtree(folder)

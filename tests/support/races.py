@@ -1,0 +1,185 @@
+"""Whole rooms without a server: logs made by `decide` and `evolve` from a random source."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from fairest_protocol.calculation.board import Board
+from fairest_protocol.calculation.deal import SealedDeal
+from fairest_protocol.calculation.moves import MOVES, Move
+from fairest_protocol.calculation.round import start_round
+from fairest_protocol.calculation.seal import commit_entropy
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
+from fairest_protocol.messages.from_server import ListedRoom
+from fairest_protocol.messages.options import RoomOptions, Spectators
+from fairest_protocol.value import replace
+from fairest_server.live.signing import SigningKey
+from fairest_server.room.commands import Command, CreateRoom, LoseLink, MakeMove, PassTime, Say, TakeSeat
+from fairest_server.room.decide import Verdict, decide
+from fairest_server.room.events import RoundOpened
+from fairest_server.room.evolve import evolve
+from fairest_server.room.news import Step
+from fairest_server.room.state import RoomState
+
+KEY = SigningKey(bytes(32))
+Choose = Callable[[Board, random.Random], Move]
+
+
+def a_listed_room(number: int = 0, **changes: Any) -> ListedRoom:
+    """What the lobby says of a room, which is older the smaller its number."""
+    letters = chr(ord("a") + number // 26) + chr(ord("a") + number % 26)
+    fields: dict[str, Any] = {
+        "room": f"room-{letters}",
+        "phase": Phase.WAITING,
+        "names": ("ann", None),
+        "wins": (0, 0),
+        "rules": "classic",
+        "piles": 4,
+        "redeals": 0,
+        "best_of": 1,
+        "spectators": Spectators.HORIZON,
+        "since_ms": number,
+    }
+    return ListedRoom(**fields | changes)
+
+
+@dataclass(frozen=True, slots=True)
+class ForgedDeal(SealedDeal):
+    """A deal behind envelopes that are not its own."""
+
+    forged: tuple[tuple[bytes, ...], ...]
+
+    @property
+    def envelopes(self) -> tuple[tuple[bytes, ...], ...]:
+        return self.forged
+
+
+class Table:
+    """A room under test: commands go in, the log grows, a second passes with each event."""
+
+    def __init__(
+        self, seed: int = 0, options: RoomOptions | None = None, players: tuple[str, str] = ("player-0", "player-1")
+    ) -> None:
+        self.players = players
+        self.chance = random.Random(seed)
+        self.steps: list[Step] = []
+        self.now_ms = 1_000_000
+        self.tell(CreateRoom(options or RoomOptions(), players[0], "ann", "link-0"))
+
+    @property
+    def state(self) -> RoomState:
+        """The room now."""
+        return self.steps[-1].after
+
+    def tell(self, command: Command) -> Verdict:
+        """Decide a command and log what follows from it."""
+        verdict = decide(self.steps[-1].after if self.steps else None, command, self.draw_round)
+        if isinstance(verdict, tuple):
+            for event in verdict:
+                self.now_ms += 1000
+                before = self.steps[-1].after if self.steps else None
+                self.steps.append(
+                    Step(before, event, self.now_ms, evolve(before, event, self.now_ms), f"{self.now_ms:08x}")
+                )
+        return verdict
+
+    def say(self, seat: int, word: Ready | Reveal | Play | Rematch | Leave) -> Say | MakeMove:
+        """What the player in this seat says, over the link that speaks for it."""
+        holder = self.state.seats[seat]
+        link = holder.link or "" if holder else ""
+        return MakeMove(link, word.number, word.move) if isinstance(word, Play) else Say(link, word)
+
+    def draw_round(self) -> RoundOpened:
+        """A round from this table's random source."""
+        return KEY.commit(self.chance.randbytes(16), self.chance.randbytes(32))
+
+    def seat_both(self) -> None:
+        """The second player sits down, which opens a round."""
+        self.tell(TakeSeat(self.players[1], "bob", "link-1"))
+
+    def get_ready(self, *seats: int) -> dict[int, bytes]:
+        """These seats get ready; returns the entropy that each is bound to."""
+        assert self.state.round is not None
+        entropies = {seat: self.chance.randbytes(32) for seat in seats}
+        for seat, entropy in entropies.items():
+            round_id = self.state.round.round_id
+            self.tell(self.say(seat, Ready(round=round_id, entropy_hash=commit_entropy(round_id, seat, entropy))))
+        return entropies
+
+    def deal(self) -> None:
+        """Both get ready and reveal."""
+        for seat, entropy in self.get_ready(0, 1).items():
+            self.reveal(seat, entropy)
+
+    def reveal(self, seat: int, entropy: bytes) -> Verdict:
+        """This seat shows its entropy for the open round."""
+        assert self.state.round is not None
+        return self.tell(self.say(seat, Reveal(round=self.state.round.round_id, entropy=entropy)))
+
+    def lose_link(self, seat: int) -> Verdict:
+        """This seat's connection is lost."""
+        return self.tell(LoseLink(self.state.seat(seat).link or ""))
+
+    def let_time_pass(self) -> Verdict:
+        """Judge the next deadline."""
+        deadline = self.state.next_deadline()
+        assert deadline is not None
+        self.now_ms = max(self.now_ms, deadline.at_ms)
+        return self.tell(PassTime(deadline.at_ms))
+
+    def swap_deal(self, sealed: SealedDeal) -> None:
+        """Another deal lies in the place of the one just dealt."""
+        step = self.steps[-1]
+        opened = step.after.round
+        assert opened is not None
+        race = start_round(step.after.rules, sealed.deal, direct_breaks_ties=step.after.options.direct_breaks_ties)
+        after = replace(step.after, round=replace(opened, sealed=sealed), race=race)
+        self.steps[-1] = replace(step, after=after)
+
+    def start(self) -> None:
+        """From two empty seats to a race that is on."""
+        self.seat_both()
+        self.deal()
+        self.let_time_pass()
+        assert self.state.phase is Phase.RACING
+
+    def play(self, seat: int, move: str | Move) -> Verdict:
+        """This seat makes a move under the number that comes next."""
+        assert self.state.race is not None
+        number = self.state.race.racers[seat].moves + 1
+        return self.tell(self.say(seat, Play(number=number, move=MOVES[move] if isinstance(move, str) else move)))
+
+    def race(
+        self, choose: Choose, eagerness: tuple[int, int] = (1, 1), stops: float = 0.0, most: int = 100_000
+    ) -> None:
+        """Both seats play to the end, or so many moves at most; eagerness weighs who moves next, so that one of them
+        may run far ahead.
+        """
+        for _ in range(most):
+            if self.state.phase is not Phase.RACING or self.state.race is None:
+                return
+            racing = [seat for seat in (0, 1) if not self.state.race.racers[seat].ending]
+            seat = self.chance.choices(racing, [eagerness[seat] for seat in racing])[0]
+            board = self.state.race.racers[seat].board
+            if self.chance.random() < stops:
+                self.play(seat, "stop")
+            else:
+                self.play(seat, choose(board, self.chance))
+
+
+def choose_any(board: Board, chance: random.Random) -> Move:
+    """Any legal move, foundations three times as likely as piles."""
+    moves = list(board.legal_moves())
+    return chance.choices(moves, [3 if move.text[1].isdigit() else 1 for move in moves])[0]
+
+
+def raced(
+    seed: int, options: RoomOptions | None = None, eagerness: tuple[int, int] = (1, 1), stops: float = 0.0
+) -> Table:
+    """A whole match of one round, from the empty room to the result."""
+    table = Table(seed, options)
+    table.start()
+    table.race(choose_any, eagerness, stops)
+    return table

@@ -1,0 +1,119 @@
+"""Races that are the same every time, for pictures of screens: real rooms from a seed, without sockets and clocks."""
+
+import random
+from dataclasses import dataclass
+from pathlib import Path
+
+from fairest_cli.bots.policies import choose_greedy
+from fairest_cli.model.known_room import Link, Model
+from fairest_cli.model.seal_check import Bond, Witness
+from fairest_cli.session.connection import Connection
+from fairest_cli.session.identity import Identity
+from fairest_cli.session.room_session import Visit
+from fairest_protocol.calculation.record import Record
+from fairest_protocol.calculation.seal import commit_secret
+from fairest_protocol.messages.from_client import Join, Watch
+from fairest_protocol.messages.from_server import Snapshot
+from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.value import replace
+from fairest_server.room.match_record import record_last_match
+from fairest_server.room.view import scene, view
+from tests.support.races import KEY, Table
+
+ROOM = "quiet-amber-otter"
+SEED = 11
+
+
+@dataclass
+class Stage:
+    """A room at some moment."""
+
+    table: Table
+
+    def model(self, viewer: int | None = 0) -> Model:
+        """What a viewer knows who has just come in."""
+        shown = view(self.table.steps, viewer)
+        snapshot = Snapshot(
+            room=ROOM,
+            seat=None if viewer is None else 1 if viewer else 0,
+            position=len(shown),
+            tag="00000000",
+            now_ms=self.table.now_ms,
+            scene=scene(self.table.state, shown),
+        )
+        witness = Witness(key=KEY.public, bond=None if viewer is None else self._bond(viewer))
+        model = Model(witness=witness).connected(Link.CONNECTED).heard(snapshot, self.table.now_ms)
+        race = self.table.state.race
+        if race is None:
+            return model
+        first, second = (racer.board.placed for racer in race.racers)
+        return replace(model, placed=(first, second))
+
+    def visit(self, viewer: int | None = 0) -> Visit:
+        """The same, for a screen; nobody is at the other end."""
+        errand = Watch(room=ROOM) if viewer is None else Join(room=ROOM)
+        connection = Connection("ws://127.0.0.1:8765", Identity(), errand)
+        connection.model = self.model(viewer)
+        visit = Visit(connection, clock=lambda: self.table.now_ms)
+        visit.course = visit.course.after(connection.model, self.table.now_ms)
+        if self.table.state.match_is_over:
+            visit.finished = connection.model
+            visit.record, visit.record_path = self.record(), Path("/records/race.jsonl")
+        return visit
+
+    def record(self) -> Record:
+        """The record of the match that is over."""
+        record = record_last_match(ROOM, self.table.steps)
+        assert record is not None
+        return KEY.sign(record)
+
+    def _bond(self, seat: int) -> Bond | None:
+        opened, holder = self.table.state.round, self.table.state.seats[seat]
+        if opened is None or holder is None or holder.entropy_hash is None:
+            return None
+        commitment = commit_secret(opened.round_id, opened.secret)
+        return Bond(opened.round_id, commitment, seat, holder.entropy or b"", holder.entropy_hash)
+
+
+def waiting() -> Stage:
+    """One player is here."""
+    return Stage(Table(SEED))
+
+
+def getting_ready() -> Stage:
+    """Both are here, and one is ready."""
+    stage = waiting()
+    stage.table.seat_both()
+    stage.table.get_ready(1)
+    return stage
+
+
+def counting_down() -> Stage:
+    """The cards are dealt."""
+    stage = waiting()
+    stage.table.seat_both()
+    stage.table.deal()
+    return stage
+
+
+def racing(turns: tuple[int, int] = (30, 22), options: RoomOptions | None = None) -> Stage:
+    """Each player has made so many moves, as the greedy bot does."""
+    table, chance = Table(SEED, options), random.Random(SEED)
+    table.start()
+    left = list(turns)
+    while any(left):
+        for seat in (0, 1):
+            race = table.state.race
+            assert race is not None
+            if left[seat]:
+                left[seat] -= 1
+                table.play(seat, choose_greedy(race.racers[seat].board, chance))
+    return Stage(table)
+
+
+def finished() -> Stage:
+    """The race is over."""
+    table = Table(SEED)
+    table.start()
+    table.race(choose_greedy)
+    return Stage(table)

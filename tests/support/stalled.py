@@ -1,0 +1,56 @@
+"""Clients that never read: a socket with a small receive buffer that speaks WebSocket by hand."""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fairest_protocol.messages.codec import encode
+from fairest_protocol.messages.fields import Message
+from fairest_protocol.messages.from_client import Hello
+
+_REQUEST = (
+    "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+    "Sec-WebSocket-Protocol: fairest.v1\r\n\r\n"
+)
+
+
+class Stalled:
+    """A connection whose client says things and reads nothing."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket = connected
+
+    async def say(self, message: Message) -> None:
+        """Send a frame. Raises OSError when the server has cut us off; waits when it does not read us either."""
+        data = encode(message)
+        mask = os.urandom(4)
+        masked = bytes(byte ^ mask[place % 4] for place, byte in enumerate(data))
+        length = bytes([0x80 | len(data)]) if len(data) < 126 else b"\xfe" + len(data).to_bytes(2, "big")
+        await asyncio.get_running_loop().sock_sendall(self._socket, b"\x81" + length + mask + masked)
+
+    async def is_cut_off(self) -> bool:
+        """Whether the server's end is gone and the system has forgotten what lay there unread: nobody tells ours."""
+        ends = self._socket.getpeername(), self._socket.getsockname()
+        wanted = [f":{port:04X}" for _, port in ends]
+        rows = (await asyncio.to_thread(Path("/proc/net/tcp").read_text)).splitlines()[1:]
+        return not any(row.split()[1].endswith(wanted[0]) and row.split()[2].endswith(wanted[1]) for row in rows)
+
+
+@asynccontextmanager
+async def stalled(url: str, token: str | None = None) -> AsyncIterator[Stalled]:
+    """Connect and say hello; from now on nothing is read."""
+    with socket.socket() as connected:
+        connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        connected.setblocking(False)
+        host, _, port = url.removeprefix("ws://").partition(":")
+        loop = asyncio.get_running_loop()
+        await loop.sock_connect(connected, (host, int(port)))
+        await loop.sock_sendall(connected, _REQUEST.encode())
+        await loop.sock_recv(connected, 1024)
+        client = Stalled(connected)
+        await client.say(Hello(token=token))
+        yield client

@@ -1,0 +1,171 @@
+"""A client as a stranger would write it: a socket, JSON, and the protocol's messages; nothing of `client_cli`."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Subprotocol
+
+from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.calculation.seal import commit_entropy
+from fairest_protocol.messages.codec import decode_from_server, encode
+from fairest_protocol.messages.fields import Message, Phase
+from fairest_protocol.messages.from_client import Create, Hello, Join, Play, Ready, Resume, Reveal, Watch
+from fairest_protocol.messages.from_server import FromServer, Refused, Snapshot, View, Welcome
+from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.scene import Scene
+
+PATIENCE_SECONDS = 20.0
+QUICK = RoomOptions(countdown_seconds=0)
+
+M = TypeVar("M")
+
+
+class Talker:
+    """One connection that keeps its scene."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self.socket = socket
+        self.token = ""
+        self.key = b""
+        self.room = ""
+        self.seat: int | None = None
+        self.scene: Scene | None = None
+        self.position = 0
+        self.tag: str | None = None
+        self.heard: list[FromServer] = []
+        self.frames: list[str] = []
+
+    async def say(self, message: Message | str | bytes) -> None:
+        """Send a message, or any frame at all."""
+        await self.socket.send(encode(message).decode() if isinstance(message, Message) else message)
+
+    async def hear(self) -> FromServer:
+        """The next message, folded into the scene."""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            frame = await self.socket.recv()
+        assert isinstance(frame, str)
+        self.frames.append(frame)
+        message = decode_from_server(frame)
+        self.heard.append(message)
+        if isinstance(message, Snapshot):
+            self.room, self.seat = message.room, message.seat
+            self.scene, self.position, self.tag = message.scene, message.position, message.tag
+        elif isinstance(message, View):
+            assert self.scene is not None
+            assert message.position == self.position + 1, "positions have no gaps and no repeats"
+            self.tag = message.tag
+            for entry in message.entries:
+                self.scene = self.scene.after(entry)
+                self.position += 1
+        return message
+
+    async def hear_a(self, kind: type[M]) -> M:
+        """The next message of this kind."""
+        while True:
+            message = await self.hear()
+            if isinstance(message, kind):
+                return message
+
+    async def hear_until(self, condition: Callable[[Scene], bool]) -> Scene:
+        """Listen until the scene is so."""
+        while self.scene is None or not condition(self.scene):
+            await self.hear()
+        return self.scene
+
+    async def refused(self, message: Message) -> Refused:
+        """Say something and get the refusal it meets."""
+        await self.say(message)
+        return await self.hear_a(Refused)
+
+    async def refused_or_view(self, message: Message) -> Refused | View:
+        """Say something that is refused or done."""
+        await self.say(message)
+        while True:
+            heard = await self.hear()
+            if isinstance(heard, (Refused, View)):
+                return heard
+
+    async def enter(self, errand: Create | Join | Watch) -> Snapshot:
+        """Create, join or watch a room."""
+        await self.say(errand)
+        return await self.hear_a(Snapshot)
+
+    async def enter_again(self, room: str) -> Snapshot:
+        """Come back to a seat without knowing anything of before."""
+        await self.say(Resume(room=room, position=0))
+        return await self.hear_a(Snapshot)
+
+    async def get_ready_without_revealing(self) -> bytes:
+        """Get ready and return the entropy that is now owed."""
+        assert self.seat is not None
+        scene = await self.hear_until(lambda seen: seen.phase is Phase.READY)
+        assert scene.round is not None
+        entropy = hashlib.sha256(b"%d" % self.seat + scene.round).digest()
+        await self.say(Ready(round=scene.round, entropy_hash=commit_entropy(scene.round, self.seat, entropy)))
+        return entropy
+
+    async def take_part_in_deal(self) -> Scene:
+        """Get ready, reveal, and wait until the race is on."""
+        entropy = await self.get_ready_without_revealing()
+        scene = await self.hear_until(lambda seen: seen.phase is Phase.DEALING)
+        assert scene.round is not None
+        await self.say(Reveal(round=scene.round, entropy=entropy))
+        return await self.hear_until(lambda seen: seen.phase is Phase.RACING and self.board_is_dealt(seen))
+
+    def board_is_dealt(self, scene: Scene) -> bool:
+        """Whether our first card is turned."""
+        board = scene.seats[self.seat or 0].board
+        return board is not None and board.turned is not None
+
+    async def play(self, text: str) -> Scene:
+        """Make a move and wait for its acknowledgement, or for the end of a round that the other one won first."""
+        assert self.scene is not None
+        assert self.seat is not None
+        number = self.scene.seats[self.seat].moves + 1
+        await self.say(Play(number=number, move=MOVES[text]))
+        return await self.hear_until(
+            lambda seen: seen.seats[self.seat or 0].moves >= number or seen.phase is Phase.FINISHED
+        )
+
+
+async def until(condition: Callable[[], Awaitable[Any]]) -> None:
+    """Ask again and again, with a deadline, until it is so: for what no message says."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not await condition():  # noqa: ASYNC110 - what is asked sets no event
+            await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def talking(url: str, **hello: Any) -> AsyncIterator[Talker]:
+    """A connection that has said hello and was welcomed."""
+    async with raw(url) as talker:
+        await talker.say(Hello(**hello))
+        welcome = await talker.hear_a(Welcome)
+        talker.token = welcome.token or hello.get("token") or ""
+        talker.key = welcome.key
+        yield talker
+
+
+@asynccontextmanager
+async def raw(url: str) -> AsyncIterator[Talker]:
+    """A connection that has said nothing yet."""
+    async with connect(
+        url, subprotocols=[Subprotocol("fairest.v1")], compression=None, proxy=None, max_size=2**20, close_timeout=1
+    ) as socket:
+        yield Talker(socket)
+
+
+@asynccontextmanager
+async def two_racing(
+    url: str, other_url: str | None = None, options: RoomOptions = QUICK
+) -> AsyncIterator[tuple[Talker, Talker]]:
+    """Two players whose race has just started, perhaps on two servers."""
+    async with talking(url) as first, talking(other_url or url) as second:
+        snapshot = await first.enter(Create(options=options))
+        await second.enter(Join(room=snapshot.room))
+        await asyncio.gather(first.take_part_in_deal(), second.take_part_in_deal())
+        yield first, second
