@@ -18,7 +18,7 @@ from typing import Any, cast
 import uvloop
 from websockets.asyncio.server import ServerConnection, serve
 
-from fairest_server.edge.fast_websocket import Wire
+from fairest_server.edge.fast_websocket import FastWebSocket
 from fairest_server.edge.listeners import BACKLOG
 from fairest_server.settings import Settings
 from fairest_server.store.redis.batch_connection import pack
@@ -123,20 +123,20 @@ async def _serve(kind: str, redis_path: str = "") -> None:
 
     async def stored(socket: ServerConnection) -> None:
         pair(socket)
-        wire = cast("Wire", socket)
+        wire = cast("FastWebSocket", socket)
 
         def take(message: bytes) -> bool:
             stream.add(message, lambda: tell(wire, message))
             return True
 
         while True:
-            wire.take_at_once = take
+            wire.fast_path = take
             take(await wire.recv(decode=False))
 
-    def tell(wire: Wire, message: bytes) -> None:
+    def tell(wire: FastWebSocket, message: bytes) -> None:
         wire.write_text(message)
         partner = partners.get(wire)
-        if isinstance(partner, Wire):
+        if isinstance(partner, FastWebSocket):
             partner.write_text(b"!" + message)
 
     settings = Settings()
@@ -151,7 +151,7 @@ async def _serve(kind: str, redis_path: str = "") -> None:
         ping_interval=settings.heartbeat_seconds,
         ping_timeout=settings.heartbeat_seconds,
         max_size=settings.max_frame_bytes,
-        create_connection=Wire if kind == "stored" else ServerConnection,
+        create_connection=FastWebSocket if kind == "stored" else ServerConnection,
     ) as server:
         print(server.sockets[0].getsockname()[1], flush=True)
         await server.serve_forever()

@@ -15,7 +15,7 @@ from urllib.request import urlopen
 from websockets.asyncio.server import ServerConnection, serve
 
 from benchmarks.figure import Figure
-from fairest_server.edge.http_pages import Ask, Page, line, make_responder
+from fairest_server.edge.http_pages import Page, QueryParams, make_responder, text_page
 from tests.support.ports import free_port
 from tests.support.processes import redis_process, serving_fleet
 
@@ -52,12 +52,12 @@ async def _measure(chromium: str) -> tuple[str, str, float]:
     reports: asyncio.Queue[str] = asyncio.Queue()
     url = ""
 
-    async def show(_: Ask) -> Page:
+    async def show(_: QueryParams) -> Page:
         return Page(PAGE.replace("SERVER", url).encode(), "text/html")
 
-    async def report(ask: Ask) -> Page:
+    async def report(ask: QueryParams) -> Page:
         reports.put_nowait(ask["what"])
-        return line("thanks")
+        return text_page("thanks")
 
     responder = make_responder({"/": show, "/report": report}, None)
     with redis_process() as redis:

@@ -1,4 +1,4 @@
-"""The full-screen face on a real pseudo-terminal: from a key to the card on our own board, and what an idle race costs.
+"""The full-screen client on a pseudo-terminal: from a key to the card on our own board, and what an idle race costs.
 
 The client is a process of its own on a terminal of 120 by 40, the server another one, a line between them adds 100 ms
 to every round trip. A key counts as drawn when the terminal was sent the card in its new place. The other player makes
@@ -23,7 +23,7 @@ from benchmarks.figure import Figure
 from fairest_protocol.messages.from_client import Join
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import CLIENT_COMMAND, redis_process, serving_fleet
-from tests.support.talker import talking
+from tests.support.wire_client import talking
 
 LATENCY_SECONDS = 0.05
 """One way: 100 ms there and back."""
@@ -49,7 +49,7 @@ def measure_full_screen() -> list[Figure]:
     ]
 
 
-class Face:
+class TerminalClient:
     """The client on a terminal."""
 
     def __init__(self, home: Path, *arguments: str) -> None:
@@ -107,32 +107,32 @@ async def _measure() -> tuple[list[float], float]:
                 link.latency_seconds = LATENCY_SECONDS
                 for number in range(RACES):
                     arguments = ("create", "--server", f"ws://127.0.0.1:{link.port}", "--countdown", "0")
-                    with closing(Face(Path(folder), *arguments, "--limit", "7200")) as face:
-                        idle = await _race(url, face, times_ms, is_last=number == RACES - 1)
+                    with closing(TerminalClient(Path(folder), *arguments, "--limit", "7200")) as client:
+                        idle = await _race(url, client, times_ms, is_last=number == RACES - 1)
     return times_ms, idle
 
 
-async def _race(url: str, face: Face, times_ms: list[float], *, is_last: bool) -> float:
+async def _race(url: str, client: TerminalClient, times_ms: list[float], *, is_last: bool) -> float:
     """A whole stock laid onto one pile, key by key; before it, in the last race, the idle screen."""
-    room = (await face.shows(re.compile(rb"fairest join ([a-z-]+)")))[1].decode()
+    room = (await client.shows(re.compile(rb"fairest join ([a-z-]+)")))[1].decode()
     async with talking(url) as rival:
         await rival.enter(Join(room=room))
-        await face.shows(re.compile(rb"Press Enter"))
-        face.type(b"\r")
+        await client.shows(re.compile(rb"Press Enter"))
+        client.type(b"\r")
         await rival.take_part_in_deal()
-        await face.shows(ADVICE)
-        idle = await _idle(face) if is_last else 0.0
+        await client.shows(ADVICE)
+        idle = await _idle(client) if is_last else 0.0
         for _ in range(40):
             # The news names the card on its pile; it is written in the same frame as the pile.
             since = time.perf_counter()
-            face.type(b"a")
-            await face.shows(NEWS)
+            client.type(b"a")
+            await client.shows(NEWS)
             times_ms.append((time.perf_counter() - since) * 1000)
-            await face.shows(NEXT)
+            await client.shows(NEXT)
     return idle
 
 
-async def _idle(face: Face) -> float:
-    before, since = face.cpu_seconds(), time.monotonic()
+async def _idle(client: TerminalClient) -> float:
+    before, since = client.cpu_seconds(), time.monotonic()
     await asyncio.sleep(IDLE_SECONDS)
-    return (face.cpu_seconds() - before) / (time.monotonic() - since)
+    return (client.cpu_seconds() - before) / (time.monotonic() - since)

@@ -16,7 +16,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
 from benchmarks.figure import Figure
-from fairest_protocol.messages.codec import BrokenMessage, decode_from_client, encode
+from fairest_protocol.messages.codec import ProtocolViolation, decode_from_client, encode
 from fairest_protocol.messages.from_client import Hello
 from fairest_server.store.log import Log
 from fairest_server.store.redis.connect import connect as connect_redis
@@ -24,7 +24,7 @@ from tests.support.bots import start_match
 from tests.support.history import check_history
 from tests.support.hostile import make_frame
 from tests.support.processes import SERVER_COMMAND, redis_process
-from tests.support.talker import QUICK
+from tests.support.wire_client import QUICK
 
 CODEC_FRAMES = 1_000_000
 SERVER_FRAMES = 20_000
@@ -51,7 +51,7 @@ def _fuzz_codec() -> tuple[int, int, float]:
         try:
             decode_from_client(frame)
             understood += 1
-        except BrokenMessage:
+        except ProtocolViolation:
             pass
         except Exception as reason:
             wrong += 1

@@ -20,7 +20,7 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Play, Resume, Watch
 from tests.support.processes import redis_process, serving_fleet
 from tests.support.stalled import Stalled, stalled
-from tests.support.talker import Talker, two_racing
+from tests.support.wire_client import WireClient, two_racing
 
 REPEATS = 5
 TABLES = 10
@@ -81,7 +81,7 @@ async def _race_tables(url: str, latencies_ms: list[float], stalled_spectators: 
         await asyncio.gather(*(_race(player, latencies_ms) for player in players))
 
 
-async def _race(player: Talker, latencies_ms: list[float]) -> None:
+async def _race(player: WireClient, latencies_ms: list[float]) -> None:
     chance = random.Random(player.seat)
     assert player.seat is not None
     while player.scene is not None and player.scene.phase is Phase.RACING:

@@ -29,13 +29,13 @@ from fairest_protocol.calculation.seal import (
     chain_line,
     commit_entropy,
     commit_secret,
+    commitment_statement,
     make_check_words,
     make_salt,
     make_seed,
     random_bytes,
+    record_statement,
     root_envelopes,
-    state_commitment,
-    state_record,
 )
 from fairest_protocol.messages.fields import SUBPROTOCOL
 from fairest_protocol.messages.from_client import FromClient
@@ -184,7 +184,7 @@ def make_metrics() -> str:
     """Every metric that is ours: its name as it is scraped, its labels, its help."""
     rows = []
     for metric in vars(metrics).values():
-        if not isinstance(metric, Counter | Gauge | metrics.Tally | metrics.Spread):
+        if not isinstance(metric, Counter | Gauge | metrics.FastCounter | metrics.FastHistogram):
             continue
         [told] = metric.collect()
         labels = ", ".join(getattr(metric, "_labelnames", ()))
@@ -339,15 +339,15 @@ def make_deal_vectors() -> str:
         **{f"salt of position {place}": make_salt(SEED, 0, place).hex() for place in (0, 1)},
         **{f"envelope of position {place}": sealed.envelopes[0][place].hex() for place in (0, 1)},
         "root of the envelopes": root.hex(),
-        "check words": " ".join(make_check_words(ROUND_ID, commitment, ENTROPIES, root, classic.terms)),
+        "check words": " ".join(make_check_words(ROUND_ID, commitment, ENTROPIES, root, classic.rules_id)),
         "private key": PRIVATE_KEY.hex(),
         "public key": KEY.public_key().public_bytes_raw().hex(),
-        "signature of commitment": KEY.sign(state_commitment(ROUND_ID, commitment)).hex(),
+        "signature of commitment": KEY.sign(commitment_statement(ROUND_ID, commitment)).hex(),
         "text of record line 1": RECORD_LINES[0],
         "text of record line 2": RECORD_LINES[1],
         "record line 2": RECORD_LINES[1].replace("}", f',"chain":"{chain.hex()}"}}'),
         "chain of line 2": chain.hex(),
-        "signature of record": KEY.sign(state_record(chain)).hex(),
+        "signature of record": KEY.sign(record_statement(chain)).hex(),
         **{f"redeal order of pass {number}": wrap_cards(again.deal.orders[number]) for number in (1, 2)},
         "redeal salt of pass 2, 0": again.salt(2, 0).hex(),
         "redeal root": root_envelopes(again.envelopes).hex(),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from fairest_cli.session.room_session import Visit
+from fairest_cli.session.room_session import RoomSession
 from fairest_cli.tui.app import FairestApp, screen_of
 from fairest_cli.tui.launch import AtHome
 from tests.support import staged
@@ -20,15 +20,15 @@ DOCS = Path(__file__).parent
 COLUMNS, LINES = 116, 34
 
 
-async def take(visit: Visit, name: str, title: str) -> None:
+async def take(session: RoomSession, name: str, title: str) -> None:
     """One picture of the screen that this room is on."""
-    kind = screen_of(visit)
+    kind = screen_of(session)
     assert kind is not None, "the room is there"
     with tempfile.TemporaryDirectory() as folder:
         app = FairestApp(AtHome(), settings_file=Path(folder) / "settings.json", crash_folder=Path(folder))
         async with app.run_test(size=(COLUMNS, LINES)) as pilot:
-            app.visit = visit
-            await app.push_screen(kind(visit))
+            app.session = session
+            await app.push_screen(kind(session))
             await pilot.pause()
             picture = app.export_screenshot(title=title)
     # The id that Rich draws from a hash of the picture's own objects would be another one each time.
@@ -41,8 +41,8 @@ async def take(visit: Visit, name: str, title: str) -> None:
 
 async def main() -> None:
     """All pictures."""
-    await take(staged.racing((42, 34)).visit(), "race.svg", "fairest play")
-    await take(staged.finished().visit(), "result.svg", "fairest play")
+    await take(staged.racing((42, 34)).session(), "race.svg", "fairest play")
+    await take(staged.finished().session(), "result.svg", "fairest play")
 
 
 asyncio.run(main())

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from fairest_server.app import running
 from fairest_server.settings import Settings
-from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.connect import connect
 from fairest_server.store.redis.embedded import find_redis_server
 from tests.support.processes import Fleet, redis_process, serving_fleet
@@ -77,7 +77,7 @@ def redis_url(redis_server: str) -> str:
 
 
 @pytest.fixture
-async def redis(redis_url: str) -> AsyncIterator[Face]:
+async def redis(redis_url: str) -> AsyncIterator[BatchingRedis]:
     """Our client of the empty Redis."""
     client = connect(redis_url)
     yield client

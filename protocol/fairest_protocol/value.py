@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 import msgspec
 
-__all__ = ["Value", "replace", "wire_value"]
+__all__ = ["Value", "message_dataclass", "replace"]
 
 _Value = TypeVar("_Value")
 
@@ -21,7 +21,7 @@ class Value(msgspec.Struct, frozen=True, gc=False):
 
 
 @dataclass_transform(frozen_default=True)
-def wire_value(cls: type[_Value]) -> type[_Value]:
+def message_dataclass(cls: type[_Value]) -> type[_Value]:
     """A value that stands in messages: pydantic reads dataclasses.
 
     That it is frozen is mypy's to see. To have Python see to it makes each five times as dear, and the board is one.

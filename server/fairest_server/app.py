@@ -18,22 +18,22 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
 from structlog.typing import Processor
 
-from fairest_server.edge.listeners import CannotListen, admin_port, public_port, say
-from fairest_server.live.registry import Host
+from fairest_server.edge.listeners import CannotListen, admin_port, os_error_text, public_port
+from fairest_server.live.registry import RoomRegistry
 from fairest_server.live.signing import SigningKey
 from fairest_server.ops import metrics
-from fairest_server.ops.file_limits import allow_connections
-from fairest_server.ops.gc_policy import look_seldom
+from fairest_server.ops.file_limits import raise_open_file_limit
+from fairest_server.ops.gc_policy import configure_gc
 from fairest_server.ops.supervisor import STOP_SECONDS as WORKERS_SECONDS
-from fairest_server.ops.supervisor import WorkerError, Workers
+from fairest_server.ops.supervisor import Supervisor, WorkerError
 from fairest_server.settings import Settings
 from fairest_server.store.lobby import Lobby
 from fairest_server.store.players import Players
-from fairest_server.store.records import load_private_key
 from fairest_server.store.redis.cluster import Cluster
 from fairest_server.store.redis.connect import connect
 from fairest_server.store.redis.durability import read_durability
 from fairest_server.store.redis.embedded import EmbeddedRedisError, embedded_redis
+from fairest_server.store.signing_key import load_private_key
 
 STOP_SECONDS: Final = 3.5
 """A process that was told to stop is gone after this long, whoever does not answer: all it promised is in the log."""
@@ -72,7 +72,7 @@ async def running(settings: Settings) -> AsyncIterator[str]:
             key = SigningKey(await load_private_key(redis))
         except (RedisError, OSError) as reason:
             raise StartError(f"no Redis answers at {_without_secrets(url)}: {reason}") from reason
-        host, players = Host(redis, beating, listening, key, settings.closed_room_seconds), Players(greeting)
+        host, players = RoomRegistry(redis, beating, listening, key, settings.closed_room_seconds), Players(greeting)
         durability = await read_durability(redis)
         await stack.enter_async_context(host.serving())
         try:
@@ -106,7 +106,7 @@ async def _refuse_lone_node(redis: Redis, url: str) -> None:
 
 
 async def _serve_until_told(settings: Settings) -> None:
-    allowed = allow_connections(settings.max_connections)
+    allowed = raise_open_file_limit(settings.max_connections)
     if allowed < settings.max_connections:
         remedy = "raise the limit of open files (ulimit -Hn), or give a smaller --max-connections"
         _LOG.warning("fewer connections than asked for", asked=settings.max_connections, allowed=allowed, remedy=remedy)
@@ -146,11 +146,11 @@ async def _running_workers(settings: Settings) -> AsyncIterator[str]:
             url = settings.redis_url
             if url is None:
                 url = await stack.enter_async_context(embedded_redis(settings.data_dir))
-            yield await stack.enter_async_context(Workers(settings, url).serving())
+            yield await stack.enter_async_context(Supervisor(settings, url).serving())
         except (EmbeddedRedisError, WorkerError) as reason:
             raise StartError(str(reason)) from reason
         except OSError as reason:
-            raise StartError(f"cannot listen on {settings.host}:{settings.port}: {say(reason)}") from reason
+            raise StartError(f"cannot listen on {settings.host}:{settings.port}: {os_error_text(reason)}") from reason
 
 
 def _without_secrets(url: str) -> str:
@@ -199,7 +199,7 @@ def configure_logs() -> None:
 def main() -> None:
     """The console script `fairest-server`."""
     configure_logs()
-    look_seldom()
+    configure_gc()
     try:
         settings = CliApp.run(Settings)
         uvloop.run(_serve_until_told(settings))

@@ -169,7 +169,7 @@ async def refuse(websocket: ServerConnection, to: str, sentence: str) -> None:
 async def let_in(websocket: ServerConnection, phase: Phase = Phase.WAITING) -> None:
     errand = await welcome(websocket)
     seat: Literal[0] | None = None if errand["type"] == "watch" else 0
-    options = RoomOptions.model_validate_json(json.dumps(errand.get("options", {}))).settled()
+    options = RoomOptions.model_validate_json(json.dumps(errand.get("options", {}))).resolved()
     scene = Scene(options=options, phase=phase, seats=(SeatScene(name="ann"), SeatScene(name="bob")))
     snapshot = Snapshot(room=ROOM, seat=seat, position=0, tag="00000000", now_ms=LATER, scene=scene)
     await websocket.send(encode(snapshot).decode())

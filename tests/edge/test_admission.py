@@ -20,7 +20,7 @@ from fairest_protocol.messages.refusals import Breach, CloseCode, Refusal
 from fairest_server.app import StartError, running
 from fairest_server.settings import Settings
 from tests.support.certificates import make_certificate
-from tests.support.talker import raw, talking, two_racing, until
+from tests.support.wire_client import raw, talking, two_racing, until
 
 Limited = Callable[..., AbstractAsyncContextManager[str]]
 

@@ -25,16 +25,16 @@ from fairest_protocol.messages.from_client import (
 from fairest_protocol.messages.from_server import Accepted, Error, Refused
 from fairest_protocol.messages.options import RoomOptions, Spectators
 from fairest_protocol.messages.refusals import Breach, CloseCode, Refusal
-from tests.support.talker import QUICK, Talker, raw, talking, two_racing
+from tests.support.wire_client import QUICK, WireClient, raw, talking, two_racing
 
 PLAY = {"type": "play", "number": 1, "move": "sa"}
 
 
-async def close_of(talker: Talker) -> tuple[int | None, str | None]:
+async def close_of(client: WireClient) -> tuple[int | None, str | None]:
     with suppress(ConnectionClosed):
         while True:
-            await talker.hear()
-    return talker.socket.close_code, talker.socket.close_reason
+            await client.hear()
+    return client.socket.close_code, client.socket.close_reason
 
 
 @pytest.mark.parametrize(
@@ -64,53 +64,53 @@ async def close_of(talker: Talker) -> tuple[int | None, str | None]:
 async def test_a_breach_of_the_protocol_is_named_and_ends_the_connection(
     server_url: str, frame: str | bytes, breach: Breach, word: str
 ) -> None:
-    async with talking(server_url) as talker:
-        await talker.say(frame)
-        error = await talker.hear_a(Error)
+    async with talking(server_url) as client:
+        await client.say(frame)
+        error = await client.hear_a(Error)
         assert error.code is breach
         assert word in error.sentence
-        assert await close_of(talker) == (CloseCode[breach.name], breach)
+        assert await close_of(client) == (CloseCode[breach.name], breach)
 
 
 async def test_an_oversize_frame_ends_the_connection(server_url: str) -> None:
-    async with talking(server_url) as talker:
-        await talker.say(" " * 5000)
-        code, reason = await close_of(talker)
+    async with talking(server_url) as client:
+        await client.say(" " * 5000)
+        code, reason = await close_of(client)
         assert code == CloseCode.TOO_BIG
         assert reason is not None
         assert "4096" in reason
 
 
 async def test_hello_comes_first(server_url: str) -> None:
-    async with raw(server_url) as talker:
-        await talker.say(Create())
-        assert (await talker.hear_a(Error)).code is Breach.HELLO_FIRST
+    async with raw(server_url) as client:
+        await client.say(Create())
+        assert (await client.hear_a(Error)).code is Breach.HELLO_FIRST
 
 
 async def test_hello_comes_once(server_url: str) -> None:
-    async with talking(server_url) as talker:
-        await talker.say(Hello())
-        assert (await talker.hear_a(Error)).code is Breach.HELLO_TWICE
+    async with talking(server_url) as client:
+        await client.say(Hello())
+        assert (await client.hear_a(Error)).code is Breach.HELLO_TWICE
 
 
 async def test_hello_comes_in_time(server_url: str) -> None:
-    async with raw(server_url) as talker:
-        assert (await talker.hear_a(Error)).code is Breach.HELLO_LATE
-        assert (await close_of(talker))[0] == CloseCode.HELLO_LATE
+    async with raw(server_url) as client:
+        assert (await client.hear_a(Error)).code is Breach.HELLO_LATE
+        assert (await close_of(client))[0] == CloseCode.HELLO_LATE
 
 
 async def test_a_made_up_token_is_nobody(server_url: str) -> None:
-    async with raw(server_url) as talker:
-        await talker.say(Hello(token="A" * 43))
-        assert (await talker.hear_a(Error)).code is Breach.BAD_TOKEN
+    async with raw(server_url) as client:
+        await client.say(Hello(token="A" * 43))
+        assert (await client.hear_a(Error)).code is Breach.BAD_TOKEN
 
 
 async def test_a_taken_name_is_refused_and_another_one_may_be_said(server_url: str) -> None:
-    async with talking(server_url, name="ann"), raw(server_url) as talker:
-        refused = await talker.refused(Hello(name="ANN"))
+    async with talking(server_url, name="ann"), raw(server_url) as client:
+        refused = await client.refused(Hello(name="ANN"))
         assert (refused.to, refused.code) == ("hello", Refusal.NAME_TAKEN)
-        await talker.say(Hello(name="bob"))
-        assert (await talker.hear()).type == "welcome"
+        await client.say(Hello(name="bob"))
+        assert (await client.hear()).type == "welcome"
 
 
 @pytest.mark.parametrize(
@@ -127,15 +127,15 @@ async def test_a_taken_name_is_refused_and_another_one_may_be_said(server_url: s
     ],
 )
 async def test_outside_of_a_room_what_may_not_be_is_refused(server_url: str, message: Any, code: Refusal) -> None:
-    async with talking(server_url) as talker:
-        refused = await talker.refused(message)
+    async with talking(server_url) as client:
+        refused = await client.refused(message)
         assert (refused.to, refused.code) == (message.type, code)
         assert refused.sentence.endswith(".")
 
 
 async def test_a_bad_combination_of_rules_is_refused_with_what_would_be_right(server_url: str) -> None:
-    async with talking(server_url) as talker:
-        refused = await talker.refused(Create(options=RoomOptions(rules="senior", piles=9)))
+    async with talking(server_url) as client:
+        refused = await client.refused(Create(options=RoomOptions(rules="senior", piles=9)))
         assert refused.sentence == "Senior is played with 4 to 8 piles, not 9."
 
 
@@ -241,9 +241,9 @@ async def test_there_is_no_record_during_the_race(server_url: str) -> None:
 
 
 async def test_a_hostile_key_is_cut_short_and_made_printable(server_url: str) -> None:
-    async with talking(server_url) as talker:
-        await talker.say(json.dumps({"type": "leave", "\x1b[2J" + "x" * 500: 1}))
-        error = await talker.hear_a(Error)
+    async with talking(server_url) as client:
+        await client.say(json.dumps({"type": "leave", "\x1b[2J" + "x" * 500: 1}))
+        error = await client.hear_a(Error)
         assert "\x1b" not in error.sentence
         assert len(error.sentence) < 300
 

@@ -14,9 +14,9 @@ from fairest_protocol.messages.from_client import GetRecord, Play
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.app import running
-from fairest_server.edge.fast_websocket import Wire, frame_text
+from fairest_server.edge.fast_websocket import FastWebSocket, frame_text
 from fairest_server.settings import Settings
-from tests.support.talker import Talker, talking, two_racing
+from tests.support.wire_client import WireClient, talking, two_racing
 
 MOVE = MOVES["sa"]
 
@@ -28,7 +28,7 @@ def test_a_frame_is_the_one_that_the_library_writes(size: int) -> None:
 
 
 @asynccontextmanager
-async def racing(redis_url: str, **limits: int) -> AsyncIterator[Talker]:
+async def racing(redis_url: str, **limits: int) -> AsyncIterator[WireClient]:
     """A player whose race is on, at a server with these limits."""
     settings = Settings.model_validate({"port": 0, "redis_url": redis_url, **limits})
     async with running(settings) as url, two_racing(url) as (player, _):
@@ -81,20 +81,20 @@ async def test_what_looks_like_a_move_within_another_message_is_none(server_url:
 async def test_a_wire_knows_whether_it_stands_between_messages(server_url: str) -> None:
     """Else every word would go the long way, which is slower and nothing worse."""
     async with talking(server_url) as other, talking(server_url) as player:
-        (wire,) = [each for each in gc.get_objects() if type(each) is Wire and peer(each) == own(player)]
-        stood = [wire.is_between_messages]
+        (wire,) = [each for each in gc.get_objects() if type(each) is FastWebSocket and peer(each) == own(player)]
+        stood = [wire.is_at_message_boundary]
         for byte in framed(1):
             player.socket.transport.write(bytes([byte]))
             await (await other.socket.ping())
-            stood.append(wire.is_between_messages)
+            stood.append(wire.is_at_message_boundary)
         assert stood == [True, *[False] * (len(framed(1)) - 1), True]
 
 
-def peer(wire: Wire) -> object:
+def peer(wire: FastWebSocket) -> object:
     return wire.transport.get_extra_info("peername")
 
 
-def own(player: Talker) -> object:
+def own(player: WireClient) -> object:
     return player.socket.transport.get_extra_info("sockname")
 
 

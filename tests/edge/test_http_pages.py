@@ -10,7 +10,7 @@ from fairest_server.app import running
 from fairest_server.settings import Settings
 from tests.support.ports import free_port
 from tests.support.processes import SERVER_COMMAND, redis_process, serving_fleet
-from tests.support.talker import talking, two_racing, until
+from tests.support.wire_client import talking, two_racing, until
 
 
 def get(url: str, path: str) -> tuple[int, str]:

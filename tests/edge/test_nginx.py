@@ -18,13 +18,13 @@ from websockets.exceptions import InvalidStatus
 
 from fairest_protocol.calculation.round import Ending
 from fairest_server.store.log import Log
-from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.bots import start_match
 from tests.support.certificates import make_certificate
 from tests.support.history import check_history
 from tests.support.ports import free_port
 from tests.support.processes import Fleet, serving_fleet
-from tests.support.talker import QUICK, two_racing, until
+from tests.support.wire_client import QUICK, two_racing, until
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "nginx.conf"
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}{os.pathsep}/usr/sbin")
@@ -151,13 +151,13 @@ async def status_of(url: str, address: str = "127.0.0.9", **headers: str) -> int
         return reason.response.status_code
 
 
-async def test_two_players_race_to_the_end_behind_nginx(site: Site, redis: Face) -> None:
+async def test_two_players_race_to_the_end_behind_nginx(site: Site, redis: BatchingRedis) -> None:
     match = await start_match((site.url,), QUICK, spectators=1)
     await match.end()
     assert check_history(match.room, await Log(redis).read(match.room), match.sights) == []
 
 
-async def test_players_go_on_with_the_other_process_when_theirs_is_killed(site: Site, redis: Face) -> None:
+async def test_players_go_on_with_the_other_process_when_theirs_is_killed(site: Site, redis: BatchingRedis) -> None:
     match = await start_match((site.url,), QUICK, pace_seconds=0.05)
     await match.moved(3)
     await site.kill_one()

@@ -14,7 +14,7 @@ from fairest_protocol.messages.from_client import Create, Join, Play, Resume, Wa
 from fairest_server.settings import Settings
 from tests.support.processes import Fleet
 from tests.support.stalled import Stalled, stalled
-from tests.support.talker import QUICK, talking, two_racing, until
+from tests.support.wire_client import QUICK, talking, two_racing, until
 
 HEARTBEAT = ("--heartbeat-seconds", "0.5")
 MAX_GROWTH_KIB = 16 * 1024

@@ -4,13 +4,13 @@ import asyncio
 from typing import Any
 
 from fairest_protocol.calculation.record import Record
-from fairest_server.live.archiver import Publisher
+from fairest_server.live.archiver import MatchArchiver
 from fairest_server.room.match_record import record_matches
 from fairest_server.store import keys
 from fairest_server.store.log import Log
 from fairest_server.store.log_entries import format_event
-from fairest_server.store.records import Archive
-from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.records import RecordStore
+from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.connect import connect
 from tests.support.races import KEY, raced
 from tests.support.redis_cluster import RedisCluster, other_than
@@ -18,7 +18,7 @@ from tests.support.redis_cluster import RedisCluster, other_than
 ROOMS = [f"room-{number}" for number in range(5 * keys.BUCKETS)]
 
 
-async def write_logs(redis: Face) -> None:
+async def write_logs(redis: BatchingRedis) -> None:
     """The same race in every room, up to its end."""
     steps = raced(1).steps
     pipeline = redis.pipeline(transaction=False)
@@ -29,7 +29,7 @@ async def write_logs(redis: Face) -> None:
     await pipeline.execute()
 
 
-async def test_of_all_races_that_end_at_the_same_moment_one_of_a_bucket_is_in_memory(redis: Face) -> None:
+async def test_of_all_races_that_end_at_the_same_moment_one_of_a_bucket_is_in_memory(redis: BatchingRedis) -> None:
     await write_logs(redis)
     read, stored, most = 0, 0, 0
 
@@ -39,15 +39,15 @@ async def test_of_all_races_that_end_at_the_same_moment_one_of_a_bucket_is_in_me
         most = max(most, read - stored)
         return KEY.sign(record)
 
-    publisher = Publisher(Log(redis), Archive(redis), sign, asyncio.Event())
+    publisher = MatchArchiver(Log(redis), RecordStore(redis), sign, asyncio.Event())
 
-    async def publish(room: str) -> None:
+    async def archive(room: str) -> None:
         nonlocal stored
-        await publisher.publish(room)
+        await publisher.archive(room)
         stored += 1
 
     async with asyncio.timeout(20):
-        await asyncio.gather(*map(publish, ROOMS))
+        await asyncio.gather(*map(archive, ROOMS))
     assert stored == len(ROOMS)
     assert 1 < most <= keys.BUCKETS
 
@@ -62,13 +62,13 @@ async def test_races_whose_node_does_not_answer_hold_up_the_records_of_no_others
         hurt = [room for room in ROOMS if cluster.owner(keys.log(room)) is frozen]
         spared = next(room for room in ROOMS if cluster.owner(keys.log(room)) is safe)
         stopping = asyncio.Event()
-        publisher = Publisher(Log(redis), Archive(redis), KEY.sign, stopping)
+        publisher = MatchArchiver(Log(redis), RecordStore(redis), KEY.sign, stopping)
         frozen.freeze()
         try:
-            waiting = [asyncio.create_task(publisher.publish(room)) for room in hurt]
+            waiting = [asyncio.create_task(publisher.archive(room)) for room in hurt]
             await asyncio.sleep(0)
             async with asyncio.timeout(1):
-                await publisher.publish(spared)
+                await publisher.archive(spared)
         finally:
             frozen.thaw()
             stopping.set()

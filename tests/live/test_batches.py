@@ -10,15 +10,16 @@ from redis.asyncio import Redis
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages.from_client import Play
 from fairest_server.app import running
-from fairest_server.live.registry import Host
+from fairest_server.live.registry import RoomRegistry
 from fairest_server.room.events import Event, Played
+from fairest_server.room.steps import LogSlice
 from fairest_server.settings import Settings
 from fairest_server.store import keys
-from fairest_server.store.append_queue import Lane
+from fairest_server.store.append_queue import AppendQueue
 from fairest_server.store.log import Log
-from fairest_server.store.log_entries import Tail, format_event
+from fairest_server.store.log_entries import format_event
 from fairest_server.store.redis.connect import connect
-from tests.support.talker import Talker, two_racing, until
+from tests.support.wire_client import WireClient, two_racing, until
 
 FIRST, SECOND = Played(seat=0, move=MOVES["sa"]), Played(seat=1, move=MOVES["sa"])
 
@@ -32,10 +33,10 @@ class Observed:
         self.rooms_read: list[str] = []
         self.is_held = asyncio.Event()
         self.may_go = asyncio.Event()
-        self.compare_tails = Host.compare_tails
-        hear, read = Host._heard, Log.read
+        self.compare_tails = RoomRegistry.compare_tails
+        hear, read = RoomRegistry._heard, Log.read
 
-        def heard(host: Host, code: str, tail: Tail) -> None:
+        def heard(host: RoomRegistry, code: str, tail: LogSlice) -> None:
             self._heard += [logged.event for logged in tail.entries]
             hear(host, code, tail)
 
@@ -43,35 +44,35 @@ class Observed:
             self.rooms_read.append(room)
             return await read(log, room, after)
 
-        monkeypatch.setattr(Host, "_heard", heard)
+        monkeypatch.setattr(RoomRegistry, "_heard", heard)
         monkeypatch.setattr(Log, "read", reading)
 
     def begin(self) -> None:
         """From now on the ends of logs are not compared, which would help a room that missed something."""
 
-        async def compare(host: Host) -> None:
+        async def compare(host: RoomRegistry) -> None:
             pass
 
-        self._patch.setattr(Host, "compare_tails", compare)
+        self._patch.setattr(RoomRegistry, "compare_tails", compare)
         self.rooms_read.clear()
 
     def hold_first_move(self, *, on_its_way_back: bool) -> None:
         """Let the batch with the first player's move wait on its way to Redis, or its replies on their way back."""
-        step = "_answered" if on_its_way_back else "_send_at_once"
-        go_on: Callable[..., bool | None] = getattr(Lane, step)
+        step = "_answered" if on_its_way_back else "_try_send"
+        go_on: Callable[..., bool | None] = getattr(AppendQueue, step)
 
-        def hold(lane: Lane, *replies: Any) -> bool | None:
+        def hold(lane: AppendQueue, *replies: Any) -> bool | None:
             if self.is_held.is_set() or not any(format_event(FIRST) in append for _, append in lane._batch):
                 return go_on(lane, *replies)
             self.is_held.set()
             self._held = asyncio.create_task(go_on_later(lane, *replies))
             return True
 
-        async def go_on_later(lane: Lane, *replies: Any) -> None:
+        async def go_on_later(lane: AppendQueue, *replies: Any) -> None:
             await self.may_go.wait()
             assert go_on(lane, *replies) is not False, "the connection is still there"
 
-        self._patch.setattr(Lane, step, hold)
+        self._patch.setattr(AppendQueue, step, hold)
 
     async def both_have_heard(self, event: Event) -> None:
         """Wait until this came over the wake-ups of both processes."""
@@ -90,7 +91,7 @@ def observed(monkeypatch: pytest.MonkeyPatch) -> Observed:
 @pytest.fixture
 async def players(
     settings_for_tests: Settings, redis_url: str, observed: Observed
-) -> AsyncIterator[tuple[Talker, Talker]]:
+) -> AsyncIterator[tuple[WireClient, WireClient]]:
     """Each at a process of its own, when both processes hear of what the other one appends."""
     async with (
         running(settings_for_tests) as url,
@@ -100,7 +101,7 @@ async def players(
         redis: Redis = connect(redis_url)
 
         async def both_listen() -> bool:
-            [(_, listeners)] = await redis.pubsub_numsub(keys.wake(first.room))
+            [(_, listeners)] = await redis.pubsub_numsub(keys.wakeup_channel(first.room))
             return bool(listeners == 2)
 
         await until(both_listen)
@@ -109,7 +110,7 @@ async def players(
         yield first, second
 
 
-async def move_at_once(observed: Observed, first: Talker, second: Talker, *, on_its_way_back: bool) -> None:
+async def move_at_once(observed: Observed, first: WireClient, second: WireClient, *, on_its_way_back: bool) -> None:
     """The first one moves, and while its append is held the second one does."""
     observed.hold_first_move(on_its_way_back=on_its_way_back)
     await first.say(Play(number=1, move=MOVES["sa"]))
@@ -120,7 +121,7 @@ async def move_at_once(observed: Observed, first: Talker, second: Talker, *, on_
 
 
 async def test_a_move_that_follows_ours_before_we_hear_of_ours_is_shown_all_the_same(
-    observed: Observed, players: tuple[Talker, Talker]
+    observed: Observed, players: tuple[WireClient, WireClient]
 ) -> None:
     """It used to be overheard, and shown when the ends of the logs were compared, within a second."""
     await move_at_once(observed, *players, on_its_way_back=True)
@@ -128,21 +129,21 @@ async def test_a_move_that_follows_ours_before_we_hear_of_ours_is_shown_all_the_
 
 
 async def test_a_move_that_comes_second_is_made_without_reading_the_log(
-    observed: Observed, players: tuple[Talker, Talker]
+    observed: Observed, players: tuple[WireClient, WireClient]
 ) -> None:
     await move_at_once(observed, *players, on_its_way_back=False)
     await players[0].hear_until(lambda scene: scene.seats[0].moves == 1)
     assert observed.rooms_read == []
 
 
-async def test_moves_made_at_once_are_shown_to_both(observed: Observed, players: tuple[Talker, Talker]) -> None:
+async def test_moves_made_at_once_are_shown_to_both(observed: Observed, players: tuple[WireClient, WireClient]) -> None:
     await move_at_once(observed, *players, on_its_way_back=False)
     for player in players:
         await player.hear_until(lambda scene: [seat.moves for seat in scene.seats] == [1, 1])
 
 
 async def test_a_room_that_goes_on_while_the_ends_are_compared_is_not_read(
-    observed: Observed, players: tuple[Talker, Talker], monkeypatch: pytest.MonkeyPatch
+    observed: Observed, players: tuple[WireClient, WireClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = 0
     last_ends = Log.last_ends
@@ -161,7 +162,7 @@ async def test_a_room_that_goes_on_while_the_ends_are_compared_is_not_read(
         return asked >= 4
 
     monkeypatch.setattr(Log, "last_ends", ask_and_wait)
-    monkeypatch.setattr(Host, "compare_tails", observed.compare_tails)
+    monkeypatch.setattr(RoomRegistry, "compare_tails", observed.compare_tails)
     await until(both_have_asked)
     await players[0].play("sa")
     await observed.both_have_heard(FIRST)

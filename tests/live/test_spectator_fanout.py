@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from fairest_protocol.messages.codec import decode_from_server, encode
 from fairest_protocol.messages.entries import RematchWanted
 from fairest_protocol.messages.from_server import Placed, View
-from fairest_server.live.spectator_fanout import FRAMES_PER_SECOND, GATHER_SECONDS, SLICE, Crowd
-from fairest_server.room.view import Mark
+from fairest_server.live.spectator_fanout import FRAMES_PER_SECOND, GATHER_SECONDS, SLICE, SpectatorFanout
+from fairest_server.room.view import ViewCursor
 
 ENTRY = encode(RematchWanted(seat=0))
 
@@ -59,7 +59,7 @@ class Match:
 
     def __init__(self, watchers: int) -> None:
         self.clock = Clock()
-        self.crowd: Crowd[Watcher] = Crowd(self.clock.later)
+        self.crowd: SpectatorFanout[Watcher] = SpectatorFanout(self.clock.later)
         self.watchers = [Watcher() for _ in range(watchers)]
         for watcher in self.watchers:
             self.crowd.add(watcher)
@@ -68,7 +68,7 @@ class Match:
     def tell(self, count: int = 1) -> None:
         for _ in range(count):
             self.position += 1
-            self.crowd.see([ENTRY], Mark(self.position, "00000000"))
+            self.crowd.reveal([ENTRY], ViewCursor(self.position, "00000000"))
 
 
 def test_what_happens_within_a_moment_is_one_frame() -> None:

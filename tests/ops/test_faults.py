@@ -9,7 +9,7 @@ from fairest_protocol.messages.refusals import Refusal
 from fairest_server.live.signing import SigningKey
 from fairest_server.ops.faults import contained
 from fairest_server.room.events import RoundOpened
-from tests.support.talker import QUICK, talking
+from tests.support.wire_client import QUICK, talking
 
 
 def test_a_fault_is_logged_with_its_place_and_goes_no_further(capfd: pytest.CaptureFixture[str]) -> None:

@@ -19,13 +19,13 @@ from fairest_protocol.messages.fields import Message
 from fairest_protocol.messages.from_client import Create, Hello, Join, Leave, Resume, Watch
 from fairest_protocol.messages.from_server import Error, Left, Snapshot
 from fairest_server.app import running
-from fairest_server.edge.fast_websocket import Wire
-from fairest_server.edge.session import Connection
-from fairest_server.live.live_room import HostedRoom
-from fairest_server.ops.gc_policy import NEWEST, look_seldom
+from fairest_server.edge.fast_websocket import FastWebSocket
+from fairest_server.edge.session import Session
+from fairest_server.live.live_room import LiveRoom
+from fairest_server.ops.gc_policy import NEWEST, configure_gc
 from fairest_server.settings import Settings
 from tests.support.certificates import make_certificate
-from tests.support.talker import QUICK, raw, talking, two_racing, until
+from tests.support.wire_client import QUICK, raw, talking, two_racing, until
 
 Client = Callable[[str], Awaitable[None]]
 
@@ -60,7 +60,7 @@ async def serve_and_look(settings: Settings, client: Client) -> None:
 
 def what_serves() -> list[object]:
     # Not `isinstance`, which asks proxies what they stand for.
-    return [each for each in gc.get_objects() if type(each) in (Wire, ServerProtocol, Connection, HostedRoom)]
+    return [each for each in gc.get_objects() if type(each) in (FastWebSocket, ServerProtocol, Session, LiveRoom)]
 
 
 async def closes(url: str) -> None:
@@ -69,30 +69,30 @@ async def closes(url: str) -> None:
 
 
 async def breaks_off(url: str) -> None:
-    async with talking(url) as talker:
-        talker.socket.transport.abort()
+    async with talking(url) as client:
+        client.socket.transport.abort()
 
 
 async def breaks_off_before_it_says_hello(url: str) -> None:
-    async with raw(url) as talker:
-        talker.socket.transport.abort()
+    async with raw(url) as client:
+        client.socket.transport.abort()
 
 
 async def says_what_nobody_understands(url: str) -> None:
-    async with talking(url) as talker:
-        await talker.say("junk")
-        await talker.hear_a(Error)
+    async with talking(url) as client:
+        await client.say("junk")
+        await client.hear_a(Error)
         with pytest.raises(ConnectionClosed):
-            await talker.socket.recv()
+            await client.socket.recv()
 
 
 async def is_cut_off_for(url: str, frame: Message | bytes) -> None:
     # What the server raises for it, again and again, may keep no frames of the stack.
-    async with raw(url) as talker:
-        await talker.say(frame)
-        await talker.hear_a(Error)
+    async with raw(url) as client:
+        await client.say(frame)
+        await client.hear_a(Error)
         with pytest.raises(ConnectionClosed):
-            await talker.socket.recv()
+            await client.socket.recv()
 
 
 async def sends_what_is_no_text(url: str) -> None:
@@ -108,24 +108,24 @@ async def has_made_up_its_token(url: str) -> None:
 
 
 async def sends_a_text_that_is_none(url: str) -> None:
-    async with talking(url) as talker:
-        await talker.socket.send(b"\xff", text=True)
+    async with talking(url) as client:
+        await client.socket.send(b"\xff", text=True)
         with pytest.raises(ConnectionClosed):
-            await talker.socket.recv()
+            await client.socket.recv()
 
 
 async def sends_a_frame_that_is_none(url: str) -> None:
-    async with talking(url) as talker:
-        talker.socket.transport.write(b"\xff" * 20)
+    async with talking(url) as client:
+        client.socket.transport.write(b"\xff" * 20)
         with pytest.raises(ConnectionClosed):
-            await talker.socket.recv()
+            await client.socket.recv()
 
 
 async def never_says_hello(url: str) -> None:
-    async with raw(url) as talker:
-        await talker.hear_a(Error)
+    async with raw(url) as client:
+        await client.hear_a(Error)
         with pytest.raises(ConnectionClosed):
-            await talker.socket.recv()
+            await client.socket.recv()
 
 
 NO_KEY = b"GET / HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
@@ -171,32 +171,32 @@ async def comes_from_another_page(url: str) -> None:
 
 
 async def asks_for_a_room_that_is_not_there(url: str) -> None:
-    async with talking(url) as talker:
-        await talker.refused(Join(room="quiet-amber-otter"))
+    async with talking(url) as client:
+        await client.refused(Join(room="quiet-amber-otter"))
 
 
 async def leaves_its_room(url: str) -> None:
-    async with talking(url) as talker:
-        await talker.enter(Create(options=QUICK))
-        await talker.say(Leave())
-        await talker.hear_a(Left)
+    async with talking(url) as client:
+        await client.enter(Create(options=QUICK))
+        await client.say(Leave())
+        await client.hear_a(Left)
 
 
 async def breaks_off_in_its_room(url: str) -> None:
-    async with talking(url) as talker:
-        await talker.enter(Create(options=QUICK))
-        talker.socket.transport.abort()
+    async with talking(url) as client:
+        await client.enter(Create(options=QUICK))
+        client.socket.transport.abort()
 
 
 async def comes_back_over_another_connection(url: str) -> None:
-    async with talking(url) as talker:
-        room = (await talker.enter(Create(options=QUICK))).room
-        async with talking(url, token=talker.token) as again:
+    async with talking(url) as client:
+        room = (await client.enter(Create(options=QUICK))).room
+        async with talking(url, token=client.token) as again:
             await again.say(Resume(room=room, position=0))
             await again.hear_a(Snapshot)
             with suppress(ConnectionClosed):
                 while True:
-                    await talker.socket.recv()
+                    await client.socket.recv()
 
 
 async def races_and_is_watched(url: str) -> None:
@@ -264,7 +264,7 @@ WAVES = 600
 """Each is two searches at least, so that a threshold of a thousand would be passed."""
 
 
-class Knot:
+class Cycle:
     """An object that points at itself."""
 
     def __init__(self) -> None:
@@ -275,7 +275,7 @@ class Knot:
 def looking_seldom() -> Iterator[None]:
     """As in a server process."""
     thresholds = gc.get_threshold()
-    look_seldom()
+    configure_gc()
     yield
     gc.unfreeze()
     gc.set_threshold(*thresholds)
@@ -283,7 +283,7 @@ def looking_seldom() -> Iterator[None]:
 
 @pytest.mark.usefixtures("looking_seldom")
 def test_a_circle_is_found_while_it_is_new() -> None:
-    gone = weakref.ref(Knot())
+    gone = weakref.ref(Cycle())
     kept = [[number] for number in range(2 * NEWEST)]
     assert kept and gone() is None
 

@@ -22,7 +22,7 @@ from fairest_protocol.messages.from_client import Create, Join, Leave, Watch
 from fairest_protocol.messages.from_server import Error, Left
 from fairest_server.store import keys
 from tests.support.processes import SERVER_COMMAND
-from tests.support.talker import QUICK, Talker, raw, talking, two_racing
+from tests.support.wire_client import QUICK, WireClient, raw, talking, two_racing
 
 MOVES = 30
 UNKNOWN_TOKEN = "A" * 43
@@ -49,14 +49,14 @@ class Told:
         """The rooms and seats that this is told of."""
         return {(line["room"], line["seat"]) for line in self.about(event) if "room" in line}
 
-    def learn(self, talker: Talker) -> None:
+    def learn(self, client: WireClient) -> None:
         """Everything long and random that a client was told: tokens, entropies, secrets, salts."""
-        self.secrets.update(re.findall(r"[0-9a-f]{32,}", "".join(talker.frames)), {talker.token})
+        self.secrets.update(re.findall(r"[0-9a-f]{32,}", "".join(client.frames)), {client.token})
 
 
-async def _cut_off(talker: Talker, frame: str | bytes) -> None:
-    await talker.say(frame)
-    await talker.hear_a(Error)
+async def _cut_off(client: WireClient, frame: str | bytes) -> None:
+    await client.say(frame)
+    await client.hear_a(Error)
 
 
 async def _race(url: str, told: Told) -> None:
@@ -76,8 +76,8 @@ async def _race(url: str, told: Told) -> None:
             await spectator.say(Leave())
             await spectator.hear_a(Left)
             await _cut_off(again, f'{{"type":"hello","token":"{second.token}"')
-            for talker in (first, second, spectator, again):
-                told.learn(talker)
+            for client in (first, second, spectator, again):
+                told.learn(client)
 
 
 async def _misbehave(url: str, told: Told) -> None:

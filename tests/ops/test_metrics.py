@@ -2,7 +2,7 @@
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 
-from fairest_server.ops.metrics import Spread, Tally
+from fairest_server.ops.metrics import FastCounter, FastHistogram
 
 BOUNDS = (0.5, 1, 20)
 
@@ -14,7 +14,7 @@ def told(registry: CollectorRegistry) -> list[str]:
 
 def test_a_tally_tells_what_a_counter_tells() -> None:
     ours, theirs = CollectorRegistry(), CollectorRegistry()
-    tally = Tally("moves", "Moves.", "kind", ours)
+    tally = FastCounter("moves", "Moves.", "kind", ours)
     counter = Counter("moves", "Moves.", ["kind"], registry=theirs)
     for kind in ("up", "down", "up"):
         tally.add(kind)
@@ -25,7 +25,7 @@ def test_a_tally_tells_what_a_counter_tells() -> None:
 def test_a_spread_tells_what_a_histogram_tells() -> None:
     """Also of what lies on a bound, and above all of them."""
     ours, theirs = CollectorRegistry(), CollectorRegistry()
-    spread = Spread("seconds", "Seconds.", BOUNDS, ours)
+    spread = FastHistogram("seconds", "Seconds.", BOUNDS, ours)
     histogram = Histogram("seconds", "Seconds.", buckets=BOUNDS, registry=theirs)
     for amount in (0, 0.5, 0.75, 1, 3, 20, 21):
         spread.add(amount)
@@ -35,6 +35,6 @@ def test_a_spread_tells_what_a_histogram_tells() -> None:
 
 def test_nothing_counted_is_told_as_nothing() -> None:
     ours, theirs = CollectorRegistry(), CollectorRegistry()
-    Spread("seconds", "Seconds.", BOUNDS, ours)
+    FastHistogram("seconds", "Seconds.", BOUNDS, ours)
     Histogram("seconds", "Seconds.", buckets=BOUNDS, registry=theirs)
     assert told(ours) == told(theirs)

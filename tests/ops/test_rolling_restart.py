@@ -7,21 +7,21 @@ import socket
 from pathlib import Path
 
 from fairest_server.store.log import Log
-from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.bots import Match, start_match
 from tests.support.history import check_history
 from tests.support.processes import serving_fleet
-from tests.support.talker import QUICK, talking, until
+from tests.support.wire_client import QUICK, talking, until
 
 PACE_SECONDS = 0.05
 
 
-async def problems(redis: Face, match: Match) -> list[str]:
+async def problems(redis: BatchingRedis, match: Match) -> list[str]:
     await match.end()
     return check_history(match.room, await Log(redis).read(match.room), match.sights)
 
 
-async def test_processes_on_one_port_are_replaced_one_after_the_other(redis_url: str, redis: Face) -> None:
+async def test_processes_on_one_port_are_replaced_one_after_the_other(redis_url: str, redis: BatchingRedis) -> None:
     async with serving_fleet(redis_url) as fleet:
         with socket.socket() as held:
             held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
@@ -36,7 +36,7 @@ async def test_processes_on_one_port_are_replaced_one_after_the_other(redis_url:
             assert [await problems(redis, match) for match in matches] == [[], [], []]
 
 
-async def test_workers_are_renewed_on_sighup(redis_url: str, redis: Face) -> None:
+async def test_workers_are_renewed_on_sighup(redis_url: str, redis: BatchingRedis) -> None:
     async with serving_fleet(redis_url) as fleet:
         url = await fleet.start("--workers", "2")
         keeper = fleet.processes[url].pid

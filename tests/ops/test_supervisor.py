@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.certificates import make_certificate
 from tests.support.processes import SERVER_COMMAND, serving_fleet
-from tests.support.talker import QUICK, talking, two_racing, until
+from tests.support.wire_client import QUICK, talking, two_racing, until
 
 WORKERS = 3
 

@@ -16,9 +16,10 @@ from fairest_protocol.messages.from_client import Leave, Rematch
 from fairest_protocol.messages.from_server import Snapshot
 from fairest_protocol.messages.options import RoomOptions, Spectators
 from fairest_protocol.value import replace
-from fairest_server.room.commands import Pause, StandStill, TakeSeat
-from fairest_server.room.news import History, Step, count_news, tell
-from fairest_server.room.view import Mark, introduce, views_of
+from fairest_server.room.commands import ApplyPauses, Pause, TakeSeat
+from fairest_server.room.projection import StepHistory, count_entries, project
+from fairest_server.room.steps import Step
+from fairest_server.room.view import ViewCursor, make_catchup, views_of
 from tests.support.races import Table, choose_any, raced
 
 STEPS = 260
@@ -38,8 +39,8 @@ def sit_down(table: Table) -> None:
     """Whoever has no seat, or no connection to it, is there again."""
     for seat in (0, 1):
         holder = next((each for each in table.state.seats if each and each.player == table.players[seat]), None)
-        if holder is None or holder.link is None:
-            table.tell(TakeSeat(table.players[seat], f"guest-{seat}", f"link-{seat}-{len(table.steps)}"))
+        if holder is None or holder.connection_id is None:
+            table.submit(TakeSeat(table.players[seat], f"guest-{seat}", f"link-{seat}-{len(table.steps)}"))
 
 
 def disturb(table: Table) -> None:
@@ -47,7 +48,7 @@ def disturb(table: Table) -> None:
     seat = table.chance.randrange(2)
     if table.chance.random() < 0.5:
         table.now_ms += 60_000
-        table.tell(StandStill((Pause(table.now_ms - 60_000, table.now_ms),)))
+        table.submit(ApplyPauses((Pause(table.now_ms - 60_000, table.now_ms),)))
     elif table.state.seats[seat]:
         table.lose_link(seat)
 
@@ -57,7 +58,7 @@ def go_on(table: Table) -> None:
     chance, seat = table.chance, table.chance.randrange(2)
     match table.state.phase:
         case Phase.READY if chance.random() < 0.2:
-            table.tell(table.say(seat, Leave()))
+            table.submit(table.say(seat, Leave()))
         case Phase.READY if chance.random() < 0.2:
             table.get_ready(seat)
             table.let_time_pass()
@@ -70,8 +71,8 @@ def go_on(table: Table) -> None:
             if table.state.phase is Phase.RACING and chance.random() < 0.02:
                 table.let_time_pass()
         case Phase.FINISHED if table.state.match_is_over:
-            table.tell(table.say(0, Rematch()))
-            table.tell(table.say(1, Rematch()))
+            table.submit(table.say(0, Rematch()))
+            table.submit(table.say(1, Rematch()))
         case Phase.FINISHED:
             table.let_time_pass()
 
@@ -96,7 +97,7 @@ def lived(seed: int, options: RoomOptions) -> list[Step]:
 @given(seeds, any_options)
 def test_the_entries_of_a_step_are_counted_without_a_word_of_them(seed: int, options: RoomOptions) -> None:
     for step in lived(seed, options):
-        assert count_news(step) == len(tell(step).news), step.event
+        assert count_entries(step) == len(project(step).news), step.event
 
 
 @given(seeds, any_options, viewers)
@@ -106,19 +107,19 @@ def test_who_comes_back_sees_what_it_would_have_seen_had_it_stayed(
     steps = lived(seed, options)
     stayed = views_of(steps[0].after)[viewer]
     shown: list[bytes] = []
-    marks: list[Mark] = []
+    marks: list[ViewCursor] = []
     upto: list[int] = []
     for step in steps:
-        shown += stayed.see(tell(step))
-        marks.append(stayed.mark)
+        shown += stayed.reveal(project(step))
+        marks.append(stayed.cursor)
         upto.append(len(shown))
     for gone in range(1 + seed % 5, len(steps), 23):
         back = min(gone + seed % 40, len(steps) - 1)
-        came = introduce("a-b", History(steps[: back + 1]), viewer, marks[gone], 0)
+        came = make_catchup("a-b", StepHistory(steps[: back + 1]), viewer, marks[gone], 0)
         missed = shown[marks[gone].position : upto[back]]
         assert came.text == encode_view(marks[gone].position + 1, missed, marks[back].tag)
-        assert came.view.mark == marks[back]
-        later = [text for step in steps[back + 1 :] for text in came.view.see(tell(step))]
+        assert came.view.cursor == marks[back]
+        later = [text for step in steps[back + 1 :] for text in came.view.reveal(project(step))]
         assert later == shown[upto[back] :]
 
 
@@ -128,21 +129,21 @@ def test_a_mark_names_the_step_that_showed_its_last_entry(seed: int, options: Ro
     stayed = views_of(steps[0].after)[viewer]
     tag = ""
     for step in steps:
-        if stayed.see(tell(step)):
+        if stayed.reveal(project(step)):
             tag = step.tag
-        assert stayed.mark.tag == tag
+        assert stayed.cursor.tag == tag
 
 
 @given(seeds, any_options, viewers)
 def test_what_happens_together_is_seen_as_if_it_had_happened_one_after_the_other(
     seed: int, options: RoomOptions, viewer: int | None
 ) -> None:
-    told = [tell(step) for step in lived(seed, options)]
+    told = [project(step) for step in lived(seed, options)]
     together, apart = (views_of(told[0].step.after)[viewer] for _ in range(2))
     for first in range(0, len(told), 1 + seed % 5):
         batch = told[first : first + 1 + seed % 5]
-        shown = [text for each in batch for text in apart.see(each)]
-        assert (together.see(*batch), together.mark) == (shown, apart.mark)
+        shown = [text for each in batch for text in apart.reveal(each)]
+        assert (together.reveal(*batch), together.cursor) == (shown, apart.cursor)
 
 
 @given(seeds, viewers)
@@ -150,13 +151,13 @@ def test_a_moment_that_this_log_does_not_hold_is_answered_with_a_snapshot(seed: 
     steps = raced(seed).steps
     seen = views_of(steps[0].after)[viewer]
     for step in steps[: len(steps) // 2]:
-        seen.see(tell(step))
-    for mark in (
-        seen.mark._replace(tag="ffffffff"),
-        seen.mark._replace(position=seen.position + 1),
-        seen.mark._replace(position=seen.position - 1),
+        seen.reveal(project(step))
+    for cursor in (
+        seen.cursor._replace(tag="ffffffff"),
+        seen.cursor._replace(position=seen.position + 1),
+        seen.cursor._replace(position=seen.position - 1),
     ):
-        text = introduce("a-b", History(steps), viewer, mark, 0).text
+        text = make_catchup("a-b", StepHistory(steps), viewer, cursor, 0).text
         assert isinstance(decode_from_server(text), Snapshot)
 
 

@@ -10,30 +10,30 @@ from fairest_protocol.messages.from_server import Accepted, FromServer, Snapshot
 from fairest_protocol.value import replace
 from fairest_server.room import view as seen
 from fairest_server.room.events import Played
-from fairest_server.room.news import History, Step, tell
-from fairest_server.store.log_entries import Logged
-from tests.support.history import Sight, check_history
+from fairest_server.room.projection import StepHistory, project
+from fairest_server.room.steps import LogEntry, Step
+from tests.support.history import ViewerTranscript, check_history
 from tests.support.races import raced
 
 ROOM = "one-two-three"
 
 
-def logged(steps: list[Step]) -> list[Logged]:
-    return [Logged(index, step.tag, step.at_ms, step.event) for index, step in enumerate(steps, 1)]
+def logged(steps: list[Step]) -> list[LogEntry]:
+    return [LogEntry(index, step.tag, step.at_ms, step.event) for index, step in enumerate(steps, 1)]
 
 
-def sight(steps: list[Step], seat: int | None) -> Sight:
+def sight(steps: list[Step], seat: int | None) -> ViewerTranscript:
     """What an honest server shows: a snapshot, then view after view."""
     view = seen.views_of(steps[0].after)[seat]
     for step in steps[:4]:
-        view.see(tell(step))
-    heard = [decode_from_server(seen.introduce(ROOM, History(steps[:4]), seat, seen.NOTHING_SEEN, 0).text)]
+        view.reveal(project(step))
+    heard = [decode_from_server(seen.make_catchup(ROOM, StepHistory(steps[:4]), seat, seen.ORIGIN, 0).text)]
     for step in steps[4:]:
-        before = view.mark.position
-        entries = view.see(tell(step))
+        before = view.cursor.position
+        entries = view.reveal(project(step))
         if entries:
-            heard.append(decode_from_server(encode_view(before + 1, entries, view.mark.tag)))
-    return Sight(seat, heard)
+            heard.append(decode_from_server(encode_view(before + 1, entries, view.cursor.tag)))
+    return ViewerTranscript(seat, heard)
 
 
 STEPS = raced(3).steps
@@ -45,7 +45,7 @@ def test_an_honest_history_has_no_problems() -> None:
 
 
 def test_what_was_seen_of_a_race_that_goes_on_is_no_problem() -> None:
-    cut = [Sight(each.seat, each.heard[: len(each.heard) // 2]) for each in SIGHTS]
+    cut = [ViewerTranscript(each.seat, each.heard[: len(each.heard) // 2]) for each in SIGHTS]
     assert check_history(ROOM, logged(STEPS), cut) == []
 
 
@@ -60,7 +60,7 @@ def test_a_move_that_stands_twice_is_found() -> None:
 
 
 def test_an_answer_for_a_move_that_is_not_there_is_found() -> None:
-    told = Sight(0, [*SIGHTS[0].heard, Accepted(number=999)])
+    told = ViewerTranscript(0, [*SIGHTS[0].heard, Accepted(number=999)])
     assert check_history(ROOM, logged(STEPS), [told])
 
 
@@ -84,11 +84,11 @@ def leak(_: list[FromServer]) -> list[FromServer]:
 
 @pytest.mark.parametrize("spoil", [drop, swap, leak])
 def test_a_view_that_is_not_this_viewer_s_is_found(spoil: Callable[[list[FromServer]], list[FromServer]]) -> None:
-    assert check_history(ROOM, logged(STEPS), [Sight(0, spoil(SIGHTS[0].heard))])
+    assert check_history(ROOM, logged(STEPS), [ViewerTranscript(0, spoil(SIGHTS[0].heard))])
 
 
 def test_a_snapshot_of_another_moment_is_found() -> None:
     first = SIGHTS[0].heard[0]
     assert isinstance(first, Snapshot)
     wrong = first.model_copy(update={"scene": seen.scene(STEPS[0].after, seen.view(STEPS[:3], 0))})
-    assert check_history(ROOM, logged(STEPS), [Sight(0, [wrong])])
+    assert check_history(ROOM, logged(STEPS), [ViewerTranscript(0, [wrong])])

@@ -23,20 +23,20 @@ from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.from_client import Play
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.options import RoomOptions, Spectators
-from fairest_server.live.subscribers import Audience
-from fairest_server.room.news import History, tell
-from fairest_server.room.view import NOTHING_SEEN, Mark, introduce, views_of
+from fairest_server.live.subscribers import Subscribers
+from fairest_server.room.projection import StepHistory, project
+from fairest_server.room.view import ORIGIN, ViewCursor, make_catchup, views_of
 from tests.support.races import ForgedDeal, Table
 
 BEHIND, AHEAD = 0, 1
 SLOW = RoomOptions(limit_seconds=7200, chase_seconds=7200, countdown_seconds=0)
 
 
-class Follower:
+class Subscriber:
     """Somebody who is shown a room and keeps every byte."""
 
-    def __init__(self, link: str) -> None:
-        self.link, self.errand, self.seen_upto = link, "watch", NOTHING_SEEN
+    def __init__(self, connection_id: str) -> None:
+        self.connection_id, self.entry_kind, self.seen_upto = connection_id, "watch", ORIGIN
         self.frames: list[bytes] = []
 
     def show(self, data: bytes) -> None:
@@ -44,10 +44,10 @@ class Follower:
 
     def replaced(self) -> None: ...
     def unseated(self) -> None: ...
-    def introduced(self, seat: int | None) -> None: ...
-    def turned_away(self, answer: Refused) -> None: ...
-    def lost(self) -> None: ...
-    def sent_away(self) -> None: ...
+    def admitted(self, seat: int | None) -> None: ...
+    def entry_refused(self, answer: Refused) -> None: ...
+    def log_lost(self) -> None: ...
+    def unavailable(self) -> None: ...
 
 
 @dataclass
@@ -177,28 +177,28 @@ def invent(twin: Run, seat: int, wanted: int, chance: random.Random) -> int:
 
 def seen_by(viewer: int | None, run: Run, start: int) -> list[bytes]:
     """Every frame that this viewer gets from its introduction on."""
-    audience, follower, steps = Audience(lambda _, call: call()), Follower("watcher"), run.table.steps
-    audience.show(steps[:start])
-    audience.expect(follower)
-    audience.introduce(viewer, follower, introduce("a-b", History(steps[:start]), viewer, NOTHING_SEEN, 0))
+    subscribers, subscriber, steps = Subscribers(lambda _, call: call()), Subscriber("watcher"), run.table.steps
+    subscribers.show(steps[:start])
+    subscribers.add_pending(subscriber)
+    subscribers.admit(viewer, subscriber, make_catchup("a-b", StepHistory(steps[:start]), viewer, ORIGIN, 0))
     for count, step in enumerate(steps[start:], start + 1):
-        audience.show([step])
+        subscribers.show([step])
         for _ in range(run.ticks.count(count)):
-            audience.tell_placed(step.after)
-    return follower.frames
+            subscribers.send_placed(step.after)
+    return subscriber.frames
 
 
-def marks_of(run: Run, viewer: int | None) -> list[Mark]:
+def marks_of(run: Run, viewer: int | None) -> list[ViewCursor]:
     """Every moment from which this viewer might come back."""
     watcher = views_of(run.table.steps[0].after)[viewer]
-    return [watcher.mark for step in run.table.steps if watcher.see(tell(step))]
+    return [watcher.cursor for step in run.table.steps if watcher.reveal(project(step))]
 
 
 def refusals(seat: int, run: Run) -> list[bytes]:
     """What every move of this seat that is against the rules is answered."""
     board, number = run.race.racers[seat].board, run.race.racers[seat].moves
     answers = [
-        run.table.tell(run.table.say(seat, Play(number=number + ahead, move=move)))
+        run.table.submit(run.table.say(seat, Play(number=number + ahead, move=move)))
         for ahead in (0, 1, 2)
         for move in MOVES.values()
         if board.refusal(move) or ahead != 1
@@ -249,9 +249,9 @@ def test_what_a_viewer_may_not_know_never_reaches_it(seed: int, options: RoomOpt
     assert shown == seen_by(viewer, twin, start)
     marks = marks_of(first, viewer)
     assert marks == marks_of(twin, viewer)
-    for seen_upto in (NOTHING_SEEN, marks[seed % len(marks)], marks[-1], marks[-1]._replace(tag="ffffffff")):
+    for seen_upto in (ORIGIN, marks[seed % len(marks)], marks[-1], marks[-1]._replace(tag="ffffffff")):
         first_words, twin_words = (
-            introduce("a-b", History(run.table.steps), viewer, seen_upto, 0).text for run in (first, twin)
+            make_catchup("a-b", StepHistory(run.table.steps), viewer, seen_upto, 0).text for run in (first, twin)
         )
         assert first_words == twin_words
     if viewer is not None and not first.race.racers[viewer].ending:

@@ -10,7 +10,7 @@ from fairest_protocol.messages.from_server import Accepted, Refused
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.room import events
-from fairest_server.room.commands import ConfirmPublished, LoseLink, PassTime, TakeSeat
+from fairest_server.room.commands import Disconnect, ExpireDeadline, MarkArchived, TakeSeat
 from fairest_server.room.match_record import record_last_match
 from tests.support.races import Table, choose_any, raced
 
@@ -65,30 +65,30 @@ def test_phases_follow_one_another_to_the_race(table: Table) -> None:
 
 def test_a_full_room_refuses_a_third_player(table: Table) -> None:
     table.seat_both()
-    assert code(table.tell(TakeSeat("player-2", "cyd", "link-2"))) is Refusal.ROOM_FULL
+    assert code(table.submit(TakeSeat("player-2", "cyd", "link-2"))) is Refusal.ROOM_FULL
 
 
 def test_who_has_a_seat_comes_back_to_it(racing: Table) -> None:
-    racing.tell(LoseLink("link-1"))
-    racing.tell(TakeSeat("player-1", "bob", "link-9", to="resume"))
-    assert racing.state.seat(1).link == "link-9"
+    racing.submit(Disconnect("link-1"))
+    racing.submit(TakeSeat("player-1", "bob", "link-9", to="resume"))
+    assert racing.state.seat(1).connection_id == "link-9"
 
 
 def test_a_word_over_an_old_link_is_nobody_s(racing: Table) -> None:
     old = racing.say(1, Leave())
-    racing.tell(TakeSeat("player-1", "bob", "link-9", to="resume"))
-    assert code(racing.tell(old)) is Refusal.NOT_SEATED
+    racing.submit(TakeSeat("player-1", "bob", "link-9", to="resume"))
+    assert code(racing.submit(old)) is Refusal.NOT_SEATED
 
 
 def test_a_stored_match_is_confirmed_under_its_own_number(racing: Table) -> None:
     racing.play(0, "resign")
-    assert racing.tell(ConfirmPublished(2)) == ()
-    assert racing.state.unpublished
+    assert racing.submit(MarkArchived(2)) == ()
+    assert racing.state.unarchived_match
 
 
 def test_losing_an_old_link_means_nothing(racing: Table) -> None:
-    racing.tell(TakeSeat("player-1", "bob", "link-9", to="resume"))
-    assert racing.tell(LoseLink("link-1")) == ()
+    racing.submit(TakeSeat("player-1", "bob", "link-9", to="resume"))
+    assert racing.submit(Disconnect("link-1")) == ()
 
 
 def test_who_is_not_ready_in_time_loses_the_seat(table: Table) -> None:
@@ -119,21 +119,23 @@ def test_other_bytes_than_those_promised_are_refused(table: Table) -> None:
 def test_who_is_ready_for_a_round_called_off_is_not_bound_to_the_next(table: Table) -> None:
     table.seat_both()
     old = Ready(round=round_of(table), entropy_hash=bytes(32))
-    table.tell(table.say(1, Leave()))
+    table.submit(table.say(1, Leave()))
     table.seat_both()
-    assert code(table.tell(table.say(0, old))) is Refusal.WRONG_ROUND
+    assert code(table.submit(table.say(0, old))) is Refusal.WRONG_ROUND
 
 
 def test_a_hash_once_sent_stays(table: Table) -> None:
     table.seat_both()
     table.get_ready(0)
-    assert code(table.tell(table.say(0, Ready(round=round_of(table), entropy_hash=bytes(32))))) is Refusal.ALREADY_READY
+    assert (
+        code(table.submit(table.say(0, Ready(round=round_of(table), entropy_hash=bytes(32))))) is Refusal.ALREADY_READY
+    )
 
 
 def test_leaving_before_both_are_ready_frees_the_seat_and_opens_the_secret(table: Table) -> None:
     table.seat_both()
     table.get_ready(0)
-    table.tell(table.say(0, Leave()))
+    table.submit(table.say(0, Leave()))
     assert table.state.phase is Phase.WAITING
     assert table.state.free_seat() == 0
 
@@ -147,7 +149,7 @@ def test_leaving_after_both_are_ready_is_resigning(table: Table, phase: Phase) -
             table.reveal(seat, entropy)
     if phase is Phase.RACING:
         table.let_time_pass()
-    table.tell(table.say(1, Leave()))
+    table.submit(table.say(1, Leave()))
     finished = next(step for step in table.steps if step.after.phase is Phase.FINISHED)
     assert finished.after.round is not None
     assert finished.after.round.outcome is not None
@@ -158,7 +160,7 @@ def test_leaving_after_both_are_ready_is_resigning(table: Table, phase: Phase) -
 def test_no_move_before_the_start(table: Table) -> None:
     table.seat_both()
     table.deal()
-    assert code(table.tell(table.say(0, Play(number=1, move=MOVES["sa"])))) is Refusal.RACE_NOT_STARTED
+    assert code(table.submit(table.say(0, Play(number=1, move=MOVES["sa"])))) is Refusal.RACE_NOT_STARTED
 
 
 def test_no_move_after_the_end(racing: Table) -> None:
@@ -177,13 +179,13 @@ def test_no_move_after_stopping(racing: Table) -> None:
 def test_a_wrong_number_is_refused_for_its_own_reason(racing: Table, number: int, refusal: Refusal) -> None:
     racing.play(0, "sa")
     racing.play(0, "sb")
-    assert code(racing.tell(racing.say(0, Play(number=number, move=MOVES["sc"])))) is refusal
+    assert code(racing.submit(racing.say(0, Play(number=number, move=MOVES["sc"])))) is refusal
 
 
 def test_the_last_move_sent_again_is_accepted_and_not_made_again(racing: Table) -> None:
     racing.play(0, "sa")
     length = len(racing.steps)
-    assert racing.tell(racing.say(0, Play(number=1, move=MOVES["sa"]))) == Accepted(number=1)
+    assert racing.submit(racing.say(0, Play(number=1, move=MOVES["sa"]))) == Accepted(number=1)
     assert len(racing.steps) == length
 
 
@@ -219,7 +221,7 @@ def test_once_one_has_stopped_the_other_has_the_chase_time(racing: Table) -> Non
 
 
 def test_staying_away_longer_than_the_grace_period_stops_a_seat(racing: Table) -> None:
-    racing.tell(LoseLink("link-0"))
+    racing.submit(Disconnect("link-0"))
     racing.let_time_pass()
     assert racing.state.race is not None
     assert racing.state.race.racers[0].ending is Ending.AWAY
@@ -227,17 +229,17 @@ def test_staying_away_longer_than_the_grace_period_stops_a_seat(racing: Table) -
 
 
 def test_coming_back_in_time_stops_the_grace_period(racing: Table) -> None:
-    racing.tell(LoseLink("link-0"))
-    racing.tell(TakeSeat("player-0", "ann", "link-8", to="resume"))
+    racing.submit(Disconnect("link-0"))
+    racing.submit(TakeSeat("player-0", "ann", "link-8", to="resume"))
     assert racing.state.clocks.away_until_ms == (None, None)
 
 
 def test_a_deadline_that_has_not_passed_changes_nothing(racing: Table) -> None:
-    assert racing.tell(PassTime(racing.now_ms)) == ()
+    assert racing.submit(ExpireDeadline(racing.now_ms)) == ()
 
 
 def test_a_room_that_everybody_left_is_closed(table: Table) -> None:
-    table.tell(table.say(0, Leave()))
+    table.submit(table.say(0, Leave()))
     table.let_time_pass()
     assert table.state.phase is Phase.CLOSED
     assert table.state.next_deadline() is None
@@ -245,22 +247,22 @@ def test_a_room_that_everybody_left_is_closed(table: Table) -> None:
 
 
 def test_a_closed_room_takes_nobody(table: Table) -> None:
-    table.tell(table.say(0, Leave()))
+    table.submit(table.say(0, Leave()))
     table.let_time_pass()
-    assert code(table.tell(TakeSeat("player-2", "cyd", "link-2"))) is Refusal.ROOM_CLOSED
+    assert code(table.submit(TakeSeat("player-2", "cyd", "link-2"))) is Refusal.ROOM_CLOSED
 
 
 def test_a_rematch_needs_both(racing: Table) -> None:
     racing.play(0, "resign")
-    racing.tell(racing.say(0, Rematch()))
+    racing.submit(racing.say(0, Rematch()))
     assert_phase(racing, Phase.FINISHED)
-    racing.tell(racing.say(1, Rematch()))
+    racing.submit(racing.say(1, Rematch()))
     assert_phase(racing, Phase.READY)
     assert racing.state.matches == 2
 
 
 def test_a_rematch_is_no_word_for_the_middle_of_a_race(racing: Table) -> None:
-    assert code(racing.tell(racing.say(0, Rematch()))) is Refusal.WRONG_PHASE
+    assert code(racing.submit(racing.say(0, Rematch()))) is Refusal.WRONG_PHASE
 
 
 def best_of_three() -> Table:
@@ -309,7 +311,7 @@ def test_the_record_of_a_match_holds_all_its_rounds() -> None:
 
 def test_a_round_called_off_is_opened_in_the_next_record(table: Table) -> None:
     table.seat_both()
-    table.tell(table.say(1, Leave()))
+    table.submit(table.say(1, Leave()))
     table.start()
     table.play(0, "resign")
     record = record_last_match("a-b", table.steps)
@@ -323,15 +325,15 @@ def test_there_is_no_record_before_a_match_is_over(racing: Table) -> None:
 
 def test_a_finished_match_waits_to_be_stored() -> None:
     table = raced(2)
-    assert table.state.unpublished
-    table.tell(ConfirmPublished(1))
-    assert not table.state.unpublished
-    assert table.tell(ConfirmPublished(1)) == ()
+    assert table.state.unarchived_match
+    table.submit(MarkArchived(1))
+    assert not table.state.unarchived_match
+    assert table.submit(MarkArchived(1)) == ()
 
 
 def test_both_away_end_the_race_and_in_the_end_the_room(racing: Table) -> None:
-    racing.tell(LoseLink("link-0"))
-    racing.tell(LoseLink("link-1"))
+    racing.submit(Disconnect("link-0"))
+    racing.submit(Disconnect("link-1"))
     for _ in range(20):
         if racing.state.phase is Phase.CLOSED:
             break

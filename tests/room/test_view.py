@@ -20,7 +20,8 @@ from fairest_protocol.messages.from_client import Play
 from fairest_protocol.messages.from_server import Refused, Snapshot, View
 from fairest_protocol.messages.options import RoomOptions, Spectators
 from fairest_server.room import events
-from fairest_server.room.news import Step, tell
+from fairest_server.room.projection import project
+from fairest_server.room.steps import Step
 from fairest_server.room.view import placed, scene, view, views_of
 from tests.support.races import Table, choose_any, raced
 
@@ -72,7 +73,7 @@ def test_a_decision_is_shown_when_and_only_when_everybody_racing_is_past_its_tur
     shown: list[Entry] = []
     turns = [turn_of_each_decision(steps, 0), turn_of_each_decision(steps, 1)]
     for place, step in enumerate(steps, 1):
-        shown.extend(map(decode_entry, watcher.see(tell(step))))
+        shown.extend(map(decode_entry, watcher.reveal(project(step))))
         horizon = min(seen_by_counting(steps[:place]))
         made = [turn_of_each_decision(steps[:place], 0), turn_of_each_decision(steps[:place], 1)]
         for seat in {0, 1} - {viewer}:
@@ -87,7 +88,7 @@ def test_no_frame_holds_a_card_that_somebody_racing_has_not_turned(
     steps = raced(seed, eagerness=eagerness).steps
     watcher = views_of(steps[0].after)[viewer]
     for place, step in enumerate(steps, 1):
-        shown = watcher.see(tell(step))
+        shown = watcher.reveal(project(step))
         race = step.after.race
         if race is None or race.is_over or not shown:
             continue
@@ -118,13 +119,13 @@ def test_a_refusal_says_nothing_about_the_leader(seed: int, eagerness: tuple[int
     table = Table(seed)
     table.start()
     refused = table.say(1, Play(number=1, move=MOVES["ab"]))
-    before = table.tell(refused)
+    before = table.submit(refused)
     for _ in range(sum(eagerness) % 30):
         if table.state.phase is Phase.RACING and table.state.race and not table.state.race.racers[0].ending:
             table.play(0, choose_any(table.state.race.racers[0].board, table.chance))
     if table.state.phase is Phase.RACING:
         assert isinstance(before, Refused)
-        assert table.tell(refused) == before
+        assert table.submit(refused) == before
 
 
 @given(seeds, eagerness, stops, viewers)
@@ -154,9 +155,9 @@ def test_a_view_is_the_same_in_every_process(seed: int, viewer: int | None) -> N
     """Read at once from the log, or shown piece by piece as it grew: the same entries under the same numbers."""
     steps = raced(seed, eagerness=(5, 1)).steps
     live = views_of(steps[0].after)[viewer]
-    shown = [decode_entry(text) for step in steps for text in live.see(tell(step))]
+    shown = [decode_entry(text) for step in steps for text in live.reveal(project(step))]
     assert shown == view(steps, viewer)
-    assert live.mark.position == len(shown)
+    assert live.cursor.position == len(shown)
 
 
 def test_a_leader_far_ahead_shows_a_spectator_nothing_but_the_first_card() -> None:
@@ -233,6 +234,6 @@ def test_indices_of_the_log_never_reach_the_wire(viewer: int | None) -> None:
     watcher = views_of(table.steps[0].after)[viewer]
     positions: list[int] = []
     for step in table.steps:
-        shown = watcher.see(tell(step))
-        positions.extend(range(watcher.mark.position - len(shown) + 1, watcher.mark.position + 1))
-    assert positions == list(range(1, watcher.mark.position + 1))
+        shown = watcher.reveal(project(step))
+        positions.extend(range(watcher.cursor.position - len(shown) + 1, watcher.cursor.position + 1))
+    assert positions == list(range(1, watcher.cursor.position + 1))

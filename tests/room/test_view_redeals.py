@@ -16,7 +16,8 @@ from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fast_encoding import decode_entry
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.room import events
-from fairest_server.room.news import Step, tell
+from fairest_server.room.projection import project
+from fairest_server.room.steps import Step
 from fairest_server.room.view import scene, view, views_of
 from tests.support.races import Table, raced
 
@@ -69,7 +70,7 @@ def test_what_is_shown_of_the_other_seat_is_what_the_horizon_has_passed(
     decisions: dict[int, list[Place]] = {0: [], 1: []}
     cards: dict[int, list[Place]] = {0: [], 1: []}
     for count, step in enumerate(steps, 1):
-        shown.extend(map(decode_entry, watcher.see(tell(step))))
+        shown.extend(map(decode_entry, watcher.reveal(project(step))))
         race = step.after.race
         if race is None or not any(racer.moves for racer in race.racers):
             continue

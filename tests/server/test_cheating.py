@@ -17,7 +17,7 @@ from fairest_cli.model.round_check import Cheated
 from fairest_cli.session.connection import Connection as Client
 from fairest_cli.session.identity import Identity
 from fairest_protocol.calculation.deal import SealedDeal, seal_deal
-from fairest_protocol.calculation.seal import commit_secret, state_commitment
+from fairest_protocol.calculation.seal import commit_secret, commitment_statement
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.codec import decode_from_server, encode
 from fairest_protocol.messages.entries import Entry
@@ -27,15 +27,15 @@ from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.scene import Scene
 from fairest_server.app import running
 from fairest_server.edge import listeners
-from fairest_server.edge.session import Connection
+from fairest_server.edge.session import Session
 from fairest_server.settings import Settings
 from tests.support.processes import CLIENT_COMMAND
-from tests.support.talker import QUICK, talking
+from tests.support.wire_client import QUICK, talking
 
 OTHER_SECRET = bytes(range(32))
 
 
-class Cheat(Connection):
+class Cheat(Session):
     """A server that changes, adds or leaves out entries on their way to a client, and hides the gap."""
 
     left_out = 0
@@ -118,7 +118,7 @@ class ChangesItsSecret(Cheat):
 
     def commit(self, round_id: bytes) -> dict[str, bytes]:
         commitment = commit_secret(round_id, OTHER_SECRET)
-        signature = self._host.key._key.sign(state_commitment(round_id, commitment))
+        signature = self._registry.key._key.sign(commitment_statement(round_id, commitment))
         return {"commitment": commitment, "signature": signature}
 
 
@@ -154,7 +154,7 @@ CheatingServer = Callable[[type[Cheat]], Any]
 def cheating(settings_for_tests: Settings, monkeypatch: pytest.MonkeyPatch) -> CheatingServer:
     @asynccontextmanager
     async def serve(cheat: type[Cheat]) -> AsyncIterator[str]:
-        monkeypatch.setattr(listeners, "Connection", cheat)
+        monkeypatch.setattr(listeners, "Session", cheat)
         async with running(settings_for_tests) as url:
             yield url
 
@@ -194,7 +194,7 @@ class Alarm(Exception):
 async def test_an_honest_server_raises_no_alarm_and_proves_every_envelope(cheating: CheatingServer) -> None:
     async with cheating(Cheat) as url:
         clients = await race(url)
-    assert [client.model.witness.proved for client in clients] == [48, 48]
+    assert [client.model.seal.proved for client in clients] == [48, 48]
 
 
 async def test_two_cards_swapped_in_mid_race_are_caught_when_the_first_of_them_is_turned(
@@ -216,7 +216,7 @@ async def test_different_decks_are_caught_with_the_first_card_that_both_have_tur
     async with cheating(DealsAnotherDeck) as url:
         with pytest.raises(Alarm, match=r"The card at position 1, .., does not come from its envelope") as caught:
             await race(url)
-    words = [client.model.witness.check_words for client in caught.value.clients]
+    words = [client.model.seal.check_words for client in caught.value.clients]
     assert words[0] != words[1]
     assert all(len(each) == 4 for each in words)
 
@@ -240,7 +240,7 @@ async def test_a_commitment_that_is_not_signed_is_refused_before_anybody_is_read
     async with cheating(DoesNotSign) as url:
         with pytest.raises(Alarm, match="did not sign its commitment") as caught:
             await race(url)
-    assert caught.value.clients[0].model.witness.hashes[1] is None
+    assert caught.value.clients[0].model.seal.hashes[1] is None
 
 
 async def test_an_opening_withheld_is_missed_when_the_next_round_opens(cheating: CheatingServer) -> None:

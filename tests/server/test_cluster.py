@@ -13,7 +13,7 @@ from fairest_protocol.messages.entries import Paused
 from fairest_protocol.messages.from_client import Create, GetLobby
 from fairest_protocol.messages.from_server import LobbyPage, View
 from fairest_server.app import StartError, running
-from fairest_server.live.redis_clock import PRESENT_SECONDS
+from fairest_server.live.redis_clock import MAX_CLOCK_AGE_SECONDS
 from fairest_server.settings import Settings
 from fairest_server.store import keys
 from fairest_server.store.log import Log
@@ -23,7 +23,7 @@ from tests.support.faulty_link import lasting
 from tests.support.history import check_history
 from tests.support.processes import serving_fleet
 from tests.support.redis_cluster import RedisCluster, other_than, redis_cluster
-from tests.support.talker import QUICK, Talker, talking, two_racing, until
+from tests.support.wire_client import QUICK, WireClient, talking, two_racing, until
 
 PACE_SECONDS = 0.02
 ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")
@@ -72,7 +72,7 @@ async def test_moves_on_one_process_are_heard_on_the_other(cluster: RedisCluster
 async def test_the_lobby_lists_the_rooms_of_all_nodes(cluster: RedisCluster) -> None:
     listed = QUICK.model_copy(update={"listed": True})
     async with two_servers(cluster) as (one, two), talking(one) as first, talking(one) as second, talking(two) as third:
-        rooms = {(await talker.enter(Create(options=listed))).room for talker in (first, second)}
+        rooms = {(await client.enter(Create(options=listed))).room for client in (first, second)}
         await third.say(GetLobby(page=0))
         page = await third.hear_a(LobbyPage)
         assert {room.room for room in page.rooms} == rooms
@@ -98,8 +98,8 @@ async def test_a_dead_node_stops_its_own_races_until_it_is_back_and_no_others() 
 async def test_a_frozen_node_stops_no_clock_and_no_race_on_the_others(cluster: RedisCluster) -> None:
     frozen = other_than(cluster.owner(keys.PROCESSES), cluster)
     async with two_servers(cluster) as urls, AsyncExitStack() as stack:
-        spared: Talker | None = None
-        hurt: Talker | None = None
+        spared: WireClient | None = None
+        hurt: WireClient | None = None
         while spared is None or hurt is None:
             player, _ = await stack.enter_async_context(two_racing(*urls))
             if cluster.owner(keys.log(player.room)) is frozen:
@@ -110,7 +110,7 @@ async def test_a_frozen_node_stops_no_clock_and_no_race_on_the_others(cluster: R
         try:
             for _ in range(10):
                 await spared.play("sa")
-                await lasting((PRESENT_SECONDS + 1) / 10)
+                await lasting((MAX_CLOCK_AGE_SECONDS + 1) / 10)
         finally:
             frozen.thaw()
         entries = [entry for view in spared.heard if isinstance(view, View) for entry in view.entries]

@@ -12,17 +12,17 @@ from fairest_protocol.messages.from_client import Create, Join, Leave, Watch
 from fairest_protocol.messages.from_server import Left, Refused
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.app import running
-from fairest_server.live.redis_clock import JUDGE_MS
+from fairest_server.live.redis_clock import APPEND_DEADLINE_MS
 from fairest_server.settings import Settings
 from fairest_server.store.log import Log
-from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.connect import connect
 from tests.support.bots import Match, start_match
 from tests.support.certificates import make_tls
 from tests.support.faulty_link import FaultyLink, faulty_link, lasting
 from tests.support.history import check_history, read_room
 from tests.support.processes import redis_process, serving_fleet
-from tests.support.talker import QUICK, talking, two_racing, until
+from tests.support.wire_client import QUICK, talking, two_racing, until
 
 PACE_SECONDS = 0.02
 Fault = Callable[[FaultyLink, Match], Awaitable[None]]
@@ -86,7 +86,9 @@ def address(url: str) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
-async def test_a_race_goes_through_a_wire_to_the_server_that_is(fault: Fault, redis_url: str, redis: Face) -> None:
+async def test_a_race_goes_through_a_wire_to_the_server_that_is(
+    fault: Fault, redis_url: str, redis: BatchingRedis
+) -> None:
     async with two_servers(redis_url) as (one, two), faulty_link(address(one)) as link:
         through = f"ws://127.0.0.1:{link.port}"
         match = await start_match((through, two, through), QUICK, pace_seconds=PACE_SECONDS)
@@ -131,8 +133,8 @@ async def test_rooms_are_made_however_often_the_wire_to_redis_is_cut() -> None:
             url = await fleet.start()
 
             async def create() -> None:
-                async with talking(url) as talker:
-                    await talker.enter(Create(options=QUICK))
+                async with talking(url) as client:
+                    await client.enter(Create(options=QUICK))
 
             async def is_made() -> bool:
                 try:
@@ -152,19 +154,19 @@ async def test_a_room_whose_creator_was_refused_is_nobodys_for_ever() -> None:
     """Redis made the room, and its answer was lost."""
     with redis_process() as process:
         redis = connect(process.url)
-        async with faulty_link(process.socket) as link, two_servers(link.url) as (url, _), talking(url) as talker:
+        async with faulty_link(process.socket) as link, two_servers(link.url) as (url, _), talking(url) as client:
             link.latency_seconds = 0.15
-            await talker.say(Create(options=QUICK))
+            await client.say(Create(options=QUICK))
             while not (found := [key async for key in redis.scan_iter(match="fairest:*:log:*")]):
                 continue
             link.is_closed = True
             link.reset()
-            assert (await talker.hear_a(Refused)).code is Refusal.TRY_AGAIN
+            assert (await client.hear_a(Refused)).code is Refusal.TRY_AGAIN
             link.is_closed, link.latency_seconds = False, 0.0
             room = found[0].decode().rpartition(":")[2]
 
             async def is_left() -> bool:
-                return (await read_room(redis, room)).seat(0).link is None
+                return (await read_room(redis, room)).seat(0).connection_id is None
 
             await until(is_left)
         await redis.aclose()
@@ -194,14 +196,14 @@ async def test_a_seat_taken_late_is_not_held_by_a_link_that_is_gone() -> None:
             await second.socket.wait_closed()
 
             async def is_too_late() -> bool:
-                return await Log(redis).now_ms() - said_ms > JUDGE_MS
+                return await Log(redis).now_ms() - said_ms > APPEND_DEADLINE_MS
 
             await until(is_too_late)
             link.flow()
 
             async def is_nobody_there() -> bool:
                 seat = (await read_room(redis, room)).seats[1]
-                return seat is None or seat.link is None
+                return seat is None or seat.connection_id is None
 
             # Whoever is welcomed by the far server went the same way to Redis, and later.
             async with talking(far):

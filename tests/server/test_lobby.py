@@ -20,7 +20,7 @@ from fairest_server.store.redis.connect import connect
 from tests.edge.test_http_pages import get
 from tests.support.processes import CLIENT_COMMAND, redis_process
 from tests.support.races import a_listed_room
-from tests.support.talker import QUICK, Talker, talking, until
+from tests.support.wire_client import QUICK, WireClient, talking, until
 
 LISTED = QUICK.model_copy(update={"listed": True})
 
@@ -100,9 +100,9 @@ async def test_clients_get_the_lobby_on_their_connection_from_any_process(settin
             assert (await ask(other, 7)).rooms == ()
 
 
-async def ask(talker: Talker, page: int) -> LobbyPage:
-    await talker.say(GetLobby(page=page))
-    return await talker.hear_a(LobbyPage)
+async def ask(client: WireClient, page: int) -> LobbyPage:
+    await client.say(GetLobby(page=page))
+    return await client.hear_a(LobbyPage)
 
 
 async def test_however_many_ask_at_once_the_lobby_is_read_once(redis: Redis) -> None:

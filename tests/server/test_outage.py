@@ -18,21 +18,21 @@ from fairest_protocol.messages.from_server import Refused, Snapshot, View
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import CloseCode
 from fairest_server.app import running
-from fairest_server.live.live_room import HostedRoom
-from fairest_server.live.registry import Host
+from fairest_server.live.live_room import LiveRoom
+from fairest_server.live.registry import RoomRegistry
 from fairest_server.live.signing import SigningKey
 from fairest_server.room.events import Detached, Paused, SeatFreed
 from fairest_server.settings import Settings
 from fairest_server.store import keys
 from fairest_server.store.log import Log
 from fairest_server.store.processes import Processes
-from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.connect import connect
 from tests.support.bots import start_match
 from tests.support.faulty_link import lasting
 from tests.support.history import read_steps
 from tests.support.processes import Fleet, RedisProcess, redis_process, serving_fleet
-from tests.support.talker import QUICK, Talker, talking, two_racing, until
+from tests.support.wire_client import QUICK, WireClient, talking, two_racing, until
 
 SHORT_GRACE = QUICK.model_copy(update={"grace_seconds": 1})
 
@@ -44,14 +44,14 @@ def mortal_redis() -> Iterator[RedisProcess]:
         yield process
 
 
-async def redis_ms(redis: Face) -> int:
+async def redis_ms(redis: BatchingRedis) -> int:
     return await Log(redis).now_ms()
 
 
-async def hear_entry(talker: Talker, kind: type[entries.Paused] | type[entries.Detached]) -> entries.Entry:
+async def hear_entry(client: WireClient, kind: type[entries.Paused] | type[entries.Detached]) -> entries.Entry:
     """The first entry of this kind."""
     while True:
-        message = await talker.hear_a(View)
+        message = await client.hear_a(View)
         for entry in message.entries:
             if isinstance(entry, kind):
                 return entry
@@ -78,11 +78,11 @@ async def test_a_seat_whose_process_was_killed_stops_after_the_grace_period(flee
         await second.hear_until(lambda scene: scene.seats[0].has_stopped)
 
 
-async def test_a_waiting_room_of_a_killed_process_is_not_waiting_for_ever(fleet: Fleet, redis: Face) -> None:
+async def test_a_waiting_room_of_a_killed_process_is_not_waiting_for_ever(fleet: Fleet, redis: BatchingRedis) -> None:
     """Nobody has this room open any more; the next process to start finds it all the same."""
     url = await fleet.start()
-    async with talking(url) as talker:
-        room = (await talker.enter(Create(options=SHORT_GRACE))).room
+    async with talking(url) as client:
+        room = (await client.enter(Create(options=SHORT_GRACE))).room
         await fleet.kill(url)
 
     async def is_freed() -> bool:
@@ -92,7 +92,7 @@ async def test_a_waiting_room_of_a_killed_process_is_not_waiting_for_ever(fleet:
     await until(is_freed)
 
 
-async def test_a_process_that_has_lapsed_leaves_nothing_behind(fleet: Fleet, redis: Face) -> None:
+async def test_a_process_that_has_lapsed_leaves_nothing_behind(fleet: Fleet, redis: BatchingRedis) -> None:
     first_url, second_url = await fleet.start(), await fleet.start()
     async with two_racing(first_url, second_url):
         await fleet.kill(first_url)
@@ -101,11 +101,13 @@ async def test_a_process_that_has_lapsed_leaves_nothing_behind(fleet: Fleet, red
             return await redis.zcard(keys.PROCESSES) == 1
 
         await until(is_buried)
-        held = [key async for key in redis.scan_iter(match=keys.held_rooms("*"))]
+        held = [key async for key in redis.scan_iter(match=keys.attached_rooms("*"))]
         assert len(held) == 1
 
 
-async def test_all_servers_down_for_longer_than_the_grace_period_cost_nobody_a_race(fleet: Fleet, redis: Face) -> None:
+async def test_all_servers_down_for_longer_than_the_grace_period_cost_nobody_a_race(
+    fleet: Fleet, redis: BatchingRedis
+) -> None:
     url = await fleet.start()
     async with two_racing(url, options=SHORT_GRACE) as (first, second):
         await first.play("sa")
@@ -154,7 +156,7 @@ async def test_an_embedded_redis_that_is_killed_costs_nobody_a_race() -> None:
             await match.end()
 
 
-async def test_a_log_that_lost_its_tail_is_not_resumed_in_the_middle(server_url: str, redis: Face) -> None:
+async def test_a_log_that_lost_its_tail_is_not_resumed_in_the_middle(server_url: str, redis: BatchingRedis) -> None:
     """While a player was away, Redis went back in time and the log grew again, as far as before, with other moves."""
     async with two_racing(server_url) as (first, second):
         kept = await redis.dump(keys.log(first.room))
@@ -176,34 +178,34 @@ async def test_a_log_that_lost_its_tail_is_not_resumed_in_the_middle(server_url:
             assert len(message.scene.seats[0].board.piles[1]) == 2
 
 
-async def test_nobody_joins_a_room_that_its_process_has_not_written_down(server_url: str, redis: Face) -> None:
+async def test_nobody_joins_a_room_that_its_process_has_not_written_down(server_url: str, redis: BatchingRedis) -> None:
     """A process says where it speaks before it speaks: else a kill between the two would leave a seat for ever."""
     async with talking(server_url) as first, talking(server_url) as second:
         room = (await first.enter(Create(options=QUICK))).room
         await second.enter(Join(room=room))
-        held = [key async for key in redis.scan_iter(match=keys.held_rooms("*"))]
+        held = [key async for key in redis.scan_iter(match=keys.attached_rooms("*"))]
         assert len(held) == 1
         assert await redis.sismember(held[0].decode(), room)
 
 
 async def test_a_room_stays_written_down_however_often_idle_rooms_are_released(
-    settings_for_tests: Settings, redis: Face
+    settings_for_tests: Settings, redis: BatchingRedis
 ) -> None:
     """Somebody comes into a room that is not open here, again and again, while the pulse releases idle rooms."""
-    host, is_done = Host(redis, redis, redis, SigningKey(bytes(32)), closed_room_seconds=60), asyncio.Event()
+    host, is_done = RoomRegistry(redis, redis, redis, SigningKey(bytes(32)), closed_room_seconds=60), asyncio.Event()
 
     async def release_all_the_time() -> None:
         while not is_done.is_set():
             await host.release_rooms()
             await asyncio.sleep(0)
 
-    async with running(settings_for_tests) as url, talking(url) as talker, asyncio.TaskGroup() as tasks:
-        room = (await talker.enter(Create(options=QUICK))).room
+    async with running(settings_for_tests) as url, talking(url) as client, asyncio.TaskGroup() as tasks:
+        room = (await client.enter(Create(options=QUICK))).room
         tasks.create_task(release_all_the_time())
         for _ in range(100):
             opened = await host.hold_room(room)
             assert opened is not None
-            assert await redis.sismember(keys.held_rooms(host.process_id), room)
+            assert await redis.sismember(keys.attached_rooms(host.process_id), room)
             host.changed(opened)
         is_done.set()
 
@@ -212,16 +214,16 @@ async def test_a_reminder_that_comes_too_early_is_followed_by_another_one(
     settings_for_tests: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """This process's idea of Redis' clock is ahead of it, by the length of a race."""
-    opened: list[tuple[Host, HostedRoom]] = []
-    hold_room = Host.hold_room
+    opened: list[tuple[RoomRegistry, LiveRoom]] = []
+    hold_room = RoomRegistry.hold_room
 
-    async def hold(host: Host, code: str) -> HostedRoom | None:
+    async def hold(host: RoomRegistry, code: str) -> LiveRoom | None:
         room = await hold_room(host, code)
         assert room is not None
         opened.append((host, room))
         return room
 
-    monkeypatch.setattr(Host, "hold_room", hold)
+    monkeypatch.setattr(RoomRegistry, "hold_room", hold)
     async with running(settings_for_tests) as url, two_racing(url):
         host, room = opened[0]
         deadline, reminders = room.deadline, host._timers._deadlines
@@ -237,22 +239,24 @@ async def test_a_reminder_that_comes_too_early_is_followed_by_another_one(
         await until(is_reminded_again)
 
 
-async def test_a_process_that_was_taken_for_dead_writes_down_its_rooms_again(server_url: str, redis: Face) -> None:
+async def test_a_process_that_was_taken_for_dead_writes_down_its_rooms_again(
+    server_url: str, redis: BatchingRedis
+) -> None:
     async with talking(server_url) as first:
         room = (await first.enter(Create(options=QUICK))).room
-        held = [key async for key in redis.scan_iter(match=keys.held_rooms("*"))]
+        held = [key async for key in redis.scan_iter(match=keys.attached_rooms("*"))]
         process_id = held[0].decode().rpartition(":")[2]
         await redis.zadd(keys.PROCESSES, {process_id: 1})
-        await Processes(redis, redis, "another one").bury(process_id)
+        await Processes(redis, redis, "another one").forget_process(process_id)
 
         async def is_held() -> bool:
-            return await redis.sismember(keys.held_rooms(process_id), room) == 1
+            return await redis.sismember(keys.attached_rooms(process_id), room) == 1
 
         await until(is_held)
 
 
 async def test_players_of_a_process_that_was_frozen_and_goes_on_are_not_sent_away_again(
-    fleet: Fleet, redis: Face
+    fleet: Fleet, redis: BatchingRedis
 ) -> None:
     await fleet.start()
     url = await fleet.start()
@@ -320,11 +324,11 @@ async def test_a_process_that_was_held_up_itself_sends_nobody_away(fleet: Fleet)
 
 
 @pytest.mark.usefixtures("server_url")
-async def test_a_log_that_cannot_be_read_is_in_no_other_room_s_way(redis: Face) -> None:
+async def test_a_log_that_cannot_be_read_is_in_no_other_room_s_way(redis: BatchingRedis) -> None:
     """A process that spoke in it has died, and its deadline has passed."""
     await redis.xadd(keys.log("torn-log"), {"t": 1, "g": "t1", "e": "{}"}, id="1-0")
     await redis.zadd(keys.deadlines(keys.bucket("torn-log")), {"torn-log": 1})
-    await redis.sadd(keys.held_rooms("dead"), "torn-log")
+    await redis.sadd(keys.attached_rooms("dead"), "torn-log")
     await redis.zadd(keys.PROCESSES, {"dead": 1})
 
     async def is_buried() -> bool:

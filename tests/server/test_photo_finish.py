@@ -1,13 +1,15 @@
 """Two players on processes of their own, both at the line at once: one winner, the same for everybody."""
 
-from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.photo_finish import find_won_race, race_to_the_line, room_code
 from tests.support.processes import serving_fleet
 
 RACES = 25
 
 
-async def test_of_two_players_who_finish_at_once_on_two_processes_one_wins(redis_url: str, redis: Face) -> None:
+async def test_of_two_players_who_finish_at_once_on_two_processes_one_wins(
+    redis_url: str, redis: BatchingRedis
+) -> None:
     seed, moves = find_won_race()
     async with serving_fleet(redis_url) as fleet:
         urls = await fleet.start(), await fleet.start(), await fleet.start()

@@ -28,26 +28,26 @@ from fairest_server.store import keys
 from fairest_server.store.redis.connect import connect
 from tests.support.history import read_room, read_steps
 from tests.support.processes import SERVER_COMMAND, serving_fleet
-from tests.support.talker import QUICK, Talker, talking, two_racing, until
+from tests.support.wire_client import QUICK, WireClient, talking, two_racing, until
 
 
-async def play_greedily(talker: Talker, chance: random.Random) -> Scene:
+async def play_greedily(client: WireClient, chance: random.Random) -> Scene:
     """Play until the round is over; returns the scene at the end."""
-    seat = talker.seat
+    seat = client.seat
     assert seat is not None
     while True:
-        scene = talker.scene
+        scene = client.scene
         assert scene is not None
         own = scene.seats[seat]
         if scene.phase is Phase.FINISHED:
             return scene
         if own.has_stopped or own.board is None or not any(own.board.legal_moves()):
-            await talker.hear()
+            await client.hear()
         else:
-            await talker.play(choose_greedy(own.board, chance).text)
+            await client.play(choose_greedy(own.board, chance).text)
 
 
-async def see_the_end(spectator: Talker) -> Scene:
+async def see_the_end(spectator: WireClient) -> Scene:
     return await spectator.hear_until(lambda scene: scene.phase is Phase.FINISHED)
 
 
@@ -222,11 +222,11 @@ async def test_the_next_round_of_a_match_comes_by_itself(server_url: str) -> Non
 
 
 async def test_who_leaves_is_told_and_may_join_elsewhere(server_url: str) -> None:
-    async with talking(server_url) as talker:
-        room = (await talker.enter(Create(options=QUICK))).room
-        await talker.say(Leave())
-        await talker.hear_a(Left)
-        assert (await talker.enter(Join(room=room))).seat == 0
+    async with talking(server_url) as client:
+        room = (await client.enter(Create(options=QUICK))).room
+        await client.say(Leave())
+        await client.hear_a(Left)
+        assert (await client.enter(Join(room=room))).seat == 0
 
 
 async def test_out_of_time_is_judged_without_anybody_asking(server_url: str) -> None:
@@ -234,8 +234,8 @@ async def test_out_of_time_is_judged_without_anybody_asking(server_url: str) -> 
     async with talking(server_url) as first, talking(server_url) as second:
         room = (await first.enter(Create(options=options))).room
         await second.enter(Join(room=room))
-        for talker in (first, second):
-            await talker.get_ready_without_revealing()
+        for client in (first, second):
+            await client.get_ready_without_revealing()
         over = await first.hear_until(lambda scene: scene.phase is Phase.FINISHED)
         assert over.outcome is not None
         assert [score.ending for score in over.outcome.scores] == ["not_revealed", "not_revealed"]
@@ -283,7 +283,9 @@ async def test_what_both_players_say_while_the_server_is_busy_is_one_frame_for_e
     assert [sorted(seats) for seats in moved] == [[0, 1], [0, 1]]
 
 
-async def say_at_once(first: Talker, second: Talker, freeze: Callable[[], None], thaw: Callable[[], None]) -> None:
+async def say_at_once(
+    first: WireClient, second: WireClient, freeze: Callable[[], None], thaw: Callable[[], None]
+) -> None:
     """Both send a move while the server sleeps, and it finds both when it wakes."""
     freeze()
     for player in (first, second):

@@ -16,15 +16,15 @@ from fairest_protocol.messages.from_server import Refused, Snapshot
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.app import running
 from fairest_server.room.events import Paused
+from fairest_server.room.steps import LogEntry
 from fairest_server.settings import Settings
 from fairest_server.store.log import Log
-from fairest_server.store.log_entries import Logged
 from fairest_server.store.redis.connect import connect
 from tests.support.bots import Bot, Match, start_match
 from tests.support.faulty_link import FaultyLink, faulty_link, lasting
 from tests.support.history import check_history
 from tests.support.processes import RedisProcess, redis_process
-from tests.support.talker import QUICK, talking, two_racing, until
+from tests.support.wire_client import QUICK, talking, two_racing, until
 
 ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")
 PACE_SECONDS = 0.03
@@ -38,7 +38,7 @@ async def three_servers(redis_url: str) -> AsyncIterator[tuple[str, str, str]]:
         yield one, two, three
 
 
-async def log_of(redis_url: str, room: str) -> list[Logged]:
+async def log_of(redis_url: str, room: str) -> list[LogEntry]:
     redis = connect(redis_url)
     entries = await Log(redis).read(room)
     await redis.aclose()

@@ -28,13 +28,13 @@ from fairest_server.settings import Settings
 from fairest_server.store import keys
 from fairest_server.store.append_queue import Answer, Append
 from fairest_server.store.log import Log
-from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.connect import connect
 from tests.support.appending import append_once
 from tests.support.history import read_room, read_steps
 from tests.support.processes import CLIENT_COMMAND
 from tests.support.races import KEY
-from tests.support.talker import QUICK, Talker, talking, two_racing, until
+from tests.support.wire_client import QUICK, WireClient, talking, two_racing, until
 
 
 async def test_resuming_gives_what_follows_the_position(server_url: str) -> None:
@@ -50,7 +50,7 @@ async def test_resuming_gives_what_follows_the_position(server_url: str) -> None
             assert "moved" in [entry.type for entry in view.entries]
 
 
-async def again_hears_view(again: Talker, before: Talker) -> View:
+async def again_hears_view(again: WireClient, before: WireClient) -> View:
     """The first view of a resumed connection, folded into the scene that the dropped one had."""
     again.scene, again.position, again.seat = before.scene, before.position, before.seat
     message = await again.hear()
@@ -274,7 +274,7 @@ async def test_a_spectator_that_drops_comes_back_to_a_snapshot(server_url: str) 
         assert [seat.moves for seat in snapshot.scene.seats] == [1, 1]
 
 
-async def test_a_spectator_is_never_shown_less_than_the_log_holds(server_url: str, redis: Face) -> None:
+async def test_a_spectator_is_never_shown_less_than_the_log_holds(server_url: str, redis: BatchingRedis) -> None:
     """It may have watched in another process, of which this one has not heard yet, and would see the room go back."""
     async with talking(server_url) as first, talking(server_url) as spectator:
         room = (await first.enter(Create(options=QUICK))).room
@@ -282,7 +282,7 @@ async def test_a_spectator_is_never_shown_less_than_the_log_holds(server_url: st
         assert (await spectator.enter(Watch(room=room))).scene.seats[1].name == "bob"
 
 
-async def do_elsewhere(redis: Face, room: str, command: Command) -> None:
+async def do_elsewhere(redis: BatchingRedis, room: str, command: Command) -> None:
     """As a process does that believes to be alone: it wakes nobody."""
     steps = await read_steps(redis, room)
     events = decide(steps[-1].after, command, KEY.draw_round)
@@ -303,7 +303,7 @@ async def test_joining_again_is_coming_back(server_url: str) -> None:
 async def holds_no_link(redis_url: str, room: str) -> bool:
     """Whether the log says that nobody is connected to the room."""
     state = await read_room(redis_url, room)
-    return not any(seat and seat.link for seat in state.seats)
+    return not any(seat and seat.connection_id for seat in state.seats)
 
 
 async def test_who_drops_right_behind_its_join_does_not_stay_attached(server_url: str, redis_url: str) -> None:

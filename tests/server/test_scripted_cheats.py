@@ -29,9 +29,9 @@ from fairest_protocol.messages.from_client import Create, Hello, Join, Play, Rea
 from fairest_protocol.messages.from_server import Snapshot, View, Welcome
 from fairest_protocol.messages.scene import Scene, SeatScene
 from tests.support.races import KEY
-from tests.support.talker import QUICK
+from tests.support.wire_client import QUICK
 
-OPTIONS = QUICK.settled()
+OPTIONS = QUICK.resolved()
 ROUND, OTHER_ROUND = bytes(16), bytes([1]) * 16
 SECRET, OTHER_SECRET, THEIRS = bytes(32), bytes([2]) * 32, bytes([3]) * 32
 LATER = 1_900_000_000_000

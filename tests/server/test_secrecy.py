@@ -21,7 +21,7 @@ from fairest_server.app import configure_logs
 from fairest_server.room.state import OpenRound, RoomState
 from tests.support.history import read_room
 from tests.support.processes import CLIENT_COMMAND, SERVER_COMMAND
-from tests.support.talker import QUICK, Talker, raw, talking, two_racing
+from tests.support.wire_client import QUICK, WireClient, raw, talking, two_racing
 
 
 @dataclass
@@ -70,10 +70,10 @@ def race_of(state: RoomState) -> Round:
     return state.race
 
 
-async def say_what_is_wrong(talker: Talker) -> None:
+async def say_what_is_wrong(client: WireClient) -> None:
     """Every kind of request that is refused in a race."""
     for message in (Play(number=1, move=MOVES["ab"]), Play(number=99, move=MOVES["sa"]), GetRecord()):
-        assert isinstance(await talker.refused(message), Refused)
+        assert isinstance(await client.refused(message), Refused)
 
 
 async def test_frames_and_refusals_hold_nothing_sealed(serving: Serving, redis_url: str) -> None:
@@ -87,23 +87,23 @@ async def test_frames_and_refusals_hold_nothing_sealed(serving: Serving, redis_u
             await again.say(Resume(room=first.room, position=0))
             await again.hear_until(lambda scene: scene.phase is Phase.RACING)
         state = await read_room(redis_url, first.room)
-        for talker, upto in ((first, 12), (second, 1), (again, 1)):
-            told = "".join(frame for frame in talker.frames if '"welcome"' not in frame)
-            assert race_of(state).racers[talker.seat or 0].turn.position == upto
+        for client, upto in ((first, 12), (second, 1), (again, 1)):
+            told = "".join(frame for frame in client.frames if '"welcome"' not in frame)
+            assert race_of(state).racers[client.seat or 0].turn.position == upto
             assert not [word for word in sealed_words(state, upto) if word in told]
             assert not [each.token for each in (first, second) if each.token in told]
 
 
 async def test_a_breach_is_answered_without_the_token_that_it_held(serving: Serving) -> None:
     token = "T" * 43
-    async with raw(serving.url) as talker:
-        await talker.say(Hello(token=token))
-        await talker.hear_a(Error)
-        assert token not in "".join(talker.frames)
-    async with raw(serving.url) as talker:
-        await talker.socket.send(json.dumps({"type": "hello", "token": token, "colour": 1}))
-        await talker.hear_a(Error)
-        assert token not in "".join(talker.frames)
+    async with raw(serving.url) as client:
+        await client.say(Hello(token=token))
+        await client.hear_a(Error)
+        assert token not in "".join(client.frames)
+    async with raw(serving.url) as client:
+        await client.socket.send(json.dumps({"type": "hello", "token": token, "colour": 1}))
+        await client.hear_a(Error)
+        assert token not in "".join(client.frames)
     assert token not in await serving.log()
 
 

@@ -10,13 +10,13 @@ from redis.asyncio import Redis
 
 from fairest_protocol.messages.from_client import Create, Leave, Watch
 from fairest_server.app import running
+from fairest_server.room.steps import LogEntry
 from fairest_server.settings import Settings
 from fairest_server.store import keys
 from fairest_server.store.log import Log
-from fairest_server.store.log_entries import Logged
 from fairest_server.store.processes import Processes
 from tests.support.processes import Fleet
-from tests.support.talker import QUICK, talking, two_racing, until
+from tests.support.wire_client import QUICK, talking, two_racing, until
 
 PLAYERS = 300
 
@@ -57,9 +57,9 @@ async def test_a_beat_does_not_wait_until_rooms_are_released(
 
     monkeypatch.setattr(Processes, "release", take_long)
     async with running(settings_for_tests) as url:
-        async with talking(url) as talker:
-            await talker.enter(Create(options=QUICK))
-            await talker.say(Leave())
+        async with talking(url) as client:
+            await client.enter(Create(options=QUICK))
+            await client.say(Leave())
         await releasing.wait()
         await another_beat()
         await another_beat()
@@ -72,7 +72,7 @@ async def test_a_crowd_that_comes_at_the_same_moment_is_one_reading_of_the_log(
     """Or a match that a thousand watch would be read a thousand times."""
     read, readings = Log.read, 0
 
-    async def count(log: Log, room: str, after: int = 0) -> list[Logged]:
+    async def count(log: Log, room: str, after: int = 0) -> list[LogEntry]:
         nonlocal readings
         readings += after == 0
         return await read(log, room, after)

@@ -10,12 +10,13 @@ import pytest
 
 from fairest_protocol.calculation.moves import MOVES
 from fairest_server.room.events import Event, Played, PlayerReady, RematchAsked, Started
+from fairest_server.room.steps import LogSlice
 from fairest_server.store import keys
-from fairest_server.store.append_queue import MOST_IN_BATCH, Answer, Append, Reply
+from fairest_server.store.append_queue import MAX_BATCH, Answer, Append, Reply
 from fairest_server.store.log import Log
-from fairest_server.store.log_entries import Tail, parse_wake
+from fairest_server.store.log_entries import parse_wakeup
 from fairest_server.store.redis.batch_connection import RETRIES
-from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.cluster import is_sharded, nodes_of, owner_of
 from fairest_server.store.redis.connect import connect
 from tests.support.appending import Once, begin_append
@@ -47,9 +48,9 @@ class Noted(Once):
         super().__init__(append)
         self.asked = asked
 
-    def next_append(self) -> Append:
+    def build_append(self) -> Append:
         self.asked.append(self.code)
-        return super().next_append()
+        return super().build_append()
 
 
 def neighbours(room: str, count: int) -> list[str]:
@@ -59,7 +60,7 @@ def neighbours(room: str, count: int) -> list[str]:
 
 
 @pytest.fixture
-async def writer(redis: Face) -> AsyncIterator[Writer]:
+async def writer(redis: BatchingRedis) -> AsyncIterator[Writer]:
     log = Log(redis)
     async with log.sending():
         yield Writer(log)
@@ -86,7 +87,9 @@ async def test_a_sender_that_is_behind_is_told_what_it_missed_from_its_last_entr
     assert writer.reply.entries == (await writer.log.read(ROOM))[1:]
 
 
-async def test_a_sender_that_missed_what_nobody_can_read_is_told_that_nobody_knows(writer: Writer, redis: Face) -> None:
+async def test_a_sender_that_missed_what_nobody_can_read_is_told_that_nobody_knows(
+    writer: Writer, redis: BatchingRedis
+) -> None:
     await redis.xadd(keys.log(ROOM), {"colour": "green"}, id="1-0")
     await redis.xadd(keys.log(ROOM), {"t": 1, "g": "t1", "e": "0sa"}, id="2-0")
     assert await writer.append() is Answer.UNKNOWN
@@ -103,7 +106,7 @@ async def test_a_sender_that_missed_what_nobody_can_read_is_told_that_nobody_kno
     ],
 )
 async def test_a_log_with_an_entry_that_we_did_not_write_is_none(
-    writer: Writer, redis: Face, fields: dict[Any, Any]
+    writer: Writer, redis: BatchingRedis, fields: dict[Any, Any]
 ) -> None:
     await redis.xadd(keys.log(ROOM), fields, id="1-0")
     with pytest.raises(ValueError, match=r"entry|noon|JSON"):
@@ -139,7 +142,7 @@ async def test_a_deadline_before_its_time_is_early(writer: Writer) -> None:
     assert writer.reply.now_ms < soon
 
 
-async def test_stamps_never_run_backwards(writer: Writer, redis: Face) -> None:
+async def test_stamps_never_run_backwards(writer: Writer, redis: BatchingRedis) -> None:
     future = await writer.log.now_ms() + 1_000_000
     await redis.xadd(keys.log(ROOM), {"t": future, "g": "t0", "e": "0sa"}, id="1-0")
     assert await writer.append(expected=1, expected_tag="t0") is Answer.APPENDED
@@ -152,46 +155,46 @@ async def test_reading_on_starts_behind_the_index(writer: Writer) -> None:
 
 
 async def test_a_room_is_due_when_its_time_has_come(writer: Writer) -> None:
-    await writer.append(look_again_ms=1)
+    await writer.append(next_check_ms=1)
     assert await writer.log.due_rooms(overdue_ms=0) == [ROOM]
 
 
 async def test_a_room_without_deadlines_is_never_due(writer: Writer) -> None:
-    await writer.append(look_again_ms=1)
-    await writer.append(expected=1, expected_tag="t1", tag="t2", look_again_ms=0)
+    await writer.append(next_check_ms=1)
+    await writer.append(expected=1, expected_tag="t1", tag="t2", next_check_ms=0)
     assert await writer.log.due_rooms(overdue_ms=0) == []
 
 
-async def test_a_closed_room_expires(writer: Writer, redis: Face) -> None:
+async def test_a_closed_room_expires(writer: Writer, redis: BatchingRedis) -> None:
     await writer.append(expire_seconds=60)
     assert 0 < await redis.ttl(keys.log(ROOM)) <= 60
 
 
-async def test_the_log_of_an_open_room_stays(writer: Writer, redis: Face) -> None:
+async def test_the_log_of_an_open_room_stays(writer: Writer, redis: BatchingRedis) -> None:
     await writer.append()
     assert await redis.ttl(keys.log(ROOM)) == -1
 
 
-async def test_a_shared_append_wakes_the_others_with_its_entries(writer: Writer, redis: Face) -> None:
-    pubsub = (await owner_of(redis, keys.wake(ROOM))).pubsub(ignore_subscribe_messages=True)
-    await (pubsub.ssubscribe if await is_sharded(redis) else pubsub.subscribe)(keys.wake(ROOM))
+async def test_a_shared_append_wakes_the_others_with_its_entries(writer: Writer, redis: BatchingRedis) -> None:
+    pubsub = (await owner_of(redis, keys.wakeup_channel(ROOM))).pubsub(ignore_subscribe_messages=True)
+    await (pubsub.ssubscribe if await is_sharded(redis) else pubsub.subscribe)(keys.wakeup_channel(ROOM))
     await pubsub.get_message(timeout=1)
     await writer.append(events=(MOVE, Started()), is_shared=True)
     async with asyncio.timeout(5):
         while (message := await pubsub.get_message(timeout=None)) is None:
             continue
-    assert parse_wake(message["data"]) == Tail("", await writer.log.read(ROOM))
+    assert parse_wakeup(message["data"]) == LogSlice("", await writer.log.read(ROOM))
     await pubsub.aclose()  # type: ignore[no-untyped-call]
 
 
-async def test_a_flushed_script_cache_costs_nothing(writer: Writer, redis: Face) -> None:
+async def test_a_flushed_script_cache_costs_nothing(writer: Writer, redis: BatchingRedis) -> None:
     await writer.append()
     for node in await nodes_of(redis):
         await node.script_flush()
     assert await writer.append(expected=1, expected_tag="t1", tag="t2") is Answer.APPENDED
 
 
-async def test_one_broken_log_does_not_harm_the_others_of_its_batch(writer: Writer, redis: Face) -> None:
+async def test_one_broken_log_does_not_harm_the_others_of_its_batch(writer: Writer, redis: BatchingRedis) -> None:
     broken, sound = neighbours(ROOM, 2)
     await redis.set(keys.log(broken), "not a stream")
     answers = [begin_append(writer.log, Append(room, 0, "", "t1", (MOVE,))) for room in (broken, sound)]
@@ -224,11 +227,11 @@ async def test_the_next_batch_is_on_its_way_before_the_last_one_is_told_of(write
     asked_when_told: list[int] = []
 
     class Counting(Noted):
-        def replied(self, reply: Reply) -> None:
+        def on_append_result(self, reply: Reply) -> None:
             asked_when_told.append(len(asked))
-            super().replied(reply)
+            super().on_append_result(reply)
 
-    count = MOST_IN_BATCH + 1
+    count = MAX_BATCH + 1
     writers = [Counting(Append(room, 0, "", "t1", (MOVE,)), asked) for room in neighbours(ROOM, count)]
     for each in writers:
         writer.log.enqueue(each)
@@ -237,11 +240,11 @@ async def test_the_next_batch_is_on_its_way_before_the_last_one_is_told_of(write
     assert asked_when_told == [count] * count
 
 
-async def test_what_follows_from_the_last_batch_is_sent_before_sending_ends(redis: Face) -> None:
+async def test_what_follows_from_the_last_batch_is_sent_before_sending_ends(redis: BatchingRedis) -> None:
     class Chained(Once):
-        def replied(self, reply: Reply) -> None:
+        def on_append_result(self, reply: Reply) -> None:
             log.enqueue(last)
-            super().replied(reply)
+            super().on_append_result(reply)
 
     log = Log(redis)
     rooms = neighbours(ROOM, 2)
@@ -263,7 +266,7 @@ async def test_who_is_to_be_first_is_asked_before_those_who_wait(writer: Writer)
 
 async def test_a_writer_that_fails_is_told_that_nobody_knows_and_harms_no_other(writer: Writer) -> None:
     class Failing(Once):
-        def next_append(self) -> Append:
+        def build_append(self) -> Append:
             raise RuntimeError("we have a bug")
 
     failing = Failing(Append(neighbours(ROOM, 1)[0], 0, "", "t1", (MOVE,)))
@@ -280,14 +283,14 @@ async def test_without_redis_the_answer_is_unknown() -> None:
     await client.aclose()
 
 
-async def test_an_append_over_a_connection_that_was_cut_is_made_once(writer: Writer, redis: Face) -> None:
+async def test_an_append_over_a_connection_that_was_cut_is_made_once(writer: Writer, redis: BatchingRedis) -> None:
     await writer.append()
     await redis.client_kill_filter(_type="normal", skipme=True)
     assert await writer.append(1, "t1", "t2") is Answer.APPENDED
     assert [logged.index for logged in await writer.log.read(ROOM)] == [1, 2]
 
 
-async def test_who_comes_when_sending_has_ended_is_not_asked(redis: Face) -> None:
+async def test_who_comes_when_sending_has_ended_is_not_asked(redis: BatchingRedis) -> None:
     asked: list[str] = []
     log = Log(redis)
     async with log.sending():
@@ -325,7 +328,7 @@ async def test_an_append_whose_connection_broke_is_tried_as_often_as_any(monkeyp
             await client.aclose()
 
 
-async def test_what_waits_is_sent_before_sending_ends(redis: Face) -> None:
+async def test_what_waits_is_sent_before_sending_ends(redis: BatchingRedis) -> None:
     log = Log(redis)
     async with log.sending():
         answered = begin_append(log, Append(ROOM, 0, "", "t1", (MOVE,)))
@@ -337,7 +340,7 @@ async def test_an_append_that_cannot_be_written_is_unknown_and_the_next_one_is_m
     assert await writer.append() is Answer.APPENDED
 
 
-async def test_an_entry_that_cannot_be_read_is_not_shown_in_the_complaint(writer: Writer, redis: Face) -> None:
+async def test_an_entry_that_cannot_be_read_is_not_shown_in_the_complaint(writer: Writer, redis: BatchingRedis) -> None:
     """The complaint goes to a log, and the entry may hold a secret."""
     opened = {"type": "round_opened", "round": "aa", "secret": "5ec12e7" * 9, "signature": "5ec12e7"}
     await redis.xadd(keys.log(ROOM), {"t": 1, "g": "t1", "e": json.dumps(opened)}, id="1-0")

@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 from fairest_server.store import keys
 from fairest_server.store.processes import Processes
 from fairest_server.store.redis.connect import connect
-from tests.support.talker import until
+from tests.support.wire_client import until
 
 ROOM = "quiet-amber-otter"
 
@@ -31,7 +31,7 @@ async def test_a_process_is_new_with_its_first_beat_only(processes: Processes) -
 async def test_a_process_that_was_buried_is_new_again(processes: Processes, redis: Redis) -> None:
     await processes.beat()
     await silence(redis, "p1")
-    await Processes(redis, redis, "p2").bury("p1")
+    await Processes(redis, redis, "p2").forget_process("p1")
     assert (await processes.beat()).is_new
 
 
@@ -53,7 +53,7 @@ async def test_a_process_that_beats_again_has_not_lapsed_any_more(processes: Pro
 async def test_a_process_that_beats_again_is_not_buried(processes: Processes, redis: Redis) -> None:
     await processes.beat()
     await processes.hold([ROOM])
-    assert not await Processes(redis, redis, "p2").bury("p1")
+    assert not await Processes(redis, redis, "p2").forget_process("p1")
     assert await processes.rooms_of("p1") == [ROOM]
 
 
@@ -61,7 +61,7 @@ async def test_a_process_that_is_buried_holds_no_rooms(processes: Processes, red
     await processes.beat()
     await processes.hold([ROOM])
     await silence(redis, "p1")
-    assert await Processes(redis, redis, "p2").bury("p1")
+    assert await Processes(redis, redis, "p2").forget_process("p1")
     assert await processes.rooms_of("p1") == []
 
 

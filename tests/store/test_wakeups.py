@@ -8,19 +8,19 @@ from typing import cast
 import pytest
 
 from fairest_server.room.events import RoomClosed
+from fairest_server.room.steps import LogSlice
 from fairest_server.store import keys
 from fairest_server.store import wakeups as wakes
 from fairest_server.store.append_queue import Answer, Append
 from fairest_server.store.log import Log
-from fairest_server.store.log_entries import Tail
-from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.connect import connect
-from fairest_server.store.wakeups import DEAF_SECONDS, Wakes
+from fairest_server.store.wakeups import DEAF_SECONDS, Wakeups
 from tests.support.appending import append_once
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import RedisProcess, redis_process
 from tests.support.redis_cluster import RedisCluster
-from tests.support.talker import PATIENCE_SECONDS, until
+from tests.support.wire_client import PATIENCE_SECONDS, until
 
 ROOM = "one-small-room"
 
@@ -28,7 +28,7 @@ ROOM = "one-small-room"
 class Writer:
     """Another process, which appends to the room."""
 
-    def __init__(self, redis: Face) -> None:
+    def __init__(self, redis: BatchingRedis) -> None:
         self.redis = redis
         self.log = Log(redis)
         self.index, self.tag = 0, ""
@@ -43,14 +43,14 @@ class Writer:
 class Listener:
     """A process that follows the room. `heard` is what it was told, by index."""
 
-    def __init__(self, writer: Writer, listening: Face) -> None:
+    def __init__(self, writer: Writer, listening: BatchingRedis) -> None:
         self.writer = writer
-        self.wakes = Wakes(listening, self.hear)
+        self.wakes = Wakeups(listening, self.hear)
         self.heard: list[int] = []
 
-    def hear(self, room: str, tail: Tail) -> None:
+    def hear(self, room: str, log_slice: LogSlice) -> None:
         assert room == ROOM
-        self.heard.extend(entry.index for entry in tail.entries)
+        self.heard.extend(entry.index for entry in log_slice.entries)
 
     async def hears_on(self) -> None:
         """Append until something of that is heard."""
@@ -68,7 +68,7 @@ async def listening(url: str, listening_url: str | None = None) -> AsyncIterator
     """A process that appends and one that listens, perhaps over another way."""
     redis, ears = connect(url), connect(listening_url or url, timeout_seconds=None)
     listener = Listener(Writer(redis), ears)
-    listener.wakes.follow(ROOM)
+    listener.wakes.subscribe(ROOM)
     running = asyncio.create_task(listener.wakes.run())
     async with listener.writer.log.sending(), asyncio.timeout(PATIENCE_SECONDS):
         yield listener
@@ -131,23 +131,23 @@ async def test_wake_ups_belong_to_slots_where_redis_has_such_channels(cluster: R
     async with listening(cluster.url) as listener:
         await listener.hears_on()
         found = await asyncio.to_thread(owner.call, "PUBSUB", "CHANNELS" if is_old else "SHARDCHANNELS")
-        assert keys.wake(ROOM).encode() in cast("list[bytes]", found)
+        assert keys.wakeup_channel(ROOM).encode() in cast("list[bytes]", found)
 
 
 async def test_a_subscription_that_is_cut_while_rooms_come_and_go_is_replaced() -> None:
     with redis_process() as process:
         async with listening(process.url) as listener:
             for number in range(300):
-                listener.wakes.follow(f"room-{number}")
+                listener.wakes.subscribe(f"room-{number}")
                 await listener.writer.redis.client_kill_filter(_type="pubsub")
-                listener.wakes.unfollow(f"room-{number - 1}")
+                listener.wakes.unsubscribe(f"room-{number - 1}")
             await listener.hears_on()
 
 
 async def test_rooms_that_come_and_go_do_not_end_a_subscription() -> None:
     with redis_process() as process:
         redis, listening = connect(process.url), connect(process.url, timeout_seconds=None)
-        wakes = Wakes(listening, lambda _room, _tail: None)
+        wakes = Wakeups(listening, lambda _room, _tail: None)
         listener = asyncio.create_task(wakes.run())
 
         async def ages() -> dict[str, int]:
@@ -158,7 +158,7 @@ async def test_rooms_that_come_and_go_do_not_end_a_subscription() -> None:
             while not (first := await ages()):
                 continue
             while max((await ages()).values(), default=0) <= DEAF_SECONDS + 1 and (await ages()).keys() == first.keys():
-                wakes.unfollow("a-room-of-nobody")
+                wakes.unsubscribe("a-room-of-nobody")
             assert (await ages()).keys() == first.keys()
         listener.cancel()
         await asyncio.gather(listener, return_exceptions=True)

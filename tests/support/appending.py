@@ -16,11 +16,11 @@ class Once:
         self.keys = of_room(append.room)
         self.answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
 
-    def next_append(self) -> Append:
+    def build_append(self) -> Append:
         """The one."""
         return self.append
 
-    def replied(self, reply: Reply) -> None:
+    def on_append_result(self, reply: Reply) -> None:
         """It was made, or not."""
         self.answered.set_result(reply)
 

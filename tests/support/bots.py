@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from fairest_cli.bots.policies import choose_greedy
 from fairest_cli.records.record_check import verify_record
-from fairest_cli.session.connection import Connection, Errand, Update
+from fairest_cli.session.connection import Connection, EntryRequest, Update
 from fairest_cli.session.identity import Identity
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.messages.entries import Moved
@@ -16,7 +16,7 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Join, Watch
 from fairest_protocol.messages.from_server import MatchRecord, View
 from fairest_protocol.messages.options import RoomOptions
-from tests.support.history import Sight
+from tests.support.history import ViewerTranscript
 
 
 @dataclass
@@ -32,10 +32,10 @@ class Bot:
     record: Record | None = None
 
     @property
-    def sight(self) -> Sight:
+    def sight(self) -> ViewerTranscript:
         """All that was shown."""
         heard = [update.message for update in self.updates if update.message is not None]
-        return Sight(self.connection.model.seat, heard)
+        return ViewerTranscript(self.connection.model.seat, heard)
 
     async def race(self) -> None:
         """Race once, or watch a race, through whatever happens; a player ends with the proved record."""
@@ -68,7 +68,7 @@ class Bot:
                 self.acknowledged.append(entry.move.text)
 
 
-def bot(url: str, errand: Errand, seed: int = 0, pace_seconds: float = 0.0) -> Bot:
+def bot(url: str, errand: EntryRequest, seed: int = 0, pace_seconds: float = 0.0) -> Bot:
     """A new player or spectator on this server."""
     return Bot(Connection(url, Identity(), errand), random.Random(seed), pace_seconds)
 
@@ -84,7 +84,7 @@ class Match:
     watching: asyncio.Task[None]
 
     @property
-    def sights(self) -> list[Sight]:
+    def sights(self) -> list[ViewerTranscript]:
         return [each.sight for each in (*self.players, *self.spectators)]
 
     async def moved(self, count: int) -> None:

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from fairest_cli.session.room_session import Visit, now_ms
+from fairest_cli.session.room_session import RoomSession, now_ms
 from fairest_cli.tui.app import FairestApp
 from fairest_cli.tui.board.card_input import LIFT_KEYS
 from fairest_cli.tui.launch import Start
 from fairest_cli.tui.settings import Keys
-from fairest_cli.tui.widgets.text_lines import Picture
+from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_protocol.calculation.moves import REDEAL, Move
 
 PATIENCE_SECONDS = 20.0
@@ -37,10 +37,10 @@ class Terminal:
         return "\n".join(strip.text.rstrip() for strip in strips)
 
     @property
-    def visit(self) -> Visit:
-        visit = self.app.visit
-        assert visit is not None
-        return visit
+    def session(self) -> RoomSession:
+        session = self.app.session
+        assert session is not None
+        return session
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Go on until it is so, with a deadline."""
@@ -68,7 +68,7 @@ class Terminal:
 
     def read(self, widget: str) -> str:
         """The text of one part of the screen."""
-        return self.app.screen.query_one(f"#{widget}", Picture).plain
+        return self.app.screen.query_one(f"#{widget}", TextLines).plain
 
     async def make(self, move: Move) -> None:
         """A move, with the keys that a player uses for it."""

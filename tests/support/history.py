@@ -15,23 +15,23 @@ from fairest_protocol.messages.fast_encoding import decode_entry
 from fairest_protocol.messages.from_server import Accepted, FromServer, Snapshot, View
 from fairest_server.room import view as seen
 from fairest_server.room.match_record import record_last_match
-from fairest_server.room.news import Step, tell
+from fairest_server.room.projection import project
 from fairest_server.room.state import RoomState
-from fairest_server.store.log import Log, fold
-from fairest_server.store.log_entries import Logged
-from fairest_server.store.redis.batching_client import Face
+from fairest_server.room.steps import LogEntry, Step, fold
+from fairest_server.store.log import Log
+from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.connect import connect
 
 
 @dataclass
-class Sight:
+class ViewerTranscript:
     """All that one viewer was shown of a room, over however many connections. `seat` is None for a spectator."""
 
     seat: int | None
     heard: list[FromServer] = field(default_factory=list)
 
 
-async def read_steps(redis: Face | str, room: str) -> list[Step]:
+async def read_steps(redis: BatchingRedis | str, room: str) -> list[Step]:
     """A room's log as it stands in Redis."""
     client = connect(redis) if isinstance(redis, str) else redis
     try:
@@ -41,12 +41,12 @@ async def read_steps(redis: Face | str, room: str) -> list[Step]:
             await client.aclose()
 
 
-async def read_room(redis: Face | str, room: str) -> RoomState:
+async def read_room(redis: BatchingRedis | str, room: str) -> RoomState:
     """A room as its log tells it."""
     return (await read_steps(redis, room))[-1].after
 
 
-def check_history(room: str, logged: Sequence[Logged], sights: Iterable[Sight]) -> list[str]:
+def check_history(room: str, logged: Sequence[LogEntry], sights: Iterable[ViewerTranscript]) -> list[str]:
     """Everything that is wrong, as sentences."""
     try:
         steps = fold(logged)
@@ -58,7 +58,7 @@ def check_history(room: str, logged: Sequence[Logged], sights: Iterable[Sight]) 
     return problems
 
 
-def _check_log(logged: Sequence[Logged]) -> Iterator[str]:
+def _check_log(logged: Sequence[LogEntry]) -> Iterator[str]:
     for place, entry in enumerate(logged, 1):
         if entry.index != place:
             yield f"entry {place} of the log has the index {entry.index}"
@@ -83,18 +83,18 @@ def _check_results(room: str, steps: Sequence[Step]) -> Iterator[str]:
 
 
 def _told(step: Step) -> list[Entry]:
-    return [decode_entry(news.text) for news in tell(step).news]
+    return [decode_entry(news.text) for news in project(step).news]
 
 
-def _check_sight(sight: Sight, steps: Sequence[Step]) -> Iterator[str]:
+def _check_sight(sight: ViewerTranscript, steps: Sequence[Step]) -> Iterator[str]:
     view = seen.views_of(steps[0].after)[sight.seat]
     shown: list[Entry] = []
-    marks = {view.mark}
+    marks = {view.cursor}
     moves = 0
     most_moves = 0
     for step in steps:
-        shown.extend(map(decode_entry, view.see(tell(step))))
-        marks.add(view.mark)
+        shown.extend(map(decode_entry, view.reveal(project(step))))
+        marks.add(view.cursor)
         if step.after.race is not None and sight.seat is not None:
             moves = step.after.race.racers[sight.seat].moves
             most_moves = max(moves, most_moves)

@@ -14,14 +14,14 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Play, Watch
 from fairest_protocol.messages.from_server import View
 from fairest_protocol.messages.options import RoomOptions
-from fairest_server.room.news import tell
+from fairest_server.room.projection import project
 from fairest_server.store.append_queue import Answer, Append
 from fairest_server.store.log import Log
-from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.appending import append_once
-from tests.support.history import Sight, check_history, read_steps
+from tests.support.history import ViewerTranscript, check_history, read_steps
 from tests.support.races import Table
-from tests.support.talker import Talker, talking
+from tests.support.wire_client import WireClient, talking
 
 OPTIONS = RoomOptions(rules="betsy-ross", redeals=2, countdown_seconds=0)
 
@@ -57,7 +57,7 @@ def find_won_race() -> tuple[int, list[Move]]:
     raise AssertionError("greedy play wins about one in three of these deals")
 
 
-async def write_race(redis: Face, room: str, seed: int, moves: list[Move], players: tuple[str, str]) -> None:
+async def write_race(redis: BatchingRedis, room: str, seed: int, moves: list[Move], players: tuple[str, str]) -> None:
     """Put a room into Redis in which both players have made these moves."""
     table = Table(seed, OPTIONS, players)
     table.start()
@@ -70,7 +70,9 @@ async def write_race(redis: Face, room: str, seed: int, moves: list[Move], playe
         assert await append_once(log, Append(room, 0, "", "0ddba115", events)) is Answer.APPENDED
 
 
-async def race_to_the_line(urls: tuple[str, str, str], redis: Face, room: str, seed: int, moves: list[Move]) -> Finish:
+async def race_to_the_line(
+    urls: tuple[str, str, str], redis: BatchingRedis, room: str, seed: int, moves: list[Move]
+) -> Finish:
     """Both players send the last move at once, each to a server of its own; a spectator sits at the third."""
     async with AsyncExitStack() as stack:
         everybody = [await stack.enter_async_context(talking(url)) for url in urls]
@@ -95,10 +97,10 @@ async def race_to_the_line(urls: tuple[str, str, str], redis: Face, room: str, s
         return Finish(outcome.winner, (sent[1] - sent[0]) * 1000, problems)
 
 
-async def _compare(redis: Face, room: str, everybody: list[Talker]) -> list[str]:
-    sights = [Sight(each.seat, each.heard) for each in everybody]
+async def _compare(redis: BatchingRedis, room: str, everybody: list[WireClient]) -> list[str]:
+    sights = [ViewerTranscript(each.seat, each.heard) for each in everybody]
     problems = check_history(room, await Log(redis).read(room), sights)
-    logged = map(tell, await read_steps(redis, room))
+    logged = map(project, await read_steps(redis, room))
     told = {"the log": [decode_entry(news.text) for step in logged for news in step.news]}
     for each in everybody:
         views = [message for message in each.heard if isinstance(message, View)]

@@ -16,12 +16,20 @@ from fairest_protocol.messages.from_server import ListedRoom
 from fairest_protocol.messages.options import RoomOptions, Spectators
 from fairest_protocol.value import replace
 from fairest_server.live.signing import SigningKey
-from fairest_server.room.commands import Command, CreateRoom, LoseLink, MakeMove, PassTime, Say, TakeSeat
+from fairest_server.room.commands import (
+    Command,
+    CreateRoom,
+    Disconnect,
+    ExpireDeadline,
+    MakeMove,
+    PlayerRequest,
+    TakeSeat,
+)
 from fairest_server.room.decide import Verdict, decide
 from fairest_server.room.events import RoundOpened
 from fairest_server.room.evolve import evolve
-from fairest_server.room.news import Step
 from fairest_server.room.state import RoomState
+from fairest_server.room.steps import Step
 
 KEY = SigningKey(bytes(32))
 Choose = Callable[[Board, random.Random], Move]
@@ -66,14 +74,14 @@ class Table:
         self.chance = random.Random(seed)
         self.steps: list[Step] = []
         self.now_ms = 1_000_000
-        self.tell(CreateRoom(options or RoomOptions(), players[0], "ann", "link-0"))
+        self.submit(CreateRoom(options or RoomOptions(), players[0], "ann", "link-0"))
 
     @property
     def state(self) -> RoomState:
         """The room now."""
         return self.steps[-1].after
 
-    def tell(self, command: Command) -> Verdict:
+    def submit(self, command: Command) -> Verdict:
         """Decide a command and log what follows from it."""
         verdict = decide(self.steps[-1].after if self.steps else None, command, self.draw_round)
         if isinstance(verdict, tuple):
@@ -85,11 +93,15 @@ class Table:
                 )
         return verdict
 
-    def say(self, seat: int, word: Ready | Reveal | Play | Rematch | Leave) -> Say | MakeMove:
+    def say(self, seat: int, word: Ready | Reveal | Play | Rematch | Leave) -> PlayerRequest | MakeMove:
         """What the player in this seat says, over the link that speaks for it."""
         holder = self.state.seats[seat]
-        link = holder.link or "" if holder else ""
-        return MakeMove(link, word.number, word.move) if isinstance(word, Play) else Say(link, word)
+        connection_id = holder.connection_id or "" if holder else ""
+        return (
+            MakeMove(connection_id, word.number, word.move)
+            if isinstance(word, Play)
+            else PlayerRequest(connection_id, word)
+        )
 
     def draw_round(self) -> RoundOpened:
         """A round from this table's random source."""
@@ -97,7 +109,7 @@ class Table:
 
     def seat_both(self) -> None:
         """The second player sits down, which opens a round."""
-        self.tell(TakeSeat(self.players[1], "bob", "link-1"))
+        self.submit(TakeSeat(self.players[1], "bob", "link-1"))
 
     def get_ready(self, *seats: int) -> dict[int, bytes]:
         """These seats get ready; returns the entropy that each is bound to."""
@@ -105,7 +117,7 @@ class Table:
         entropies = {seat: self.chance.randbytes(32) for seat in seats}
         for seat, entropy in entropies.items():
             round_id = self.state.round.round_id
-            self.tell(self.say(seat, Ready(round=round_id, entropy_hash=commit_entropy(round_id, seat, entropy))))
+            self.submit(self.say(seat, Ready(round=round_id, entropy_hash=commit_entropy(round_id, seat, entropy))))
         return entropies
 
     def deal(self) -> None:
@@ -116,18 +128,18 @@ class Table:
     def reveal(self, seat: int, entropy: bytes) -> Verdict:
         """This seat shows its entropy for the open round."""
         assert self.state.round is not None
-        return self.tell(self.say(seat, Reveal(round=self.state.round.round_id, entropy=entropy)))
+        return self.submit(self.say(seat, Reveal(round=self.state.round.round_id, entropy=entropy)))
 
     def lose_link(self, seat: int) -> Verdict:
         """This seat's connection is lost."""
-        return self.tell(LoseLink(self.state.seat(seat).link or ""))
+        return self.submit(Disconnect(self.state.seat(seat).connection_id or ""))
 
     def let_time_pass(self) -> Verdict:
         """Judge the next deadline."""
         deadline = self.state.next_deadline()
         assert deadline is not None
         self.now_ms = max(self.now_ms, deadline.at_ms)
-        return self.tell(PassTime(deadline.at_ms))
+        return self.submit(ExpireDeadline(deadline.at_ms))
 
     def swap_deal(self, sealed: SealedDeal) -> None:
         """Another deal lies in the place of the one just dealt."""
@@ -149,7 +161,7 @@ class Table:
         """This seat makes a move under the number that comes next."""
         assert self.state.race is not None
         number = self.state.race.racers[seat].moves + 1
-        return self.tell(self.say(seat, Play(number=number, move=MOVES[move] if isinstance(move, str) else move)))
+        return self.submit(self.say(seat, Play(number=number, move=MOVES[move] if isinstance(move, str) else move)))
 
     def race(
         self, choose: Choose, eagerness: tuple[int, int] = (1, 1), stops: float = 0.0, most: int = 100_000

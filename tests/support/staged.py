@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairest_cli.bots.policies import choose_greedy
-from fairest_cli.model.known_room import Link, Model
-from fairest_cli.model.seal_check import Bond, Witness
+from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
+from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
 from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity
-from fairest_cli.session.room_session import Visit
+from fairest_cli.session.room_session import RoomSession
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.calculation.seal import commit_secret
 from fairest_protocol.messages.from_client import Join, Watch
@@ -25,12 +25,12 @@ SEED = 11
 
 
 @dataclass
-class Stage:
+class StagedRoom:
     """A room at some moment."""
 
     table: Table
 
-    def model(self, viewer: int | None = 0) -> Model:
+    def model(self, viewer: int | None = 0) -> KnownRoom:
         """What a viewer knows who has just come in."""
         shown = view(self.table.steps, viewer)
         snapshot = Snapshot(
@@ -41,25 +41,25 @@ class Stage:
             now_ms=self.table.now_ms,
             scene=scene(self.table.state, shown),
         )
-        witness = Witness(key=KEY.public, bond=None if viewer is None else self._bond(viewer))
-        model = Model(witness=witness).connected(Link.CONNECTED).heard(snapshot, self.table.now_ms)
+        seal = SealCheck(key=KEY.public, bond=None if viewer is None else self._bond(viewer))
+        model = KnownRoom(seal=seal).connected(ConnectionStatus.CONNECTED).heard(snapshot, self.table.now_ms)
         race = self.table.state.race
         if race is None:
             return model
         first, second = (racer.board.placed for racer in race.racers)
         return replace(model, placed=(first, second))
 
-    def visit(self, viewer: int | None = 0) -> Visit:
+    def session(self, viewer: int | None = 0) -> RoomSession:
         """The same, for a screen; nobody is at the other end."""
         errand = Watch(room=ROOM) if viewer is None else Join(room=ROOM)
         connection = Connection("ws://127.0.0.1:8765", Identity(), errand)
         connection.model = self.model(viewer)
-        visit = Visit(connection, clock=lambda: self.table.now_ms)
-        visit.course = visit.course.after(connection.model, self.table.now_ms)
+        session = RoomSession(connection, clock=lambda: self.table.now_ms)
+        session.progress = session.progress.after(connection.model, self.table.now_ms)
         if self.table.state.match_is_over:
-            visit.finished = connection.model
-            visit.record, visit.record_path = self.record(), Path("/records/race.jsonl")
-        return visit
+            session.finished = connection.model
+            session.record, session.record_path = self.record(), Path("/records/race.jsonl")
+        return session
 
     def record(self) -> Record:
         """The record of the match that is over."""
@@ -67,20 +67,20 @@ class Stage:
         assert record is not None
         return KEY.sign(record)
 
-    def _bond(self, seat: int) -> Bond | None:
+    def _bond(self, seat: int) -> EntropyCommitment | None:
         opened, holder = self.table.state.round, self.table.state.seats[seat]
         if opened is None or holder is None or holder.entropy_hash is None:
             return None
         commitment = commit_secret(opened.round_id, opened.secret)
-        return Bond(opened.round_id, commitment, seat, holder.entropy or b"", holder.entropy_hash)
+        return EntropyCommitment(opened.round_id, commitment, seat, holder.entropy or b"", holder.entropy_hash)
 
 
-def waiting() -> Stage:
+def waiting() -> StagedRoom:
     """One player is here."""
-    return Stage(Table(SEED))
+    return StagedRoom(Table(SEED))
 
 
-def getting_ready() -> Stage:
+def getting_ready() -> StagedRoom:
     """Both are here, and one is ready."""
     stage = waiting()
     stage.table.seat_both()
@@ -88,7 +88,7 @@ def getting_ready() -> Stage:
     return stage
 
 
-def counting_down() -> Stage:
+def counting_down() -> StagedRoom:
     """The cards are dealt."""
     stage = waiting()
     stage.table.seat_both()
@@ -96,7 +96,7 @@ def counting_down() -> Stage:
     return stage
 
 
-def racing(turns: tuple[int, int] = (30, 22), options: RoomOptions | None = None) -> Stage:
+def racing(turns: tuple[int, int] = (30, 22), options: RoomOptions | None = None) -> StagedRoom:
     """Each player has made so many moves, as the greedy bot does."""
     table, chance = Table(SEED, options), random.Random(SEED)
     table.start()
@@ -108,12 +108,12 @@ def racing(turns: tuple[int, int] = (30, 22), options: RoomOptions | None = None
             if left[seat]:
                 left[seat] -= 1
                 table.play(seat, choose_greedy(race.racers[seat].board, chance))
-    return Stage(table)
+    return StagedRoom(table)
 
 
-def finished() -> Stage:
+def finished() -> StagedRoom:
     """The race is over."""
     table = Table(SEED)
     table.start()
     table.race(choose_greedy)
-    return Stage(table)
+    return StagedRoom(table)

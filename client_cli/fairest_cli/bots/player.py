@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import Final
 
 from fairest_cli.bots.policies import Policy
-from fairest_cli.model.known_room import Model
+from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.session.connection import Connection, Update
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import MatchRecord
@@ -15,7 +15,7 @@ from fairest_protocol.messages.from_server import MatchRecord
 ALONE: Final = 10
 """So many times as fast does a bot think once the other player has stopped."""
 
-Show = Callable[[Model, Update], None]
+Show = Callable[[KnownRoom, Update], None]
 """Told of each change: what we knew before, and what changed."""
 
 
@@ -52,13 +52,13 @@ async def play_match(
     return None
 
 
-def _pace(model: Model, pace_seconds: float) -> float:
+def _pace(model: KnownRoom, pace_seconds: float) -> float:
     """Nobody wants to wait for a bot that has nobody left to race against."""
     is_alone = model.scene is not None and model.seat is not None and model.scene.seats[1 - model.seat].has_stopped
     return pace_seconds / ALONE if is_alone else pace_seconds
 
 
-async def _attend(connection: Connection, model: Model, rematches: bool) -> None:
+async def _attend(connection: Connection, model: KnownRoom, rematches: bool) -> None:
     """What a player does between races."""
     scene, own = model.scene, model.own
     if scene is None or own is None:

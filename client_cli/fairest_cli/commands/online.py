@@ -28,7 +28,7 @@ from fairest_cli.commands.options import (
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.model.round_check import Cheated
 from fairest_cli.records.receipts import receipts_folder
-from fairest_cli.session.connection import Errand, Rejected
+from fairest_cli.session.connection import EntryRequest, Rejected
 from fairest_cli.session.identity import IdentityInUse
 from fairest_cli.session.local_server import NoServer
 from fairest_cli.text.board_text import as_json_line, clean
@@ -220,16 +220,16 @@ def main() -> None:
     app()
 
 
-def _go(errand: Errand, server: str, name: str | None, *, as_json: bool, plain: bool) -> None:
+def _go(request: EntryRequest, server: str, name: str | None, *, as_json: bool, plain: bool) -> None:
     """Into a room, by the face that suits what we write to."""
     if is_full_screen(plain=plain, as_json=as_json):
         from fairest_cli.tui.launch import InRoom
 
-        _open_face(InRoom(errand, server, name))
-    elif isinstance(errand, Watch):
-        _run(watch_room(server, errand, as_json))
+        _open_face(InRoom(request, server, name))
+    elif isinstance(request, Watch):
+        _run(watch_room(server, request, as_json))
     else:
-        _run(race(server, name, errand, as_json))
+        _run(race(server, name, request, as_json))
 
 
 def _open_face(start: "Start") -> None:

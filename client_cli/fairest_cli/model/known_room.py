@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import field
 
 from fairest_cli.model.round_check import Cheated
-from fairest_cli.model.seal_check import Bond, Witness
+from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.messages.entries import Entry, Moved
@@ -32,7 +32,7 @@ from fairest_protocol.value import Value, replace
 DEFAULT_SERVER: Final = "ws://127.0.0.1:8765"
 
 
-class Link(Enum):
+class ConnectionStatus(Enum):
     """How we stand with the server."""
 
     CONNECTING = "connecting"
@@ -44,11 +44,11 @@ class Contradiction(ValueError):
     """The server sent something that cannot follow from what it sent before."""
 
 
-class Model(Value):
+class KnownRoom(Value):
     """The room as far as it was shown to us. `sent` are our moves that the server has not answered yet."""
 
     server_url: str = DEFAULT_SERVER
-    link: Link = Link.CONNECTING
+    link: ConnectionStatus = ConnectionStatus.CONNECTING
     name: str = ""
     room: str | None = None
     seat: int | None = None
@@ -58,7 +58,7 @@ class Model(Value):
     placed: tuple[int, int] | None = None
     sent: tuple[Play, ...] = ()
     clock_ahead_ms: int = 0
-    witness: Witness = field(default_factory=Witness)
+    seal: SealCheck = field(default_factory=SealCheck)
 
     @property
     def invitation(self) -> str:
@@ -92,29 +92,29 @@ class Model(Value):
         number = self.sent[-1].number if self.sent else self.own.moves if self.own else 0
         return Play(number=number + 1, move=move)
 
-    def playing(self, play: Play) -> "Model":
+    def playing(self, play: Play) -> "KnownRoom":
         """The model after a move was sent."""
         return replace(self, sent=(*self.sent, play))
 
-    def connected(self, link: Link) -> "Model":
+    def connected(self, link: ConnectionStatus) -> "KnownRoom":
         """The model after the connection changed."""
         return replace(self, link=link)
 
-    def bound(self, bond: Bond | None) -> "Model":
+    def bound(self, bond: EntropyCommitment | None) -> "KnownRoom":
         """The model of who is bound like this."""
-        return replace(self, witness=self.witness.bound(bond))
+        return replace(self, seal=self.seal.bound(bond))
 
-    def heard(self, message: FromServer, now_ms: int) -> "Model":
+    def heard(self, message: FromServer, now_ms: int) -> "KnownRoom":
         """The model after a message. `now_ms` is our own clock.
 
         Raises `Contradiction` for a message that cannot follow, and `Cheated` for one that breaks the seal.
         """
         match message:
             case Welcome(name=name, key=key, now_ms=server_ms):
-                if self.witness.key not in (None, key):
+                if self.seal.key not in (None, key):
                     raise Cheated("The server signs with another key than a moment ago.")
-                witness = replace(self.witness, key=key)
-                return replace(self, name=name, witness=witness, clock_ahead_ms=now_ms - server_ms)
+                seal = replace(self.seal, key=key)
+                return replace(self, name=name, seal=seal, clock_ahead_ms=now_ms - server_ms)
             case Snapshot():
                 if self.room == message.room and self.scene and self.scene.options != message.scene.options:
                     raise Cheated("The server has changed the rules of the room.")
@@ -127,7 +127,7 @@ class Model(Value):
                         position=message.position,
                         tag=message.tag,
                         placed=None,
-                        witness=self.witness.saw(message.scene, message.seat),
+                        seal=self.seal.saw(message.scene, message.seat),
                         clock_ahead_ms=now_ms - message.now_ms,
                     )
                 )
@@ -148,13 +148,13 @@ class Model(Value):
             case Refused() | Error() | MatchRecord() | LobbyPage():
                 return self
 
-    def _viewed(self, message: View) -> "Model":
+    def _viewed(self, message: View) -> "KnownRoom":
         if self.scene is None or message.position > self.position + 1:
             raise Contradiction(f"entry {message.position} of the view follows entry {self.position}")
-        scene, witness = self.scene, self.witness
+        scene, seal = self.scene, self.seal
         for entry in message.entries[self.position + 1 - message.position :]:
-            self._check_own(entry, witness)
-            witness = witness.after(entry, scene.options)
+            self._check_own(entry, seal)
+            seal = seal.after(entry, scene.options)
             try:
                 scene = scene.after(entry)
             except ValueError as reason:
@@ -162,16 +162,16 @@ class Model(Value):
         position = message.position + len(message.entries) - 1
         if position < self.position:
             return self
-        return self._settled(replace(self, scene=scene, witness=witness, position=position, tag=message.tag))
+        return self._settled(replace(self, scene=scene, seal=seal, position=position, tag=message.tag))
 
-    def _check_own(self, entry: Entry, witness: Witness) -> None:
+    def _check_own(self, entry: Entry, seal: SealCheck) -> None:
         """Nobody moves in our name. What a client of ours sent before it was killed, we cannot know."""
-        if not isinstance(entry, Moved) or entry.seat != self.seat or witness.logs is None:
+        if not isinstance(entry, Moved) or entry.seat != self.seat or seal.logs is None:
             return
         if not any((play.number, play.move) == (entry.number, entry.move) for play in self.sent):
             raise Cheated(f"The server made the move {entry.move} in our name.")
 
-    def _settled(self, model: "Model") -> "Model":
+    def _settled(self, model: "KnownRoom") -> "KnownRoom":
         """Moves that the view shows as made, or that a new round makes meaningless, are sent no more."""
         own = model.own
         done = own.moves if own and model.phase is Phase.RACING else None

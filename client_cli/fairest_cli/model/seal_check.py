@@ -15,15 +15,15 @@ from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.deal import make_deal, seal_deal, sealed_pass
 from fairest_protocol.calculation.moves import REDEAL
 from fairest_protocol.calculation.round import Outcome, Turn
-from fairest_protocol.calculation.rules import BadRules, Foundation, Redeal, Rules, Thrown
+from fairest_protocol.calculation.rules import BadRules, Foundation, Redeal, RolledFoundations, Rules
 from fairest_protocol.calculation.seal import (
     commit_entropy,
     commit_secret,
+    commitment_statement,
     make_check_words,
     make_envelope,
     make_seed,
     root_envelopes,
-    state_commitment,
 )
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry
@@ -35,7 +35,7 @@ Pair = tuple[bytes | None, bytes | None]
 Logs = tuple[tuple[Shown, ...], tuple[Shown, ...]]
 
 
-class Bond(Value):
+class EntropyCommitment(Value):
     """What we are bound to in a round: our entropy, for this commitment of the server and this seat.
 
     `other_hash` is what the other player was bound to when we showed our entropy; None as long as we have not.
@@ -49,7 +49,7 @@ class Bond(Value):
     other_hash: bytes | None = None
 
 
-class Witness(Value):
+class SealCheck(Value):
     """What was shown of the sealed deal of one round.
 
     `opened` has the card behind each envelope that was opened, by sealed pass and position; `last` is the turn of each
@@ -60,14 +60,14 @@ class Witness(Value):
 
     key: bytes | None = None
     seat: int | None = None
-    bond: Bond | None = None
+    bond: EntropyCommitment | None = None
     past: frozenset[bytes] = frozenset()
     round_id: bytes | None = None
     commitment: bytes = b""
     is_opened: bool = False
     hashes: Pair = (None, None)
     entropies: Pair = (None, None)
-    terms: str = ""
+    rules_id: str = ""
     layout: tuple[Foundation, ...] | None = None
     laid: tuple[Card, ...] | None = None
     envelopes: tuple[tuple[bytes, ...], ...] = ()
@@ -84,7 +84,7 @@ class Witness(Value):
         if self.round_id is None or not self.envelopes or first is None or second is None:
             return ()
         root = root_envelopes(self.envelopes)
-        return make_check_words(self.round_id, self.commitment, (first, second), root, self.terms)
+        return make_check_words(self.round_id, self.commitment, (first, second), root, self.rules_id)
 
     @property
     def is_bound(self) -> bool:
@@ -97,15 +97,15 @@ class Witness(Value):
         return self.is_bound and not self.is_opened and self.own_bond is not None
 
     @property
-    def own_bond(self) -> Bond | None:
+    def own_bond(self) -> EntropyCommitment | None:
         """Our bond, if it is of this round."""
         return self.bond if self.bond and self.bond.round_id == self.round_id else None
 
-    def bound(self, bond: Bond | None) -> "Witness":
+    def bound(self, bond: EntropyCommitment | None) -> "SealCheck":
         """The witness who knows what we are bound to."""
         return replace(self, bond=bond)
 
-    def after(self, entry: Entry, options: RoomOptions) -> "Witness":
+    def after(self, entry: Entry, options: RoomOptions) -> "SealCheck":
         """The witness after one more entry of the view. Raises `Cheated`."""
         match entry:
             case entries.RoundOpened():
@@ -138,7 +138,7 @@ class Witness(Value):
             case _:
                 return self
 
-    def saw(self, scene: Scene, seat: int | None) -> "Witness":
+    def saw(self, scene: Scene, seat: int | None) -> "SealCheck":
         """The witness after a snapshot, which may not take back what was shown before. Raises `Cheated`."""
         is_dropped = self.round_id is not None and scene.round != self.round_id and self.is_bound and not self.is_opened
         if is_dropped and seat is not None:
@@ -150,89 +150,89 @@ class Witness(Value):
             return replace(_fresh(self), seat=seat)
         if scene.commitment is None:
             raise Cheated("The server has opened a round without committing itself.")
-        witness = replace(self, seat=seat, logs=None)
+        seal = replace(self, seat=seat, logs=None)
         if scene.round != self.round_id:
             signature = scene.signature or b""
-            witness = replace(_committed(self, scene.round, scene.commitment, signature), seat=seat, logs=None)
+            seal = replace(_committed(self, scene.round, scene.commitment, signature), seat=seat, logs=None)
         elif scene.commitment != self.commitment:
             raise Cheated("The server shows another commitment than before for the same round.")
         for number, each in enumerate(scene.seats):
-            witness = witness if each.entropy_hash is None else _with_hash(witness, number, each.entropy_hash)
-            witness = witness if each.entropy is None else _with_entropy(witness, number, each.entropy)
+            seal = seal if each.entropy_hash is None else _with_hash(seal, number, each.entropy_hash)
+            seal = seal if each.entropy is None else _with_entropy(seal, number, each.entropy)
         if scene.envelopes:
-            if witness.envelopes and witness.envelopes != scene.envelopes:
+            if seal.envelopes and seal.envelopes != scene.envelopes:
                 raise Cheated("The server shows other envelopes than before for the same round.")
             redealt = [(scene.options.redeals or 0) - each.board.redeals if each.board else 0 for each in scene.seats]
-            witness = replace(
-                witness,
-                terms=scene.options.terms(),
+            seal = replace(
+                seal,
+                rules_id=scene.options.rules_id(),
                 envelopes=scene.envelopes,
                 last=(scene.seats[0].turn, scene.seats[1].turn),
                 redeals=(redealt[0], redealt[1]),
             )
-        return witness if scene.secret is None else _with_secret(witness, scene.secret, scene.options, None)
+        return seal if scene.secret is None else _with_secret(seal, scene.secret, scene.options, None)
 
 
-def describe_proof(witness: Witness) -> Sequence[str]:
+def describe_proof(seal: SealCheck) -> Sequence[str]:
     """What a round's end proved about its deal, in one sentence or none."""
-    if not witness.envelopes:
+    if not seal.envelopes:
         return ()
-    if witness.proved is None:
+    if seal.proved is None:
         return (
             "NOT PROVED: this client does not know these rules; fairest verify of a newer one can prove the record.",
         )
-    return (f"Sealed deal: {witness.proved} of {witness.proved} envelopes right, and the commitment was kept.",)
+    return (f"Sealed deal: {seal.proved} of {seal.proved} envelopes right, and the commitment was kept.",)
 
 
-def _fresh(witness: Witness) -> Witness:
+def _fresh(seal: SealCheck) -> SealCheck:
     """A witness of no round, who remembers whom it deals with and which rounds there were."""
-    seen = {witness.round_id} if witness.round_id is not None else set()
-    return Witness(key=witness.key, seat=witness.seat, bond=witness.bond, past=witness.past | seen)
+    seen = {seal.round_id} if seal.round_id is not None else set()
+    return SealCheck(key=seal.key, seat=seal.seat, bond=seal.bond, past=seal.past | seen)
 
 
-def _opened(witness: Witness, entry: entries.RoundOpened) -> Witness:
-    _check_opened(witness, "opens another round")
-    return _committed(witness, entry.round, entry.commitment, entry.signature)
+def _opened(seal: SealCheck, entry: entries.RoundOpened) -> SealCheck:
+    _check_opened(seal, "opens another round")
+    return _committed(seal, entry.round, entry.commitment, entry.signature)
 
 
-def _committed(witness: Witness, round_id: bytes, commitment: bytes, signature: bytes) -> Witness:
+def _committed(seal: SealCheck, round_id: bytes, commitment: bytes, signature: bytes) -> SealCheck:
     """A new round, never seen before, to which the server has signed its commitment."""
-    fresh = _fresh(witness)
+    fresh = _fresh(seal)
     bond = fresh.bond
     if round_id in fresh.past or (bond and bond.round_id == round_id and bond.commitment != commitment):
         raise Cheated("The server opens a round again that it had opened before.")
-    if fresh.key is None or not is_signed(state_commitment(round_id, commitment), signature, fresh.key):
+    if fresh.key is None or not is_signed(commitment_statement(round_id, commitment), signature, fresh.key):
         raise Cheated("The server did not sign its commitment with the key that it shows.")
     return replace(fresh, round_id=round_id, commitment=commitment, logs=((), ()))
 
 
-def _check_opened(witness: Witness, deed: str) -> None:
-    if witness.round_id is not None and not witness.is_opened:
-        raise Cheated(f"The server {deed} and never opened its commitment {witness.commitment.hex()[:16]}.")
+def _check_opened(seal: SealCheck, deed: str) -> None:
+    if seal.round_id is not None and not seal.is_opened:
+        raise Cheated(f"The server {deed} and never opened its commitment {seal.commitment.hex()[:16]}.")
 
 
-def _with_hash(witness: Witness, seat: int, entropy_hash: bytes) -> Witness:
-    known, bond = witness.hashes[seat], witness.own_bond
-    _round_of(witness)  # or the server is ahead of itself
+def _with_hash(seal: SealCheck, seat: int, entropy_hash: bytes) -> SealCheck:
+    known, bond = seal.hashes[seat], seal.own_bond
+    _round_of(seal)  # or the server is ahead of itself
     if known is not None and known != entropy_hash:
         raise Cheated(f"The server changed the entropy hash of seat {seat + 1}.")
-    if seat == witness.seat and (bond is None or entropy_hash != bond.entropy_hash):
+    if seat == seal.seat and (bond is None or entropy_hash != bond.entropy_hash):
         raise Cheated("The server shows another entropy hash for us than the one that we sent.")
-    if seat != witness.seat and bond is not None and bond.other_hash not in (None, entropy_hash):
+    if seat != seal.seat and bond is not None and bond.other_hash not in (None, entropy_hash):
         raise Cheated("The other player was bound anew after we had shown our entropy.")
-    return replace(witness, hashes=_put(witness.hashes, seat, entropy_hash))
+    return replace(seal, hashes=_put(seal.hashes, seat, entropy_hash))
 
 
-def _with_entropy(witness: Witness, seat: int, entropy: bytes) -> Witness:
-    if commit_entropy(_round_of(witness), seat, entropy) != witness.hashes[seat]:
+def _with_entropy(seal: SealCheck, seat: int, entropy: bytes) -> SealCheck:
+    if commit_entropy(_round_of(seal), seat, entropy) != seal.hashes[seat]:
         raise Cheated(f"The entropy of seat {seat + 1} does not belong to the hash that was shown before.")
-    return replace(witness, entropies=_put(witness.entropies, seat, entropy))
+    return replace(seal, entropies=_put(seal.entropies, seat, entropy))
 
 
-def _dealt(witness: Witness, entry: entries.Dealt, options: RoomOptions) -> Witness:
-    if None in witness.entropies:
+def _dealt(seal: SealCheck, entry: entries.Dealt, options: RoomOptions) -> SealCheck:
+    if None in seal.entropies:
         raise Cheated("The server deals before both players have shown their entropy.")
-    if witness.envelopes:
+    if seal.envelopes:
         raise Cheated("The server deals a second time.")
     if (entry.piles, entry.redeals) != (options.piles, options.redeals):
         raise Cheated("The server deals for other rules than those of the room.")
@@ -241,7 +241,7 @@ def _dealt(witness: Witness, entry: entries.Dealt, options: RoomOptions) -> Witn
         _check_layout(rules, entry)
     laid = (*entry.starters, *entry.markers)
     return replace(
-        witness, terms=options.terms(), layout=entry.layout, laid=laid, envelopes=entry.envelopes, logs=((), ())
+        seal, rules_id=options.rules_id(), layout=entry.layout, laid=laid, envelopes=entry.envelopes, logs=((), ())
     )
 
 
@@ -250,7 +250,7 @@ def _check_layout(rules: Rules, entry: entries.Dealt) -> None:
     passes = 1 + rules.redeals * (rules.redeal is Redeal.RESHUFFLED)
     if [len(sealed) for sealed in entry.envelopes] != [rules.stock] * passes:
         raise Cheated("The server showed more or fewer envelopes than its deal has.")
-    if isinstance(rules.foundations, Thrown):
+    if isinstance(rules.foundations, RolledFoundations):
         return
     usual = make_deal(rules, bytes(32))
     if (entry.layout, entry.starters, entry.markers) != (usual.foundations, usual.starters, usual.markers):
@@ -265,60 +265,60 @@ def _known_rules(options: RoomOptions) -> Rules | None:
         return None
 
 
-def _turned(witness: Witness, entry: entries.Turned) -> Witness:
+def _turned(seal: SealCheck, entry: entries.Turned) -> SealCheck:
     """Open an envelope."""
     turn = Turn(entry.pass_number, entry.position)
-    _check_order(witness, entry.seat, turn)
-    number = sealed_pass(entry.pass_number, witness.envelopes)
+    _check_order(seal, entry.seat, turn)
+    number = sealed_pass(entry.pass_number, seal.envelopes)
     place, card = (number, entry.position), entry.card
-    sealed = witness.envelopes[number] if witness.envelopes else ()
+    sealed = seal.envelopes[number] if seal.envelopes else ()
     if entry.position >= len(sealed):
         raise Cheated(f"The server turns a card at {name_place(turn)}, which it has not sealed.")
-    if make_envelope(_round_of(witness), number, entry.position, card, entry.salt) != sealed[entry.position]:
+    if make_envelope(_round_of(seal), number, entry.position, card, entry.salt) != sealed[entry.position]:
         raise Cheated(f"The card at {name_place(turn)}, {card}, does not come from its envelope.")
-    if card in (witness.laid or ()) or any(
-        other == card and at != place and at[0] == number for at, other in witness.opened.items()
+    if card in (seal.laid or ()) or any(
+        other == card and at != place and at[0] == number for at, other in seal.opened.items()
     ):
         raise Cheated(f"The card at {name_place(turn)}, {card}, lies somewhere else already.")
-    last = (turn, witness.last[1]) if entry.seat == 0 else (witness.last[0], turn)
-    return replace(witness, opened={**witness.opened, place: card}, last=last)
+    last = (turn, seal.last[1]) if entry.seat == 0 else (seal.last[0], turn)
+    return replace(seal, opened={**seal.opened, place: card}, last=last)
 
 
-def _check_order(witness: Witness, seat: int, turn: Turn) -> None:
+def _check_order(seal: SealCheck, seat: int, turn: Turn) -> None:
     """Cards come in the order that was sealed; before the first redeal without a gap, after one with its number."""
-    last = witness.last[seat] or Turn(0, -1)
+    last = seal.last[seat] or Turn(0, -1)
     is_next = turn.position == last.position + 1 if turn.pass_number == 0 else turn > last
-    if not is_next or turn.pass_number != witness.redeals[seat]:
+    if not is_next or turn.pass_number != seal.redeals[seat]:
         raise Cheated(f"Seat {seat + 1} turns the card at {name_place(turn)} after the one at {name_place(last)}.")
 
 
-def _logged(witness: Witness, seat: int, entry: Shown) -> Witness:
-    if witness.logs is None:
-        return witness
-    first, second = witness.logs
-    return replace(witness, logs=((*first, entry), second) if seat == 0 else (first, (*second, entry)))
+def _logged(seal: SealCheck, seat: int, entry: Shown) -> SealCheck:
+    if seal.logs is None:
+        return seal
+    first, second = seal.logs
+    return replace(seal, logs=((*first, entry), second) if seat == 0 else (first, (*second, entry)))
 
 
-def _with_secret(witness: Witness, secret: bytes, options: RoomOptions, outcome: Outcome | None) -> Witness:
+def _with_secret(seal: SealCheck, secret: bytes, options: RoomOptions, outcome: Outcome | None) -> SealCheck:
     """The end: everything is opened."""
-    if commit_secret(_round_of(witness), secret) != witness.commitment:
+    if commit_secret(_round_of(seal), secret) != seal.commitment:
         raise Cheated("The secret does not belong to the commitment: the server has changed it since.")
-    first, second = witness.entropies
+    first, second = seal.entropies
     rules = _known_rules(options)
-    if not witness.envelopes or first is None or second is None or rules is None:
-        return replace(witness, is_opened=True)
-    sealed = seal_deal(rules, make_seed(secret, (first, second), _round_of(witness)), _round_of(witness))
-    check_deal(sealed, witness.envelopes, witness.opened, witness.laid, witness.layout)
-    if outcome is not None and witness.logs is not None and witness.laid is not None:
+    if not seal.envelopes or first is None or second is None or rules is None:
+        return replace(seal, is_opened=True)
+    sealed = seal_deal(rules, make_seed(secret, (first, second), _round_of(seal)), _round_of(seal))
+    check_deal(sealed, seal.envelopes, seal.opened, seal.laid, seal.layout)
+    if outcome is not None and seal.logs is not None and seal.laid is not None:
         ties = options.direct_breaks_ties
-        check_race(rules, sealed.deal, witness.logs, outcome, direct_breaks_ties=ties)
-    return replace(witness, is_opened=True, proved=sum(map(len, sealed.envelopes)))
+        check_race(rules, sealed.deal, seal.logs, outcome, direct_breaks_ties=ties)
+    return replace(seal, is_opened=True, proved=sum(map(len, sealed.envelopes)))
 
 
-def _round_of(witness: Witness) -> bytes:
-    if witness.round_id is None:
+def _round_of(seal: SealCheck) -> bytes:
+    if seal.round_id is None:
         raise Cheated("The server shows part of a deal before it has committed itself to one.")
-    return witness.round_id
+    return seal.round_id
 
 
 def _put(pair: Pair, seat: int, value: bytes) -> Pair:

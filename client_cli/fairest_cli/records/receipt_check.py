@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fairest_cli.model.known_room import Contradiction, Model
+from fairest_cli.model.known_room import Contradiction, KnownRoom
 from fairest_cli.model.round_check import Cheated
-from fairest_cli.model.seal_check import Bond, Witness
+from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
 from fairest_cli.records.record_check import Wrong
 from fairest_cli.text.board_text import clean
 from fairest_protocol.calculation.deal import Deal, make_deal
 from fairest_protocol.calculation.record import Record, RecordedMove, RecordedRound
 from fairest_protocol.messages import entries
-from fairest_protocol.messages.codec import BrokenMessage, decode_from_client, decode_from_server
+from fairest_protocol.messages.codec import ProtocolViolation, decode_from_client, decode_from_server
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.from_client import Play, Ready, Reveal
 from fairest_protocol.messages.from_server import Snapshot, View
@@ -47,22 +47,22 @@ def compare_receipt(record: Record, lines: Sequence[str]) -> Iterator[str]:
     Raises `Wrong` at the first difference, also where the receipt shows that the server broke the seal, and
     `BadReceipt`.
     """
-    witness = _Comparison(record)
+    seal = _Comparison(record)
     for number, line in enumerate(lines, 1):
         kind, fields = _read(number, line)
         where = f"Line {number} of the receipt"
         try:
             if kind == "receipt":
-                witness.begin(fields.get("key"), where)
+                seal.begin(fields.get("key"), where)
             elif kind == "said":
-                witness.said(decode_from_client(json.dumps(fields)), where)
+                seal.said(decode_from_client(json.dumps(fields)), where)
             else:
-                witness.heard(decode_from_server(json.dumps(fields)), where)
-        except BrokenMessage as reason:
+                seal.heard(decode_from_server(json.dumps(fields)), where)
+        except ProtocolViolation as reason:
             raise BadReceipt(f"line {number} holds no message ({reason})") from reason
         except (Cheated, Contradiction) as reason:
             raise Wrong(f"{where}: {reason}") from reason
-    yield from witness.conclude()
+    yield from seal.conclude()
 
 
 def _read(number: int, line: str) -> tuple[str, dict[str, Any]]:
@@ -83,29 +83,31 @@ class _Comparison:
         self._record = record
         self._rounds = {played.round_id: played for played in record.rounds}
         self._deals: dict[bytes, Deal] = {}
-        self._model = Model()
+        self._model = KnownRoom()
         self._account = _Account()
 
     def begin(self, key: str | None, where: str) -> None:
         """A session of the client, which remembers what it was bound to before."""
         if key != self._record.key.hex():
             raise Wrong(f"{where}: the server had the key {clean(str(key))[:64]}, not that of the record.")
-        self._model = Model(witness=Witness(key=self._record.key, bond=self._model.witness.bond))
+        self._model = KnownRoom(seal=SealCheck(key=self._record.key, bond=self._model.seal.bond))
 
     def said(self, message: object, where: str) -> None:
         """Our own words: we were bound after the server was, and the record has our bytes."""
-        witness, account = self._model.witness, self._account
+        seal, account = self._model.seal, self._account
         match message:
             case Ready(round=round_id, entropy_hash=entropy_hash):
                 if round_id not in account.rounds:
                     raise Wrong(f"{where}: we were bound to a round before its commitment was shown.")
-                if witness.seat is not None and round_id == witness.round_id:
-                    self._model = self._model.bound(Bond(round_id, witness.commitment, witness.seat, b"", entropy_hash))
+                if seal.seat is not None and round_id == seal.round_id:
+                    self._model = self._model.bound(
+                        EntropyCommitment(round_id, seal.commitment, seal.seat, b"", entropy_hash)
+                    )
                 self._compare_own(round_id, "entropy hash", entropy_hash, where)
             case Reveal(round=round_id, entropy=entropy):
-                if witness.bond is not None and round_id == witness.bond.round_id:
-                    other_hash = witness.hashes[1 - witness.bond.seat]
-                    self._model = self._model.bound(replace(witness.bond, other_hash=other_hash))
+                if seal.bond is not None and round_id == seal.bond.round_id:
+                    other_hash = seal.hashes[1 - seal.bond.seat]
+                    self._model = self._model.bound(replace(seal.bond, other_hash=other_hash))
                 self._compare_own(round_id, "entropy", entropy, where)
             case Play():
                 self._model = self._model.playing(message)
@@ -124,9 +126,9 @@ class _Comparison:
     def heard(self, message: object, where: str) -> None:
         """What the server showed, one entry after the other."""
         if isinstance(message, Snapshot):
-            known = self._model.witness.round_id
+            known = self._model.seal.round_id
             self._model = self._model.heard(message, 0)
-            if self._model.witness.round_id != known:
+            if self._model.seal.round_id != known:
                 # What was missed may have been the end of a match: only what follows surely belongs to the next.
                 self._account.match_began = len(self._account.rounds)
             self._note_round()
@@ -144,34 +146,34 @@ class _Comparison:
             raise BadReceipt(f"{where} holds a message that a receipt does not keep")
 
     def _note_round(self) -> None:
-        witness, account = self._model.witness, self._account
-        if witness.round_id is None:
+        seal, account = self._model.seal, self._account
+        if seal.round_id is None:
             return
-        if witness.round_id not in account.rounds:
-            account.rounds.append(witness.round_id)
-        account.begins.setdefault(witness.round_id, account.match_began)
-        if witness.is_bound:
-            account.bound.add(witness.round_id)
+        if seal.round_id not in account.rounds:
+            account.rounds.append(seal.round_id)
+        account.begins.setdefault(seal.round_id, account.match_began)
+        if seal.is_bound:
+            account.bound.add(seal.round_id)
 
     def _compare_seal(self, where: str) -> None:
-        witness = self._model.witness
-        played = self._rounds.get(witness.round_id or b"")
+        seal = self._model.seal
+        played = self._rounds.get(seal.round_id or b"")
         if played is None:
             return
         pairs: tuple[tuple[str, object, object], ...] = (
-            ("commitment", witness.commitment, played.commitment),
-            ("entropy hash of seat 1", witness.hashes[0], played.entropy_hashes[0]),
-            ("entropy hash of seat 2", witness.hashes[1], played.entropy_hashes[1]),
-            ("entropy of seat 1", witness.entropies[0], played.entropies[0]),
-            ("entropy of seat 2", witness.entropies[1], played.entropies[1]),
-            ("set of envelopes", witness.envelopes or None, played.envelopes),
+            ("commitment", seal.commitment, played.commitment),
+            ("entropy hash of seat 1", seal.hashes[0], played.entropy_hashes[0]),
+            ("entropy hash of seat 2", seal.hashes[1], played.entropy_hashes[1]),
+            ("entropy of seat 1", seal.entropies[0], played.entropies[0]),
+            ("entropy of seat 2", seal.entropies[1], played.entropies[1]),
+            ("set of envelopes", seal.envelopes or None, played.envelopes),
         )
         for what, shown, recorded in pairs:
             if shown is not None and shown != recorded:
                 raise Wrong(f"{where}: the record has another {what} than the one that was shown.")
 
     def _compare_entry(self, entry: Entry, where: str) -> None:
-        account, round_id = self._account, self._model.witness.round_id
+        account, round_id = self._account, self._model.seal.round_id
         played = self._rounds.get(round_id or b"")
         if isinstance(entry, entries.RoundFinished) and entry.match_is_over:
             account.match_began = len(account.rounds)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from fairest_cli.model.known_room import Model
+from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.model.signature import is_signed
 from fairest_cli.text.board_text import clean
 from fairest_protocol.calculation.deal import seal_deal
@@ -16,10 +16,10 @@ from fairest_protocol.calculation.round import Ending, undealt_outcome
 from fairest_protocol.calculation.seal import (
     commit_entropy,
     commit_secret,
+    commitment_statement,
     make_check_words,
+    record_statement,
     root_envelopes,
-    state_commitment,
-    state_record,
 )
 from fairest_protocol.messages.fields import Phase
 
@@ -56,18 +56,18 @@ def verify_record(text: str, key: bytes | None = None) -> tuple[Record, Iterator
     return record, _check(record, len(lines), key)
 
 
-def prove_shown(lines: Sequence[str], model: Model) -> None:
+def prove_shown(lines: Sequence[str], model: KnownRoom) -> None:
     """Prove a record that a server sends after a match, and that its last round ended as we were shown.
 
     Raises `Wrong`.
     """
-    record, checks = verify_record("".join(f"{line}\n" for line in lines), model.witness.key)
+    record, checks = verify_record("".join(f"{line}\n" for line in lines), model.seal.key)
     for _ in checks:
         pass
     if record.room != model.room:
         raise Wrong(f"It is of the room {clean(record.room)}, and not of {model.room}.")
     for number, played in enumerate(record.rounds):
-        if played.round_id == model.witness.round_id and played.is_dealt and model.scene:
+        if played.round_id == model.seal.round_id and played.is_dealt and model.scene:
             *_, (_, race) = record.steps(number)
             boards = [seat.board for seat in model.scene.seats if seat.board is not None]
             if model.scene.phase is Phase.FINISHED and boards != [racer.board for racer in race.racers]:
@@ -76,7 +76,7 @@ def prove_shown(lines: Sequence[str], model: Model) -> None:
 
 def _check(record: Record, lines: int, key: bytes | None) -> Iterator[str]:
     yield f"{lines} lines, each bound to the one before: none was changed, left out or moved."
-    if not is_signed(state_record(record.chain()), record.signature, record.key):
+    if not is_signed(record_statement(record.chain()), record.signature, record.key):
         raise Wrong("The record is not signed with the key that it names.")
     if key not in (None, record.key):
         assert key is not None
@@ -91,7 +91,7 @@ def _check(record: Record, lines: int, key: bytes | None) -> Iterator[str]:
 
 def _check_round(record: Record, number: int, played: RecordedRound) -> Iterator[str]:
     where = f"Round {number}"
-    if not is_signed(state_commitment(played.round_id, played.commitment), played.signature, record.key):
+    if not is_signed(commitment_statement(played.round_id, played.commitment), played.signature, record.key):
         raise Wrong(f"{where}: the commitment is not signed by the server.")
     if commit_secret(played.round_id, played.secret) != played.commitment:
         raise Wrong(f"{where}: the secret does not belong to the commitment.")
@@ -135,7 +135,7 @@ def _check_deal(record: Record, where: str, played: RecordedRound) -> Iterator[s
     yield f"{where}: secret and entropies make the deal; {count} of {count} envelopes hold its cards."
     entropies = [entropy for entropy in played.entropies if entropy]
     words = make_check_words(
-        played.round_id, played.commitment, entropies, root_envelopes(played.envelopes), record.rules.terms
+        played.round_id, played.commitment, entropies, root_envelopes(played.envelopes), record.rules.rules_id
     )
     yield f"{where}: the check words were {' '.join(words)}."
     rules = f"--rules {record.rules.name} --redeals {record.rules.redeals}"

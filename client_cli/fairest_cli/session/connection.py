@@ -18,15 +18,15 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 from websockets.typing import Subprotocol
 
-from fairest_cli.model.known_room import Contradiction, Link, Model
+from fairest_cli.model.known_room import ConnectionStatus, Contradiction, KnownRoom
 from fairest_cli.model.round_check import Cheated
-from fairest_cli.model.seal_check import Bond
+from fairest_cli.model.seal_check import EntropyCommitment
 from fairest_cli.records.receipts import Receipt
 from fairest_cli.records.record_check import Wrong, prove_shown
 from fairest_cli.session.identity import Identity
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.seal import SECRET_BYTES, commit_entropy
-from fairest_protocol.messages.codec import BrokenMessage, decode_from_server, encode
+from fairest_protocol.messages.codec import ProtocolViolation, decode_from_server, encode
 from fairest_protocol.messages.fields import SUBPROTOCOL, Message, Phase
 from fairest_protocol.messages.from_client import (
     Create,
@@ -60,7 +60,7 @@ ANSWER_SECONDS: Final = 5.0
 PATIENCE_SECONDS: Final = 0.3
 """Before a move is sent again that the server could not store."""
 
-Errand = Create | Join | Watch
+EntryRequest = Create | Join | Watch
 
 
 class Rejected(Exception):
@@ -70,7 +70,7 @@ class Rejected(Exception):
 class Update(Value):
     """Something changed: what was heard, if anything was, and what we know now. `note` is for people."""
 
-    model: Model
+    model: KnownRoom
     message: FromServer | None = None
     note: str = ""
 
@@ -90,7 +90,7 @@ class Connection:
         self,
         server_url: str,
         identity: Identity,
-        errand: Errand,
+        request: EntryRequest,
         *,
         name: str | None = None,
         gives_up_after: int | None = None,
@@ -100,10 +100,10 @@ class Connection:
 
         `receipts` is the folder for the player's receipt, if one is to be kept.
         """
-        self.model = Model(server_url=server_url).bound(identity.bond)
+        self.model = KnownRoom(server_url=server_url).bound(identity.bond)
         self._url = server_url
         self._identity = identity
-        self._errand = errand
+        self._request = request
         self._name = name
         self._gives_up_after = gives_up_after
         self.receipt = Receipt(receipts) if receipts else None
@@ -151,7 +151,7 @@ class Connection:
             failures = 0 if is_good else failures + 1
             if self.model.room is None and self._gives_up_after is not None and failures >= self._gives_up_after:
                 raise Rejected(f"{note} Is it running? Start one with: fairest-server")
-            self.model = self.model.connected(Link.LOST)
+            self.model = self.model.connected(ConnectionStatus.LOST)
             yield Update(self.model, note=f"{note} Trying again ...")
             wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2**failures)
             await asyncio.sleep(wait * random.uniform(0.5, 1))
@@ -171,14 +171,14 @@ class Connection:
 
     async def get_ready(self) -> None:
         """Say that we are ready, bound to random bytes of our own, if the server has bound itself."""
-        witness = self.model.witness
-        if witness.round_id is None or witness.seat is None or witness.is_opened:
+        seal = self.model.seal
+        if seal.round_id is None or seal.seat is None or seal.is_opened:
             return
         bond = self._identity.bond
-        if bond is None or (bond.round_id, bond.commitment) != (witness.round_id, witness.commitment):
+        if bond is None or (bond.round_id, bond.commitment) != (seal.round_id, seal.commitment):
             entropy = os.urandom(SECRET_BYTES)
-            entropy_hash = commit_entropy(witness.round_id, witness.seat, entropy)
-            bond = Bond(witness.round_id, witness.commitment, witness.seat, entropy, entropy_hash)
+            entropy_hash = commit_entropy(seal.round_id, seal.seat, entropy)
+            bond = EntropyCommitment(seal.round_id, seal.commitment, seal.seat, entropy, entropy_hash)
             self._identity.keep_bond(bond)
         self.model = self.model.bound(bond)
         await self._say(Ready(round=bond.round_id, entropy_hash=bond.entropy_hash))
@@ -218,7 +218,7 @@ class Connection:
                     self._hear(message, int(time.time() * 1000))
                     yield Update(self.model, message, self._compare_key(message))
                     await self._react(message)
-            except (Contradiction, BrokenMessage) as reason:
+            except (Contradiction, ProtocolViolation) as reason:
                 raise Rejected(f"the server contradicts itself: {reason}") from reason
             except ConnectionClosed:
                 pass
@@ -238,7 +238,7 @@ class Connection:
     def _hear(self, message: FromServer, now_ms: int) -> None:
         """Take a message; it stands in the receipt before it is judged."""
         if self.receipt is not None and isinstance(message, (Snapshot, View)):
-            self.receipt.heard(message, self._url, self.model.witness.key, now_ms)
+            self.receipt.heard(message, self._url, self.model.seal.key, now_ms)
         self._check_turn(message)
         self.model = self.model.heard(message, now_ms)
         if isinstance(message, MatchRecord):
@@ -252,8 +252,8 @@ class Connection:
         if isinstance(message, Snapshot):
             if self._has_introduced_itself:
                 raise Contradiction("it sends a snapshot that nobody asked for")
-            wanted = self._errand.options if isinstance(self._errand, Create) and self.model.room is None else None
-            if wanted is not None and message.scene.options != wanted.settled():
+            wanted = self._request.options if isinstance(self._request, Create) and self.model.room is None else None
+            if wanted is not None and message.scene.options != wanted.resolved():
                 raise Contradiction("it made another room than the one that was asked for")
         self._is_welcome = self._is_welcome or is_welcome
 
@@ -280,7 +280,7 @@ class Connection:
             case Welcome(token=token):
                 if token is not None:
                     self._identity.keep_token(token)
-                self.model = self.model.connected(Link.CONNECTED)
+                self.model = self.model.connected(ConnectionStatus.CONNECTED)
                 await self._say(self._entrance())
             case Snapshot() | View():
                 self._was_served = self._has_introduced_itself
@@ -311,7 +311,7 @@ class Connection:
         """First what we came for; after a drop, back to where we were."""
         room = self.model.room
         if room is None:
-            return self._errand
+            return self._request
         if self.model.seat is None:
             return Watch(room=room)
         return Resume(room=room, position=self.model.position, tag=self.model.tag)
@@ -323,12 +323,12 @@ class Connection:
 
     async def _reveal(self) -> None:
         """Show our entropy, once everybody is bound, and remember to what the other one was."""
-        scene, own, witness = self.model.scene, self.model.own, self.model.witness
-        bond = witness.bond
+        scene, own, seal = self.model.scene, self.model.own, self.model.seal
+        bond = seal.bond
         if scene is None or own is None or scene.phase is not Phase.DEALING or own.entropy:
             return
-        if bond is not None and witness.may_reveal:
-            shown = replace(bond, other_hash=witness.hashes[1 - bond.seat])
+        if bond is not None and seal.may_reveal:
+            shown = replace(bond, other_hash=seal.hashes[1 - bond.seat])
             self._identity.keep_bond(shown)
             self.model = self.model.bound(shown)
             await self._say(Reveal(round=bond.round_id, entropy=bond.entropy))

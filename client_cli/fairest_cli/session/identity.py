@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import asdict
 from platformdirs import user_data_path
 
-from fairest_cli.model.seal_check import Bond
+from fairest_cli.model.seal_check import EntropyCommitment
 from fairest_cli.session.private_file import write_private
 
 MAX_PROFILES: Final = 64
@@ -36,7 +36,7 @@ class Identity:
         self._path = path
         self.token: str | None = None
         self.server_key: bytes | None = None
-        self.bond: Bond | None = None
+        self.bond: EntropyCommitment | None = None
         if path is not None and path.exists():
             stored = json.loads(path.read_text())
             self.token = stored.get("token")
@@ -54,7 +54,7 @@ class Identity:
             self.server_key = key
             self._store()
 
-    def keep_bond(self, bond: Bond) -> None:
+    def keep_bond(self, bond: EntropyCommitment) -> None:
         """Remember what we are bound to, before anybody sees our hash, and before anybody sees our entropy."""
         self.bond = bond
         self._store()
@@ -91,13 +91,13 @@ def _text(value: object) -> object:
     return value.hex() if isinstance(value, bytes) else value
 
 
-def _read_bond(stored: dict[str, Any] | None) -> Bond | None:
+def _read_bond(stored: dict[str, Any] | None) -> EntropyCommitment | None:
     if stored is None:
         return None
     read: dict[str, Any] = {
         name: bytes.fromhex(value) if isinstance(value, str) else value for name, value in stored.items()
     }
-    return Bond(**read)
+    return EntropyCommitment(**read)
 
 
 def _lock(path: Path) -> IO[str] | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from fairest_cli.model.known_room import Model
+from fairest_cli.model.known_room import KnownRoom
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.value import Value, replace
@@ -11,30 +11,30 @@ Points = Sequence[tuple[int, int]]
 """Milliseconds since the start, and the cards placed from then on."""
 
 
-class Course(Value):
+class Progress(Value):
     """A round as it was watched: for each seat, the counts that were told and when, from its start."""
 
     round_id: bytes | None = None
     started_ms: int = 0
     players: tuple[Points, Points] = ((), ())
 
-    def after(self, model: Model, now_ms: int) -> "Course":
+    def after(self, model: KnownRoom, now_ms: int) -> "Progress":
         """The course once this is known. The other player's count comes with the ticks, or with the horizon."""
         scene = model.scene
         if scene is None or scene.phase not in (Phase.RACING, Phase.FINISHED):
             return self
-        course = self if scene.round == self.round_id else Course(scene.round, now_ms)
+        progress = self if scene.round == self.round_id else Progress(scene.round, now_ms)
         for seat in (0, 1):
             count = count_of(model, seat)
-            points = course.players[seat]
+            points = progress.players[seat]
             if not points or points[-1][1] < count:
-                points = (*points, (now_ms - course.started_ms, count))
-            players = (points, course.players[1]) if seat == 0 else (course.players[0], points)
-            course = replace(course, players=players)
-        return course
+                points = (*points, (now_ms - progress.started_ms, count))
+            players = (points, progress.players[1]) if seat == 0 else (progress.players[0], points)
+            progress = replace(progress, players=players)
+        return progress
 
 
-def count_of(model: Model, seat: int) -> int:
+def count_of(model: KnownRoom, seat: int) -> int:
     """The cards that a seat is known to have placed: by its board as far as we see it, by the result, by the tick."""
     scene = model.scene
     if scene is None:
@@ -46,7 +46,7 @@ def count_of(model: Model, seat: int) -> int:
     return seen if model.placed is None else max(seen, model.placed[seat])
 
 
-def course_of(record: Record, number: int) -> tuple[Points, Points]:
+def progress_of(record: Record, number: int) -> tuple[Points, Points]:
     """The exact course of round number (from 0) of a record; nothing for one that was never dealt."""
     if not record.rounds[number].is_dealt:
         return (), ()

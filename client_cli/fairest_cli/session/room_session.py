@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from pathlib import Path
 
-from fairest_cli.model.known_room import Link, Model
+from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.records.files import load_record, save_record
 from fairest_cli.session.connection import Connection, Update
-from fairest_cli.session.progress import Course
+from fairest_cli.session.progress import Progress
 from fairest_cli.text.board_text import clean
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.record import BadRecord, Record
@@ -17,7 +17,7 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import Left, MatchRecord, View
 from fairest_protocol.value import replace
 
-Show = Callable[[Model, Update], Awaitable[None]]
+Show = Callable[[KnownRoom, Update], Awaitable[None]]
 """Told of each change: what we knew before, and what changed."""
 
 
@@ -26,7 +26,7 @@ def now_ms() -> int:
     return int(time.time() * 1000)
 
 
-class Visit:
+class RoomSession:
     """A way into a room and the room as it is shown to us.
 
     `finished` is what we knew at the end of the last round, until the next one starts; a new round may be open by then.
@@ -39,8 +39,8 @@ class Visit:
     ) -> None:
         self.way_back = way_back
         self.clock = clock
-        self.finished: Model | None = None
-        self.course = Course()
+        self.finished: KnownRoom | None = None
+        self.progress = Progress()
         self.record: Record | None = None
         self.record_path: Path | None = None
         self.problem = ""
@@ -48,7 +48,7 @@ class Visit:
         self._has_asked_record = False
 
     @property
-    def model(self) -> Model:
+    def model(self) -> KnownRoom:
         """What we know now."""
         return self._connection.model
 
@@ -66,7 +66,7 @@ class Visit:
     @property
     def may_play(self) -> bool:
         """Whether a key press may become a move: the race is on for us, and the server is there to hear of it."""
-        return self.is_racing and self.model.link is Link.CONNECTED
+        return self.is_racing and self.model.link is ConnectionStatus.CONNECTED
 
     @property
     def receipt_path(self) -> Path | None:
@@ -100,9 +100,9 @@ class Visit:
         """Give our place up; in a race that is resigning."""
         await self._connection.leave()
 
-    async def _note(self, before: Model, update: Update) -> None:
+    async def _note(self, before: KnownRoom, update: Update) -> None:
         model, message = update.model, update.message
-        if model.link is Link.LOST:
+        if model.link is ConnectionStatus.LOST:
             # What was said last may be lost with the connection; it is said again on the next one.
             self._has_asked_record = False
             return
@@ -113,7 +113,7 @@ class Visit:
                 self.finished, self.record, self.record_path, self.problem = None, None, None, ""
         if model.phase is Phase.FINISHED and self.finished is None:
             self.finished = model
-        self.course = self.course.after(self.finished or model, self.clock())
+        self.progress = self.progress.after(self.finished or model, self.clock())
         if isinstance(message, MatchRecord):
             self._keep(message)
         is_over = model.phase is Phase.FINISHED and model.scene is not None and model.scene.match_is_over
@@ -134,7 +134,7 @@ class Visit:
             self.problem = receipt.problem
 
 
-def at_the_end(before: Model, model: Model, view: View, at_ms: int) -> Model | None:
+def at_the_end(before: KnownRoom, model: KnownRoom, view: View, at_ms: int) -> KnownRoom | None:
     """What was known when a round ended in this view. The next round may be opened in the same one."""
     kinds = [type(entry) for entry in view.entries]
     if entries.RoundFinished not in kinds:
@@ -143,5 +143,5 @@ def at_the_end(before: Model, model: Model, view: View, at_ms: int) -> Model | N
     if entries.RoundOpened not in kinds[place:]:
         return model
     # The connection has compared the moves with what we sent; here they are only folded.
-    folded = replace(before, witness=replace(before.witness, logs=None))
+    folded = replace(before, seal=replace(before.seal, logs=None))
     return folded.heard(view.model_copy(update={"entries": view.entries[: place + 1]}), at_ms)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from pathlib import Path
 
-from fairest_cli.model.known_room import Link, Model
+from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.records.files import save_record
 from fairest_cli.session.connection import Connection, Update
 from fairest_cli.text.board_text import clean
@@ -17,7 +17,7 @@ from fairest_protocol.calculation.record import BadRecord
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import Left, MatchRecord
 
-Tell = Callable[[Model, Update], Iterator[str]]
+Tell = Callable[[KnownRoom, Update], Iterator[str]]
 
 
 class Player:
@@ -82,7 +82,7 @@ class Player:
                 for line in self._tell(before, update):
                     self._write(line)
                 before = update.model
-                if update.model.link is Link.LOST:
+                if update.model.link is ConnectionStatus.LOST:
                     # What was said last may be lost with the connection; it is said again on the next one.
                     self._asked_ready, self._asked_record = None, False
                     continue
@@ -92,7 +92,7 @@ class Player:
                     return
                 await self._attend(update.model)
 
-    async def _attend(self, model: Model) -> None:
+    async def _attend(self, model: KnownRoom) -> None:
         """Do what needs no typing, and see whether typing makes sense."""
         scene, own = model.scene, model.own
         if scene is None:
@@ -153,7 +153,7 @@ class Player:
         else:
             await self._hear_word(model, word, line)
 
-    async def _hear_word(self, model: Model, word: str, line: str) -> None:
+    async def _hear_word(self, model: KnownRoom, word: str, line: str) -> None:
         match word:
             case "" | "ready" if model.phase is Phase.READY:
                 await self._connection.get_ready()
@@ -167,7 +167,7 @@ class Player:
             case "time":
                 self._note(tell_time(model, int(time.time() * 1000)))
             case "words":
-                self._note(" ".join(model.witness.check_words) or "There are no check words before the deal.")
+                self._note(" ".join(model.seal.check_words) or "There are no check words before the deal.")
             case "ready":
                 self._note("There is nothing to get ready for right now.")
             case "help" | "?":
@@ -175,7 +175,7 @@ class Player:
             case _:
                 self._note(f"{clean(line)[:40]!r} is no move and no word that is known here; type help.")
 
-    async def _leave(self, model: Model) -> None:
+    async def _leave(self, model: KnownRoom) -> None:
         if model.phase is Phase.RACING and model.own and not model.own.has_stopped:
             self._note("Leaving now is resigning. Type resign to do that, or stop to keep what you have placed.")
             return

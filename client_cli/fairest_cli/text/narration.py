@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from textwrap import wrap
 from typing import Final
 
-from fairest_cli.model.known_room import Link, Model
+from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.model.seal_check import describe_proof
 from fairest_cli.session.connection import Update
 from fairest_cli.text.board_text import COLUMNS, as_json_line, clean, draw_board, draw_result, format_time
@@ -33,7 +33,7 @@ places every card wins; if nobody can, more cards win.
 Other words: ready, board, time, words (check words), rematch, leave, help."""
 
 
-def tell_json(before: Model, update: Update) -> Iterator[str]:  # noqa: ARG001 (the two ways to tell are called alike)
+def tell_json(before: KnownRoom, update: Update) -> Iterator[str]:  # noqa: ARG001 (the two ways to tell are called alike)
     """The server's message as one line; a new player's token is for nobody's eyes and left out."""
     message = update.message
     if isinstance(message, Welcome):
@@ -42,7 +42,7 @@ def tell_json(before: Model, update: Update) -> Iterator[str]:  # noqa: ARG001 (
         yield as_json_line(message)
 
 
-def tell(before: Model, update: Update) -> Iterator[str]:
+def tell(before: KnownRoom, update: Update) -> Iterator[str]:
     """What a person wants to read about this change: the news, and the boards if they look different now.
 
     The result of a round stands below the boards.
@@ -58,12 +58,12 @@ def tell(before: Model, update: Update) -> Iterator[str]:
         yield from draw(update.model)
 
 
-def tell_news(before: Model, update: Update) -> Iterator[str]:
+def tell_news(before: KnownRoom, update: Update) -> Iterator[str]:
     """What happened, without boards. Refusals that end the client are told by who ends it."""
     model, message = update.model, update.message
-    if update.note and (message is not None or before.link is not Link.LOST):
+    if update.note and (message is not None or before.link is not ConnectionStatus.LOST):
         yield clean(update.note)
-    if before.link is Link.LOST and model.link is Link.CONNECTED:
+    if before.link is ConnectionStatus.LOST and model.link is ConnectionStatus.CONNECTED:
         yield "Connected again."
     match message:
         case Snapshot() if before.scene is None:
@@ -83,7 +83,7 @@ def tell_news(before: Model, update: Update) -> Iterator[str]:
             pass
 
 
-def draw(model: Model) -> Iterator[str]:
+def draw(model: KnownRoom) -> Iterator[str]:
     """The boards that this viewer looks at: a player's own, both for a spectator."""
     scene = model.scene
     if scene is None or scene.phase not in (Phase.RACING, Phase.FINISHED):
@@ -96,7 +96,7 @@ def draw(model: Model) -> Iterator[str]:
             yield from draw_board(board)
 
 
-def tell_time(model: Model, now_ms: int) -> str:
+def tell_time(model: KnownRoom, now_ms: int) -> str:
     """How long the present phase lasts at most. `now_ms` is our own clock; the server's is what counts."""
     until_ms = model.scene.deadline_ms if model.scene else None
     if until_ms is None:
@@ -105,14 +105,14 @@ def tell_time(model: Model, now_ms: int) -> str:
     return f"{format_time(left_ms / 1000)} left."
 
 
-def tell_way_back(model: Model, option: str) -> Iterator[str]:
+def tell_way_back(model: KnownRoom, option: str) -> Iterator[str]:
     """What a player who goes types to come back, with this option behind it, while there is something to come to."""
     if model.own and model.scene and not model.scene.match_is_over:
         yield f"Your seat waits {model.scene.options.grace_seconds} seconds. Come back to it with:"
         yield f"  {model.invitation}{option}"
 
 
-def _tell_setback(before: Model, model: Model) -> Iterator[str]:
+def _tell_setback(before: KnownRoom, model: KnownRoom) -> Iterator[str]:
     """What a server has lost that it had shown: its Redis was replaced by one that lagged behind."""
     was, now = before.scene, model.scene
     if was is None or now is None:
@@ -127,7 +127,7 @@ def _tell_setback(before: Model, model: Model) -> Iterator[str]:
         yield f"Moves that are lost: {whose}. Everybody in this room goes on from here:"
 
 
-def _tell_snapshot(model: Model) -> Iterator[str]:
+def _tell_snapshot(model: KnownRoom) -> Iterator[str]:
     scene = model.scene
     if scene is None:
         return
@@ -137,8 +137,8 @@ def _tell_snapshot(model: Model) -> Iterator[str]:
         yield f"  {model.invitation}"
     if scene.phase is Phase.READY:
         yield "Both players are here."
-    if model.witness.check_words and scene.phase in (Phase.COUNTDOWN, Phase.RACING):
-        yield f"Check words: {' '.join(model.witness.check_words)}"
+    if model.seal.check_words and scene.phase in (Phase.COUNTDOWN, Phase.RACING):
+        yield f"Check words: {' '.join(model.seal.check_words)}"
     if model.seat is None and scene.options.spectators is Spectators.OPEN:
         yield "You watch, and see everything at once."
     elif model.seat is None:
@@ -166,7 +166,7 @@ def tell_options(options: RoomOptions) -> Iterator[str]:
         yield "nobody may watch" if options.spectators is Spectators.CLOSED else "spectators see everything at once"
 
 
-def _tell_entry(before: Model, model: Model, entry: Entry) -> Iterator[str]:
+def _tell_entry(before: KnownRoom, model: KnownRoom, entry: Entry) -> Iterator[str]:
     match entry:
         case entries.Seated(name=name):
             yield f"{clean(name)} sits down."
@@ -189,7 +189,7 @@ def _tell_entry(before: Model, model: Model, entry: Entry) -> Iterator[str]:
             yield "You are ready." if seat == model.seat else f"{_name(model, seat)} is ready."
         case entries.Dealt():
             yield "The cards are dealt and sealed. Everybody who has this deal has the same check words:"
-            yield f"  {' '.join(model.witness.check_words)}"
+            yield f"  {' '.join(model.seal.check_words)}"
             yield "Get set ..."
         case entries.Started() if model.seat is not None:
             yield "Go! You see the other player's moves once you have turned the same cards;"
@@ -208,11 +208,11 @@ def _tell_entry(before: Model, model: Model, entry: Entry) -> Iterator[str]:
             pass
 
 
-def _tell_finished(model: Model, entry: entries.RoundFinished) -> Iterator[str]:
+def _tell_finished(model: KnownRoom, entry: entries.RoundFinished) -> Iterator[str]:
     yield ""
     yield f"The round is over after {format_time(entry.duration_ms / 1000)}."
     yield from draw_result(entry.outcome, [_name(model, 0), _name(model, 1)])
-    yield from describe_proof(model.witness)
+    yield from describe_proof(model.seal)
     if model.scene and model.scene.options.best_of > 1:
         state = "The match is over:" if entry.match_is_over else "The match stands at"
         more, fewer = max(entry.wins), min(entry.wins)
@@ -220,7 +220,7 @@ def _tell_finished(model: Model, entry: entries.RoundFinished) -> Iterator[str]:
         yield f"{state} {more} to {fewer}{leader}."
 
 
-def _tell_rematch(model: Model, seat: int) -> Iterator[str]:
+def _tell_rematch(model: KnownRoom, seat: int) -> Iterator[str]:
     if seat == model.seat:
         yield "You want a rematch; waiting for the other player."
     elif model.own and not model.own.wants_rematch:
@@ -233,7 +233,7 @@ ENTRANCES: Final = ("hello", "create", "join", "watch", "resume")
 FREED: Final = {"left": "left", "not_ready": "was not ready in time", "away": "stayed away too long"}
 
 
-def _tell_stopped(model: Model, seat: int) -> Iterator[str]:
+def _tell_stopped(model: KnownRoom, seat: int) -> Iterator[str]:
     if seat == model.seat:
         yield "Your race has ended; your cards count. The other player may still be racing."
     elif model.scene and model.seat is not None and not model.scene.seats[model.seat].has_stopped:
@@ -242,13 +242,13 @@ def _tell_stopped(model: Model, seat: int) -> Iterator[str]:
         yield f"{_name(model, seat)} has stopped."
 
 
-def _changes_drawing(model: Model, entry: Entry) -> bool:
+def _changes_drawing(model: KnownRoom, entry: Entry) -> bool:
     """A player's board is drawn again for its own moves only; a spectator's for everybody's."""
     if isinstance(entry, entries.Moved) and entry.card is None and entry.move is not REDEAL:
         return False
     return isinstance(entry, (entries.Moved, entries.Turned)) and model.seat in (None, entry.seat)
 
 
-def _name(model: Model, seat: int) -> str:
+def _name(model: KnownRoom, seat: int) -> str:
     name = model.scene.seats[seat].name if model.scene else None
     return clean(name or f"seat {seat + 1}") + (" (you)" if seat == model.seat and name != "you" else "")

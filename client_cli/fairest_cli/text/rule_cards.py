@@ -9,7 +9,7 @@ from fairest_cli.text.board_text import card_name
 from fairest_protocol.calculation.cards import Card, rank_name
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import FOUNDATION_DIGITS, PILE_LETTERS
-from fairest_protocol.calculation.rules import VARIANTS, Foundation, Redeal, Rules, Thrown, Variant, span
+from fairest_protocol.calculation.rules import VARIANTS, Foundation, Redeal, RolledFoundations, Rules, Variant, span
 
 CARDS_A_LINE: Final = 16
 HOW: Final = {Redeal.RESHUFFLED: "reshuffled", Redeal.TURNED_OVER: "turned over"}
@@ -39,7 +39,7 @@ def describe_variant(variant: Variant, rules: Rules, seed: bytes | None) -> Iter
     how = f", {HOW[rules.redeal]}" if rules.redeals else ""
     yield f"  {describe_counts(rules)}{how}; {rules.goal} cards to place"
     yield f"  may be played with {span(variant.piles, 'waste pile')} and {span(variant.redeals, 'redeal')}"
-    if not isinstance(rules.foundations, Thrown):
+    if not isinstance(rules.foundations, RolledFoundations):
         yield from _sequences(rules.foundations)
     elif seed is not None:
         yield from _sequences(make_deal(rules, seed).foundations)
@@ -80,7 +80,7 @@ def describe_counts(rules: Rules) -> str:
     return f"{rules.stock} in the stock, {span(piles, 'waste pile')}, {span(redeals, 'redeal')}"
 
 
-def _describe_thrown(thrown: Thrown) -> Iterator[str]:
+def _describe_thrown(thrown: RolledFoundations) -> Iterator[str]:
     yield f"  starters: the first {thrown.count} cards of the shuffled deck"
     yield f"  steps: a die for each, +1 to +{thrown.sides}; --seed shows those of one deal"
 

@@ -9,10 +9,10 @@ from typing import Final
 
 from fairest_cli.bots.player import play_match
 from fairest_cli.bots.policies import Policy
-from fairest_cli.model.known_room import Model
+from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.records.files import save_record
 from fairest_cli.records.receipts import receipts_folder
-from fairest_cli.session.connection import Connection, Errand, Update
+from fairest_cli.session.connection import Connection, EntryRequest, Update
 from fairest_cli.session.identity import Identity, open_identity
 from fairest_cli.session.local_server import own_server
 from fairest_cli.text.board_text import draw_result
@@ -29,15 +29,15 @@ HOUSE_PACE_SECONDS: Final = 2.0
 
 
 @contextmanager
-def open_seat(server: str, name: str | None, errand: Errand) -> Iterator[Connection]:
+def open_seat(server: str, name: str | None, request: EntryRequest) -> Iterator[Connection]:
     """The way to a seat on a server, for the player of this name on this machine. Raises `IdentityInUse`."""
     with open_identity(server, name) as identity:
-        yield Connection(server, identity, errand, name=name, gives_up_after=ATTEMPTS, receipts=receipts_folder())
+        yield Connection(server, identity, request, name=name, gives_up_after=ATTEMPTS, receipts=receipts_folder())
 
 
-def open_view(server: str, errand: Errand) -> Connection:
+def open_view(server: str, request: EntryRequest) -> Connection:
     """The way to a spectator's place in a room, for nobody in particular."""
-    return Connection(server, Identity(), errand, gives_up_after=ATTEMPTS)
+    return Connection(server, Identity(), request, gives_up_after=ATTEMPTS)
 
 
 @asynccontextmanager
@@ -65,20 +65,20 @@ def open_guest_seat(url: str, room: str, *, is_person: bool) -> Connection:
     return Connection(url, Identity(), Join(room=room), name=name, gives_up_after=ATTEMPTS, receipts=receipts)
 
 
-async def race(server: str, name: str | None, errand: Errand, as_json: bool) -> None:
+async def race(server: str, name: str | None, request: EntryRequest, as_json: bool) -> None:
     """A person, or a pipe, in a seat of a room. Raises `Rejected`, `IdentityInUse`; when cancelled, the seat waits."""
-    with open_seat(server, name, errand) as connection:
+    with open_seat(server, name, request) as connection:
         await _sit(connection, as_json, way_back=f" --name {name}" if name else "")
 
 
-async def watch_room(server: str, errand: Errand, as_json: bool) -> None:
+async def watch_room(server: str, request: EntryRequest, as_json: bool) -> None:
     """A spectator of a room. Raises `Rejected`."""
-    await _sit(open_view(server, errand), as_json)
+    await _sit(open_view(server, request), as_json)
 
 
-async def let_bot_play(server: str, errand: Errand, policy: Policy, pace_seconds: float) -> None:
+async def let_bot_play(server: str, request: EntryRequest, policy: Policy, pace_seconds: float) -> None:
     """A bot in a seat of a room, until the match is over; then the results. Raises `Rejected`."""
-    connection = Connection(server, Identity(), errand, gives_up_after=ATTEMPTS)
+    connection = Connection(server, Identity(), request, gives_up_after=ATTEMPTS)
     record = await play_match(connection, policy, random.Random(), pace_seconds)
     if record is not None:
         played = read_record(record.lines)
@@ -116,7 +116,7 @@ async def _sit(connection: Connection, as_json: bool, way_back: str | None = Non
 
 
 async def _race_bots(guest: Connection, policy: Policy) -> None:
-    def show(before: Model, update: Update) -> None:
+    def show(before: KnownRoom, update: Update) -> None:
         for line in tell_news(before, update):
             print(line)
 

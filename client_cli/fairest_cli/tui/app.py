@@ -21,17 +21,17 @@ from textual.theme import Theme
 from fairest_cli.bots.player import play_match
 from fairest_cli.bots.policies import POLICIES
 from fairest_cli.commands.options import BROKEN_SEAL
-from fairest_cli.model.known_room import Link, Model
+from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.model.round_check import Cheated
 from fairest_cli.records.receipts import receipts_folder
 from fairest_cli.session.connection import Rejected, Update
 from fairest_cli.session.identity import IdentityInUse
 from fairest_cli.session.local_server import NoServer
-from fairest_cli.session.room_session import Visit, now_ms
+from fairest_cli.session.room_session import RoomSession, now_ms
 from fairest_cli.text.board_text import clean
 from fairest_cli.text.narration import tell_way_back
 from fairest_cli.text.run import HOUSE_PACE_SECONDS, house_room, open_guest_seat, open_seat, open_view
-from fairest_cli.tui.board.timeline import reel_of
+from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.crash import keep_traceback
 from fairest_cli.tui.launch import AgainstHouse, AtHome, AtReplay, InLobby, InRoom, Start
 from fairest_cli.tui.screens.base import RoomScreen
@@ -89,7 +89,7 @@ class FairestApp(App[None]):
         super().__init__()
         self.settings_path = settings_file or settings_path()
         self.settings, self._complaint = load_settings(self.settings_path)
-        self.visit: Visit | None = None
+        self.session: RoomSession | None = None
         self.last_words: list[str] = []
         self._start = start
         self._clock = clock
@@ -118,12 +118,12 @@ class FairestApp(App[None]):
         match self._start:
             case InLobby(server=server):
                 await self.push_screen(LobbyScreen(server))
-            case InRoom(errand=errand):
-                self._enter(errand)
+            case InRoom(request=request):
+                self._enter(request)
             case AgainstHouse(level=level, options=options):
                 self._race_house(level, options)
             case AtReplay(record=record, path=path):
-                await self.push_screen(ReplayScreen(record, reel_of(record), path))
+                await self.push_screen(ReplayScreen(record, timeline_of(record), path))
             case AtHome():
                 pass
 
@@ -147,20 +147,20 @@ class FairestApp(App[None]):
 
     def call_bot(self) -> None:
         """A bot of this process takes the free seat of our room."""
-        visit = self.visit
-        if visit is not None and visit.model.room is not None:
-            connection = open_view(visit.model.server_url, Join(room=visit.model.room))
+        session = self.session
+        if session is not None and session.model.room is not None:
+            connection = open_view(session.model.server_url, Join(room=session.model.room))
             chance = random.Random()
             playing = play_match(connection, POLICIES["greedy"], chance, HOUSE_PACE_SECONDS, rematches=True)
             self.run_worker(playing, group="bot", exclusive=True, exit_on_error=False)
 
     async def leave_room(self) -> None:
         """Go home from a room. Where that would lose a race, nothing happens."""
-        visit = self.visit
-        if visit is None or visit.is_racing or visit.model.phase in (Phase.DEALING, Phase.COUNTDOWN):
+        session = self.session
+        if session is None or session.is_racing or session.model.phase in (Phase.DEALING, Phase.COUNTDOWN):
             return
-        if visit.model.link is Link.CONNECTED and visit.model.room is not None:
-            await visit.leave()
+        if session.model.link is ConnectionStatus.CONNECTED and session.model.room is not None:
+            await session.leave()
         else:
             self.workers.cancel_group(self, "visit")
             await self._go_home("")
@@ -172,20 +172,20 @@ class FairestApp(App[None]):
         except ValidationError:
             self._say_at_home(f"{clean(code)!r} is no room code; it looks like quiet-amber-otter.")
 
-    def _enter(self, errand: Create | Join | Watch) -> None:
-        self.run_worker(self._stay(errand), group="visit", exclusive=True)
+    def _enter(self, request: Create | Join | Watch) -> None:
+        self.run_worker(self._stay(request), group="visit", exclusive=True)
 
     def _race_house(self, level: str, options: RoomOptions) -> None:
         self.run_worker(self._stay_at_house(level, options), group="visit", exclusive=True)
 
-    async def _stay(self, errand: Create | Join | Watch) -> None:
+    async def _stay(self, request: Create | Join | Watch) -> None:
         try:
-            if isinstance(errand, Watch):
-                await self._follow(Visit(open_view(self._server, errand), clock=self._clock))
+            if isinstance(request, Watch):
+                await self._follow(RoomSession(open_view(self._server, request), clock=self._clock))
                 return
-            with open_seat(self._server, self._player, errand) as connection:
+            with open_seat(self._server, self._player, request) as connection:
                 way_back = f" --name {self._player}" if self._player else ""
-                await self._follow(Visit(connection, way_back=way_back, clock=self._clock))
+                await self._follow(RoomSession(connection, way_back=way_back, clock=self._clock))
         except IdentityInUse as reason:
             await self._go_home(str(reason))
 
@@ -199,16 +199,16 @@ class FairestApp(App[None]):
             self._say_at_home(str(reason))
             return
         self.is_at_house = True
-        await self._follow(Visit(open_guest_seat(url, code, is_person=True), clock=self._clock))
+        await self._follow(RoomSession(open_guest_seat(url, code, is_person=True), clock=self._clock))
         await self._close_house()
 
-    async def _follow(self, visit: Visit) -> None:
+    async def _follow(self, session: RoomSession) -> None:
         """The whole stay in a room, until it is over for us."""
-        self.visit = visit
+        self.session = session
         sentence = ""
         try:
-            await visit.run(self._show)
-            if visit.model.phase is Phase.CLOSED:
+            await session.run(self._show)
+            if session.model.phase is Phase.CLOSED:
                 sentence = "The room is closed: nobody came back to it in time."
         except Rejected as reason:
             sentence = clean(str(reason))
@@ -218,14 +218,14 @@ class FairestApp(App[None]):
 
     # What is shown.
 
-    async def _show(self, before: Model, update: Update) -> None:
+    async def _show(self, before: KnownRoom, update: Update) -> None:
         """Bring up the screen of the present phase, and tell it what changed; nothing while the program ends."""
-        visit = self.visit
-        if visit is None or not self.is_running:
+        session = self.session
+        if session is None or not self.is_running:
             return
-        kind = screen_of(visit)
+        kind = screen_of(session)
         if kind is None:
-            if update.model.link is Link.LOST and visit.model.room is None:
+            if update.model.link is ConnectionStatus.LOST and session.model.room is None:
                 self._say_at_home(clean(update.note))
             return
         shown = self._room_screen()
@@ -234,9 +234,9 @@ class FairestApp(App[None]):
             if shown is None:
                 while not isinstance(self.screen, HomeScreen):
                     await self.pop_screen()
-                await self.push_screen(kind(visit))
+                await self.push_screen(kind(session))
             else:
-                await self.switch_screen(kind(visit))
+                await self.switch_screen(kind(session))
             if self.settings.sound and kind in (RaceScreen, ResultScreen):
                 self.bell()
             shown = self._room_screen()
@@ -252,7 +252,7 @@ class FairestApp(App[None]):
             await self.pop_screen()
 
     async def _go_home(self, sentence: str) -> None:
-        self.visit = None
+        self.session = None
         self.workers.cancel_group(self, "bot")
         if not self.is_running:
             return
@@ -279,7 +279,7 @@ class FairestApp(App[None]):
 
     def action_leave_program(self) -> None:
         """Quit; where a race is on, ask first, once."""
-        if self.visit is not None and self.visit.is_racing and not isinstance(self.screen, RaceMenu):
+        if self.session is not None and self.session.is_racing and not isinstance(self.screen, RaceMenu):
             shown = self._room_screen()
             if isinstance(shown, RaceScreen) and not isinstance(self.screen, ModalScreen):
                 shown.action_menu()
@@ -295,9 +295,9 @@ class FairestApp(App[None]):
         self._end(128 + number)
 
     def _end(self, return_code: int) -> None:
-        visit = self.visit
-        if visit is not None and visit.way_back is not None and not self.is_at_house:
-            self.last_words += tell_way_back(visit.model, visit.way_back)
+        session = self.session
+        if session is not None and session.way_back is not None and not self.is_at_house:
+            self.last_words += tell_way_back(session.model, session.way_back)
         self.exit(return_code=return_code)
 
     def _look_for_terminal(self) -> None:
@@ -344,21 +344,21 @@ def open_face(start: Start) -> None:
         raise SystemExit(app.return_code)
 
 
-def screen_of(visit: Visit) -> type[RoomScreen] | None:
+def screen_of(session: RoomSession) -> type[RoomScreen] | None:
     """The screen for what goes on in the room; None as long as we are not in."""
-    scene = visit.model.scene
+    scene = session.model.scene
     if scene is None:
         return None
-    if visit.is_spectator:
+    if session.is_spectator:
         return WatchScreen
     match scene.phase:
         case Phase.COUNTDOWN:
             return Countdown
         case Phase.RACING:
-            return RaceScreen if visit.model.board is not None else WaitingRoom
-        case Phase.FINISHED if visit.finished is not None:
+            return RaceScreen if session.model.board is not None else WaitingRoom
+        case Phase.FINISHED if session.finished is not None:
             return ResultScreen
-        case Phase.READY | Phase.DEALING if visit.finished is not None:
+        case Phase.READY | Phase.DEALING if session.finished is not None:
             return ResultScreen
         case _:
             return WaitingRoom

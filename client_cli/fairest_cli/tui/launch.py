@@ -26,7 +26,7 @@ class InLobby(Value):
 class InRoom(Value):
     """A room, in a seat of it or as a spectator."""
 
-    errand: Create | Join | Watch
+    request: Create | Join | Watch
     server: str = DEFAULT_SERVER
     name: str | None = None
 

@@ -19,7 +19,7 @@ from fairest_protocol.calculation.moves import (
     stock_to_pile,
 )
 from fairest_protocol.calculation.rules import Foundation, Rules
-from fairest_protocol.value import replace, wire_value
+from fairest_protocol.value import message_dataclass, replace
 
 Stacks = tuple[tuple[Card, ...], ...]
 """Foundations or waste piles, bottom card first."""
@@ -40,7 +40,7 @@ class Illegal(StrEnum):
     NOTHING_TO_REDEAL = "nothing_to_redeal"
 
 
-@wire_value
+@message_dataclass
 class Board:
     """Foundations and waste piles, bottom card first; the turned card; the count of cards face down in the stock.
 

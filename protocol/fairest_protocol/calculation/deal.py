@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fairest_protocol.calculation.cards import Card, full_deck, rank
-from fairest_protocol.calculation.rules import Foundation, Redeal, Rules, Thrown
+from fairest_protocol.calculation.rules import Foundation, Redeal, RolledFoundations, Rules
 from fairest_protocol.calculation.seal import draw_below, make_envelope, make_salt, random_bytes, shuffle
 from fairest_protocol.value import Value
 
@@ -66,9 +66,9 @@ def make_deal(rules: Rules, seed: bytes) -> Deal:
     """
     deck = shuffle(full_deck(rules.decks), random_bytes("shuffle", seed))
     unlaid = list(full_deck(rules.decks))
-    if isinstance(rules.foundations, Thrown):
+    if isinstance(rules.foundations, RolledFoundations):
         starters = deck[: rules.foundations.count]
-        foundations = _throw(rules.foundations, starters, random_bytes("dice", seed))
+        foundations = _roll_foundations(rules.foundations, starters, random_bytes("dice", seed))
     else:
         foundations = rules.foundations
         laid = foundations if rules.starters else ()
@@ -103,7 +103,9 @@ def _take_first(deck: list[Card], wanted: int) -> Card:
     return deck.pop(next(place for place, card in enumerate(deck) if rank(card) == wanted))
 
 
-def _throw(thrown: Thrown, starters: tuple[Card, ...], dice: Iterator[int]) -> tuple[Foundation, ...]:
+def _roll_foundations(
+    thrown: RolledFoundations, starters: tuple[Card, ...], dice: Iterator[int]
+) -> tuple[Foundation, ...]:
     """All dice are thrown again while two foundations would ask for the same cards in the same order."""
     while True:
         foundations = tuple(

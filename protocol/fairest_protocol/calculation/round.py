@@ -12,7 +12,7 @@ from fairest_protocol.calculation.board import Board, Illegal, lay_out
 from fairest_protocol.calculation.deal import Deal
 from fairest_protocol.calculation.moves import REDEAL, RESIGN, STOP, Move
 from fairest_protocol.calculation.rules import Rules
-from fairest_protocol.value import Value, replace, wire_value
+from fairest_protocol.value import Value, message_dataclass, replace
 
 
 class Turn(NamedTuple):
@@ -26,7 +26,7 @@ class Turn(NamedTuple):
     position: int
 
 
-Opening = tuple[Turn, bool]
+OpensAt = tuple[Turn, bool]
 """When something may be seen by everybody: a card as soon as every player still racing is at its turn, (turn, False); a
 decision as soon as they are past it, (turn, True), which comes between this turn and the next one.
 """
@@ -63,7 +63,7 @@ class Racer(Value):
     last_move: Move | None = None
 
 
-@wire_value
+@message_dataclass
 class Score:
     """What a seat has to show for its race; `turns` is how many stock cards it turned."""
 
@@ -79,7 +79,7 @@ class Score:
         return self.placed < self.goal and self.placed * 52 >= 45 * self.goal
 
 
-@wire_value
+@message_dataclass
 class Outcome:
     """The result of a round: the winning seat, or None for a draw, and each seat's score."""
 
@@ -101,7 +101,7 @@ class Round(Value):
         return all(racer.ending for racer in self.racers)
 
     @property
-    def horizon(self) -> Opening | None:
+    def horizon(self) -> OpensAt | None:
         """What opens no later than this is open; None when nobody is racing any more, and everything is.
 
         It is the lowest turn among the players still racing; at the last turn of all, decisions are open too.

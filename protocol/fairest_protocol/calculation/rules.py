@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Final
 
-from fairest_protocol.value import Value, replace, wire_value
+from fairest_protocol.value import Value, message_dataclass, replace
 
 
 class BadRules(ValueError):
@@ -21,7 +21,7 @@ MOST_FOUNDATIONS: Final = 8
 """As many as moves have letters and digits for (`protocol.calculation.moves`)."""
 
 
-@wire_value
+@message_dataclass
 class Foundation:
     """One foundation: the rank it starts from, the step from card to card, and how many cards complete it.
 
@@ -45,7 +45,7 @@ class Foundation:
         return tuple((self.start - 1 + self.step * cards) % 13 + 1 for cards in range(self.length))
 
 
-class Thrown(Value):
+class RolledFoundations(Value):
     """Foundations that only the deal decides: starters are its first cards, steps are dice."""
 
     count: int
@@ -68,7 +68,7 @@ class Rules(Value):
     """
 
     name: str
-    foundations: tuple[Foundation, ...] | Thrown
+    foundations: tuple[Foundation, ...] | RolledFoundations
     decks: int = 1
     starters: bool = True
     piles: int = 4
@@ -81,19 +81,19 @@ class Rules(Value):
             raise BadRules(f"{self.name}: {problem}")
 
     @property
-    def terms(self) -> str:
+    def rules_id(self) -> str:
         """The rules in one word of text, as check words take them in: ``classic 4 0``."""
         return f"{self.name} {self.piles} {self.redeals}"
 
     @property
     def foundation_count(self) -> int:
         """How many foundations are built."""
-        return self.foundations.count if isinstance(self.foundations, Thrown) else len(self.foundations)
+        return self.foundations.count if isinstance(self.foundations, RolledFoundations) else len(self.foundations)
 
     @property
     def goal(self) -> int:
         """Cards on all foundations together, starters included, when the round is won."""
-        if isinstance(self.foundations, Thrown):
+        if isinstance(self.foundations, RolledFoundations):
             return self.foundations.count * self.foundations.length
         return sum(foundation.length for foundation in self.foundations)
 
@@ -112,7 +112,7 @@ def _problems(rules: Rules) -> Iterator[str]:
         yield f"has 1 to {MOST_PILES} waste piles, not {rules.piles}"
     if rules.foundation_count not in range(1, MOST_FOUNDATIONS + 1):
         yield f"has 1 to {MOST_FOUNDATIONS} foundations, not {rules.foundation_count}"
-    if isinstance(rules.foundations, Thrown):
+    if isinstance(rules.foundations, RolledFoundations):
         if not rules.starters or rules.markers:
             yield "foundations that the deal decides have starters, and no markers"
         return
@@ -163,7 +163,7 @@ VARIANTS: Final[dict[str, Variant]] = {
         ),
         Variant(
             title="Broken Intervals",
-            rules=Rules("broken", Thrown(count=4, sides=6)),
+            rules=Rules("broken", RolledFoundations(count=4, sides=6)),
             piles=range(1, 9),
             redeals=range(3),
             source=UNPUBLISHED,

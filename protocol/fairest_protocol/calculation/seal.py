@@ -80,12 +80,12 @@ def make_check_words(
     return tuple(_proquint(int.from_bytes(digest[at : at + 2], "big")) for at in range(0, 2 * CHECK_WORDS, 2))
 
 
-def state_commitment(round_id: bytes, commitment: bytes) -> bytes:
+def commitment_statement(round_id: bytes, commitment: bytes) -> bytes:
     """What the server signs, before anybody is ready, to be held to its commitment."""
     return _encode("commitment", round_id, commitment)
 
 
-def state_record(chain: bytes) -> bytes:
+def record_statement(chain: bytes) -> bytes:
     """What the server signs to be held to a record: the chain value of its last line but one."""
     return _encode("record", chain)
 

@@ -14,7 +14,7 @@ _FROM_CLIENT: Final = TypeAdapter[FromClient](FromClient).validator
 _FROM_SERVER: Final = TypeAdapter[FromServer](FromServer).validator
 
 
-class BrokenMessage(ValueError):
+class ProtocolViolation(ValueError):
     """A frame that is no message of this protocol: how it breaks it, and a sentence that names the place."""
 
     def __init__(self, breach: Breach, sentence: str) -> None:
@@ -29,7 +29,7 @@ def encode(message: Message) -> bytes:
 
 
 def decode_from_client(frame: str | bytes) -> FromClient:
-    """The message in a client's frame. Raises `BrokenMessage`."""
+    """The message in a client's frame. Raises `ProtocolViolation`."""
     try:
         message: FromClient = _FROM_CLIENT.validate_json(frame)
     except ValidationError as reason:
@@ -38,7 +38,7 @@ def decode_from_client(frame: str | bytes) -> FromClient:
 
 
 def decode_from_server(frame: str | bytes) -> FromServer:
-    """The message in a server's frame. Raises `BrokenMessage`."""
+    """The message in a server's frame. Raises `ProtocolViolation`."""
     try:
         message: FromServer = _FROM_SERVER.validate_json(frame)
     except ValidationError as reason:
@@ -54,10 +54,10 @@ _BREACHES: Final = {
 }
 
 
-def _explain(reason: ValidationError) -> BrokenMessage:
+def _explain(reason: ValidationError) -> ProtocolViolation:
     first = reason.errors(include_url=False, include_context=False)[0]
     breach = _BREACHES.get(first["type"], Breach.BAD_VALUE)
     # Keys and types are the peer's words, so they are cut short and made printable before they go anywhere.
     place = ".".join(str(part)[:40] for part in first["loc"]) or "the frame"
     sentence = f"{place}: {first['msg'][:200]}"
-    return BrokenMessage(breach, "".join(letter if letter.isprintable() else "?" for letter in sentence))
+    return ProtocolViolation(breach, "".join(letter if letter.isprintable() else "?" for letter in sentence))

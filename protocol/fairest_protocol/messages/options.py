@@ -38,7 +38,7 @@ class RoomOptions(Message):
     direct_breaks_ties: bool = False
     listed: bool = False
 
-    def settled(self) -> "RoomOptions":
+    def resolved(self) -> "RoomOptions":
         """These options with the variant's own name and parameters filled in, so that nobody needs to know them.
 
         Raises `BadRules`.
@@ -46,8 +46,8 @@ class RoomOptions(Message):
         rules = self.chosen_rules()
         return self.model_copy(update={"rules": rules.name, "piles": rules.piles, "redeals": rules.redeals})
 
-    def terms(self) -> str:
-        """As `Rules.terms`, from settled options, also where the variant is not known here."""
+    def rules_id(self) -> str:
+        """As `Rules.rules_id`, from settled options, also where the variant is not known here."""
         return f"{self.rules} {self.piles} {self.redeals}"
 
     def chosen_rules(self) -> Rules:

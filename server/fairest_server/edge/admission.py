@@ -26,7 +26,7 @@ ADDRESSES_KNOWN: Final = 1_000
 _LOG = structlog.get_logger(__name__)
 
 
-class TurnedAway(Exception):
+class ConnectionRefused(Exception):
     """A request that may not become a connection; the text says why, to its sender."""
 
     def __init__(self, status: HTTPStatus, reason: str, sentence: str) -> None:
@@ -38,7 +38,7 @@ class TurnedAway(Exception):
 _WITH_PORT: Final = re.compile(r"([0-9.]+):[0-9]+|\[([^]]*)\](?::[0-9]+)?")
 
 
-class Door:
+class Admission:
     """The limits of one process on who is connected. Addresses of IPv6 count by their network of 64 bits."""
 
     def __init__(self, settings: Settings) -> None:
@@ -49,11 +49,11 @@ class Door:
         self._new_players: dict[str, TokenBucket] = {}
 
     def check(self, connection: ServerConnection, request: Request) -> None:
-        """Raise `TurnedAway` if this request may not become a connection."""
+        """Raise `ConnectionRefused` if this request may not become a connection."""
         address = self._address(connection, request)
         try:
             self._check(address, request)
-        except TurnedAway as reason:
+        except ConnectionRefused as reason:
             metrics.TURNED_AWAY.labels(reason.reason).inc()
             _LOG.info("turned away", address=address, sentence=str(reason))
             raise
@@ -61,18 +61,18 @@ class Door:
     def _check(self, address: str, request: Request) -> None:
         origin = request.headers.get("Origin")
         if origin is not None and not self._is_ours(origin, request.headers.get("Host", "")):
-            raise TurnedAway(
+            raise ConnectionRefused(
                 HTTPStatus.FORBIDDEN, "origin", f"Pages of {origin[:100]!a} may not connect here (--origins)."
             )
         if self._count >= self._settings.max_connections:
-            raise TurnedAway(HTTPStatus.SERVICE_UNAVAILABLE, "full", "This server is full; try again later.")
+            raise ConnectionRefused(HTTPStatus.SERVICE_UNAVAILABLE, "full", "This server is full; try again later.")
         if self._open[address] >= self._settings.connections_per_address:
-            raise TurnedAway(
+            raise ConnectionRefused(
                 HTTPStatus.TOO_MANY_REQUESTS, "address", "Too many connections from your address; close one of them."
             )
 
     @contextmanager
-    def entered(self, connection: ServerConnection) -> Iterator[str]:
+    def counted_connection(self, connection: ServerConnection) -> Iterator[str]:
         """Count a connection for as long as the context lasts; yields the address that it comes from."""
         assert connection.request is not None, "the handshake is over"
         address = self._address(connection, connection.request)
@@ -104,10 +104,10 @@ class Door:
                 address: bucket for address, bucket in self._new_players.items() if not bucket.is_full(now)
             }
 
-    def _is_ours(self, origin: str, host: str) -> bool:
+    def _is_ours(self, origin: str, rooms: str) -> bool:
         """Pages of this server itself, and of those that the operator named."""
         try:
-            return urlsplit(origin).netloc.lower() == host.lower() or origin in self._settings.origin_list
+            return urlsplit(origin).netloc.lower() == rooms.lower() or origin in self._settings.origin_list
         except ValueError:
             # Brackets that are no address of IPv6.
             return False

@@ -20,7 +20,7 @@ from websockets.typing import Subprotocol
 from fairest_protocol.messages.fields import SUBPROTOCOL
 
 
-class Wire(ServerConnection):
+class FastWebSocket(ServerConnection):
     """A connection whose messages may be taken where they arrive."""
 
     # What every move needs is not in the dictionary of the library's connection: that one is too large for a cache.
@@ -32,11 +32,11 @@ class Wire(ServerConnection):
         vars(self.protocol)["select_subprotocol"] = _choose_subprotocol
         # If TLS fails, the connection is never made.
         self.protocol.parser.close()
-        self.take_at_once: Callable[[bytes], bool] | None = None
+        self.fast_path: Callable[[bytes], bool] | None = None
         """Called with a text message that arrives whole; False leaves it to `recv`. It is for who waits in `recv` to
         set: what goes to `recv` unsets it, so that nothing overtakes what waits there.
         """
-        self.is_between_messages = False
+        self.is_at_message_boundary = False
         """Whether what the library has parsed so far ended with a message."""
 
     # The library leaves a connection that has gone to Python's search for circles, in which nobody is heard. Here
@@ -62,14 +62,14 @@ class Wire(ServerConnection):
 
     def data_received(self, data: bytes) -> None:
         """As the library's, but for messages that are taken at once."""
-        take, self.take_at_once = self.take_at_once, None
-        if take is not None and self.is_between_messages and self.protocol.close_sent is None:
+        take, self.fast_path = self.fast_path, None
+        if take is not None and self.is_at_message_boundary and self.protocol.close_sent is None:
             text = unframe_text(data)
             if text is not None and take(text):
-                self.take_at_once = take
+                self.fast_path = take
                 return
         super().data_received(data)
-        self.is_between_messages = _is_between_messages(self.protocol)
+        self.is_at_message_boundary = _is_at_message_boundary(self.protocol)
 
     def write_text(self, data: bytes) -> None:
         """Send one text frame without waiting; nothing happens on a connection that is closing."""
@@ -95,7 +95,7 @@ def _strip(reason: BaseException | None) -> None:
 _AT_EOF: Final = StreamReader.at_eof.__code__
 
 
-def _is_between_messages(protocol: Protocol) -> bool:
+def _is_at_message_boundary(protocol: Protocol) -> bool:
     """Whether the library's parser, a generator within a generator, waits for the first byte of a message."""
     inner = getattr(protocol.parser, "gi_yieldfrom", None)
     is_between_frames = getattr(getattr(inner, "gi_yieldfrom", None), "gi_code", None) is _AT_EOF

@@ -9,7 +9,7 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from fairest_protocol.value import Value
-from fairest_server.edge.admission import TurnedAway
+from fairest_server.edge.admission import ConnectionRefused
 
 TEXT = "text/plain; charset=utf-8"
 JSON = "application/json"
@@ -23,13 +23,13 @@ class Page(Value):
     status: HTTPStatus = HTTPStatus.OK
 
 
-Ask = Mapping[str, str]
+QueryParams = Mapping[str, str]
 """The last value of each parameter behind the question mark."""
-Pages = Mapping[str, Callable[[Ask], Awaitable[Page]]]
+Pages = Mapping[str, Callable[[QueryParams], Awaitable[Page]]]
 Respond = Callable[[ServerConnection, Request], Awaitable[Response | None]]
 
 
-def line(text: str, status: HTTPStatus = HTTPStatus.OK) -> Page:
+def text_page(text: str, status: HTTPStatus = HTTPStatus.OK) -> Page:
     """A page of one line."""
     return Page(f"{text}\n".encode(), status=status)
 
@@ -37,7 +37,7 @@ def line(text: str, status: HTTPStatus = HTTPStatus.OK) -> Page:
 def make_responder(pages: Pages, check: Callable[[ServerConnection, Request], None] | None) -> Respond:
     """Answers `GET` of each of these paths. Any other request is let through to the WebSocket, or is not found.
 
-    `check` raises `TurnedAway` for a request that may not open a WebSocket; None opens none at all.
+    `check` raises `ConnectionRefused` for a request that may not open a WebSocket; None opens none at all.
     """
 
     async def respond(connection: ServerConnection, request: Request) -> Response | None:
@@ -47,10 +47,10 @@ def make_responder(pages: Pages, check: Callable[[ServerConnection, Request], No
             if page is not None:
                 return _answer(await page({name: values[-1] for name, values in parse_qs(query).items()}))
             if check is None:
-                return _answer(line("There is nothing here.", HTTPStatus.NOT_FOUND))
+                return _answer(text_page("There is nothing here.", HTTPStatus.NOT_FOUND))
             check(connection, request)
-        except TurnedAway as reason:
-            return _answer(line(str(reason), reason.status))
+        except ConnectionRefused as reason:
+            return _answer(text_page(str(reason), reason.status))
         return None
 
     return respond

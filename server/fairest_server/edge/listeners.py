@@ -15,11 +15,11 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.refusals import CloseCode
-from fairest_server.edge.admission import Door
-from fairest_server.edge.fast_websocket import Wire
-from fairest_server.edge.http_pages import JSON, Ask, Page, Pages, line, make_responder
-from fairest_server.edge.session import Connection
-from fairest_server.live.registry import Host
+from fairest_server.edge.admission import Admission
+from fairest_server.edge.fast_websocket import FastWebSocket
+from fairest_server.edge.http_pages import JSON, Page, Pages, QueryParams, make_responder, text_page
+from fairest_server.edge.session import Session
+from fairest_server.live.registry import RoomRegistry
 from fairest_server.ops import metrics
 from fairest_server.settings import Settings, public_url
 from fairest_server.store.lobby import Lobby
@@ -43,44 +43,44 @@ class CannotListen(Exception):
 
 @asynccontextmanager
 async def public_port(
-    settings: Settings, host: Host, players: Players, lobby: Lobby, durability: Durability
+    settings: Settings, rooms: RoomRegistry, players: Players, lobby: Lobby, durability: Durability
 ) -> AsyncIterator[str]:
     """Serve players and spectators for as long as the context lasts; yields the URL. Raises `CannotListen`."""
-    door, links = Door(settings), itertools.count(1)
+    door, links = Admission(settings), itertools.count(1)
 
     async def handle(websocket: ServerConnection) -> None:
-        assert isinstance(websocket, Wire), "the server makes its connections so"
-        link = f"{host.process_id}-{next(links)}"
-        with door.entered(websocket) as address:
+        assert isinstance(websocket, FastWebSocket), "the server makes its connections so"
+        connection_id = f"{rooms.process_id}-{next(links)}"
+        with door.counted_connection(websocket) as address:
             for handshake in (websocket.request, websocket.response):
                 if handshake is not None:
                     # 2 KiB that nobody asks for again.
                     handshake.headers.clear()
-            await Connection(websocket, host, players, lobby, link, address, settings, door.may_enroll).serve()
+            await Session(websocket, rooms, players, lobby, connection_id, address, settings, door.may_enroll).serve()
 
-    async def tell_key(_: Ask) -> Page:
-        return line(host.key.public.hex())
+    async def tell_key(_: QueryParams) -> Page:
+        return text_page(rooms.key.public.hex())
 
-    async def tell_durability(_: Ask) -> Page:
-        return line(durability.promise)
+    async def tell_durability(_: QueryParams) -> Page:
+        return text_page(durability.promise)
 
-    async def tell_lobby(ask: Ask) -> Page:
+    async def tell_lobby(ask: QueryParams) -> Page:
         number = ask.get("page", "0")
         if not number.isdecimal() or len(number) > 6:
-            return line(f"page is a number from 0, not {number[:40]!r}", HTTPStatus.BAD_REQUEST)
+            return text_page(f"page is a number from 0, not {number[:40]!r}", HTTPStatus.BAD_REQUEST)
         try:
             return Page(encode(await lobby.page(int(number))), JSON)
         except (RedisError, OSError):
-            return line("The lobby cannot be read right now; try again.", HTTPStatus.SERVICE_UNAVAILABLE)
+            return text_page("The lobby cannot be read right now; try again.", HTTPStatus.SERVICE_UNAVAILABLE)
 
-    pages: Pages = {**_health(host), "/key": tell_key, "/durability": tell_durability, "/lobby": tell_lobby}
+    pages: Pages = {**_health(rooms), "/key": tell_key, "/durability": tell_durability, "/lobby": tell_lobby}
     tls = _load_tls(settings)
-    with _complaining(settings.host, settings.port):
+    with _as_cannot_listen(settings.host, settings.port):
         server = await serve(
             handle,
             settings.host,
             settings.port,
-            create_connection=Wire,
+            create_connection=FastWebSocket,
             ssl=tls,
             # asyncio's own patience is a minute, for connections that nobody counts yet.
             ssl_handshake_timeout=settings.hello_seconds if tls else None,
@@ -106,24 +106,24 @@ async def public_port(
 
 
 @asynccontextmanager
-async def admin_port(settings: Settings, host: Host) -> AsyncIterator[str | None]:
+async def admin_port(settings: Settings, rooms: RoomRegistry) -> AsyncIterator[str | None]:
     """Serve the operator's pages for as long as the context lasts; yields their URL. Raises `CannotListen`."""
     if settings.admin_port is None:
         yield None
         return
 
-    async def tell_metrics(_: Ask) -> Page:
-        metrics.REDIS_SILENT.set(host.silent_seconds)
+    async def tell_metrics(_: QueryParams) -> Page:
+        metrics.REDIS_SILENT.set(rooms.silent_seconds)
         metrics.TASKS.set(len(asyncio.all_tasks()))
         return Page(metrics.expose(), metrics.CONTENT_TYPE)
 
-    pages: Pages = {**_health(host), "/metrics": tell_metrics}
-    with _complaining(settings.admin_host, settings.admin_port):
+    pages: Pages = {**_health(rooms), "/metrics": tell_metrics}
+    with _as_cannot_listen(settings.admin_host, settings.admin_port):
         server = await serve(
             _serve_nobody,
             settings.admin_host,
             settings.admin_port,
-            create_connection=Wire,
+            create_connection=FastWebSocket,
             process_request=make_responder(pages, None),
         )
     try:
@@ -132,16 +132,16 @@ async def admin_port(settings: Settings, host: Host) -> AsyncIterator[str | None
         await _close(server)
 
 
-def _health(host: Host) -> Pages:
+def _health(rooms: RoomRegistry) -> Pages:
     """Whether this process lives, and whether it should be sent players."""
 
-    async def tell_alive(_: Ask) -> Page:
-        return line("alive")
+    async def tell_alive(_: QueryParams) -> Page:
+        return text_page("alive")
 
-    async def tell_ready(_: Ask) -> Page:
-        if host.clock.moment():
-            return line("ready")
-        return line(f"redis has been silent for {host.silent_seconds:.1f} s", HTTPStatus.SERVICE_UNAVAILABLE)
+    async def tell_ready(_: QueryParams) -> Page:
+        if rooms.clock.decision_window():
+            return text_page("ready")
+        return text_page(f"redis has been silent for {rooms.silent_seconds:.1f} s", HTTPStatus.SERVICE_UNAVAILABLE)
 
     return {"/livez": tell_alive, "/readyz": tell_ready}
 
@@ -192,13 +192,13 @@ def _port(server: Server) -> int:
 
 
 @contextmanager
-def _complaining(host: str, port: int) -> Iterator[None]:
+def _as_cannot_listen(rooms: str, port: int) -> Iterator[None]:
     try:
         yield
     except OSError as reason:
-        raise CannotListen(f"cannot listen on {host}:{port}: {say(reason)}") from reason
+        raise CannotListen(f"cannot listen on {rooms}:{port}: {os_error_text(reason)}") from reason
 
 
-def say(reason: OSError) -> str:
+def os_error_text(reason: OSError) -> str:
     """What the system says, without what asyncio adds to it."""
     return os.strerror(reason.errno) if reason.errno and reason.errno > 0 else str(reason)

@@ -1,6 +1,6 @@
 """The way out: frames to one connection, at once and without waiting, or the end of a connection that does not read."""
 
-from fairest_server.edge.fast_websocket import Wire
+from fairest_server.edge.fast_websocket import FastWebSocket
 from fairest_server.ops import metrics
 
 
@@ -11,7 +11,7 @@ class Outbox:
 
     __slots__ = ("_max_unsent_bytes", "_websocket", "has_stalled")
 
-    def __init__(self, websocket: Wire, max_unsent_bytes: int) -> None:
+    def __init__(self, websocket: FastWebSocket, max_unsent_bytes: int) -> None:
         self._websocket = websocket
         self._max_unsent_bytes = max_unsent_bytes
         self.has_stalled = False

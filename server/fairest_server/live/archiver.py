@@ -10,18 +10,21 @@ from fairest_protocol.calculation.record import Record
 from fairest_protocol.messages.from_server import MatchRecord
 from fairest_server.ops import metrics
 from fairest_server.room.match_record import record_last_match, record_matches
+from fairest_server.room.steps import fold
 from fairest_server.store import keys
-from fairest_server.store.log import Log, fold
-from fairest_server.store.records import Archive
+from fairest_server.store.log import Log
+from fairest_server.store.records import RecordStore
 
 RETRY_SECONDS: Final = 0.25
 """Between two attempts to store a match in a Redis that does not answer."""
 
 
-class Publisher:
+class MatchArchiver:
     """Makes records of rooms' logs. `sign` signs one; `stopping` is set when this process ends."""
 
-    def __init__(self, log: Log, archive: Archive, sign: Callable[[Record], Record], stopping: asyncio.Event) -> None:
+    def __init__(
+        self, log: Log, archive: RecordStore, sign: Callable[[Record], Record], stopping: asyncio.Event
+    ) -> None:
         self._log = log
         self._archive = archive
         self._sign = sign
@@ -33,7 +36,7 @@ class Publisher:
         What is away of a Cluster holds up its own buckets only.
         """
 
-    async def publish(self, code: str) -> int | None:
+    async def archive(self, code: str) -> int | None:
         """Store the matches of this room that are over, however often it takes; the newest match that is stored now.
 
         None if that is being done already, or if this process ends and leaves it to another.
@@ -58,7 +61,7 @@ class Publisher:
         for record in record_matches(code, steps):
             if await self._archive.keep(self._sign(record)):
                 metrics.RECORDS.inc()
-        return steps[-1].after.unpublished if steps else 0
+        return steps[-1].after.unarchived_match if steps else 0
 
     async def last_record(self, code: str) -> MatchRecord | None:
         """The record of the last match that is over in this room, if any is. Raises RedisError."""

@@ -4,26 +4,26 @@ from collections.abc import Sequence
 
 from fairest_protocol.messages.from_server import Accepted, Refused
 from fairest_protocol.value import Value
-from fairest_server.live.subscribers import Follower
+from fairest_server.live.subscribers import Subscriber
 from fairest_server.room.commands import Command
 from fairest_server.room.decide import DrawRound, decide
 from fairest_server.room.evolve import evolve
-from fairest_server.room.news import Step
 from fairest_server.room.state import RoomState
+from fairest_server.room.steps import Step
 
 
 class Request(Value, gc=True):
     """A command and who gets the answer, if anybody does."""
 
     command: Command
-    asker: Follower | None = None
+    asker: Subscriber | None = None
 
 
 class LateAnswer(Value, gc=True):
     """An answer that was decided after so many steps of the proposal, and is given after them."""
 
     after_steps: int
-    asker: Follower
+    asker: Subscriber
     answer: Refused | Accepted
 
 

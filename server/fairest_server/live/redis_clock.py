@@ -6,13 +6,13 @@ from typing import Final
 from fairest_protocol.value import Value
 from fairest_server.store import keys
 
-JUDGE_MS: Final = 2_000
+APPEND_DEADLINE_MS: Final = 2_000
 """What Redis takes longer for is decided anew. It may have been a pause; or whoever asked was told that it failed."""
-PRESENT_SECONDS: Final = 2.5
+MAX_CLOCK_AGE_SECONDS: Final = 2.5
 """Redis was heard this lately, or nothing is decided. Less than what counts as a pause, `keys.PAUSE_MS`."""
 
 
-class Moment(Value):
+class DecisionWindow(Value):
     """A moment at which something may be decided: Redis' clock as far as it is known here, and how long what is decided
     now may take to reach the log: JUDGE_MS, less before a pause.
     """
@@ -39,12 +39,12 @@ class RedisClock:
         """What Redis' clock shows now, give or take the time of an answer."""
         return int(time.time() * 1000 - self._ahead_ms)
 
-    def moment(self) -> Moment | None:
+    def decision_window(self) -> DecisionWindow | None:
         """The present moment; None if Redis was not heard so lately that no pause can have gone unnoticed."""
-        if self.silent_seconds >= PRESENT_SECONDS:
+        if self.silent_seconds >= MAX_CLOCK_AGE_SECONDS:
             return None
         now_ms = self.now_ms()
-        return Moment(now_ms, min(now_ms + JUDGE_MS, self._beat_ms + keys.PAUSE_MS))
+        return DecisionWindow(now_ms, min(now_ms + APPEND_DEADLINE_MS, self._beat_ms + keys.PAUSE_MS))
 
     def set(self, redis_ms: int) -> None:
         """Redis' clock shows this."""

@@ -9,8 +9,8 @@ from fairest_protocol.calculation.seal import (
     ROUND_ID_BYTES,
     SECRET_BYTES,
     commit_secret,
-    state_commitment,
-    state_record,
+    commitment_statement,
+    record_statement,
 )
 from fairest_protocol.value import replace
 from fairest_server.room.events import RoundOpened
@@ -30,10 +30,10 @@ class SigningKey:
 
     def commit(self, round_id: bytes, secret: bytes) -> RoundOpened:
         """A round that is bound to this secret."""
-        statement = state_commitment(round_id, commit_secret(round_id, secret))
+        statement = commitment_statement(round_id, commit_secret(round_id, secret))
         return RoundOpened(round=round_id, secret=secret, signature=self._key.sign(statement))
 
     def sign(self, record: Record) -> Record:
         """The record under this key. Signing again gives the same bytes, whichever process does it."""
         keyed = replace(record, key=self.public)
-        return replace(keyed, signature=self._key.sign(state_record(keyed.chain())))
+        return replace(keyed, signature=self._key.sign(record_statement(keyed.chain())))

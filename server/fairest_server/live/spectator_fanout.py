@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, Generic, Protocol, TypeVar
 
 from fairest_protocol.messages.fast_encoding import encode_view
-from fairest_server.room.view import Mark
+from fairest_server.room.view import ViewCursor
 
 GATHER_SECONDS: Final = 0.05
 """What happens within this time is one frame."""
@@ -34,14 +34,14 @@ class Watching(Protocol):
 Spectator = TypeVar("Spectator", bound=Watching)
 
 
-class Crowd(Generic[Spectator]):
+class SpectatorFanout(Generic[Spectator]):
     """Who watches a room from this process, and what is on its way to them. Each of them sees every frame in order."""
 
     def __init__(self, later: Later) -> None:
         self._later = later
         self._spectators: dict[Spectator, None] = {}
         self._gathered: list[bytes] = []
-        self._mark = Mark()
+        self._cursor = ViewCursor()
         self._outgoing: list[tuple[bytes, deque[Spectator]]] = []
         self._is_waiting = False
 
@@ -63,10 +63,10 @@ class Crowd(Generic[Spectator]):
         """Show it nothing more."""
         self._spectators.pop(spectator, None)
 
-    def see(self, entries: list[bytes], mark: Mark) -> None:
+    def reveal(self, entries: list[bytes], cursor: ViewCursor) -> None:
         """These entries of their view are new; the last of them is at this mark."""
         self._gathered.extend(entries)
-        self._mark = mark
+        self._cursor = cursor
         self._wait(GATHER_SECONDS)
 
     def tell(self, data: bytes) -> None:
@@ -78,8 +78,8 @@ class Crowd(Generic[Spectator]):
     def _seal(self) -> None:
         """What was gathered becomes a frame for those who are here now."""
         if self._gathered:
-            position = self._mark.position - len(self._gathered) + 1
-            data = encode_view(position, self._gathered, self._mark.tag)
+            position = self._cursor.position - len(self._gathered) + 1
+            data = encode_view(position, self._gathered, self._cursor.tag)
             self._outgoing.append((data, deque(self._spectators)))
             self._gathered = []
 

@@ -8,10 +8,10 @@ import asyncio
 from typing import Final
 
 from fairest_protocol.messages.fields import TICK_SECONDS, Phase
-from fairest_server.live.live_room import HostedRoom
+from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.proposal import Request
 from fairest_server.live.redis_clock import RedisClock
-from fairest_server.room.commands import PassTime
+from fairest_server.room.commands import ExpireDeadline
 from fairest_server.room.state import Deadline, RoomState
 
 RETRY_SECONDS: Final = 0.25
@@ -23,30 +23,30 @@ class Timers:
 
     def __init__(self, clock: RedisClock) -> None:
         self._clock = clock
-        self._deadlines: dict[HostedRoom, tuple[int, asyncio.TimerHandle]] = {}
-        self._ticks: dict[HostedRoom, asyncio.TimerHandle] = {}
-        self._retries: dict[HostedRoom, asyncio.TimerHandle] = {}
+        self._deadlines: dict[LiveRoom, tuple[int, asyncio.TimerHandle]] = {}
+        self._ticks: dict[LiveRoom, asyncio.TimerHandle] = {}
+        self._retries: dict[LiveRoom, asyncio.TimerHandle] = {}
 
-    def set(self, room: HostedRoom) -> None:
+    def set(self, room: LiveRoom) -> None:
         """Set the room's timers by its state."""
         self._set_deadline(room, room.deadline)
         if room not in self._ticks and room.state and room.state.phase is Phase.RACING:
             self._set_tick(room, room.state)
 
-    def retry(self, room: HostedRoom) -> None:
+    def retry(self, room: LiveRoom) -> None:
         """Let the room read its log in a while, when Redis may be back."""
         if room not in self._retries:
             loop = asyncio.get_running_loop()
             self._retries[room] = loop.call_later(RETRY_SECONDS, self._try_again, room)
 
-    def drop(self, room: HostedRoom) -> None:
+    def drop(self, room: LiveRoom) -> None:
         """Forget the room's timers."""
         self._set_deadline(room, None)
         for timers in (self._ticks, self._retries):
             if room in timers:
                 timers.pop(room).cancel()
 
-    def _set_deadline(self, room: HostedRoom, deadline: Deadline | None) -> None:
+    def _set_deadline(self, room: LiveRoom, deadline: Deadline | None) -> None:
         at_ms, timer = self._deadlines.get(room, (None, None))
         wanted_ms = deadline.at_ms if deadline else None
         if at_ms == wanted_ms:
@@ -55,26 +55,28 @@ class Timers:
             timer.cancel()
             del self._deadlines[room]
         if deadline is not None:
-            delay = max(0.0, (deadline.at_ms - self._clock.now_ms()) / 1000, RETRY_SECONDS * room.is_doubtful)
+            delay = max(
+                0.0, (deadline.at_ms - self._clock.now_ms()) / 1000, RETRY_SECONDS * room.append_outcome_unknown
+            )
             timer = asyncio.get_running_loop().call_later(delay, self._expire, room, deadline)
             self._deadlines[room] = (deadline.at_ms, timer)
 
-    def _expire(self, room: HostedRoom, deadline: Deadline) -> None:
+    def _expire(self, room: LiveRoom, deadline: Deadline) -> None:
         del self._deadlines[room]
-        room.submit(Request(PassTime(deadline.at_ms)))
+        room.submit(Request(ExpireDeadline(deadline.at_ms)))
 
-    def _set_tick(self, room: HostedRoom, state: RoomState) -> None:
+    def _set_tick(self, room: LiveRoom, state: RoomState) -> None:
         """Ticks are counted from the start of the race on Redis' clock, so they are the same in every process."""
         since_start_ms = self._clock.now_ms() - (state.clocks.started_at_ms or 0)
         delay = TICK_SECONDS - (since_start_ms / 1000) % TICK_SECONDS
         self._ticks[room] = asyncio.get_running_loop().call_later(delay, self._tick, room)
 
-    def _tick(self, room: HostedRoom) -> None:
+    def _tick(self, room: LiveRoom) -> None:
         del self._ticks[room]
-        room.audience.tell_placed(room.state)
+        room.subscribers.send_placed(room.state)
         if room.state and room.state.phase is Phase.RACING:
             self._set_tick(room, room.state)
 
-    def _try_again(self, room: HostedRoom) -> None:
+    def _try_again(self, room: LiveRoom) -> None:
         del self._retries[room]
         room.catch_up()

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from fairest_server.store.processes import Processes
 
 
-class Holdings:
+class AttachedRooms:
     """The codes of rooms that this process holds. Every method that waits raises RedisError when Redis is away.
 
     One write is under way at a time. What is asked for meanwhile is the next one, and whoever waits for the same write
@@ -33,12 +33,12 @@ class Holdings:
             self._wanted.add(code)
             await self._settle()
 
-    async def hold_again(self) -> None:
+    async def register_all(self) -> None:
         """Write all of it down anew: Redis may have forgotten us."""
         self._wanted |= self._codes
         await self._settle()
 
-    async def release_all_but(self, codes: AbstractSet[str]) -> None:
+    async def retain_only(self, codes: AbstractSet[str]) -> None:
         """Hold no more than these rooms."""
         gone = self._codes - codes
         # Whoever comes in meanwhile finds its room not held, and waits to hold it behind this release.

@@ -36,7 +36,7 @@ class Rooms(Protocol):
     def answered(self, redis_ms: int, pauses: tuple[Pause, ...], *, is_shared: bool) -> None:
         """A beat was answered: Redis' clock shows this, there were these pauses, and others live or do not."""
 
-    async def hold_again(self) -> None:
+    async def register_all(self) -> None:
         """Write down anew in which rooms this process speaks: it was taken for dead, or Redis has forgotten it."""
 
     async def keep_key(self) -> None:
@@ -58,7 +58,7 @@ class Rooms(Protocol):
         """Look at a room that everybody forgot."""
 
 
-class Pulse:
+class Heartbeat:
     """The pulse of one process. Its tasks run until `stopping` is set, which is how they are told to end."""
 
     def __init__(self, processes: Processes, log: Log, rooms: Rooms, stopping: asyncio.Event) -> None:
@@ -74,7 +74,7 @@ class Pulse:
         self._lapsed = set(beat.lapsed)
         if beat.is_new:
             # Before anything is decided on the strength of this beat.
-            await self._rooms.hold_again()
+            await self._rooms.register_all()
         self._rooms.answered(beat.now_ms, beat.pauses, is_shared=beat.alive > 1)
 
     async def beat(self) -> None:
@@ -100,7 +100,7 @@ class Pulse:
         back at once, so a silence counts when this process had the time to listen.
         """
         is_told, since = False, time.monotonic()
-        while not await self._waits(WATCH_SECONDS):
+        while not await self._sleep_or_stop(WATCH_SECONDS):
             was_busy, since = time.monotonic() - since > 1.5 * WATCH_SECONDS, time.monotonic()
             if self._rooms.silent_seconds <= ALONE_SECONDS:
                 is_told = False
@@ -115,7 +115,7 @@ class Pulse:
 
     async def _sweep(self) -> None:
         for process_id in sorted(self._lapsed):
-            if await self._rooms.report_lapsed(process_id) and await self._processes.bury(process_id):
+            if await self._rooms.report_lapsed(process_id) and await self._processes.forget_process(process_id):
                 _LOG.info("a process has lapsed, its rooms know", process=process_id)
         for code in await self._log.due_rooms(OVERDUE_MS):
             with contained("a room", room=code):
@@ -130,10 +130,10 @@ class Pulse:
                     await work()
                 except (RedisError, OSError) as reason:
                     _LOG.warning("redis does not answer", reason=str(reason))
-            if await self._waits(max(MIN_REST_SECONDS, BEAT_SECONDS - (time.monotonic() - since))):
+            if await self._sleep_or_stop(max(MIN_REST_SECONDS, BEAT_SECONDS - (time.monotonic() - since))):
                 return
 
-    async def _waits(self, seconds: float) -> bool:
+    async def _sleep_or_stop(self, seconds: float) -> bool:
         """Wait so long, or until this process stops; whether it does."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):

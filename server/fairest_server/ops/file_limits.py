@@ -7,7 +7,7 @@ OTHERS: Final = 100
 """What a server has open beside its clients: Redis, logs, listening sockets, and some to spare."""
 
 
-def allow_connections(count: int) -> int:
+def raise_open_file_limit(count: int) -> int:
     """Ask the system for as many open files as so many connections need; returns how many connections it allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = count + OTHERS

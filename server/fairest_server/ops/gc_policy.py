@@ -18,7 +18,7 @@ _NEVER: Final = 1_000_000_000
 """Not even searches in which nothing was left count towards one of older objects."""
 
 
-def look_seldom() -> None:
+def configure_gc() -> None:
     """Called once, when all modules are loaded: what is there stays for ever and is never looked at again."""
     gc.set_threshold(NEWEST, _NEVER, _NEVER)
     gc.freeze()

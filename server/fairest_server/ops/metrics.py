@@ -16,7 +16,7 @@ from prometheus_client.registry import Collector
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 
 
-class Tally(Collector):
+class FastCounter(Collector):
     """A counter by one label, for what every move adds to: without the locks and the checks of the library's."""
 
     def __init__(self, name: str, documentation: str, label: str, registry: CollectorRegistry = REGISTRY) -> None:
@@ -37,7 +37,7 @@ class Tally(Collector):
         yield family
 
 
-class Spread(Collector):
+class FastHistogram(Collector):
     """A histogram for what every batch adds to, in the same way."""
 
     def __init__(
@@ -65,7 +65,7 @@ CONNECTIONS: Final = Gauge("fairest_connections", "Open WebSocket connections.")
 TURNED_AWAY: Final = Counter(
     "fairest_turned_away", "Requests for a connection that were turned away: origin, full, address.", ["reason"]
 )
-MESSAGES: Final = Tally("fairest_messages", "Messages from clients.", "type")
+MESSAGES: Final = FastCounter("fairest_messages", "Messages from clients.", "type")
 BREACHES: Final = Counter("fairest_breaches", "Connections ended with an error, by its code.", ["code"])
 THROTTLED: Final = Counter("fairest_throttled", "Messages that waited for the token bucket of their connection.")
 CUT_OFF: Final = Counter(
@@ -74,9 +74,9 @@ CUT_OFF: Final = Counter(
 ROOMS: Final = Gauge("fairest_rooms", "Rooms that this process has open.")
 TASKS: Final = Gauge("fairest_tasks", "Tasks of the event loop.")
 REFUSALS: Final = Counter("fairest_refusals", "Requests that were refused, by the code of the refusal.", ["code"])
-APPENDS: Final = Tally("fairest_appends", "Appends to logs: appended, conflict, early, late, unknown.", "answer")
-BATCHES: Final = Spread("fairest_append_batch", "Appends that shared a round trip.", (1, 2, 5, 10, 20, 50, 100))
-APPEND_SECONDS: Final = Spread(
+APPENDS: Final = FastCounter("fairest_appends", "Appends to logs: appended, conflict, early, late, unknown.", "answer")
+BATCHES: Final = FastHistogram("fairest_append_batch", "Appends that shared a round trip.", (1, 2, 5, 10, 20, 50, 100))
+APPEND_SECONDS: Final = FastHistogram(
     "fairest_append_seconds",
     "Round trip of a batch of appends.",
     (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 2, 5),

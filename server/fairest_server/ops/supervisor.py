@@ -29,14 +29,14 @@ class WorkerError(Exception):
     """A worker does not start; the text says what it complained about."""
 
 
-class Workers:
+class Supervisor:
     """So many server processes on one Redis and one port, within `serving`."""
 
     def __init__(self, settings: Settings, redis_url: str) -> None:
         self._settings = settings
         self._redis_url = redis_url
         self._processes: set[Process] = set()
-        self._places: dict[int, Process | None] = {}
+        self._slots: dict[int, Process | None] = {}
         self._retired: set[Process] = set()
         self._renewing = asyncio.Lock()
         self._keeping: set[asyncio.Task[None]] = set()
@@ -50,8 +50,10 @@ class Workers:
                     for number in range(self._settings.workers):
                         tasks.create_task(self._start(port), name=f"worker {number + 1}")
                 for process in self._processes:
-                    self._spawn(self._keep(process, port))
-                asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: self._spawn(self._renew(port)))
+                    self._spawn(self._respawn(process, port))
+                asyncio.get_running_loop().add_signal_handler(
+                    signal.SIGHUP, lambda: self._spawn(self._rolling_restart(port))
+                )
                 try:
                     yield public_url(self._settings, port)
                 finally:
@@ -69,18 +71,18 @@ class Workers:
         task.add_done_callback(self._keeping.discard)
 
     async def _start(self, port: int) -> Process:
-        place = self._free_place()
+        slot = self._free_slot()
         process = await asyncio.create_subprocess_exec(
             # -P: a `redis.py` in the folder that the operator stands in is not what the worker imports.
             *(sys.executable, "-P", "-m", "fairest_server"),
-            env=self._environment(port, place),
+            env=self._environment(port, slot),
             # A pipe that ends when we do, also by kill -9: no worker stays behind alone.
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
         self._processes.add(process)
-        self._places[place] = process
+        self._slots[slot] = process
         assert process.stdout is not None
         try:
             async with asyncio.timeout(START_SECONDS):
@@ -95,15 +97,15 @@ class Workers:
             await process.wait()
         raise WorkerError(f"a worker did not start within {START_SECONDS:.0f} seconds, or complained above")
 
-    def _free_place(self) -> int:
+    def _free_slot(self) -> int:
         """The first place that no living worker has, taken with this: it decides on the admin port."""
-        place = 0
-        while place in self._places and ((holder := self._places[place]) is None or holder.returncode is None):
-            place += 1
-        self._places[place] = None
-        return place
+        slot = 0
+        while slot in self._slots and ((holder := self._slots[slot]) is None or holder.returncode is None):
+            slot += 1
+        self._slots[slot] = None
+        return slot
 
-    def _environment(self, port: int, place: int) -> dict[str, str]:
+    def _environment(self, port: int, slot: int) -> dict[str, str]:
         """The settings of a worker: ours, on one port and one Redis.
 
         They go through the environment, which only we may read: everybody on the machine sees command lines, and a
@@ -113,11 +115,11 @@ class Workers:
         chosen |= {"workers": 1, "port": port, "redis_url": self._redis_url}
         chosen |= {"reuse_port": True, "ends_with_input": True}
         if self._settings.admin_port:
-            chosen["admin_port"] = self._settings.admin_port + place
+            chosen["admin_port"] = self._settings.admin_port + slot
         inherited = {name: value for name, value in os.environ.items() if not name.upper().startswith(ENV_PREFIX)}
         return inherited | {f"{ENV_PREFIX}{name.upper()}": str(value) for name, value in chosen.items()}
 
-    async def _keep(self, process: Process, port: int) -> None:
+    async def _respawn(self, process: Process, port: int) -> None:
         """Start a new worker for one that died, again and again."""
         while True:
             await process.wait()
@@ -132,7 +134,7 @@ class Workers:
             except WorkerError as reason:
                 _LOG.warning("a worker does not start", reason=str(reason))
 
-    async def _renew(self, port: int) -> None:
+    async def _rolling_restart(self, port: int) -> None:
         """Put a new worker in the place of each, one after the other; what cannot be started leaves the old one."""
         async with self._renewing:
             for old in list(self._processes):
@@ -142,7 +144,7 @@ class Workers:
                     _LOG.warning("a worker does not start; the others are not renewed", reason=str(reason))
                     return
                 if old in self._processes:
-                    self._spawn(self._keep(new, port))
+                    self._spawn(self._respawn(new, port))
                     self._retired.add(old)
                     await _end(old)
                 else:

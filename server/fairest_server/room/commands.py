@@ -12,7 +12,7 @@ class CreateRoom(Value):
     options: RoomOptions
     player: str
     name: str
-    link: str
+    connection_id: str
 
 
 class TakeSeat(Value):
@@ -20,38 +20,38 @@ class TakeSeat(Value):
 
     player: str
     name: str
-    link: str
+    connection_id: str
     to: str = "join"
 
 
-class LoseLink(Value):
+class Disconnect(Value):
     """A link is gone. Means nothing when it speaks for no seat, or a newer link has taken its place."""
 
-    link: str
+    connection_id: str
 
 
 class MakeMove(Value):
     """Who speaks for a seat over this link makes its move with this number."""
 
-    link: str
+    connection_id: str
     number: int
     move: Move
 
 
-class Say(Value):
+class PlayerRequest(Value):
     """Who speaks for a seat over this link says something else that changes the room."""
 
-    link: str
+    connection_id: str
     word: Ready | Reveal | Rematch | Leave
 
 
-class PassTime(Value):
+class ExpireDeadline(Value):
     """It is this late on Redis' clock: judge every deadline that has passed."""
 
     now_ms: int
 
 
-class LoseProcess(Value):
+class ProcessLapsed(Value):
     """A server process is gone, and with it every link whose name begins with its own."""
 
     process_id: str
@@ -64,16 +64,26 @@ class Pause(Value):
     end_ms: int
 
 
-class StandStill(Value):
+class ApplyPauses(Value):
     """There were these pauses: those that the room does not know of are taken out of its clocks."""
 
     pauses: tuple[Pause, ...]
 
 
-class ConfirmPublished(Value):
+class MarkArchived(Value):
     """The record of this match of the room is stored."""
 
     match: int
 
 
-Command = CreateRoom | TakeSeat | LoseLink | LoseProcess | StandStill | MakeMove | Say | PassTime | ConfirmPublished
+Command = (
+    CreateRoom
+    | TakeSeat
+    | Disconnect
+    | ProcessLapsed
+    | ApplyPauses
+    | MakeMove
+    | PlayerRequest
+    | ExpireDeadline
+    | MarkArchived
+)

@@ -10,16 +10,16 @@ from fairest_protocol.messages.from_client import Leave, Ready, Rematch, Reveal
 from fairest_protocol.messages.from_server import Accepted, Refused
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
 from fairest_server.room.commands import (
+    ApplyPauses,
     Command,
-    ConfirmPublished,
     CreateRoom,
-    LoseLink,
-    LoseProcess,
+    Disconnect,
+    ExpireDeadline,
     MakeMove,
-    PassTime,
+    MarkArchived,
     Pause,
-    Say,
-    StandStill,
+    PlayerRequest,
+    ProcessLapsed,
     TakeSeat,
 )
 from fairest_server.room.events import (
@@ -40,7 +40,7 @@ from fairest_server.room.events import (
     SeatTaken,
     Started,
 )
-from fairest_server.room.state import Deadline, Due, RoomState
+from fairest_server.room.state import Deadline, DeadlineKind, RoomState
 
 Verdict = tuple[Event, ...] | Refused | Accepted
 """Events to append; or nothing happens and this is the answer. No events and no answer: there is nothing to do."""
@@ -59,7 +59,7 @@ def refuse_for_now(command: Command) -> Refused:
     match command:
         case MakeMove(number=number):
             return refuse("play", Refusal.TRY_AGAIN, number=number)
-        case Say(word=word):
+        case PlayerRequest(word=word):
             return refuse(word.type, Refusal.TRY_AGAIN)
         case _:
             return refuse(getattr(command, "to", "create"), Refusal.TRY_AGAIN)
@@ -74,33 +74,33 @@ def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> 
     match command:
         case MakeMove():
             return _make_move(state, command)
-        case Say(link=link, word=word):
-            return _hear(state, link, word, draw_round)
+        case PlayerRequest(connection_id=connection_id, word=word):
+            return _hear(state, connection_id, word, draw_round)
         case TakeSeat():
             return _take_seat(state, command, draw_round)
-        case LoseLink(link=link):
-            seat = state.seat_of_link(link)
-            return () if seat is None else (Detached(seat=seat, link=link),)
-        case LoseProcess(process_id=process_id):
-            return _lose_process(state, process_id)
-        case StandStill(pauses=pauses):
-            return _stand_still(state, pauses)
-        case PassTime(now_ms=now_ms):
+        case Disconnect(connection_id=connection_id):
+            seat = state.seat_of_connection(connection_id)
+            return () if seat is None else (Detached(seat=seat, link=connection_id),)
+        case ProcessLapsed(process_id=process_id):
+            return _process_lapsed(state, process_id)
+        case ApplyPauses(pauses=pauses):
+            return _apply_pauses(state, pauses)
+        case ExpireDeadline(now_ms=now_ms):
             deadline = state.next_deadline()
             return _expire(state, deadline, draw_round) if deadline and deadline.at_ms <= now_ms else ()
-        case ConfirmPublished(match=number):
-            return (MatchPublished(),) if number and state.unpublished == number else ()
+        case MarkArchived(match=number):
+            return (MatchPublished(),) if number and state.unarchived_match == number else ()
 
 
-def _lose_process(state: RoomState, process_id: str) -> Verdict:
+def _process_lapsed(state: RoomState, process_id: str) -> Verdict:
     return tuple(
-        Detached(seat=_seat(number), link=seat.link, lapsed=True)
+        Detached(seat=_seat(number), link=seat.connection_id, lapsed=True)
         for number, seat in enumerate(state.seats)
-        if seat and seat.link and seat.link.startswith(f"{process_id}-")
+        if seat and seat.connection_id and seat.connection_id.startswith(f"{process_id}-")
     )
 
 
-def _stand_still(state: RoomState, pauses: Sequence[Pause]) -> Verdict:
+def _apply_pauses(state: RoomState, pauses: Sequence[Pause]) -> Verdict:
     if state.phase is Phase.CLOSED:
         return ()
     known_ms = state.clocks.paused_until_ms
@@ -120,16 +120,16 @@ def _create(state: RoomState | None, command: CreateRoom) -> Verdict:
     if state is not None:
         return refuse("create", Refusal.TRY_AGAIN, "The code drawn for this room was taken; try again.")
     try:
-        options = command.options.settled()
+        options = command.options.resolved()
     except BadRules as reason:
         return refuse("create", Refusal.BAD_RULES, f"{str(reason)[:1].upper()}{str(reason)[1:]}.")
     created = RoomCreated(options=options)
-    return (created, *_sit_down(0, command.player, command.name, command.link))
+    return (created, *_sit_down(0, command.player, command.name, command.connection_id))
 
 
-def _sit_down(seat: int, player: str, name: str, link: str) -> tuple[Event, Event]:
+def _sit_down(seat: int, player: str, name: str, connection_id: str) -> tuple[Event, Event]:
     number = _seat(seat)
-    return SeatTaken(seat=number, player=player, name=name), Attached(seat=number, link=link)
+    return SeatTaken(seat=number, player=player, name=name), Attached(seat=number, link=connection_id)
 
 
 def _take_seat(state: RoomState, command: TakeSeat, draw_round: DrawRound) -> Verdict:
@@ -137,19 +137,21 @@ def _take_seat(state: RoomState, command: TakeSeat, draw_round: DrawRound) -> Ve
         return refuse(command.to, Refusal.ROOM_CLOSED)
     own = state.seat_of(command.player)
     if own is not None:
-        return (Attached(seat=_seat(own), link=command.link),)
+        return (Attached(seat=_seat(own), link=command.connection_id),)
     if command.to == "resume":
         return refuse(command.to, Refusal.NOT_SEATED)
     free = state.free_seat()
     if free is None:
         return refuse(command.to, Refusal.ROOM_FULL)
-    sits = _sit_down(free, command.player, command.name, command.link)
+    sits = _sit_down(free, command.player, command.name, command.connection_id)
     is_full = state.seats[1 - free] is not None
     return (*sits, draw_round()) if is_full else sits
 
 
-def _hear(state: RoomState, link: str, word: Ready | Reveal | Rematch | Leave, draw_round: DrawRound) -> Verdict:
-    seat = state.seat_of_link(link)
+def _hear(
+    state: RoomState, connection_id: str, word: Ready | Reveal | Rematch | Leave, draw_round: DrawRound
+) -> Verdict:
+    seat = state.seat_of_connection(connection_id)
     if seat is None:
         return refuse(word.type, Refusal.NOT_SEATED)
     match word:
@@ -164,7 +166,7 @@ def _hear(state: RoomState, link: str, word: Ready | Reveal | Rematch | Leave, d
 
 
 def _make_move(state: RoomState, command: MakeMove) -> Verdict:
-    seat, race, number, move = state.seat_of_link(command.link), state.race, command.number, command.move
+    seat, race, number, move = state.seat_of_connection(command.connection_id), state.race, command.number, command.move
     if seat is None:
         return refuse("play", Refusal.NOT_SEATED, number=number)
     is_racing = state.phase is Phase.RACING
@@ -232,21 +234,21 @@ def _leave(state: RoomState, seat: Seat) -> Verdict:
     free = SeatFreed(seat=seat, reason="left")
     if state.phase in (Phase.WAITING, Phase.READY, Phase.FINISHED):
         return (free,)
-    link = state.seat(seat).link
+    connection_id = state.seat(seat).connection_id
     if state.race is not None and state.race.racers[seat].ending:
-        return (Detached(seat=seat, link=link),) if link else ()
+        return (Detached(seat=seat, link=connection_id),) if connection_id else ()
     return (SeatsStopped(seats=(seat,), ending=Ending.RESIGNED), free)
 
 
 def _expire(state: RoomState, deadline: Deadline, draw_round: DrawRound) -> Verdict:
     match deadline.due:
-        case Due.PHASE:
+        case DeadlineKind.PHASE:
             return _end_phase(state, draw_round)
-        case Due.SEAT if state.phase in (Phase.COUNTDOWN, Phase.RACING):
+        case DeadlineKind.SEAT if state.phase in (Phase.COUNTDOWN, Phase.RACING):
             return (SeatsStopped(seats=(_seat(deadline.seat),), ending=Ending.AWAY),)
-        case Due.SEAT:
+        case DeadlineKind.SEAT:
             return (SeatFreed(seat=_seat(deadline.seat), reason="away"),)
-        case Due.IDLE:
+        case DeadlineKind.IDLE:
             return (RoomClosed(),)
 
 

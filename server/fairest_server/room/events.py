@@ -129,7 +129,7 @@ class RoomClosed(Message):
     type: Literal["room_closed"] = "room_closed"
 
 
-Told = Annotated[
+JsonEvent = Annotated[
     RoomCreated
     | SeatTaken
     | SeatFreed
@@ -148,4 +148,4 @@ Told = Annotated[
 ]
 """The events that stand in the log as JSON."""
 
-Event = Told | Played
+Event = JsonEvent | Played

@@ -9,7 +9,7 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.value import replace
 from fairest_server.room import events
 from fairest_server.room.events import Event
-from fairest_server.room.phases import Happening, next_phase
+from fairest_server.room.phases import Trigger, next_phase
 from fairest_server.room.state import PAUSE_SECONDS, Clocks, OpenRound, RoomState, SeatState
 
 _Each = TypeVar("_Each")
@@ -28,8 +28,8 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
             return _with_seat(state, seat, SeatState(player, name))
         case events.SeatFreed(seat=seat):
             return _freed(state, seat, at_ms)
-        case events.Attached(seat=seat, link=link):
-            present = _put(state.seats, seat, replace(state.seat(seat), link=link))
+        case events.Attached(seat=seat, link=connection_id):
+            present = _put(state.seats, seat, replace(state.seat(seat), connection_id=connection_id))
             away_until_ms = _put(state.clocks.away_until_ms, seat, None)
             clocks = replace(state.clocks, away_until_ms=away_until_ms, idle_until_ms=None)
             return replace(state, seats=present, clocks=clocks)
@@ -43,22 +43,22 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
             ready = _with_seat(state, seat, replace(state.seat(seat), entropy_hash=entropy_hash))
             if not ready.seat(1 - seat).entropy_hash:
                 return ready
-            return _enter(ready, Happening.ALL_READY, at_ms, state.options.reveal_seconds)
+            return _enter(ready, Trigger.ALL_READY, at_ms, state.options.reveal_seconds)
         case events.Revealed(seat=seat, entropy=entropy):
             revealed = _with_seat(state, seat, replace(state.seat(seat), entropy=entropy))
             return _dealt(revealed, at_ms) if revealed.seat(1 - seat).entropy else revealed
         case events.Started():
-            started = _enter(state, Happening.RACE_STARTED, at_ms, _race_seconds(state))
+            started = _enter(state, Trigger.RACE_STARTED, at_ms, _race_seconds(state))
             return replace(started, clocks=replace(started.clocks, started_at_ms=at_ms))
         case events.SeatsStopped():
             return _stopped(state, event, at_ms)
         case events.RematchAsked(seat=seat):
             return _with_seat(state, seat, replace(state.seat(seat), wants_rematch=True))
         case events.MatchPublished():
-            return replace(state, unpublished=0)
+            return replace(state, unarchived_match=0)
         case events.RoomClosed():
             clocks = Clocks(paused_until_ms=state.clocks.paused_until_ms)
-            return replace(state, phase=next_phase(state.phase, Happening.ABANDONED), clocks=clocks)
+            return replace(state, phase=next_phase(state.phase, Trigger.ABANDONED), clocks=clocks)
         case events.RoomCreated():
             raise AssertionError("a room is created once")
 
@@ -72,11 +72,11 @@ def _put(pair: tuple[_Each, _Each], seat: int, its: _Each) -> tuple[_Each, _Each
     return (its, pair[1]) if seat == 0 else (pair[0], its)
 
 
-def _enter(state: RoomState, happening: Happening, at_ms: int, seconds: int | None) -> RoomState:
+def _enter(state: RoomState, trigger: Trigger, at_ms: int, seconds: int | None) -> RoomState:
     """The next phase, which ends by itself after so many seconds, or not at all."""
     until = None if seconds is None else at_ms + seconds * 1000
     clocks = replace(state.clocks, phase_until_ms=until)
-    return replace(state, phase=next_phase(state.phase, happening), clocks=clocks)
+    return replace(state, phase=next_phase(state.phase, trigger), clocks=clocks)
 
 
 def _played(state: RoomState, event: events.Played, at_ms: int) -> RoomState:
@@ -111,9 +111,9 @@ def _after_ending(state: RoomState, race: Round, at_ms: int) -> RoomState:
 
 
 def _detached(state: RoomState, seat: int, at_ms: int) -> RoomState:
-    left = _put(state.seats, seat, replace(state.seat(seat), link=None))
+    left = _put(state.seats, seat, replace(state.seat(seat), connection_id=None))
     clocks = _away_until(state.clocks, seat, at_ms + state.options.grace_seconds * 1000)
-    if not any(each and each.link for each in left):
+    if not any(each and each.connection_id for each in left):
         clocks = replace(clocks, idle_until_ms=at_ms + state.options.idle_seconds * 1000)
     return replace(state, seats=left, clocks=clocks)
 
@@ -156,11 +156,11 @@ def _freed(state: RoomState, seat: int, at_ms: int) -> RoomState:
     """Back to waiting. Who stays keeps the seat; a match that was under way is over, and stored as far as it went."""
     other = state.seats[1 - seat]
     stays = replace(other, entropy_hash=None, entropy=None, wins=0, wants_rematch=False) if other else None
-    freed = _enter(_with_seat(_with_seat(state, seat, None), 1 - seat, stays), Happening.SEAT_FREED, at_ms, None)
+    freed = _enter(_with_seat(_with_seat(state, seat, None), 1 - seat, stays), Trigger.SEAT_FREED, at_ms, None)
     raced = state.round is not None and (state.phase is Phase.FINISHED or state.round.number > 1)
     broken_off = raced and not state.match_is_over
     clocks = _away_until(freed.clocks, seat, None)
-    if not (stays and stays.link):
+    if not (stays and stays.connection_id):
         clocks = replace(clocks, idle_until_ms=at_ms + state.options.idle_seconds * 1000)
     return replace(
         freed,
@@ -168,7 +168,7 @@ def _freed(state: RoomState, seat: int, at_ms: int) -> RoomState:
         race=None,
         clocks=clocks,
         match_is_over=True,
-        unpublished=state.matches if broken_off else state.unpublished,
+        unarchived_match=state.matches if broken_off else state.unarchived_match,
     )
 
 
@@ -185,7 +185,7 @@ def _opened(state: RoomState, event: events.RoundOpened, at_ms: int) -> RoomStat
         )
         for each in (0, 1)
     )
-    opened = _enter(state, Happening.ROUND_OPENED, at_ms, state.options.ready_seconds)
+    opened = _enter(state, Trigger.ROUND_OPENED, at_ms, state.options.ready_seconds)
     return replace(
         opened,
         seats=(seats[0], seats[1]),
@@ -204,7 +204,7 @@ def _dealt(state: RoomState, at_ms: int) -> RoomState:
     sealed = seal_deal(state.rules, seed, state.round.round_id)
     race = start_round(state.rules, sealed.deal, direct_breaks_ties=state.options.direct_breaks_ties)
     dealt = replace(state, round=replace(state.round, sealed=sealed), race=race)
-    return _enter(dealt, Happening.ALL_REVEALED, at_ms, state.options.countdown_seconds)
+    return _enter(dealt, Trigger.ALL_REVEALED, at_ms, state.options.countdown_seconds)
 
 
 def _finished(state: RoomState, outcome: Outcome, at_ms: int) -> RoomState:
@@ -214,12 +214,12 @@ def _finished(state: RoomState, outcome: Outcome, at_ms: int) -> RoomState:
     best_of = state.options.best_of
     match_is_over = most > best_of // 2 or state.round.number >= best_of
     pause = None if match_is_over else PAUSE_SECONDS
-    finished = _enter(state, Happening.ROUND_OVER, at_ms, pause)
+    finished = _enter(state, Trigger.ROUND_OVER, at_ms, pause)
     return replace(
         finished,
         seats=(seats[0], seats[1]),
         round=replace(state.round, outcome=outcome),
         clocks=replace(finished.clocks, finished_at_ms=at_ms),
         match_is_over=match_is_over,
-        unpublished=state.matches if match_is_over else state.unpublished,
+        unarchived_match=state.matches if match_is_over else state.unarchived_match,
     )

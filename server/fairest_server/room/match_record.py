@@ -8,8 +8,8 @@ from fairest_protocol.calculation.seal import commit_secret
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.value import replace
 from fairest_server.room import events
-from fairest_server.room.news import Step
 from fairest_server.room.state import OpenRound, RoomState
+from fairest_server.room.steps import Step
 
 
 @dataclass(slots=True, eq=False)

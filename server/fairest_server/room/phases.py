@@ -12,7 +12,7 @@ from typing import Final
 from fairest_protocol.messages.fields import Phase
 
 
-class Happening(Enum):
+class Trigger(Enum):
     """What can move a room to another phase."""
 
     SEAT_FREED = "a seat is free again"
@@ -24,22 +24,22 @@ class Happening(Enum):
     ABANDONED = "nobody came back"
 
 
-TRANSITIONS: Final[dict[tuple[Phase, Happening], Phase]] = {
-    (Phase.WAITING, Happening.SEAT_FREED): Phase.WAITING,
-    (Phase.WAITING, Happening.ROUND_OPENED): Phase.READY,
-    (Phase.WAITING, Happening.ABANDONED): Phase.CLOSED,
-    (Phase.READY, Happening.SEAT_FREED): Phase.WAITING,
-    (Phase.READY, Happening.ALL_READY): Phase.DEALING,
-    (Phase.DEALING, Happening.ALL_REVEALED): Phase.COUNTDOWN,
-    (Phase.DEALING, Happening.ROUND_OVER): Phase.FINISHED,
-    (Phase.COUNTDOWN, Happening.RACE_STARTED): Phase.RACING,
-    (Phase.COUNTDOWN, Happening.ROUND_OVER): Phase.FINISHED,
-    (Phase.RACING, Happening.ROUND_OVER): Phase.FINISHED,
-    (Phase.FINISHED, Happening.SEAT_FREED): Phase.WAITING,
-    (Phase.FINISHED, Happening.ROUND_OPENED): Phase.READY,
+TRANSITIONS: Final[dict[tuple[Phase, Trigger], Phase]] = {
+    (Phase.WAITING, Trigger.SEAT_FREED): Phase.WAITING,
+    (Phase.WAITING, Trigger.ROUND_OPENED): Phase.READY,
+    (Phase.WAITING, Trigger.ABANDONED): Phase.CLOSED,
+    (Phase.READY, Trigger.SEAT_FREED): Phase.WAITING,
+    (Phase.READY, Trigger.ALL_READY): Phase.DEALING,
+    (Phase.DEALING, Trigger.ALL_REVEALED): Phase.COUNTDOWN,
+    (Phase.DEALING, Trigger.ROUND_OVER): Phase.FINISHED,
+    (Phase.COUNTDOWN, Trigger.RACE_STARTED): Phase.RACING,
+    (Phase.COUNTDOWN, Trigger.ROUND_OVER): Phase.FINISHED,
+    (Phase.RACING, Trigger.ROUND_OVER): Phase.FINISHED,
+    (Phase.FINISHED, Trigger.SEAT_FREED): Phase.WAITING,
+    (Phase.FINISHED, Trigger.ROUND_OPENED): Phase.READY,
 }
 
 
-def next_phase(phase: Phase, happening: Happening) -> Phase:
+def next_phase(phase: Phase, trigger: Trigger) -> Phase:
     """The phase that follows. Raises KeyError where the table has no row: our fault."""
-    return TRANSITIONS[phase, happening]
+    return TRANSITIONS[phase, trigger]

@@ -16,11 +16,11 @@ PAUSE_SECONDS: Final = 5
 
 
 class SeatState(Value):
-    """A taken seat. `link` names the connection that speaks for it, None while there is none."""
+    """A taken seat. `connection_id` names the connection that speaks for it, None while there is none."""
 
     player: str
     name: str
-    link: str | None = None
+    connection_id: str | None = None
     entropy_hash: bytes | None = None
     entropy: bytes | None = None
     wins: int = 0
@@ -38,7 +38,7 @@ class OpenRound(Value):
     outcome: Outcome | None = None
 
 
-class Due(Enum):
+class DeadlineKind(Enum):
     """What a deadline is for."""
 
     PHASE = "the present phase ends"
@@ -50,7 +50,7 @@ class Deadline(Value):
     """Something that happens by itself at this time on Redis' clock."""
 
     at_ms: int
-    due: Due
+    due: DeadlineKind
     seat: int = -1
 
 
@@ -72,7 +72,7 @@ class Clocks(Value):
 
 class RoomState(Value):
     """A room. `race` is that of the round once it is dealt, under way or over; `matches` counts the matches begun here,
-    and `unpublished` is the newest that waits to be stored, or 0.
+    and `unarchived_match` is the newest that waits to be stored, or 0.
     """
 
     options: RoomOptions
@@ -84,7 +84,7 @@ class RoomState(Value):
     clocks: Clocks = Clocks()
     matches: int = 0
     match_is_over: bool = False
-    unpublished: int = 0
+    unarchived_match: int = 0
 
     def with_race(self, race: Round) -> "RoomState":
         """The same room, its race further on. Every move makes one: `replace` would be three calls more."""
@@ -98,7 +98,7 @@ class RoomState(Value):
             self.clocks,
             self.matches,
             self.match_is_over,
-            self.unpublished,
+            self.unarchived_match,
         )
 
     def seat(self, number: int) -> SeatState:
@@ -111,12 +111,12 @@ class RoomState(Value):
         """The seat this player has here, if any."""
         return next((number for number, seat in enumerate(self.seats) if seat and seat.player == player), None)
 
-    def seat_of_link(self, link: str) -> Seat | None:
+    def seat_of_connection(self, connection_id: str) -> Seat | None:
         """The seat that this link speaks for, if any."""
         first, second = self.seats
-        if first is not None and first.link == link:
+        if first is not None and first.connection_id == connection_id:
             return 0
-        return 1 if second is not None and second.link == link else None
+        return 1 if second is not None and second.connection_id == connection_id else None
 
     def free_seat(self) -> int | None:
         """The first free seat, if any."""
@@ -127,28 +127,28 @@ class RoomState(Value):
         if self.phase is Phase.CLOSED:
             return
         if self.clocks.phase_until_ms is not None:
-            yield Deadline(self.clocks.phase_until_ms, Due.PHASE)
+            yield Deadline(self.clocks.phase_until_ms, DeadlineKind.PHASE)
         for number, until_ms in enumerate(self.clocks.away_until_ms):
             if until_ms is not None and self._absence_counts(number):
-                yield Deadline(until_ms, Due.SEAT, number)
+                yield Deadline(until_ms, DeadlineKind.SEAT, number)
         if self.clocks.idle_until_ms is not None and self.phase is Phase.WAITING:
-            yield Deadline(self.clocks.idle_until_ms, Due.IDLE)
+            yield Deadline(self.clocks.idle_until_ms, DeadlineKind.IDLE)
 
     def next_deadline(self) -> Deadline | None:
         """The earliest deadline, if there is any."""
         return min(self.deadlines(), key=lambda deadline: deadline.at_ms, default=None)
 
-    def is_due_with(self, other: "RoomState") -> bool:
+    def has_same_deadlines_as(self, other: "RoomState") -> bool:
         """Whether another state of this room is to be looked at when this one is."""
-        return self.clocks is other.clocks and self.unpublished == other.unpublished
+        return self.clocks is other.clocks and self.unarchived_match == other.unarchived_match
 
-    def misses(self, pause_end_ms: int) -> bool:
+    def lacks_pause(self, pause_end_ms: int) -> bool:
         """Whether the clocks of this room do not know yet of a pause that ended then."""
         return pause_end_ms > self.clocks.paused_until_ms and self.phase is not Phase.CLOSED
 
-    def look_again_ms(self) -> int | None:
+    def next_check_ms(self) -> int | None:
         """When some process has to look at this room even if nobody is connected to it, or None for never."""
-        if self.unpublished:
+        if self.unarchived_match:
             return self.clocks.finished_at_ms
         deadline = self.next_deadline()
         return deadline.at_ms if deadline else None

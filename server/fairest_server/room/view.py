@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from fairest_protocol.calculation.round import Opening
+from fairest_protocol.calculation.round import OpensAt
 from fairest_protocol.messages import from_server as messages
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.entries import Entry
@@ -21,11 +21,12 @@ from fairest_protocol.messages.options import Spectators
 from fairest_protocol.messages.scene import Scene
 from fairest_protocol.value import Value
 from fairest_server.room.events import Played
-from fairest_server.room.news import History, Step, Told, tell
+from fairest_server.room.projection import ProjectedStep, StepHistory, project
 from fairest_server.room.state import RoomState
+from fairest_server.room.steps import Step
 
 
-class Mark(NamedTuple):
+class ViewCursor(NamedTuple):
     """How far a viewer has seen: a position of its view, and the log's tag of the step that showed it.
 
     A log that lost its tail may reach the same position again; the tag is another one then.
@@ -35,10 +36,10 @@ class Mark(NamedTuple):
     tag: str = ""
 
 
-NOTHING_SEEN: Final = Mark()
+ORIGIN: Final = ViewCursor()
 
 
-_Held = tuple[int, Opening, bytes]
+_Held = tuple[int, OpensAt, bytes]
 """Which one of those that were held back an entry is, when it opens, and its text."""
 
 
@@ -56,7 +57,7 @@ class View:
     _held: tuple[list[_Held], list[_Held]] = field(default_factory=lambda: ([], []))
     _count: int = 0
 
-    def see(self, *told: Told) -> list[bytes]:
+    def reveal(self, *told: ProjectedStep) -> list[bytes]:
         """The entries that this viewer is shown now that all of this happened, in order."""
         shown: list[bytes] = []
         for each in told:
@@ -77,18 +78,18 @@ class View:
         return shown
 
     @property
-    def mark(self) -> Mark:
+    def cursor(self) -> ViewCursor:
         """How far this viewer has seen."""
-        return Mark(self.position, self.tag)
+        return ViewCursor(self.position, self.tag)
 
-    def skip(self, history: History, place: int) -> None:
+    def fast_forward(self, history: StepHistory, place: int) -> None:
         """Be what seeing every step up to this place would make of a fresh view, without going through all of them.
 
         What is held back there stands near it: of each seat it is what that seat did last.
         """
-        waiting: list[tuple[int, Opening, bytes]] = []
+        waiting: list[tuple[int, OpensAt, bytes]] = []
         hidden = set() if self.sees_all else {0, 1} - {self.viewer}
-        horizon = history.tell(place).horizon
+        horizon = history.project(place).horizon
         for earlier in reversed(range(place + 1)):
             step = history.steps[earlier]
             event, race = step.event, step.after.race
@@ -97,7 +98,7 @@ class View:
                 break
             if isinstance(event, Played) and event.seat not in hidden:
                 continue
-            for item in reversed(history.tell(earlier).news):
+            for item in reversed(history.project(earlier).news):
                 if item.opens_at is None or item.seat not in hidden:
                     continue
                 if item.opens_at <= horizon:
@@ -109,7 +110,7 @@ class View:
         self._count = len(waiting)
         self.position, self.tag = history.count(place) - len(waiting), history.steps[place].tag
 
-    def _release(self, horizon: Opening | None, shown: list[bytes]) -> None:
+    def _release(self, horizon: OpensAt | None, shown: list[bytes]) -> None:
         """Show held entries that are open now, in the order in which they came."""
         opened: list[_Held] = []
         for held in self._held:
@@ -133,7 +134,7 @@ def view(steps: Iterable[Step], viewer: int | None) -> list[Entry]:
     seen: View | None = None
     for step in steps:
         seen = seen or views_of(step.after)[viewer]
-        shown.extend(map(decode_entry, seen.see(tell(step))))
+        shown.extend(map(decode_entry, seen.reveal(project(step))))
     return shown
 
 
@@ -145,22 +146,22 @@ def scene(state: RoomState, shown: Iterable[Entry]) -> Scene:
     return seen
 
 
-class Introduction(Value):
+class Catchup(Value):
     """What a viewer is told when it comes, as the text of a message, and its view from there on."""
 
     text: bytes
     view: View
 
 
-def introduce(room: str, history: History, viewer: int | None, seen_upto: Mark, now_ms: int) -> Introduction:
+def make_catchup(room: str, history: StepHistory, viewer: int | None, seen_upto: ViewCursor, now_ms: int) -> Catchup:
     """What a viewer has missed of a room behind what it has seen, or the whole scene.
 
     The scene is for who has seen nothing, or something that this log does not hold.
     """
     seen, place = _view_at(history, viewer, seen_upto)
-    shown = seen.see(*map(history.tell, range(place + 1, len(history.steps))))
+    shown = seen.reveal(*map(history.project, range(place + 1, len(history.steps))))
     if place >= 0:
-        return Introduction(encode_view(seen_upto.position + 1, shown, seen.tag), seen)
+        return Catchup(encode_view(seen_upto.position + 1, shown, seen.tag), seen)
     snapshot = messages.Snapshot(
         room=room,
         seat=None if viewer is None else _number(viewer),
@@ -169,18 +170,18 @@ def introduce(room: str, history: History, viewer: int | None, seen_upto: Mark, 
         now_ms=now_ms,
         scene=scene(history.steps[-1].after, map(decode_entry, shown)),
     )
-    return Introduction(encode(snapshot), seen)
+    return Catchup(encode(snapshot), seen)
 
 
-def _view_at(history: History, viewer: int | None, mark: Mark) -> tuple[View, int]:
+def _view_at(history: StepHistory, viewer: int | None, cursor: ViewCursor) -> tuple[View, int]:
     """The view of who has seen so far, and the place of the step that showed it; a fresh one, and -1, without any."""
     created = history.steps[0].after
     for place in reversed(range(len(history.steps))):
-        if mark.position and history.steps[place].tag == mark.tag:
+        if cursor.position and history.steps[place].tag == cursor.tag:
             view = views_of(created)[viewer]
-            view.skip(history, place)
+            view.fast_forward(history, place)
             # What was appended together has one tag, and may have been shown in pieces.
-            if view.position == mark.position:
+            if view.position == cursor.position:
                 return view, place
     return views_of(created)[viewer], -1
 

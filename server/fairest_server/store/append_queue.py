@@ -19,13 +19,14 @@ from fairest_protocol.value import Value
 from fairest_server.ops import metrics
 from fairest_server.ops.faults import report
 from fairest_server.room.events import Event
+from fairest_server.room.steps import LogEntry
 from fairest_server.store.keys import RoomKeys
-from fairest_server.store.log_entries import Logged, format_event, parse_entry
-from fairest_server.store.redis.batch_connection import Command, Line
+from fairest_server.store.log_entries import format_event, parse_entry
+from fairest_server.store.redis.batch_connection import BatchConnection, Command
 from fairest_server.store.redis.cluster import is_sharded
 from fairest_server.store.redis.scripts import Script
 
-MOST_IN_BATCH: Final = 100
+MAX_BATCH: Final = 100
 """Appends that share a round trip. What follows from them is done in one go, 10 to 15 ms: beats get in between."""
 
 
@@ -53,7 +54,7 @@ class Reply(Value):
 
     answer: Answer
     now_ms: int = 0
-    entries: Sequence[Logged] = ()
+    entries: Sequence[LogEntry] = ()
 
 
 _UNKNOWN: Final = Reply(Answer.UNKNOWN)
@@ -62,7 +63,7 @@ _UNKNOWN: Final = Reply(Answer.UNKNOWN)
 class Append(Value):
     """Events for one room's log, on the condition that its last index and tag are the expected ones.
 
-    Times are milliseconds on Redis' clock. `look_again_ms` is when the sweep has to look at the room: None leaves that
+    Times are milliseconds on Redis' clock. `next_check_ms` is when the sweep has to look at the room: None leaves that
     as it is, 0 means never. `listing` is the room's new line in the lobby, empty to leave it.
     """
 
@@ -73,7 +74,7 @@ class Append(Value):
     events: Sequence[Event]
     not_before_ms: int = 0
     not_after_ms: int = 0
-    look_again_ms: int | None = None
+    next_check_ms: int | None = None
     expire_seconds: int = 0
     is_shared: bool = False
     listing: bytes | None = None
@@ -90,10 +91,10 @@ class Writer(Protocol):
     def keys(self) -> RoomKeys:
         """The room's, made once."""
 
-    def next_append(self) -> Append | None:
+    def build_append(self) -> Append | None:
         """What there is to append by now, if anything. A fault in here is answered as `UNKNOWN`."""
 
-    def replied(self, reply: Reply) -> None:
+    def on_append_result(self, reply: Reply) -> None:
         """What became of it. Must not raise."""
 
 
@@ -101,19 +102,19 @@ Batch = list[tuple[Writer, Command]]
 """Writers, each with its append as keys and arguments of the script that makes it."""
 
 
-class Lane:
+class AppendQueue:
     """The appends that wait for one part of Redis. One batch of them is under way at a time."""
 
-    def __init__(self, redis: Redis, line: Line) -> None:
+    def __init__(self, redis: Redis, line: BatchConnection) -> None:
         self._redis = redis
-        self._line = line
+        self._connection = line
         self._script: Script | None = None
         self._waiting: deque[Writer] = deque()
         self._batch: Batch = []
         self._since = 0.0
         self._is_busy = False
         """Whether a batch is under way or about to be made."""
-        self._insisting: asyncio.Task[None] | None = None
+        self._retrying: asyncio.Task[None] | None = None
         self._rested: asyncio.Future[None] | None = None
         """Who closes this waits for it: nothing is left to send."""
 
@@ -135,7 +136,7 @@ class Lane:
             await self._rested
         # For ever: who comes now is not sent for any more.
         self._is_busy = True
-        await self._line.close()
+        await self._connection.close()
 
     def _send_next(self) -> None:
         """Send the next batch. Without one, rest."""
@@ -149,7 +150,7 @@ class Lane:
         """Send a batch of those who wait; whether there was one."""
         batch: Batch = []
         turns = 0
-        while self._waiting and (turns < MOST_IN_BATCH or not batch):
+        while self._waiting and (turns < MAX_BATCH or not batch):
             writer = self._waiting.popleft()
             append = _ask(writer)
             turns += 1
@@ -159,17 +160,17 @@ class Lane:
         if not batch:
             return False
         self._since = time.perf_counter()
-        if not self._send_at_once():
-            self._insist()
+        if not self._try_send():
+            self._retry()
         return True
 
-    def _send_at_once(self) -> bool:
+    def _try_send(self) -> bool:
         """Send the batch if there is a connection, which there is nearly always."""
         if self._script is None:
             return False
         sha = self._script.sha
         try:
-            return self._line.send_at_once([("EVALSHA", sha, *append) for _, append in self._batch], self._answered)
+            return self._connection.try_send([("EVALSHA", sha, *append) for _, append in self._batch], self._answered)
         except Exception as fault:
             report("the log", fault)
             return False
@@ -177,18 +178,18 @@ class Lane:
     def _answered(self, replies: Sequence[Any] | RedisError) -> None:
         """What Redis says of the batch. Scripts that did what they should do so once, however often they are run."""
         if isinstance(replies, RedisError):
-            self._insist(failures=1)
+            self._retry(failures=1)
             return
         parsed: list[Reply] = []
         for reply in replies:
             if isinstance(reply, RedisError):
-                self._insist()
+                self._retry()
                 return
             parsed.append(_parse(reply))
-        self._hand_out(parsed)
+        self._dispatch(parsed)
 
-    def _insist(self, failures: int = 0) -> None:
-        self._insisting = asyncio.create_task(self._deliver(failures))
+    def _retry(self, failures: int = 0) -> None:
+        self._retrying = asyncio.create_task(self._deliver(failures))
 
     async def _deliver(self, failures: int) -> None:
         """Whatever goes wrong, this lane goes on: without it no room of ours would move."""
@@ -199,7 +200,7 @@ class Lane:
         except Exception as fault:
             report("the log", fault)
             replies = [_UNKNOWN] * len(self._batch)
-        self._hand_out(replies)
+        self._dispatch(replies)
 
     async def _find_out(self, failures: int) -> list[Reply]:
         """Send the batch, which failed so often already, over whatever connection there may be.
@@ -210,12 +211,12 @@ class Lane:
             word = "SPUBLISH" if await is_sharded(self._redis) else "PUBLISH"
             self._script = Script("append.lua", head=f"local publish = '{word}'\n")
         sha, text = self._script.sha, self._script.text
-        replies = await self._line.send([("EVALSHA", sha, *append) for _, append in self._batch], failures)
+        replies = await self._connection.send([("EVALSHA", sha, *append) for _, append in self._batch], failures)
         if any(isinstance(reply, NoScriptError) for reply in replies):
-            replies = await self._line.send([("EVAL", text, *append) for _, append in self._batch])
+            replies = await self._connection.send([("EVAL", text, *append) for _, append in self._batch])
         return [_parse(reply) for reply in replies]
 
-    def _hand_out(self, replies: Sequence[Reply]) -> None:
+    def _dispatch(self, replies: Sequence[Reply]) -> None:
         """Tell everybody of the batch. The next one is sent before, if somebody waits: Redis need not wait for us."""
         metrics.APPEND_SECONDS.add(time.perf_counter() - self._since)
         metrics.BATCHES.add(len(self._batch))
@@ -231,7 +232,7 @@ class Lane:
 def _ask(writer: Writer) -> Command | None:
     """What this writer has to append by now. A fault of ours is its own, and nobody else's of its batch."""
     try:
-        append = writer.next_append()
+        append = writer.build_append()
         return None if append is None else _keys_and_arguments(writer.keys, append)
     except Exception as fault:
         report("a room", fault, room=writer.code)
@@ -241,7 +242,7 @@ def _ask(writer: Writer) -> Command | None:
 
 def _tell(writer: Writer, reply: Reply) -> None:
     try:
-        writer.replied(reply)
+        writer.on_append_result(reply)
     except Exception as fault:
         report("a room", fault, room=writer.code)
 
@@ -255,9 +256,9 @@ def _keys_and_arguments(keys: RoomKeys, append: Append) -> Command:
         append.tag,
         append.not_before_ms,
         append.not_after_ms,
-        "" if append.look_again_ms is None else append.look_again_ms,
+        "" if append.next_check_ms is None else append.next_check_ms,
         append.expire_seconds,
-        keys.wake if append.is_shared else "",
+        keys.wakeup_channel if append.is_shared else "",
         append.listing or "",
         *map(format_event, append.events),
     )

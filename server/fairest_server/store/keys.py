@@ -58,7 +58,7 @@ def lobby(number: int) -> str:
     return f"fairest:{{{number}}}:lobby"
 
 
-def wake(room: str) -> str:
+def wakeup_channel(room: str) -> str:
     """Channel: entries just appended to the room's log, for the other processes that follow it."""
     return f"fairest:{{{bucket(room)}}}:wake:{room}"
 
@@ -69,21 +69,21 @@ class RoomKeys(Value):
     log: str
     deadlines: str
     lobby: str
-    wake: str
+    wakeup_channel: str
 
 
 def of_room(room: str) -> RoomKeys:
     """The keys of a room and of its bucket."""
     number = bucket(room)
-    return RoomKeys(log(room), deadlines(number), lobby(number), wake(room))
+    return RoomKeys(log(room), deadlines(number), lobby(number), wakeup_channel(room))
 
 
-def quiet(number: int) -> str:
+def keepalive_channel(number: int) -> str:
     """Channel of a bucket on which nothing is ever told: who follows no room yet has a subscription all the same."""
     return f"fairest:{{{number}}}:quiet"
 
 
-def held_rooms(process_id: str) -> str:
+def attached_rooms(process_id: str) -> str:
     """Set: rooms in which this process may speak for somebody. Goes with the process."""
     return f"fairest:{{processes}}:rooms:{process_id}"
 

@@ -5,14 +5,12 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, cast
 
-from fairest_server.room.evolve import evolve
-from fairest_server.room.news import Step
-from fairest_server.room.state import RoomState
+from fairest_server.room.steps import LogEntry
 from fairest_server.store import keys
-from fairest_server.store.append_queue import Lane, Writer
-from fairest_server.store.log_entries import Logged, index_of, parse_entry
-from fairest_server.store.redis.batching_client import AS_IT_COMES, Face
-from fairest_server.store.redis.connect import lines
+from fairest_server.store.append_queue import AppendQueue, Writer
+from fairest_server.store.log_entries import index_of, parse_entry
+from fairest_server.store.redis.batching_client import RAW_REPLY, BatchingRedis
+from fairest_server.store.redis.connect import batch_connections
 
 ENDS_AT_ONCE: Final = 25
 """Ends of logs that are read in one go, in which nobody else is heard: 25 take 0.3 ms, and there may be thousands."""
@@ -25,17 +23,17 @@ class Log:
     each bucket.
     """
 
-    def __init__(self, redis: Face) -> None:
+    def __init__(self, redis: BatchingRedis) -> None:
         self._redis = redis
-        self._lanes = [Lane(redis, line) for line in lines(redis)]
+        self._queues = [AppendQueue(redis, line) for line in batch_connections(redis)]
 
     def enqueue(self, writer: Writer, *, is_first: bool = False) -> None:
         """Ask this writer for its append just before the next batch that has a place for it; or before all who wait.
 
         At most one append per room waits at any time, so rooms are the limit.
         """
-        lane = 0 if len(self._lanes) == 1 else keys.bucket(writer.code)
-        self._lanes[lane].enqueue(writer, is_first=is_first)
+        queue = 0 if len(self._queues) == 1 else keys.bucket(writer.code)
+        self._queues[queue].enqueue(writer, is_first=is_first)
 
     @asynccontextmanager
     async def sending(self) -> AsyncIterator[None]:
@@ -43,15 +41,15 @@ class Log:
         try:
             yield
         finally:
-            await asyncio.gather(*(lane.close() for lane in self._lanes))
+            await asyncio.gather(*(queue.close() for queue in self._queues))
 
-    async def read(self, room: str, after: int = 0) -> list[Logged]:
+    async def read(self, room: str, after: int = 0) -> list[LogEntry]:
         """The entries of a room's log behind this index; empty for a room that does not exist.
 
         Raises RedisError, and ValueError for a log that is none. Safe to cancel.
         """
         # As it comes: redis-py would make a dictionary of each of hundreds of entries.
-        found = await self._redis.execute_command("XRANGE", keys.log(room), f"({after}-0", "+", **AS_IT_COMES)
+        found = await self._redis.execute_command("XRANGE", keys.log(room), f"({after}-0", "+", **RAW_REPLY)
         return [parse_entry(entry_id, fields) for entry_id, fields in found]
 
     async def exists(self, room: str) -> bool:
@@ -85,8 +83,8 @@ class Log:
 
     async def put_off(self, room: str, seconds: int) -> None:
         """Let nobody look at this room for so long. Raises RedisError."""
-        look_again_ms = await self.now_ms() + seconds * 1000
-        await self._redis.zadd(keys.deadlines(keys.bucket(room)), {room: look_again_ms}, xx=True)
+        next_check_ms = await self.now_ms() + seconds * 1000
+        await self._redis.zadd(keys.deadlines(keys.bucket(room)), {room: next_check_ms}, xx=True)
 
     async def forget(self, room: str) -> None:
         """Drop a room without a log from the deadlines and the lobby. Raises RedisError."""
@@ -99,16 +97,6 @@ class Log:
         """Redis' clock. Raises RedisError."""
         seconds, microseconds = await self._redis.time()
         return seconds * 1000 + microseconds // 1000
-
-
-def fold(entries: Sequence[Logged], before: RoomState | None = None) -> list[Step]:
-    """Entries that follow each other as steps, from this state on; a whole log from its first entry on."""
-    steps: list[Step] = []
-    for logged in entries:
-        after = evolve(before, logged.event, logged.at_ms)
-        steps.append(Step(before, logged.event, logged.at_ms, after, logged.tag))
-        before = after
-    return steps
 
 
 def _end(found: list[tuple[bytes, dict[bytes, bytes]]] | Exception) -> tuple[int, str] | None:

@@ -8,36 +8,10 @@ from pydantic import ConfigDict, TypeAdapter
 
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages.codec import encode
-from fairest_protocol.value import Value
-from fairest_server.room.events import Event, Played, Told
+from fairest_server.room.events import Event, JsonEvent, Played
+from fairest_server.room.steps import LogEntry, LogSlice
 
-
-class Logged(Value):
-    """One event as it stands in a log: its index from 1, its append's tag, Redis' time stamp."""
-
-    index: int
-    tag: str
-    at_ms: int
-    event: Event
-
-
-class Tail(Value):
-    """Entries that stand together in a log, and the tag of the entry before them: empty at the beginning."""
-
-    after_tag: str
-    entries: Sequence[Logged]
-
-    def continues(self, index: int, tag: str) -> bool:
-        """Whether these entries, as far as they are newer than the one with this index and tag, stand behind it."""
-        if not self.entries:
-            return True
-        known = index - self.entries[0].index
-        if known < 0:
-            return known == -1 and self.after_tag == tag
-        return known >= len(self.entries) or self.entries[known].tag == tag
-
-
-_TOLD: Final = TypeAdapter[Told](Told, config=ConfigDict(hide_input_in_errors=True))
+_JSON_EVENTS: Final = TypeAdapter[JsonEvent](JsonEvent, config=ConfigDict(hide_input_in_errors=True))
 """What cannot be read is logged: without what stood there, which may be a secret."""
 
 
@@ -54,7 +28,7 @@ _PLAYED: Final = {
 
 def parse_event(text: bytes) -> Event:
     """The event that this text says. Raises ValueError."""
-    return _PLAYED.get(text) or _TOLD.validate_json(text)
+    return _PLAYED.get(text) or _JSON_EVENTS.validate_json(text)
 
 
 def index_of(entry_id: bytes) -> int:
@@ -62,18 +36,18 @@ def index_of(entry_id: bytes) -> int:
     return int(entry_id.partition(b"-")[0])
 
 
-def parse_entry(entry_id: bytes, fields: Sequence[bytes]) -> Logged:
+def parse_entry(entry_id: bytes, fields: Sequence[bytes]) -> LogEntry:
     """An entry of the stream, its fields as `append.lua` writes them. Raises ValueError for any other."""
     match fields:
         case [b"t", at_ms, b"g", tag, b"e", event]:
-            return Logged(index_of(entry_id), tag.decode(), int(at_ms), parse_event(event))
+            return LogEntry(index_of(entry_id), tag.decode(), int(at_ms), parse_event(event))
     raise ValueError("an entry is a time, a tag and an event")
 
 
-def parse_wake(payload: bytes) -> Tail:
+def parse_wakeup(payload: bytes) -> LogSlice:
     """What a wake-up carries: `append.lua` packed it."""
     first, after_tag, tag, at_ms, events = json.loads(payload)
     entries = [
-        Logged(int(first) + offset, tag, int(at_ms), parse_event(text.encode())) for offset, text in enumerate(events)
+        LogEntry(int(first) + offset, tag, int(at_ms), parse_event(text.encode())) for offset, text in enumerate(events)
     ]
-    return Tail(after_tag, entries)
+    return LogSlice(after_tag, entries)

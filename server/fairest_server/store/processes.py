@@ -40,7 +40,7 @@ class Processes:
         self._beating = beating
         self.process_id: Final = process_id
         self._beat = Script("heartbeat.lua")
-        self._bury = Script("forget_process.lua")
+        self._forget_process = Script("forget_process.lua")
 
     async def beat(self) -> Beat:
         """Show that this process lives, and learn of the others."""
@@ -54,21 +54,21 @@ class Processes:
 
     async def hold(self, rooms: Iterable[str]) -> None:
         """Write down that this process may speak for somebody in these rooms, before it does."""
-        await cast("Any", self._redis.sadd(keys.held_rooms(self.process_id), *rooms))
+        await cast("Any", self._redis.sadd(keys.attached_rooms(self.process_id), *rooms))
 
     async def release(self, process_id: str, rooms: Iterable[str]) -> None:
         """Nobody is spoken for by this process in these rooms any more."""
-        await cast("Any", self._redis.srem(keys.held_rooms(process_id), *rooms))
+        await cast("Any", self._redis.srem(keys.attached_rooms(process_id), *rooms))
 
     async def rooms_of(self, process_id: str) -> list[str]:
         """The rooms in which a process may have spoken for somebody."""
-        found = cast("set[bytes]", await cast("Any", self._redis.smembers(keys.held_rooms(process_id))))
+        found = cast("set[bytes]", await cast("Any", self._redis.smembers(keys.attached_rooms(process_id))))
         return sorted(room.decode() for room in found)
 
-    async def bury(self, process_id: str) -> bool:
+    async def forget_process(self, process_id: str) -> bool:
         """Forget a process that has lapsed, once nothing in any room depends on it; False if it beats again."""
-        names = [keys.PROCESSES, keys.held_rooms(process_id)]
-        return bool(await self._bury.run(self._redis, names, [process_id, keys.PROCESS_SECONDS * 1000]))
+        names = [keys.PROCESSES, keys.attached_rooms(process_id)]
+        return bool(await self._forget_process.run(self._redis, names, [process_id, keys.PROCESS_SECONDS * 1000]))
 
 
 def _pause(text: bytes) -> Pause:

@@ -17,9 +17,10 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
 from fairest_server.ops.faults import contained
+from fairest_server.room.steps import LogSlice
 from fairest_server.store import keys
-from fairest_server.store.log_entries import Tail, parse_wake
-from fairest_server.store.redis.cluster import is_sharded, lanes, owner_of
+from fairest_server.store.log_entries import parse_wakeup
+from fairest_server.store.redis.cluster import is_sharded, owner_of, partition_count
 
 _LOG = structlog.get_logger(__name__)
 _RETRY_SECONDS: Final = 0.5
@@ -28,7 +29,7 @@ DEAF_SECONDS: Final = 3.0
 """Not even a ping was answered for so long: the connection is dead, or Redis is away; a new one finds out which."""
 
 
-class Wakes:
+class Wakeups:
     """The channels of the rooms that this process follows.
 
     `redis` is a client of its own without a socket time-out. `heard` is called with a room's code and what
@@ -36,44 +37,44 @@ class Wakes:
     over a connection of its own: a single Redis is one, a Cluster has one for each bucket.
     """
 
-    def __init__(self, redis: Redis, heard: Callable[[str, Tail], None]) -> None:
-        self._ears = [_Ear(redis, number, heard) for number in range(lanes(redis))]
+    def __init__(self, redis: Redis, heard: Callable[[str, LogSlice], None]) -> None:
+        self._listeners = [_BucketListener(redis, number, heard) for number in range(partition_count(redis))]
 
-    def follow(self, room: str) -> None:
+    def subscribe(self, room: str) -> None:
         """Hear of this room from now on."""
-        self._ear(room).follow(room)
+        self._listener(room).subscribe(room)
 
-    def unfollow(self, room: str) -> None:
+    def unsubscribe(self, room: str) -> None:
         """Hear no more of this room."""
-        self._ear(room).unfollow(room)
+        self._listener(room).unsubscribe(room)
 
     async def run(self) -> None:
         """Subscribe and listen until cancelled. Tails are compared while Redis is away."""
         async with asyncio.TaskGroup() as tasks:
-            for ear in self._ears:
-                tasks.create_task(ear.run())
+            for listener in self._listeners:
+                tasks.create_task(listener.run())
 
-    def _ear(self, room: str) -> "_Ear":
-        return self._ears[0 if len(self._ears) == 1 else keys.bucket(room)]
+    def _listener(self, room: str) -> "_BucketListener":
+        return self._listeners[0 if len(self._listeners) == 1 else keys.bucket(room)]
 
 
-class _Ear:
+class _BucketListener:
     """What is heard over one connection: everything, or on a Cluster the rooms of one bucket, at its node."""
 
-    def __init__(self, redis: Redis, number: int, heard: Callable[[str, Tail], None]) -> None:
+    def __init__(self, redis: Redis, number: int, heard: Callable[[str, LogSlice], None]) -> None:
         self._redis = redis
-        self._quiet = keys.quiet(number)
+        self._keepalive_channel = keys.keepalive_channel(number)
         self._heard = heard
         self._rooms: set[str] = set()
         self._changed = asyncio.Event()
         self._heard_at = 0.0
 
-    def follow(self, room: str) -> None:
+    def subscribe(self, room: str) -> None:
         """Hear of this room from now on."""
         self._rooms.add(room)
         self._changed.set()
 
-    def unfollow(self, room: str) -> None:
+    def unsubscribe(self, room: str) -> None:
         """Hear no more of this room."""
         self._rooms.discard(room)
         self._changed.set()
@@ -82,22 +83,22 @@ class _Ear:
         """Subscribe and listen until cancelled."""
         while True:
             with contained("wake-ups"):
-                await self._live()
+                await self._run_subscription()
             await asyncio.sleep(_RETRY_SECONDS)
 
-    async def _live(self) -> None:
+    async def _run_subscription(self) -> None:
         """One subscription, from its connection to its end.
 
         Nothing of it is used again: redis-py would have two tasks at work on one connection that is being replaced.
         """
         try:
-            node = await owner_of(self._redis, self._quiet)
+            node = await owner_of(self._redis, self._keepalive_channel)
             channels = _Channels(node.pubsub(), is_sharded=await is_sharded(self._redis))
         except (RedisError, OSError):
             return
         try:
             # A first subscription opens the connection that the listener reads from.
-            await channels.add([self._quiet])
+            await channels.add([self._keepalive_channel])
             self._heard_at = time.monotonic()
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._subscribe(channels))
@@ -117,8 +118,8 @@ class _Ear:
         while True:
             self._changed.clear()
             wanted = set(self._rooms)
-            await channels.add(map(keys.wake, wanted - subscribed))
-            await channels.drop(map(keys.wake, subscribed - wanted))
+            await channels.add(map(keys.wakeup_channel, wanted - subscribed))
+            await channels.drop(map(keys.wakeup_channel, subscribed - wanted))
             subscribed = wanted
             # However often rooms come and go.
             if time.monotonic() >= next_ping:
@@ -138,8 +139,8 @@ class _Ear:
             if message["type"] in ("message", "smessage"):
                 room = message["channel"].decode().rpartition(":")[2]
                 with contained("a room", room=room):
-                    self._heard(room, parse_wake(message["data"]))
-            elif message["type"] == "sunsubscribe" and message["channel"] == self._quiet.encode():
+                    self._heard(room, parse_wakeup(message["data"]))
+            elif message["type"] == "sunsubscribe" and message["channel"] == self._keepalive_channel.encode():
                 # We never leave this one: it is the node that has given the slot away.
                 raise RedisConnectionError("the bucket has moved to another node")
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from fairest_cli.model.known_room import Contradiction, Model
+from fairest_cli.model.known_room import Contradiction, KnownRoom
 from fairest_cli.model.round_check import Cheated
-from fairest_cli.model.seal_check import Bond, Witness
+from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.seal import commit_secret
 from fairest_protocol.messages.fields import Seat
@@ -29,49 +29,49 @@ def table() -> Table:
     return made
 
 
-def bond_of(table: Table, seat: int) -> Bond:
+def bond_of(table: Table, seat: int) -> EntropyCommitment:
     """What the player in this seat is bound to in the round under way."""
     opened, holder = table.state.round, table.state.seat(seat)
     assert opened is not None and holder.entropy is not None and holder.entropy_hash is not None
     commitment = commit_secret(opened.round_id, opened.secret)
-    return Bond(opened.round_id, commitment, seat, holder.entropy, holder.entropy_hash)
+    return EntropyCommitment(opened.round_id, commitment, seat, holder.entropy, holder.entropy_hash)
 
 
 @pytest.fixture
-def model(table: Table) -> Model:
-    witness = Witness(key=KEY.public, bond=bond_of(table, 0))
-    return Model(witness=witness).heard(snapshot_of(table, 0), now_ms=0)
+def model(table: Table) -> KnownRoom:
+    seal = SealCheck(key=KEY.public, bond=bond_of(table, 0))
+    return KnownRoom(seal=seal).heard(snapshot_of(table, 0), now_ms=0)
 
 
 @pytest.fixture
-def present(table: Table) -> Model:
+def present(table: Table) -> KnownRoom:
     """The same player, who has been here since before the deal."""
     made = Table(1)
     made.seat_both()
-    witness = Witness(key=KEY.public, bond=bond_of(table, 0))
-    early = Model(witness=witness).heard(snapshot_of(made, 0), now_ms=0)
+    seal = SealCheck(key=KEY.public, bond=bond_of(table, 0))
+    early = KnownRoom(seal=seal).heard(snapshot_of(made, 0), now_ms=0)
     return early.heard(what_follows(table, early), now_ms=0)
 
 
-def test_nobody_moves_in_our_name(table: Table, present: Model) -> None:
+def test_nobody_moves_in_our_name(table: Table, present: KnownRoom) -> None:
     table.play(0, "sa")
     with pytest.raises(Cheated, match="made the move sa in our name"):
         present.heard(what_follows(table, present), now_ms=0)
 
 
-def test_another_move_than_ours_is_noticed(table: Table, present: Model) -> None:
+def test_another_move_than_ours_is_noticed(table: Table, present: KnownRoom) -> None:
     table.play(0, "sa")
     with pytest.raises(Cheated, match="made the move sa in our name"):
         present.playing(Play(number=1, move=MOVES["sb"])).heard(what_follows(table, present), now_ms=0)
 
 
-def test_our_own_moves_are_ours(table: Table, present: Model) -> None:
+def test_our_own_moves_are_ours(table: Table, present: KnownRoom) -> None:
     table.play(0, "sa")
     sent = present.playing(Play(number=1, move=MOVES["sa"]))
     assert sent.heard(what_follows(table, sent), now_ms=0).sent == ()
 
 
-def test_the_rules_of_a_room_stay_what_they_are(table: Table, model: Model) -> None:
+def test_the_rules_of_a_room_stay_what_they_are(table: Table, model: KnownRoom) -> None:
     again = snapshot_of(table, 0)
     options = again.scene.options.model_copy(update={"limit_seconds": 10})
     changed = again.model_copy(update={"scene": again.scene.model_copy(update={"options": options})})
@@ -79,36 +79,36 @@ def test_the_rules_of_a_room_stay_what_they_are(table: Table, model: Model) -> N
         model.heard(changed, now_ms=0)
 
 
-def test_another_key_in_mid_session_is_an_alarm(model: Model) -> None:
+def test_another_key_in_mid_session_is_an_alarm(model: KnownRoom) -> None:
     with pytest.raises(Cheated, match="another key"):
         model.heard(Welcome(name="ann", token=None, key=bytes(32), now_ms=0), now_ms=0)
 
 
-def what_follows(table: Table, model: Model) -> View:
+def what_follows(table: Table, model: KnownRoom) -> View:
     shown = view(table.steps, model.seat)
     return View(tag="00000000", position=model.position + 1, entries=tuple(shown[model.position :]))
 
 
-def test_entries_lead_where_a_snapshot_would(table: Table, model: Model) -> None:
+def test_entries_lead_where_a_snapshot_would(table: Table, model: KnownRoom) -> None:
     table.play(0, "sa")
     table.play(1, "sb")
     heard = model.heard(what_follows(table, model), now_ms=0)
     assert heard.scene == snapshot_of(table, 0).scene
 
 
-def test_entries_heard_before_are_not_taken_twice(table: Table, model: Model) -> None:
+def test_entries_heard_before_are_not_taken_twice(table: Table, model: KnownRoom) -> None:
     table.play(0, "sa")
     message = what_follows(table, model)
     once = model.heard(message, now_ms=0)
     assert once.heard(message, now_ms=0) == once
 
 
-def test_a_gap_in_the_view_is_a_contradiction(model: Model) -> None:
+def test_a_gap_in_the_view_is_a_contradiction(model: KnownRoom) -> None:
     with pytest.raises(Contradiction, match="entry"):
         model.heard(View(tag="00000000", position=model.position + 2, entries=()), now_ms=0)
 
 
-def test_a_move_against_the_rules_is_a_contradiction(table: Table, model: Model) -> None:
+def test_a_move_against_the_rules_is_a_contradiction(table: Table, model: KnownRoom) -> None:
     table.play(0, "sa")
     message = what_follows(table, model)
     twice = View(
@@ -119,7 +119,7 @@ def test_a_move_against_the_rules_is_a_contradiction(table: Table, model: Model)
         model.heard(View(tag="00000000", position=twice.position, entries=(other,)), now_ms=0)
 
 
-def test_moves_are_numbered_one_after_the_other(model: Model) -> None:
+def test_moves_are_numbered_one_after_the_other(model: KnownRoom) -> None:
     first = model.next_play(MOVES["sa"])
     second = model.playing(first).next_play(MOVES["sb"])
     assert (first.number, second.number) == (1, 2)
@@ -129,27 +129,27 @@ def test_moves_are_numbered_one_after_the_other(model: Model) -> None:
     "answer",
     [Accepted(number=1), Refused(to="play", code=Refusal.RANK_NOT_NEEDED, sentence="No.", number=1)],
 )
-def test_an_answered_move_is_sent_no_more(model: Model, answer: FromServer) -> None:
+def test_an_answered_move_is_sent_no_more(model: KnownRoom, answer: FromServer) -> None:
     assert model.playing(Play(number=1, move=MOVES["sa"])).heard(answer, now_ms=0).sent == ()
 
 
-def test_a_move_that_could_not_be_stored_stays_ours_to_send(model: Model) -> None:
+def test_a_move_that_could_not_be_stored_stays_ours_to_send(model: KnownRoom) -> None:
     sent = model.playing(Play(number=1, move=MOVES["sa"]))
     refused = Refused(to="play", code=Refusal.TRY_AGAIN, sentence="Later.", number=1)
     assert sent.heard(refused, now_ms=0).sent == sent.sent
 
 
-def test_an_acknowledged_move_is_sent_no_more(table: Table, model: Model) -> None:
+def test_an_acknowledged_move_is_sent_no_more(table: Table, model: KnownRoom) -> None:
     sent = model.playing(Play(number=1, move=MOVES["sa"]))
     table.play(0, "sa")
     assert sent.heard(what_follows(table, model), now_ms=0).sent == ()
 
 
-def test_a_client_only_moves_when_its_last_move_is_answered(model: Model) -> None:
+def test_a_client_only_moves_when_its_last_move_is_answered(model: KnownRoom) -> None:
     assert model.may_move
     assert not model.playing(Play(number=1, move=MOVES["sa"])).may_move
 
 
 def test_a_spectator_has_no_seat_to_move_with(table: Table) -> None:
-    watching = Model(witness=Witness(key=KEY.public))
+    watching = KnownRoom(seal=SealCheck(key=KEY.public))
     assert not watching.heard(snapshot_of(table, None), now_ms=0).may_move

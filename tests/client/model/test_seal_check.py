@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fairest_cli.model.round_check import Cheated
-from fairest_cli.model.seal_check import Bond, Witness
+from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
 from fairest_protocol.calculation.round import Ending
 from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.messages import entries
@@ -17,8 +17,8 @@ from fairest_protocol.value import replace
 from fairest_server.room.view import scene, view
 from tests.support.races import KEY, Table, raced
 
-START = Witness(key=KEY.public)
-OPTIONS = RoomOptions(rules="redeal").settled()
+START = SealCheck(key=KEY.public)
+OPTIONS = RoomOptions(rules="redeal").resolved()
 
 
 @pytest.fixture(scope="module")
@@ -31,11 +31,11 @@ def shown(table: Table) -> list[Entry]:
     return view(table.steps, 0)
 
 
-def watch(shown: Sequence[Entry], start: Witness = START, options: RoomOptions = OPTIONS) -> Witness:
-    witness = start
+def watch(shown: Sequence[Entry], start: SealCheck = START, options: RoomOptions = OPTIONS) -> SealCheck:
+    seal = start
     for entry in shown:
-        witness = witness.after(entry, options)
-    return witness
+        seal = seal.after(entry, options)
+    return seal
 
 
 def place_of(shown: Sequence[Entry], kind: type[Any], number: int = 0) -> int:
@@ -95,9 +95,9 @@ def test_a_changed_entry_is_noticed_at_once(
     place = place_of(shown, kind, number)
     lie = changed(shown, place, **changes)
     assert lie != shown
-    witness = watch(lie[:place])
+    seal = watch(lie[:place])
     with pytest.raises(Cheated, match=sentence):
-        witness.after(lie[place], OPTIONS)
+        seal.after(lie[place], OPTIONS)
 
 
 @pytest.mark.parametrize("what", ["starters", "markers", "layout"])
@@ -126,22 +126,22 @@ def test_a_deck_with_a_card_twice_is_noticed_when_it_comes_again(twice: int | No
     table.let_time_pass()
     for _ in range(2):
         table.play(0, "sa")
-    witness = watch(view(table.steps, 0), options=table.state.options)
+    seal = watch(view(table.steps, 0), options=table.state.options)
     table.play(0, "sa")
     turned = view(table.steps, 0)[-1]
     with pytest.raises(Cheated, match=r"The card at position 4, .., lies somewhere else already"):
-        witness.after(turned, RoomOptions())
+        seal.after(turned, RoomOptions())
 
 
 def test_our_own_entropy_cannot_be_replaced(shown: list[Entry]) -> None:
     place = place_of(shown, entries.PlayerReady)
     opened = shown[place_of(shown, entries.RoundOpened)]
     assert isinstance(opened, entries.RoundOpened)
-    bond = Bond(opened.round, opened.commitment, 0, bytes(32), bytes(32))
-    witness = watch(shown[:place], replace(START, seat=0)).bound(bond)
+    bond = EntropyCommitment(opened.round, opened.commitment, 0, bytes(32), bytes(32))
+    seal = watch(shown[:place], replace(START, seat=0)).bound(bond)
     ready = next(entry for entry in shown if isinstance(entry, entries.PlayerReady) and entry.seat == 0)
     with pytest.raises(Cheated, match="another entropy hash for us than the one that we sent"):
-        witness.after(ready, OPTIONS)
+        seal.after(ready, OPTIONS)
 
 
 @pytest.mark.parametrize("entry", [entries.RoomClosed(), None])
@@ -165,7 +165,7 @@ def test_a_round_called_off_opens_its_commitment() -> None:
 def test_part_of_a_deal_without_a_commitment_is_noticed() -> None:
     revealed = entries.Revealed(seat=0, entropy=bytes(32))
     with pytest.raises(Cheated, match="before it has committed itself"):
-        Witness().after(revealed, OPTIONS)
+        SealCheck().after(revealed, OPTIONS)
 
 
 def snapshots(table: Table, upto: int) -> Scene:
@@ -176,8 +176,8 @@ def snapshots(table: Table, upto: int) -> Scene:
 def test_a_snapshot_may_stand_for_what_was_missed(table: Table, upto: int) -> None:
     """From a snapshot on, whatever it was taken of, the rest is checked and proved."""
     missed = len(view(table.steps[:upto], 0))
-    witness = START.saw(snapshots(table, upto), None)
-    assert watch(view(table.steps, 0)[missed:], witness).is_opened
+    seal = START.saw(snapshots(table, upto), None)
+    assert watch(view(table.steps, 0)[missed:], seal).is_opened
 
 
 @pytest.mark.parametrize(
@@ -192,10 +192,10 @@ def test_a_snapshot_cannot_take_back_what_was_shown(
     table: Table, shown: list[Entry], change: dict[str, object], sentence: str
 ) -> None:
     place = place_of(shown, entries.Turned, 5)
-    witness, again = watch(shown[:place]), snapshots(table, 30)
-    assert witness.saw(again, None)
+    seal, again = watch(shown[:place]), snapshots(table, 30)
+    assert seal.saw(again, None)
     with pytest.raises(Cheated, match=sentence):
-        witness.saw(again.model_copy(update=change), None)
+        seal.saw(again.model_copy(update=change), None)
 
 
 def test_a_snapshot_of_a_round_that_is_not_signed_is_refused(table: Table) -> None:

@@ -20,8 +20,8 @@ from fairest_protocol.value import replace
 from fairest_server.live.signing import SigningKey
 from fairest_server.room.events import Played, RoundOpened
 from fairest_server.room.match_record import record_last_match
-from fairest_server.room.news import History, tell
-from fairest_server.room.view import NOTHING_SEEN, introduce, views_of
+from fairest_server.room.projection import StepHistory, project
+from fairest_server.room.view import ORIGIN, make_catchup, views_of
 from tests.client.commands.test_online import run
 from tests.support.races import KEY, Table, raced
 
@@ -200,15 +200,15 @@ def receipt_of(table: Table, seat: int) -> list[str]:
         lines.append(f'{{"at_ms":0,"{kind}":{data.decode()}}}')
 
     start = next(place for place, step in enumerate(table.steps) if isinstance(step.event, RoundOpened))
-    note("heard", introduce("a-b", History(table.steps[: start + 1]), seat, NOTHING_SEEN, 0).text)
+    note("heard", make_catchup("a-b", StepHistory(table.steps[: start + 1]), seat, ORIGIN, 0).text)
     watcher = views_of(table.steps[0].after)[seat]
     for place, step in enumerate(table.steps):
         if isinstance(step.event, Played) and step.event.seat == seat and step.after.race is not None:
             number = step.after.race.racers[seat].moves
             note("said", encode(Play(number=number, move=step.event.move)))
-        shown = watcher.see(tell(step))
+        shown = watcher.reveal(project(step))
         if place > start and shown:
-            note("heard", encode_view(watcher.mark.position - len(shown) + 1, shown, step.tag))
+            note("heard", encode_view(watcher.cursor.position - len(shown) + 1, shown, step.tag))
         opened = step.after.round
         if isinstance(step.event, RoundOpened) and opened is not None:
             sealed = signed(table).rounds[0]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fairest_cli.model.seal_check import Bond
+from fairest_cli.model.seal_check import EntropyCommitment
 from fairest_cli.session.identity import Identity, IdentityInUse, open_identity
 
 URL = "ws://127.0.0.1:8765"
@@ -43,7 +43,7 @@ def test_a_named_player_is_at_one_terminal_at_a_time(tmp_path: Path) -> None:
         pass
 
 
-BOND = Bond(b"round", b"commitment", 1, b"entropy", b"hash", b"other")
+BOND = EntropyCommitment(b"round", b"commitment", 1, b"entropy", b"hash", b"other")
 
 
 def test_what_we_are_bound_to_outlives_a_killed_client(tmp_path: Path) -> None:

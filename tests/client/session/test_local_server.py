@@ -7,7 +7,7 @@ import sys
 from asyncio.subprocess import PIPE
 from pathlib import Path
 
-from tests.support.talker import until
+from tests.support.wire_client import until
 
 HOST = """
 import asyncio

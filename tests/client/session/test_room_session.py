@@ -1,6 +1,6 @@
 """What a visit keeps of a round that has ended, whatever the room has gone on to."""
 
-from fairest_cli.model.known_room import Model
+from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.model.seal_check import describe_proof
 from fairest_cli.session.room_session import at_the_end
 from fairest_protocol.messages.fields import Phase
@@ -10,7 +10,7 @@ from fairest_server.room.view import view
 from tests.support import staged
 
 
-def ended() -> tuple[Model, Model, View]:
+def ended() -> tuple[KnownRoom, KnownRoom, View]:
     """Who comes back in a pause between rounds that is over: before, after, and what was missed, in one view."""
     stage = staged.racing((20, 20), RoomOptions(best_of=3))
     before = stage.model()
@@ -35,7 +35,7 @@ def test_the_result_is_known_though_the_next_round_is_open_in_the_same_view() ->
 def test_so_is_what_the_seal_has_proved() -> None:
     finished = at_the_end(*ended(), 0)
     assert finished is not None
-    assert describe_proof(finished.witness) == ("Sealed deal: 48 of 48 envelopes right, and the commitment was kept.",)
+    assert describe_proof(finished.seal) == ("Sealed deal: 48 of 48 envelopes right, and the commitment was kept.",)
 
 
 def test_a_view_without_an_end_has_none() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairest_cli.model.known_room import Model
+from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.session.connection import Update
 from fairest_cli.text.board_text import clean, draw_board, draw_result, ranks
 from fairest_cli.text.narration import tell, tell_json, tell_time
@@ -92,22 +92,22 @@ def test_control_characters_of_others_never_reach_the_terminal() -> None:
 
 def test_a_hostile_sentence_is_cleaned() -> None:
     refused = Refused(to="join", code=Refusal.ROOM_FULL, sentence="full\x1b]0;owned\x07")
-    assert "\x1b" not in "".join(tell(Model(), Update(Model(), refused)))
+    assert "\x1b" not in "".join(tell(KnownRoom(), Update(KnownRoom(), refused)))
 
 
 def test_time_is_told_by_the_server_s_clock() -> None:
-    model = Model(scene=Scene(options=RoomOptions(), deadline_ms=100_000), clock_ahead_ms=5_000)
+    model = KnownRoom(scene=Scene(options=RoomOptions(), deadline_ms=100_000), clock_ahead_ms=5_000)
     assert tell_time(model, now_ms=45_000) == "1:00 left."
     assert tell_time(model, now_ms=200_000) == "0:00 left."
-    assert tell_time(Model(), now_ms=0) == "Nothing is timed right now."
+    assert tell_time(KnownRoom(), now_ms=0) == "Nothing is timed right now."
 
 
 def test_json_leaves_the_token_out() -> None:
     welcome = Welcome(name="ann", token="A" * 43, key=bytes(32), now_ms=0)
-    assert "AAAA" not in "".join(tell_json(Model(), Update(Model(), welcome)))
+    assert "AAAA" not in "".join(tell_json(KnownRoom(), Update(KnownRoom(), welcome)))
 
 
 def test_news_are_told_in_sentences() -> None:
-    model = Model(scene=Scene(options=RoomOptions()))
+    model = KnownRoom(scene=Scene(options=RoomOptions()))
     entry = Seated(seat=1, name="bob")
     assert list(tell(model, Update(model, View(tag="00000000", position=1, entries=(entry,))))) == ["bob sits down."]

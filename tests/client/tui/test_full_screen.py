@@ -11,7 +11,7 @@ import pytest
 from websockets.asyncio.server import ServerConnection
 
 from fairest_cli.bots.policies import choose_greedy
-from fairest_cli.model.known_room import Link
+from fairest_cli.model.known_room import ConnectionStatus
 from fairest_cli.records.files import load_record, records_folder
 from fairest_cli.session.connection import Update
 from fairest_cli.tui.board.optimistic_board import foresee
@@ -30,7 +30,7 @@ from fairest_cli.tui.screens.settings import SettingsScreen
 from fairest_cli.tui.screens.waiting import WaitingRoom
 from fairest_cli.tui.screens.watch import WatchScreen
 from fairest_cli.tui.settings import Colours, load_settings
-from fairest_cli.tui.widgets.timeline_view import Stage
+from fairest_cli.tui.widgets.timeline_view import TimelineView
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import rank, rank_name
 from fairest_protocol.calculation.moves import Move
@@ -48,7 +48,7 @@ from tests.support.full_screen import Terminal, terminal
 from tests.support.ports import free_port
 from tests.support.processes import serving_fleet
 from tests.support.races import raced
-from tests.support.talker import QUICK, Talker, talking, two_racing
+from tests.support.wire_client import QUICK, WireClient, talking, two_racing
 
 CALM = RoomOptions(countdown_seconds=0, limit_seconds=7200)
 Hands = Callable[[Terminal, Move], Awaitable[None]]
@@ -73,10 +73,10 @@ def through(link: FaultyLink) -> str:
     return f"ws://127.0.0.1:{link.port}"
 
 
-async def sit_down(player: Terminal, rival: Talker) -> None:
+async def sit_down(player: Terminal, rival: WireClient) -> None:
     """From a new room to a race that is on."""
     await player.is_on(WaitingRoom)
-    room = player.visit.model.room
+    room = player.session.model.room
     assert room is not None
     await rival.enter(Join(room=room))
     await player.sees("Press Enter when you are ready")
@@ -88,7 +88,7 @@ async def sit_down(player: Terminal, rival: Talker) -> None:
 @asynccontextmanager
 async def racing(
     url: str, home: Path, options: RoomOptions = CALM, name: str | None = None, by: str | None = None
-) -> AsyncIterator[tuple[Terminal, Talker]]:
+) -> AsyncIterator[tuple[Terminal, WireClient]]:
     """A race that is on, between somebody at a terminal, perhaps by another way, and a rival."""
     async with talking(url) as rival, terminal(InRoom(Create(options=options), by or url, name), home) as player:
         await sit_down(player, rival)
@@ -98,21 +98,21 @@ async def racing(
 async def play_to_the_end(player: Terminal, hands: Hands) -> None:
     """Always to a foundation if that is possible."""
     chance = random.Random(1)
-    while player.visit.is_racing:
-        seen = foresee(player.visit.model)
+    while player.session.is_racing:
+        seen = foresee(player.session.model)
         assert seen is not None
         moves = list(seen.board.legal_moves())
         if moves:
             await hands(player, choose_greedy(seen.board, chance))
             if isinstance(player.app.screen, RaceScreen) and player.app.screen._picked is not None:
                 await player.press(str(choose_greedy(seen.board, chance).target + 1))
-        await player.until(lambda: not player.visit.model.sent or not player.visit.is_racing)
+        await player.until(lambda: not player.session.model.sent or not player.session.is_racing)
         await player.until(lambda: has_something_to_do(player))
 
 
 def has_something_to_do(player: Terminal) -> bool:
-    board = player.visit.model.board
-    return not player.visit.is_racing or (board is not None and any(board.legal_moves()))
+    board = player.session.model.board
+    return not player.session.is_racing or (board is not None and any(board.legal_moves()))
 
 
 @pytest.mark.parametrize("hands", [Terminal.make, Terminal.click], ids=("keys", "mouse"))
@@ -123,16 +123,16 @@ async def test_a_whole_race_is_played(server_url: str, home: Path, hands: Hands)
         await player.is_on(ResultScreen)
         await player.sees("48 of 48 envelopes right")
         await player.sees("You win")
-        await player.until(lambda: player.visit.record is not None)
-        assert player.visit.record_path is not None
-        assert load_record(player.visit.record_path).names[0] == "ann"
+        await player.until(lambda: player.session.record is not None)
+        assert player.session.record_path is not None
+        assert load_record(player.session.record_path).names[0] == "ann"
 
 
 async def test_the_waiting_room_says_what_the_other_player_types(server_url: str, home: Path) -> None:
     async with terminal(InRoom(Create(options=QUICK), server_url), home, columns=120) as player:
         await player.is_on(WaitingRoom)
-        await player.sees(f"fairest join {player.visit.model.room} --server {server_url}")
-        await player.sees(f"fairest watch {player.visit.model.room} --server {server_url}")
+        await player.sees(f"fairest join {player.session.model.room} --server {server_url}")
+        await player.sees(f"fairest watch {player.session.model.room} --server {server_url}")
 
 
 async def test_the_waiting_room_shows_who_is_ready(server_url: str, home: Path) -> None:
@@ -141,7 +141,7 @@ async def test_the_waiting_room_shows_who_is_ready(server_url: str, home: Path) 
         terminal(InRoom(Create(options=QUICK), server_url), home) as player,
     ):
         await player.is_on(WaitingRoom)
-        await rival.enter(Join(room=player.visit.model.room or ""))
+        await rival.enter(Join(room=player.session.model.room or ""))
         await player.sees("[ ]  bob")
         await rival.get_ready_without_revealing()
         await player.sees("[x]  bob")
@@ -154,12 +154,12 @@ async def test_the_countdown_shows_the_check_words(server_url: str, home: Path) 
         terminal(InRoom(Create(options=options), server_url), home) as player,
     ):
         await player.is_on(WaitingRoom)
-        await rival.enter(Join(room=player.visit.model.room or ""))
+        await rival.enter(Join(room=player.session.model.room or ""))
         await player.sees("Press Enter")
         await player.press("enter")
         dealing = asyncio.create_task(rival.take_part_in_deal())
         await player.is_on(Countdown)
-        await player.sees(" ".join(player.visit.model.witness.check_words))
+        await player.sees(" ".join(player.session.model.seal.check_words))
         await player.press("escape")
         assert isinstance(player.app.screen, Countdown)
         dealing.cancel()
@@ -167,20 +167,20 @@ async def test_the_countdown_shows_the_check_words(server_url: str, home: Path) 
 
 async def test_a_move_is_shown_before_the_server_has_heard_of_it(link: FaultyLink, server_url: str, home: Path) -> None:
     async with racing(server_url, home, by=through(link)) as (player, _rival):
-        board = player.visit.model.board
+        board = player.session.model.board
         assert board is not None and board.turned is not None
         link.stall()
         await player.press("c")
         assert rank_name(rank(board.turned)) in player.read("pile-2")
-        assert player.visit.model.board == board
+        assert player.session.model.board == board
         link.flow()
-        await player.until(lambda: not player.visit.model.sent)
+        await player.until(lambda: not player.session.model.sent)
         assert rank_name(rank(board.turned)) in player.read("pile-2")
 
 
 async def test_a_refused_move_is_taken_back_and_said_to_be(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, _rival):
-        before = player.visit.model.playing(player.visit.model.next_play(next(legal(player))))
+        before = player.session.model.playing(player.session.model.next_play(next(legal(player))))
         refused = Refused(to="play", code=Refusal.RACE_OVER, sentence="The race is over.", number=before.sent[0].number)
         screen = await player.is_on(RaceScreen)
         screen.show(before, Update(before.heard(refused, 0), refused))
@@ -188,7 +188,7 @@ async def test_a_refused_move_is_taken_back_and_said_to_be(server_url: str, home
 
 
 def legal(player: Terminal) -> Iterator[Move]:
-    board = player.visit.model.board
+    board = player.session.model.board
     assert board is not None
     return board.legal_moves()
 
@@ -205,10 +205,10 @@ async def test_a_race_goes_on_over_a_line_with_jitter(link: FaultyLink, server_u
         for number in range(8):
             link.latency_seconds = chance.uniform(0, 0.2)
             await player.press("abcd"[number % 4])
-            await player.until(lambda: not player.visit.model.sent)
+            await player.until(lambda: not player.session.model.sent)
             await player.until(lambda: has_something_to_do(player))
-        assert player.visit.model.own is not None
-        assert player.visit.model.own.moves == 8
+        assert player.session.model.own is not None
+        assert player.session.model.own.moves == 8
 
 
 async def test_a_lost_connection_freezes_the_board_and_comes_back_by_itself(
@@ -221,9 +221,9 @@ async def test_a_lost_connection_freezes_the_board_and_comes_back_by_itself(
         await player.press("a")
         assert player.read("news") == " Wait until the server is back."
         link.is_closed = False
-        await player.until(lambda: player.visit.model.link is Link.CONNECTED and player.visit.may_play)
+        await player.until(lambda: player.session.model.link is ConnectionStatus.CONNECTED and player.session.may_play)
         await player.press("a")
-        await player.until(lambda: player.visit.model.own is not None and player.visit.model.own.moves == 1)
+        await player.until(lambda: player.session.model.own is not None and player.session.model.own.moves == 1)
         assert "Connection lost" not in player.text
 
 
@@ -233,13 +233,13 @@ async def test_a_race_goes_on_when_its_server_was_killed_and_started_again(redis
         url = await fleet.start(port=port)
         async with racing(url, home) as (player, _rival):
             await player.press("a")
-            await player.until(lambda: not player.visit.model.sent)
+            await player.until(lambda: not player.session.model.sent)
             await fleet.kill(url)
             await player.sees("Connection lost")
             await fleet.start(port=port)
-            await player.until(lambda: player.visit.may_play)
+            await player.until(lambda: player.session.may_play)
             await player.press("b")
-            await player.until(lambda: player.visit.model.own is not None and player.visit.model.own.moves == 2)
+            await player.until(lambda: player.session.model.own is not None and player.session.model.own.moves == 2)
             assert isinstance(player.app.screen, RaceScreen)
 
 
@@ -251,14 +251,14 @@ async def test_escape_never_loses_a_race(server_url: str, home: Path) -> None:
         await player.is_on(RaceScreen)
         await player.press("escape", "enter")
         await player.is_on(RaceScreen)
-        assert player.visit.is_racing
+        assert player.session.is_racing
 
 
 async def test_quitting_in_a_race_asks_first_and_says_how_to_come_back(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, _rival):
         await player.press("ctrl+q")
         await player.is_on(RaceMenu)
-        invitation = player.visit.model.invitation
+        invitation = player.session.model.invitation
         await player.press("ctrl+q")
         assert player.app.last_words == ["Your seat waits 60 seconds. Come back to it with:", f"  {invitation}"]
 
@@ -277,11 +277,11 @@ async def test_a_terminal_that_shrinks_in_a_race_says_what_it_needs(server_url: 
         await player.pilot.resize_terminal(50, 12)
         await player.sees("80 columns and 24 lines")
         await player.press("a")
-        assert not player.visit.model.sent
+        assert not player.session.model.sent
         await player.pilot.resize_terminal(120, 40)
         await player.sees("Build these up")
-        assert player.visit.model.own is not None
-        assert player.visit.model.own.moves == 0
+        assert player.session.model.own is not None
+        assert player.session.model.own.moves == 0
 
 
 async def test_help_lies_over_the_race_until_it_is_put_away(server_url: str, home: Path) -> None:
@@ -290,7 +290,7 @@ async def test_help_lies_over_the_race_until_it_is_put_away(server_url: str, hom
         await player.is_on(KeysScreen)
         await player.sees("the turned card onto that waste pile")
         await player.press("a")
-        assert not player.visit.model.sent
+        assert not player.session.model.sent
         await player.press("escape")
         await player.is_on(RaceScreen)
 
@@ -313,26 +313,26 @@ async def test_the_result_of_a_round_stays_though_the_next_one_is_open(server_ur
     async with racing(server_url, home, options=options, name="ann") as (player, rival):
         await rival.play("resign")
         await player.is_on(ResultScreen)
-        await player.until(lambda: player.visit.model.phase is Phase.READY)
+        await player.until(lambda: player.session.model.phase is Phase.READY)
         await player.sees("Round 1 of at most 3: ann 1")
         await player.sees("envelopes right")
         await player.press("escape")
         await player.sees("Leaving now gives the match up")
-        assert player.visit.model.room is not None
+        assert player.session.model.room is not None
 
 
 @asynccontextmanager
-async def watched_race(url: str, home: Path) -> AsyncIterator[tuple[Talker, Talker, Terminal, Stage]]:
+async def watched_race(url: str, home: Path) -> AsyncIterator[tuple[WireClient, WireClient, Terminal, TimelineView]]:
     async with (
         two_racing(url) as (first, second),
         terminal(InRoom(Watch(room=first.room), url), home) as spectator,
     ):
-        yield first, second, spectator, (await spectator.is_on(WatchScreen)).query_one(Stage)
+        yield first, second, spectator, (await spectator.is_on(WatchScreen)).query_one(TimelineView)
 
 
-def shown(stage: Stage, seat: int) -> Board:
+def shown(stage: TimelineView, seat: int) -> Board:
     """This seat's board as it is on the screen."""
-    board = stage.reel.shown.boards[seat] if stage.reel.shown else None
+    board = stage.timeline.shown.boards[seat] if stage.timeline.shown else None
     assert board is not None
     return board
 
@@ -438,15 +438,15 @@ async def test_a_replay_is_stepped_through_sought_in_and_played(home: Path) -> N
     record = record_last_match("quiet-amber-otter", raced(4).steps)
     assert record is not None
     async with terminal(AtReplay(record), home) as player:
-        stage = (await player.is_on(ReplayScreen)).query_one(Stage)
+        stage = (await player.is_on(ReplayScreen)).query_one(TimelineView)
         await player.press("right", "right")
-        assert stage.reel.place == 2
+        assert stage.timeline.place == 2
         await player.press("9")
-        assert stage.reel.is_at_end
+        assert stage.timeline.is_at_end
         await player.press("home", "plus", "plus", "plus", "plus", "space")
-        await player.until(lambda: stage.reel.place >= 2)
+        await player.until(lambda: stage.timeline.place >= 2)
         await player.press("space")
-        assert not stage.reel.is_playing
+        assert not stage.timeline.is_playing
         await player.press("escape")
         await player.is_on(HomeScreen)
 
@@ -466,7 +466,7 @@ async def test_a_server_that_cheats_is_all_that_is_shown(home: Path) -> None:
     async def cheat(websocket: ServerConnection, _: int) -> None:
         await welcome(websocket)
         scene = Scene(
-            options=RoomOptions().settled(),
+            options=RoomOptions().resolved(),
             phase=Phase.READY,
             seats=(SeatScene(name="ann"), SeatScene(name="bob")),
             round=bytes(16),

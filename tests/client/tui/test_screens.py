@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from fairest_cli.session.room_session import Visit
+from fairest_cli.session.room_session import RoomSession
 from fairest_cli.tui.app import screen_of
 from fairest_cli.tui.board.card_style import PAPER
-from fairest_cli.tui.board.timeline import reel_of
+from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.launch import AtHome
 from fairest_cli.tui.screens.keys import KeysScreen
 from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_cli.tui.settings import Keys
-from fairest_cli.tui.widgets.text_lines import Picture
+from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_protocol.messages.options import RoomOptions
 from tests.support import staged
 from tests.support.full_screen import Terminal, terminal
@@ -37,15 +37,15 @@ async def keys(player: Terminal) -> None:
 
 async def replay(player: Terminal) -> None:
     record = staged.finished().record()
-    await player.app.push_screen(ReplayScreen(record, reel_of(record).sought(0.5)))
+    await player.app.push_screen(ReplayScreen(record, timeline_of(record).sought(0.5)))
 
 
-def room(visit: Callable[[], Visit]) -> Callable[[Terminal], Awaitable[None]]:
+def room(session: Callable[[], RoomSession]) -> Callable[[Terminal], Awaitable[None]]:
     async def enter(player: Terminal) -> None:
-        stay = visit()
+        stay = session()
         kind = screen_of(stay)
         assert kind is not None
-        player.app.visit = stay
+        player.app.session = stay
         await player.app.push_screen(kind(stay))
 
     return enter
@@ -54,13 +54,13 @@ def room(visit: Callable[[], Visit]) -> Callable[[Terminal], Awaitable[None]]:
 SCREENS: dict[str, Callable[[Terminal], Awaitable[None]]] = {
     "home": home,
     "keys": keys,
-    "waiting": room(lambda: staged.waiting().visit()),
-    "ready": room(lambda: staged.getting_ready().visit()),
-    "countdown": room(lambda: staged.counting_down().visit()),
-    "race": room(lambda: staged.racing().visit()),
-    "senior": room(lambda: staged.racing((70, 60), SENIOR).visit()),
-    "watch": room(lambda: staged.racing().visit(None)),
-    "result": room(lambda: staged.finished().visit()),
+    "waiting": room(lambda: staged.waiting().session()),
+    "ready": room(lambda: staged.getting_ready().session()),
+    "countdown": room(lambda: staged.counting_down().session()),
+    "race": room(lambda: staged.racing().session()),
+    "senior": room(lambda: staged.racing((70, 60), SENIOR).session()),
+    "watch": room(lambda: staged.racing().session(None)),
+    "result": room(lambda: staged.finished().session()),
     "replay": replay,
 }
 
@@ -69,7 +69,7 @@ async def test_cards_lie_on_paper_in_their_colours(tmp_path: Path) -> None:
     async with terminal(AtHome(), tmp_path) as player:
         await SCREENS["race"](player)
         await player.pilot.pause()
-        top = player.app.screen.query_one("#pile-1", Picture).render_line(5)
+        top = player.app.screen.query_one("#pile-1", TextLines).render_line(5)
     card = next(segment for segment in top if "K♣" in segment.text)
     assert card.style is not None and card.style.bgcolor is not None and card.style.color is not None
     assert (card.style.bgcolor.name, card.style.color.name) == (PAPER, "#1d1d1d")

@@ -12,11 +12,11 @@ from fairest_protocol.calculation.seal import (
     chain_line,
     commit_entropy,
     commit_secret,
+    commitment_statement,
     make_check_words,
     make_seed,
+    record_statement,
     root_envelopes,
-    state_commitment,
-    state_record,
 )
 from tests.support import derivation
 
@@ -54,8 +54,8 @@ def test_a_second_derivation_has_the_same_hashes_and_words() -> None:
         assert root == derivation.root(envelopes)
         words = make_check_words(round_id, commitment, (first, second), root, "classic 4 0")
         assert words == derivation.check_words(round_id, commitment, (first, second), root, "classic 4 0")
-        assert state_commitment(round_id, commitment) == derivation.commitment_statement(round_id, commitment)
-        assert state_record(root) == derivation.record_statement(root)
+        assert commitment_statement(round_id, commitment) == derivation.commitment_statement(round_id, commitment)
+        assert record_statement(root) == derivation.record_statement(root)
 
 
 def test_a_second_derivation_chains_lines_alike() -> None:

@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from fairest_protocol.calculation.cards import rank_name
-from fairest_protocol.calculation.rules import VARIANTS, BadRules, Foundation, Rules, Thrown, choose_rules, find_variant
+from fairest_protocol.calculation.rules import (
+    VARIANTS,
+    BadRules,
+    Foundation,
+    RolledFoundations,
+    Rules,
+    choose_rules,
+    find_variant,
+)
 
 ROOT = Path(__file__).parents[3]
 CLASSIC = choose_rules("classic")
@@ -46,7 +54,7 @@ def test_a_foundation_follows_its_published_sequence(start: int, step: int) -> N
 
 def test_betsy_ross_builds_twelve_cards_up_to_the_kings() -> None:
     foundations = VARIANTS["betsy-ross"].rules.foundations
-    assert not isinstance(foundations, Thrown)
+    assert not isinstance(foundations, RolledFoundations)
     assert [names(foundation) for foundation in foundations] == BETSY_ROSS
 
 
@@ -109,7 +117,10 @@ def test_a_bad_combination_is_refused_with_what_would_be_right(
         ({"decks": 3}, "bad: is for one deck or two, not 3"),
         ({"piles": 9}, "bad: has 1 to 8 waste piles, not 9"),
         ({"foundations": ()}, "bad: has 1 to 8 foundations, not 0"),
-        ({"foundations": Thrown(4, 6), "starters": False}, "bad: foundations that the deal decides have starters"),
+        (
+            {"foundations": RolledFoundations(4, 6), "starters": False},
+            "bad: foundations that the deal decides have starters",
+        ),
         ({"markers": (1,)}, "bad: needs 5 cards of rank 1, and there are 4"),
     ],
 )

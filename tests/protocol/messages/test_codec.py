@@ -1,4 +1,4 @@
-"""Text becomes a message or a `BrokenMessage`, whatever the text; a message becomes text and itself again."""
+"""Text becomes a message or a `ProtocolViolation`, whatever the text; a message becomes text and itself again."""
 
 import json
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fairest_protocol.calculation.board import Illegal
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.messages.codec import BrokenMessage, decode_from_client, decode_from_server, encode
+from fairest_protocol.messages.codec import ProtocolViolation, decode_from_client, decode_from_server, encode
 from fairest_protocol.messages.from_client import Create, FromClient, Hello, Play, Ready, Resume, Watch
 from fairest_protocol.messages.from_server import Snapshot, View
 from fairest_protocol.messages.refusals import CLOSE_CODES, SENTENCES, Breach, Refusal
@@ -56,7 +56,7 @@ def test_a_snapshot_is_itself_again(viewer: int | None) -> None:
 
 @given(st.text(max_size=200))
 def test_any_text_is_a_message_or_is_broken(text: str) -> None:
-    with pytest.raises(BrokenMessage):
+    with pytest.raises(ProtocolViolation):
         decode_from_client(text)
 
 
@@ -65,7 +65,7 @@ def test_any_object_is_a_message_or_is_broken_in_a_printable_sentence(fields: di
     sentence = ""
     try:
         decode_from_client(json.dumps({**fields, "type": kind}))
-    except BrokenMessage as broken:
+    except ProtocolViolation as broken:
         sentence = broken.sentence
     assert sentence.isprintable()
     assert len(sentence) < 400
@@ -74,7 +74,7 @@ def test_any_object_is_a_message_or_is_broken_in_a_printable_sentence(fields: di
 @pytest.mark.parametrize("card", ["", "1H", "AX", "10H", "ah", "AHH"])
 def test_a_server_cannot_sell_what_is_no_card(card: str) -> None:
     frame = {"type": "turned", "seat": 0, "pass_number": 0, "position": 0, "card": card, "salt": "00" * 32}
-    with pytest.raises(BrokenMessage):
+    with pytest.raises(ProtocolViolation):
         decode_from_server(json.dumps({"type": "view", "position": 1, "entries": [frame]}))
 
 

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 
-from fairest_protocol.messages.codec import BrokenMessage, decode_from_client, decode_from_server, encode
+from fairest_protocol.messages.codec import ProtocolViolation, decode_from_client, decode_from_server, encode
 from tests.support.hostile import make_frame
 
 FRAMES = 20_000
@@ -14,7 +14,7 @@ def complaint(decode: Callable[[bytes], object], frame: bytes) -> str:
     """What is wrong with the frame, nothing if it is understood."""
     try:
         decode(frame)
-    except BrokenMessage as broken:
+    except ProtocolViolation as broken:
         return broken.sentence
     return ""
 
@@ -37,6 +37,6 @@ def test_what_is_understood_is_said_again_in_the_same_words() -> None:
     for _ in range(FRAMES // 4):
         try:
             message = decode_from_client(make_frame(chance))
-        except BrokenMessage:
+        except ProtocolViolation:
             continue
         assert decode_from_client(encode(message)) == message

@@ -9,12 +9,12 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
 
-from fairest_server.store.redis.batch_connection import Line
+from fairest_server.store.redis.batch_connection import BatchConnection
 from fairest_server.store.redis.connect import connect
 from tests.support.certificates import make_tls
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import RedisProcess, redis_process
-from tests.support.talker import until
+from tests.support.wire_client import until
 
 ECHOES = [("ECHO", "one"), ("ECHO", "two")]
 ECHOED = [b"one", b"two"]
@@ -27,9 +27,9 @@ def process() -> Iterator[RedisProcess]:
 
 
 @asynccontextmanager
-async def line_to(url: str, timeout_seconds: float | None = 2.0) -> AsyncIterator[Line]:
+async def line_to(url: str, timeout_seconds: float | None = 2.0) -> AsyncIterator[BatchConnection]:
     redis: Redis = connect(url, timeout_seconds)
-    line = Line(redis)
+    line = BatchConnection(redis)
     try:
         yield line
     finally:
@@ -38,40 +38,40 @@ async def line_to(url: str, timeout_seconds: float | None = 2.0) -> AsyncIterato
 
 
 @pytest.fixture
-async def line(process: RedisProcess) -> AsyncIterator[Line]:
+async def line(process: RedisProcess) -> AsyncIterator[BatchConnection]:
     async with line_to(process.url) as line:
         yield line
 
 
-async def test_replies_come_in_the_order_of_their_commands(line: Line) -> None:
+async def test_replies_come_in_the_order_of_their_commands(line: BatchConnection) -> None:
     assert await line.send(ECHOES) == ECHOED
 
 
-async def test_an_error_stands_in_the_place_of_a_reply(line: Line) -> None:
+async def test_an_error_stands_in_the_place_of_a_reply(line: BatchConnection) -> None:
     first, wrong, last = await line.send([ECHOES[0], ("LPOP",), ECHOES[1]])
     assert isinstance(wrong, ResponseError)
     assert [first, last] == ECHOED
 
 
-async def test_a_reply_that_comes_in_pieces_is_whole(line: Line) -> None:
+async def test_a_reply_that_comes_in_pieces_is_whole(line: BatchConnection) -> None:
     text = "x" * 5_000_000
     assert await line.send([("ECHO", text), *ECHOES]) == [text.encode(), *ECHOED]
 
 
-async def test_a_connection_that_redis_ended_is_replaced(line: Line, process: RedisProcess) -> None:
+async def test_a_connection_that_redis_ended_is_replaced(line: BatchConnection, process: RedisProcess) -> None:
     await line.send(ECHOES)
     process.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
     assert await line.send(ECHOES) == ECHOED
 
 
-async def test_a_redis_that_was_started_again_is_reached_again(line: Line, process: RedisProcess) -> None:
+async def test_a_redis_that_was_started_again_is_reached_again(line: BatchConnection, process: RedisProcess) -> None:
     await line.send(ECHOES)
     process.kill()
     process.start()
     assert await line.send(ECHOES) == ECHOED
 
 
-async def test_without_redis_there_is_an_error(line: Line, process: RedisProcess) -> None:
+async def test_without_redis_there_is_an_error(line: BatchConnection, process: RedisProcess) -> None:
     await line.send(ECHOES)
     process.kill()
     with pytest.raises(RedisError):
@@ -125,7 +125,7 @@ async def test_the_replies_to_a_cancelled_exchange_are_not_those_of_the_next_one
 
 
 async def test_a_connection_on_which_redis_says_something_unasked_is_replaced(
-    line: Line, process: RedisProcess
+    line: BatchConnection, process: RedisProcess
 ) -> None:
     await line.send([("SUBSCRIBE", "news")])
 
@@ -136,30 +136,32 @@ async def test_a_connection_on_which_redis_says_something_unasked_is_replaced(
     assert await line.send(ECHOES) == ECHOED
 
 
-async def test_what_nobody_asked_for_is_not_the_reply_to_what_is_asked_next(line: Line) -> None:
+async def test_what_nobody_asked_for_is_not_the_reply_to_what_is_asked_next(line: BatchConnection) -> None:
     """It comes together with a reply that somebody asked for: two channels are told of, one reply is waited for."""
     with suppress(RedisError):
         await line.send([("SUBSCRIBE", "news", "weather")])
     assert await line.send(ECHOES) == ECHOED
 
 
-async def test_a_line_that_is_not_open_sends_nothing_at_once(line: Line) -> None:
-    assert not line.send_at_once(ECHOES, print)
+async def test_a_line_that_is_not_open_sends_nothing_at_once(line: BatchConnection) -> None:
+    assert not line.try_send(ECHOES, print)
 
 
-async def test_a_line_whose_connection_has_ended_sends_nothing_at_once(line: Line, process: RedisProcess) -> None:
+async def test_a_line_whose_connection_has_ended_sends_nothing_at_once(
+    line: BatchConnection, process: RedisProcess
+) -> None:
     async def is_refused() -> bool:
-        return not line.send_at_once(ECHOES, lambda _: None)
+        return not line.try_send(ECHOES, lambda _: None)
 
     await line.send(ECHOES)
     process.kill()
     await until(is_refused)
 
 
-async def test_who_sends_at_once_is_told_the_replies(line: Line) -> None:
+async def test_who_sends_at_once_is_told_the_replies(line: BatchConnection) -> None:
     await line.send(ECHOES)
     told: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-    assert line.send_at_once(ECHOES, told.set_result)
+    assert line.try_send(ECHOES, told.set_result)
     async with asyncio.timeout(5):
         assert await told == ECHOED
 
@@ -169,12 +171,12 @@ async def test_who_sends_at_once_is_told_that_the_connection_has_ended(process: 
         await line.send(ECHOES)
         link.stall()
         told: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-        assert line.send_at_once(ECHOES, told.set_result)
+        assert line.try_send(ECHOES, told.set_result)
         link.reset()
         assert isinstance(await told, RedisError)
 
 
-async def test_a_line_that_was_closed_opens_again(line: Line) -> None:
+async def test_a_line_that_was_closed_opens_again(line: BatchConnection) -> None:
     await line.send(ECHOES)
     await line.close()
     assert await line.send(ECHOES) == ECHOED

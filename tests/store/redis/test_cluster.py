@@ -13,20 +13,20 @@ from fairest_server.room.events import Played
 from fairest_server.store import keys
 from fairest_server.store.append_queue import Answer, Append
 from fairest_server.store.log import Log
-from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.cluster import Cluster, nodes_of
 from fairest_server.store.redis.connect import connect
 from fairest_server.store.redis.scripts import Script
 from tests.support.appending import append_once, begin_append
 from tests.support.redis_cluster import RedisCluster, other_than, redis_cluster
-from tests.support.talker import PATIENCE_SECONDS
+from tests.support.wire_client import PATIENCE_SECONDS
 
 ROOM = "quiet-amber-otter"
 MOVE = Played(seat=1, move=MOVES["b4"])
 
 
 @pytest.fixture
-async def client(cluster: RedisCluster) -> AsyncIterator[Face]:
+async def client(cluster: RedisCluster) -> AsyncIterator[BatchingRedis]:
     async with connect(cluster.url) as redis:
         yield redis
 
@@ -44,7 +44,7 @@ class Writer:
         entries = await self.log.read(self.room)
         last_tag, tag = entries[-1].tag if entries else "", f"{len(entries):08x}"
         # With a deadline, as rooms have: a script of two keys, both of which move.
-        append = Append(self.room, len(entries), last_tag, tag, (MOVE,), look_again_ms=1)
+        append = Append(self.room, len(entries), last_tag, tag, (MOVE,), next_check_ms=1)
         answer = await append_once(self.log, append)
         if answer is Answer.APPENDED:
             self.acknowledged.append(tag)
@@ -64,7 +64,7 @@ class Writer:
         return [entry.tag for entry in await self.log.read(self.room)]
 
 
-async def test_commands_for_all_nodes_are_answered_in_the_order_of_the_pipeline(client: Face) -> None:
+async def test_commands_for_all_nodes_are_answered_in_the_order_of_the_pipeline(client: BatchingRedis) -> None:
     names = [f"key-{number}" for number in range(100)]
     pipeline = client.pipeline(transaction=False)
     for name in names:
@@ -74,7 +74,7 @@ async def test_commands_for_all_nodes_are_answered_in_the_order_of_the_pipeline(
     assert 0 not in [await node.dbsize() for node in await nodes_of(client)]
 
 
-async def test_an_error_for_one_key_of_a_pipeline_is_raised(client: Face) -> None:
+async def test_an_error_for_one_key_of_a_pipeline_is_raised(client: BatchingRedis) -> None:
     await client.set("text", "x")
     pipeline = client.pipeline(transaction=False)
     pipeline.incr("number")
@@ -83,7 +83,7 @@ async def test_an_error_for_one_key_of_a_pipeline_is_raised(client: Face) -> Non
         await pipeline.execute()
 
 
-async def test_a_node_that_does_not_know_a_script_is_told_its_text(client: Face) -> None:
+async def test_a_node_that_does_not_know_a_script_is_told_its_text(client: BatchingRedis) -> None:
     script = Script("release_name.lua")
     for name in ("ann", "bob", "cyd", "dan", "eve"):
         await client.set(keys.name(name), "somebody")
@@ -92,7 +92,7 @@ async def test_a_node_that_does_not_know_a_script_is_told_its_text(client: Face)
             await node.script_flush()
 
 
-async def test_while_a_slot_moves_old_keys_and_new_ones_are_found(client: Face, cluster: RedisCluster) -> None:
+async def test_while_a_slot_moves_old_keys_and_new_ones_are_found(client: BatchingRedis, cluster: RedisCluster) -> None:
     owner = cluster.owner("{moving}")
     await client.set("{moving}old", "here")
     # Several connections to each node: what a redirection needs must go over the same one.
@@ -110,7 +110,7 @@ async def test_while_a_slot_moves_old_keys_and_new_ones_are_found(client: Face, 
 
 
 async def test_a_bucket_that_moves_to_another_node_loses_nothing_acknowledged(
-    client: Face, cluster: RedisCluster
+    client: BatchingRedis, cluster: RedisCluster
 ) -> None:
     owner = cluster.owner(keys.log(ROOM))
     target = other_than(owner, cluster)
@@ -127,7 +127,7 @@ async def test_a_bucket_that_moves_to_another_node_loses_nothing_acknowledged(
 
 
 async def test_appends_that_meet_a_moving_bucket_half_way_are_made_later_or_not_at_all(
-    client: Face, cluster: RedisCluster
+    client: BatchingRedis, cluster: RedisCluster
 ) -> None:
     target = other_than(cluster.owner(keys.log(ROOM)), cluster)
     log = Log(client)
@@ -148,7 +148,7 @@ def one_room_each(cluster: RedisCluster) -> list[str]:
 
 
 async def test_a_node_that_answers_nothing_holds_up_no_append_to_the_others(
-    client: Face, cluster: RedisCluster
+    client: BatchingRedis, cluster: RedisCluster
 ) -> None:
     frozen, *others = one_room_each(cluster)
     log = Log(client)

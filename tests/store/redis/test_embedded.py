@@ -17,7 +17,7 @@ from fairest_server.store.redis import embedded
 from fairest_server.store.redis.connect import connect
 from fairest_server.store.redis.embedded import EmbeddedRedisError, embedded_redis, find_redis_server
 from tests.support.processes import SERVER_COMMAND
-from tests.support.talker import PATIENCE_SECONDS, until
+from tests.support.wire_client import PATIENCE_SECONDS, until
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
 
-from fairest_server.store.redis.batching_client import AS_IT_COMES
+from fairest_server.store.redis.batching_client import RAW_REPLY
 from fairest_server.store.redis.connect import connect
 from fairest_server.store.redis.single_node import ENOUGH_IN_BATCH
 from tests.support.faulty_link import faulty_link
@@ -65,7 +65,7 @@ async def test_replies_are_read_as_redis_py_reads_them(single: Redis) -> None:
 
 async def test_a_reply_that_is_wanted_as_it_comes_is_not_read(single: Redis) -> None:
     await single.xadd("stream", {"field": "value"}, id="1-0")
-    found = await cast("Any", single).execute_command("XRANGE", "stream", "-", "+", **AS_IT_COMES)
+    found = await cast("Any", single).execute_command("XRANGE", "stream", "-", "+", **RAW_REPLY)
     assert found == [[b"1-0", [b"field", b"value"]]]
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from rich.text import Text
 
 from fairest_cli.tui.board.card_input import STOCK, fitting
-from fairest_cli.tui.board.card_style import CARD_COLUMNS, CHIP_COLUMNS, GOLD, QUIET, SLIM_COLUMNS, Deck
+from fairest_cli.tui.board.card_style import CARD_COLUMNS, CHIP_COLUMNS, GOLD, QUIET, SLIM_COLUMNS, CardStyle
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import Card, rank, rank_name
 from fairest_protocol.calculation.moves import FOUNDATION_DIGITS, PILE_LETTERS
@@ -22,15 +22,15 @@ FULL_SIDE_COLUMNS: Final = 37
 
 
 def foundation_row(
-    number: int, board: Board, deck: Deck, *, moving: frozenset[Card] = frozenset(), hints: bool = False
+    number: int, board: Board, card_style: CardStyle, *, moving: frozenset[Card] = frozenset(), hints: bool = False
 ) -> Text:
     """A foundation: its digit, its step, the card on top, its sequence with the wanted rank in brackets, the hints."""
     foundation, cards = board.layout[number], board.foundations[number]
-    top = deck.chip(cards[-1], is_moving=cards[-1] in moving) if cards else Text("  -".ljust(CHIP_COLUMNS), QUIET)
+    top = card_style.chip(cards[-1], is_moving=cards[-1] in moving) if cards else Text("  -".ljust(CHIP_COLUMNS), QUIET)
     row = Text.assemble((f" {FOUNDATION_DIGITS[number]} ", LETTER), (f"{foundation.step:+d} ", QUIET), top, " ")
     row.append(sequence(foundation, len(cards)))
     if hints:
-        row.append(_foundation_marks(number, board, deck))
+        row.append(_foundation_marks(number, board, card_style))
     return row
 
 
@@ -61,7 +61,7 @@ def pile_head(number: int, board: Board, *, is_picked: bool, hints: bool, letter
 
 
 def fan(
-    pile: Sequence[Card], columns: int, lines: int, deck: Deck, moving: frozenset[Card] = frozenset()
+    pile: Sequence[Card], columns: int, lines: int, card_style: CardStyle, moving: frozenset[Card] = frozenset()
 ) -> list[Text]:
     """The cards of a pile from the bottom down, then on in the next column; where there is little room, ranks alone.
 
@@ -74,7 +74,7 @@ def fan(
     hidden = 0 if len(pile) <= room else len(pile) - room + 1
     chips = [Text(f"+{hidden}".ljust(width), QUIET)] if hidden else []
     chips += [
-        deck.chip(card, width, is_top=place == len(pile) - 1, is_moving=card in moving)
+        card_style.chip(card, width, is_top=place == len(pile) - 1, is_moving=card in moving)
         for place, card in enumerate(pile)
         if place >= hidden
     ]
@@ -88,25 +88,25 @@ def fan(
 
 
 def large_fan(
-    pile: Sequence[Card], columns: int, lines: int, deck: Deck, moving: frozenset[Card] = frozenset()
+    pile: Sequence[Card], columns: int, lines: int, card_style: CardStyle, moving: frozenset[Card] = frozenset()
 ) -> list[Text]:
     """The same with whole cards: a line of each that lies under others, and as much of the top one as has room.
 
     A pile that has more cards than lines, or too narrow a place, is a small fan.
     """
     if not pile or len(pile) > lines or columns < CARD_COLUMNS:
-        return fan(pile, columns, lines, deck, moving)
+        return fan(pile, columns, lines, card_style, moving)
     *under, top = pile
-    rows = [deck.chip(card, CARD_COLUMNS, is_top=False, is_moving=card in moving) for card in under]
-    face = deck.card(top, is_moving=top in moving)
+    rows = [card_style.chip(card, CARD_COLUMNS, is_top=False, is_moving=card in moving) for card in under]
+    face = card_style.card(top, is_moving=top in moving)
     return [*rows, *face[: lines - len(rows)]]
 
 
-def stock_line(board: Board, deck: Deck) -> Text:
+def stock_line(board: Board, card_style: CardStyle) -> Text:
     """The turned card and the stock in one line."""
     line = Text(" ")
     if board.turned is not None:
-        line.append(deck.chip(board.turned)).append(f" turned, {board.stock} in the stock", QUIET)
+        line.append(card_style.chip(board.turned)).append(f" turned, {board.stock} in the stock", QUIET)
     elif board.stock:
         line.append(f"nothing turned, {board.stock} in the stock", QUIET)
     else:
@@ -114,15 +114,15 @@ def stock_line(board: Board, deck: Deck) -> Text:
     return line
 
 
-def side(head: Text, board: Board, columns: int, lines: int, deck: Deck) -> list[Text]:
+def side(head: Text, board: Board, columns: int, lines: int, card_style: CardStyle) -> list[Text]:
     """A player's whole board in a part of the screen: with sequences and fans where they fit, else its ranks."""
     piles_lines = lines - len(board.layout) - 4
     if columns < FULL_SIDE_COLUMNS or piles_lines < 4 or columns < (SLIM_COLUMNS + 1) * len(board.piles):
-        return _compact_side(head, board, columns, lines, deck)
-    rows = [head, *(_slim_row(number, board) for number in range(len(board.layout))), stock_line(board, deck)]
+        return _compact_side(head, board, columns, lines, card_style)
+    rows = [head, *(_slim_row(number, board) for number in range(len(board.layout))), stock_line(board, card_style)]
     share = columns // len(board.piles)
     heads = [pile_head(number, board, is_picked=False, hints=False) for number in range(len(board.piles))]
-    fans = [fan(pile, share - 2, piles_lines, deck) for pile in board.piles]
+    fans = [fan(pile, share - 2, piles_lines, card_style) for pile in board.piles]
     rows += [Text(), _beside(heads, share)]
     rows += [
         _beside([Text(" ") + each[line] if line < len(each) else Text() for each in fans], share)
@@ -137,7 +137,7 @@ def _slim_row(number: int, board: Board) -> Text:
     return row.append(sequence(foundation, len(board.foundations[number])))
 
 
-def _compact_side(head: Text, board: Board, columns: int, lines: int, deck: Deck) -> list[Text]:
+def _compact_side(head: Text, board: Board, columns: int, lines: int, card_style: CardStyle) -> list[Text]:
     """Tops of the foundations; a line for each pile if they fit, else their tops."""
     tops = [
         Text.assemble((f" {digit} ", LETTER), f"{rank_name(rank(cards[-1])) if cards else '-':<2}")
@@ -156,7 +156,7 @@ def _compact_side(head: Text, board: Board, columns: int, lines: int, deck: Deck
             columns,
         )
     if len(rows) < lines:
-        rows.append(stock_line(board, deck))
+        rows.append(stock_line(board, card_style))
     return rows[:lines]
 
 
@@ -186,11 +186,11 @@ def _beside(parts: Sequence[Text], share: int) -> Text:
     return line
 
 
-def _foundation_marks(number: int, board: Board, deck: Deck) -> Text:
+def _foundation_marks(number: int, board: Board, card_style: CardStyle) -> Text:
     """What could go here now: the turned card, and the letters of piles."""
     marks = Text("  ")
     if board.turned is not None and number in fitting(STOCK, board):
-        marks.append(f"<{deck.name(board.turned)}", f"bold {GOLD}")
+        marks.append(f"<{card_style.name(board.turned)}", f"bold {GOLD}")
     letters = [PILE_LETTERS[pile] for pile in range(len(board.piles)) if number in fitting(pile, board)]
     if letters:
         marks.append("<" + "".join(letters), f"bold {GOLD}")

@@ -28,7 +28,7 @@ CARD_COLUMNS: Final = 9
 CARD_LINES: Final = 5
 
 
-class Deck(Value):
+class CardStyle(Value):
     """The cards as this player wants to see them."""
 
     colours: Colours = Colours.TWO
@@ -81,9 +81,9 @@ class Deck(Value):
         return [Text(row, QUIET) for row in rows]
 
 
-def deck_of(settings: Settings) -> Deck:
+def card_style_of(settings: Settings) -> CardStyle:
     """The cards that these settings ask for."""
-    return Deck(settings.colours, settings.ascii_cards)
+    return CardStyle(settings.colours, settings.ascii_cards)
 
 
 def foot(keys: Iterable[tuple[str, str]]) -> Text:

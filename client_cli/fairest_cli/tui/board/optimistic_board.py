@@ -1,6 +1,6 @@
 """The board as it will stand once the server has answered: every client knows the rules of a move. Pure."""
 
-from fairest_cli.model.known_room import Model
+from fairest_cli.model.known_room import KnownRoom
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.moves import RESIGN, STOP, Move
@@ -19,7 +19,7 @@ class Foresight(Value):
     moving: frozenset[Card] = frozenset()
 
 
-def foresee(model: Model) -> Foresight | None:
+def foresee(model: KnownRoom) -> Foresight | None:
     """What the player sees of its own race; None where there is no board yet."""
     board = model.board
     if board is None:
@@ -34,7 +34,7 @@ def foresee(model: Model) -> Foresight | None:
     return Foresight(board, frozenset(moving))
 
 
-def taken_back(before: Model, message: FromServer | None) -> Move | None:
+def taken_back(before: KnownRoom, message: FromServer | None) -> Move | None:
     """The move that was shown as made and that the server has refused: it lies where it lay before."""
     if not isinstance(message, Refused) or message.to != "play" or message.code is Refusal.TRY_AGAIN:
         return None

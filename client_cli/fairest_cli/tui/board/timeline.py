@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from fairest_cli.model.known_room import Model
+from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.session.progress import count_of
 from fairest_cli.text.replay import all_steps, describe_step
 from fairest_protocol.calculation.board import Board
@@ -27,7 +27,7 @@ class Moment(Value):
     outcome: Outcome | None = None
 
 
-class Reel(Value):
+class Timeline(Value):
     """Moments, the one that is shown, and whether and how fast it goes on. A live reel grows while it is watched."""
 
     moments: tuple[Moment, ...] = ()
@@ -46,37 +46,37 @@ class Reel(Value):
         """Whether nothing comes behind what is shown."""
         return self.place >= len(self.moments) - 1
 
-    def grown(self, moment: Moment) -> "Reel":
+    def grown(self, moment: Moment) -> "Timeline":
         """With one more moment; who watched the newest one goes on watching the newest."""
         moments = (*self.moments, moment)
         return replace(self, moments=moments, place=len(moments) - 1 if self.is_at_end else self.place)
 
-    def corrected(self, counts: tuple[int, int]) -> "Reel":
+    def corrected(self, counts: tuple[int, int]) -> "Timeline":
         """The newest moment with newer counts: a tick has told them, and nothing else has happened."""
         if not self.moments:
             return self
         return replace(self, moments=(*self.moments[:-1], replace(self.moments[-1], counts=counts)))
 
-    def stepped(self, steps: int) -> "Reel":
+    def stepped(self, steps: int) -> "Timeline":
         """So many moments on, or back; who steps wants to look, so it stops playing."""
         return replace(self._at(self.place + steps), is_playing=False)
 
-    def sought(self, fraction: float) -> "Reel":
+    def sought(self, fraction: float) -> "Timeline":
         """At this part of the whole, from 0 to 1."""
         return self._at(round(fraction * (len(self.moments) - 1)))
 
-    def toggled(self) -> "Reel":
+    def toggled(self) -> "Timeline":
         """Play, or pause; playing at the end starts again from the beginning, if nothing more is to come."""
         if not self.is_playing and self.is_at_end and not self.is_live:
             return replace(self, place=0, is_playing=True)
         return replace(self, is_playing=not self.is_playing)
 
-    def at_speed(self, faster: int) -> "Reel":
+    def at_speed(self, faster: int) -> "Timeline":
         """So many steps faster, or slower."""
         number = max(0, min(len(SPEEDS) - 1, SPEEDS.index(self.speed) + faster))
         return replace(self, speed=SPEEDS[number])
 
-    def played(self) -> "Reel":
+    def played(self) -> "Timeline":
         """The next moment, its time having come; at the end it stops."""
         moved = self._at(self.place + 1)
         return replace(moved, is_playing=not moved.is_at_end)
@@ -88,11 +88,11 @@ class Reel(Value):
         gap_ms = self.moments[self.place + 1].at_ms - self.moments[self.place].at_ms
         return round(max(0, min(gap_ms, LONGEST_WAIT_MS)) / self.speed)
 
-    def _at(self, place: int) -> "Reel":
+    def _at(self, place: int) -> "Timeline":
         return replace(self, place=max(0, min(place, len(self.moments) - 1)))
 
 
-def reel_of(record: Record) -> Reel:
+def timeline_of(record: Record) -> Timeline:
     """Everything that happened in a match. Raises `BadRecord`."""
     moments = []
     for step in all_steps(record):
@@ -102,10 +102,10 @@ def reel_of(record: Record) -> Reel:
         counts = first.placed, second.placed
         label = describe_step(record, step)
         moments.append(Moment(at_ms, label, (first, second), counts, step.round_number + 1, outcome))
-    return Reel(tuple(moments))
+    return Timeline(tuple(moments))
 
 
-def moment_of(model: Model, label: Sequence[str], at_ms: int) -> Moment | None:
+def moment_of(model: KnownRoom, label: Sequence[str], at_ms: int) -> Moment | None:
     """What a spectator is shown now: both boards as far as both players have come."""
     scene = model.scene
     if scene is None:

@@ -7,14 +7,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from fairest_cli.model.known_room import Link, Model
+from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.session.connection import Update
-from fairest_cli.session.room_session import Visit
+from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.board_text import clean, format_time
-from fairest_cli.tui.board.card_style import Deck, deck_of
+from fairest_cli.tui.board.card_style import CardStyle, card_style_of
 from fairest_cli.tui.screens.keys import KeysScreen
 from fairest_cli.tui.settings import Settings
-from fairest_cli.tui.widgets.text_lines import Paragraph, Picture
+from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_protocol.calculation.board import Board
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ class FairestScreen(Screen[None]):
         return self.face.settings
 
     @property
-    def deck(self) -> Deck:
+    def card_style(self) -> CardStyle:
         """The cards as the player wants to see them."""
-        return deck_of(self.face.settings)
+        return card_style_of(self.face.settings)
 
     def compose(self) -> ComposeResult:
         """What every screen has, under its own parts."""
@@ -88,13 +88,13 @@ class FairestScreen(Screen[None]):
 class RoomScreen(FairestScreen):
     """A screen of a room."""
 
-    def __init__(self, visit: Visit) -> None:
+    def __init__(self, session: RoomSession) -> None:
         super().__init__()
-        self.visit = visit
+        self.session = session
 
     def compose(self) -> ComposeResult:
         """What every screen of a room has."""
-        yield Picture(id="banner")
+        yield TextLines(id="banner")
         yield from super().compose()
 
     def on_mount(self) -> None:
@@ -103,7 +103,7 @@ class RoomScreen(FairestScreen):
         self.draw()
         self.show_link()
 
-    def show(self, before: Model, update: Update) -> None:
+    def show(self, before: KnownRoom, update: Update) -> None:
         """Something changed in the room."""
         if before.link is not update.model.link:
             self.show_link()
@@ -111,40 +111,40 @@ class RoomScreen(FairestScreen):
 
     def show_link(self) -> None:
         """The banner, while the server is away."""
-        link = self.visit.model.link
-        self.set_class(link is not Link.CONNECTED, "-frozen")
-        self.query_one("#banner", Picture).show(LOST if self.visit.model.room is not None else CONNECTING)
+        link = self.session.model.link
+        self.set_class(link is not ConnectionStatus.CONNECTED, "-frozen")
+        self.query_one("#banner", TextLines).show(LOST if self.session.model.room is not None else CONNECTING)
 
     def tick(self) -> None:
         """A second has passed."""
 
     def comfort(self) -> str:
         """A terminal that is too small costs nobody a race."""
-        return "Your race goes on: no key moves a card meanwhile." if self.visit.is_racing else ""
+        return "Your race goes on: no key moves a card meanwhile." if self.session.is_racing else ""
 
     def seconds_left(self) -> float | None:
         """Until the present phase ends by itself."""
-        scene = self.visit.model.scene
+        scene = self.session.model.scene
         if scene is None or scene.deadline_ms is None:
             return None
-        return max(0, scene.deadline_ms - (self.visit.clock() - self.visit.model.clock_ahead_ms)) / 1000
+        return max(0, scene.deadline_ms - (self.session.clock() - self.session.model.clock_ahead_ms)) / 1000
 
     def time_left(self) -> str:
         """The same, for people."""
         seconds = self.seconds_left()
         return "" if seconds is None else format_time(seconds)
 
-    def name_of(self, seat: int, model: Model | None = None) -> str:
+    def name_of(self, seat: int, model: KnownRoom | None = None) -> str:
         """A player's name, fit for a terminal."""
-        known = model or self.visit.model
+        known = model or self.session.model
         name = known.scene.seats[seat].name if known.scene else None
         return clean(name or f"seat {seat + 1}")
 
     def action_show_keys(self) -> None:
         """All keys, and the sequences of this race."""
-        model = self.visit.model
+        model = self.session.model
         self.app.push_screen(KeysScreen(self.settings.keys, model.board or _any_board(model)))
 
 
-def _any_board(model: Model) -> Board | None:
+def _any_board(model: KnownRoom) -> Board | None:
     return None if model.scene is None else model.scene.seats[0].board

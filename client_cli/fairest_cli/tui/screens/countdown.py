@@ -11,7 +11,7 @@ from textual.widgets import Digits
 from fairest_cli.tui.board.board_lines import foundation_row
 from fairest_cli.tui.board.card_style import GOLD, QUIET
 from fairest_cli.tui.screens.base import RoomScreen
-from fairest_cli.tui.widgets.text_lines import Picture
+from fairest_cli.tui.widgets.text_lines import TextLines
 
 
 class Countdown(RoomScreen):
@@ -21,7 +21,7 @@ class Countdown(RoomScreen):
         """A large digit and the ladders."""
         with Vertical(id="countdown"):
             yield Digits("", id="seconds")
-            yield Picture(id="countdown-text")
+            yield TextLines(id="countdown-text")
 
     def on_mount(self) -> None:
         """A second lasts as long here as on the server's clock, so look more often."""
@@ -36,17 +36,17 @@ class Countdown(RoomScreen):
         digits, shown = self.query_one(Digits), "" if seconds is None else str(ceil(seconds))
         if digits.value != shown:
             digits.update(shown)
-        self.query_one("#countdown-text", Picture).show(self._lines())
+        self.query_one("#countdown-text", TextLines).show(self._lines())
 
     def _lines(self) -> Sequence[Text]:
-        model = self.visit.model
+        model = self.session.model
         board = model.board
         lines = [
             Text("Get set. Everybody who has this deal has the same check words:", QUIET),
-            Text(" ".join(model.witness.check_words), f"bold {GOLD}"),
+            Text(" ".join(model.seal.check_words), f"bold {GOLD}"),
             Text(),
             Text("Each foundation wants the rank in [ ] next, in any suit:", QUIET),
         ]
         if board is not None:
-            lines += [foundation_row(number, board, self.deck) for number in range(len(board.layout))]
+            lines += [foundation_row(number, board, self.card_style) for number in range(len(board.layout))]
         return lines

@@ -14,10 +14,10 @@ from fairest_cli.records.files import records_folder
 from fairest_cli.records.history import PastMatch, past_matches, tell_match
 from fairest_cli.text.board_text import clean
 from fairest_cli.tui.board.card_style import QUIET
-from fairest_cli.tui.board.timeline import reel_of
+from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.replay import ReplayScreen
-from fairest_cli.tui.widgets.text_lines import Picture
+from fairest_cli.tui.widgets.text_lines import TextLines
 
 
 class HistoryScreen(FairestScreen):
@@ -32,9 +32,9 @@ class HistoryScreen(FairestScreen):
     def parts(self) -> ComposeResult:
         """The list."""
         with Vertical(id="history"):
-            yield Picture(Text(" Matches so far: Enter shows one again, Esc goes back", "bold"), id="history-head")
+            yield TextLines(Text(" Matches so far: Enter shows one again, Esc goes back", "bold"), id="history-head")
             yield OptionList(id="matches", markup=False)
-            yield Picture(Text(f" {clean(str(records_folder()))}", QUIET), id="history-where")
+            yield TextLines(Text(f" {clean(str(records_folder()))}", QUIET), id="history-where")
 
     def on_mount(self) -> None:
         """Read the folder without holding up the screen."""
@@ -48,13 +48,15 @@ class HistoryScreen(FairestScreen):
         if self._matches:
             matches.highlighted = 0
         else:
-            self.query_one("#history-where", Picture).show(" No match was kept yet. Race a bot: b on the first screen.")
+            self.query_one("#history-where", TextLines).show(
+                " No match was kept yet. Race a bot: b on the first screen."
+            )
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Show it again."""
         match = self._matches[event.option_index]
         if match.record is not None:
-            self.app.push_screen(ReplayScreen(match.record, reel_of(match.record), match.path))
+            self.app.push_screen(ReplayScreen(match.record, timeline_of(match.record), match.path))
 
     def action_close(self) -> None:
         """Back."""

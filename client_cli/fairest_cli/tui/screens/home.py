@@ -15,7 +15,7 @@ from fairest_cli.tui.screens.prompt import Ask
 from fairest_cli.tui.screens.room_form import HOUSE, ROOM, RoomForm
 from fairest_cli.tui.screens.settings import SettingsScreen
 from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
-from fairest_cli.tui.widgets.text_lines import Paragraph, Picture
+from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_protocol.calculation.cards import Card
 
 ENTRIES = (
@@ -49,12 +49,12 @@ class HomeScreen(FairestScreen):
     def parts(self) -> ComposeResult:
         """Four starters, the list, and where rooms are made."""
         with Vertical(id="home"):
-            yield Picture(id="logo")
-            yield Picture(Text("F A I R E S T", f"bold {GOLD}"), id="title")
-            yield Picture(Text("the same sealed deck for both, a race to place it", QUIET), id="motto")
+            yield TextLines(id="logo")
+            yield TextLines(Text("F A I R E S T", f"bold {GOLD}"), id="title")
+            yield TextLines(Text("the same sealed deck for both, a race to place it", QUIET), id="motto")
             yield ChoiceList(ENTRIES, id="entries")
             yield Paragraph(id="sentence")
-            yield Picture(id="where")
+            yield TextLines(id="where")
 
     def on_mount(self) -> None:
         """Keys go to the list."""
@@ -74,13 +74,13 @@ class HomeScreen(FairestScreen):
         """The cards as the settings want them, and the last sentence."""
         if not self.is_mounted:
             return
-        cards = [self.deck.card(Card(text)) for text in ("AS", "2H", "3C", "4D")]
+        cards = [self.card_style.card(Card(text)) for text in ("AS", "2H", "3C", "4D")]
         rows = [Text("  ").join([card[line] for card in cards]) for line in range(CARD_LINES)]
         logo = Text("\n").join(rows)
-        self.query_one("#logo", Picture).show(logo)
+        self.query_one("#logo", TextLines).show(logo)
         self.query_one("#sentence", Paragraph).show(Text(self._sentence, "bold #ff8a70"))
         where = f"rooms are on {self._server}"
-        self.query_one("#where", Picture).show(Text(where, QUIET))
+        self.query_one("#where", TextLines).show(Text(where, QUIET))
 
     def on_choice_list_done(self, message: ChoiceList.Done) -> None:
         """Enter or a click on an entry."""

@@ -13,10 +13,10 @@ from fairest_cli.tui.board.board_lines import sequence
 from fairest_cli.tui.board.card_input import PILE_KEYS
 from fairest_cli.tui.board.card_style import GOLD, QUIET
 from fairest_cli.tui.settings import Keys
-from fairest_cli.tui.widgets.text_lines import Picture
+from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.moves import FOUNDATION_DIGITS
-from fairest_protocol.calculation.rules import VARIANTS, Foundation, Thrown
+from fairest_protocol.calculation.rules import VARIANTS, Foundation, RolledFoundations
 
 
 class KeysScreen(ModalScreen[None]):
@@ -31,7 +31,7 @@ class KeysScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """The text, which scrolls where the terminal is small."""
         with VerticalScroll(id="keys"):
-            picture = Picture(id="keys-text")
+            picture = TextLines(id="keys-text")
             picture.show(self._lines)
             picture.styles.height = len(self._lines)
             yield picture
@@ -88,5 +88,5 @@ def _span(letters: str) -> str:
 
 def _usual_layout() -> tuple[Foundation, ...]:
     foundations = VARIANTS["classic"].rules.foundations
-    assert not isinstance(foundations, Thrown)
+    assert not isinstance(foundations, RolledFoundations)
     return foundations

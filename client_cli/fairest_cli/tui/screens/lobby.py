@@ -14,7 +14,7 @@ from fairest_cli.text.board_text import clean
 from fairest_cli.text.lobby import NoLobby, fetch_lobby, what_is_played, who_plays
 from fairest_cli.tui.board.card_style import GOLD, QUIET, foot
 from fairest_cli.tui.screens.base import FairestScreen
-from fairest_cli.tui.widgets.text_lines import Picture
+from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import ListedRoom, LobbyPage
 from fairest_protocol.messages.options import Spectators
@@ -40,10 +40,10 @@ class LobbyScreen(FairestScreen):
     def parts(self) -> ComposeResult:
         """The list and a sentence."""
         with Vertical(id="lobby"):
-            yield Picture(Text(f" Lobby of {self._server}", "bold"), id="lobby-head")
+            yield TextLines(Text(f" Lobby of {self._server}", "bold"), id="lobby-head")
             yield OptionList(id="rooms", markup=False)
-            yield Picture(id="lobby-sentence")
-        yield Picture(foot((("Enter", "join or watch"), ("n p", "page"), ("Esc", "back"))), id="foot")
+            yield TextLines(id="lobby-sentence")
+        yield TextLines(foot((("Enter", "join or watch"), ("n p", "page"), ("Esc", "back"))), id="foot")
 
     def on_mount(self) -> None:
         """Look now, and again and again."""
@@ -56,7 +56,7 @@ class LobbyScreen(FairestScreen):
         self.run_worker(self._look(), exclusive=True, group="lobby")
 
     async def _look(self) -> None:
-        told = self.query_one("#lobby-sentence", Picture)
+        told = self.query_one("#lobby-sentence", TextLines)
         try:
             found = await asyncio.to_thread(fetch_lobby, self._server, self._page)
         except NoLobby as reason:
@@ -93,7 +93,7 @@ class LobbyScreen(FairestScreen):
         elif listed.spectators is not Spectators.CLOSED:
             self.face.watch_room(listed.room)
         else:
-            self.query_one("#lobby-sentence", Picture).show(Text(" Its players do not want to be watched.", QUIET))
+            self.query_one("#lobby-sentence", TextLines).show(Text(" Its players do not want to be watched.", QUIET))
 
     def action_turn(self, pages: int) -> None:
         """Another page."""

@@ -9,7 +9,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from fairest_cli.tui.widgets.text_lines import Picture
+from fairest_cli.tui.widgets.text_lines import TextLines
 
 
 class Ask(ModalScreen[str]):
@@ -24,7 +24,7 @@ class Ask(ModalScreen[str]):
     def compose(self) -> ComposeResult:
         """The question and the line."""
         with Vertical(id="ask"):
-            yield Picture(Text(self._question, "bold"), id="question")
+            yield TextLines(Text(self._question, "bold"), id="question")
             yield Input(restrict=r"[A-Za-z -]*", max_length=60, id="answer")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

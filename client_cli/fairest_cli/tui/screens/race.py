@@ -8,10 +8,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, Vertical
 
-from fairest_cli.model.known_room import Model
+from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.session.connection import Update
 from fairest_cli.session.progress import count_of
-from fairest_cli.session.room_session import Visit
+from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.board_text import ranks
 from fairest_cli.text.narration import tell_news
 from fairest_cli.tui.board import card_input as hand
@@ -22,7 +22,7 @@ from fairest_cli.tui.board.optimistic_board import Foresight, foresee, taken_bac
 from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.race_menu import RaceMenu
 from fairest_cli.tui.settings import Keys
-from fairest_cli.tui.widgets.text_lines import Picture, Place
+from fairest_cli.tui.widgets.text_lines import TableSlot, TextLines
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.moves import REDEAL, RESIGN, STOP, Move
 from fairest_protocol.messages.entries import Moved, Started, Turned
@@ -41,9 +41,9 @@ class RaceScreen(RoomScreen):
     NEEDS: ClassVar[tuple[int, int]] = (80, 24)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "menu", "Menu")]
 
-    def __init__(self, visit: Visit) -> None:
-        super().__init__(visit)
-        board = visit.model.board
+    def __init__(self, session: RoomSession) -> None:
+        super().__init__(session)
+        board = session.model.board
         assert board is not None, "a race has a board"
         self._foundations = len(board.layout)
         self._piles = len(board.piles)
@@ -52,22 +52,22 @@ class RaceScreen(RoomScreen):
     def parts(self) -> ComposeResult:
         """The head, both boards, what to do, what happened."""
         with Horizontal(id="head"):
-            yield Picture(id="own-count")
-            yield Picture(id="clock")
-            yield Picture(id="rival-count")
+            yield TextLines(id="own-count")
+            yield TextLines(id="clock")
+            yield TextLines(id="rival-count")
         with Container(id="race"):
             with Vertical(id="ladder"):
-                yield Picture(LADDER_HEAD, id="ladder-head")
+                yield TextLines(LADDER_HEAD, id="ladder-head")
                 for number in range(self._foundations):
-                    yield Place("foundation", number)
-            yield Picture(id="rival")
+                    yield TableSlot("foundation", number)
+            yield TextLines(id="rival")
             with Horizontal(id="table"):
-                yield Place("stock")
+                yield TableSlot("stock")
                 for number in range(self._piles):
-                    yield Place("pile", number)
-        yield Picture(id="coach")
-        yield Picture(id="news")
-        yield Picture(id="foot")
+                    yield TableSlot("pile", number)
+        yield TextLines(id="coach")
+        yield TextLines(id="news")
+        yield TextLines(id="foot")
 
     def on_mount(self) -> None:
         """Give the ladder its lines and draw."""
@@ -82,7 +82,7 @@ class RaceScreen(RoomScreen):
 
     # What is seen.
 
-    def show(self, before: Model, update: Update) -> None:
+    def show(self, before: KnownRoom, update: Update) -> None:
         """Confirm, take back, tell what happened."""
         back = taken_back(before, update.message)
         if back is not None:
@@ -93,7 +93,7 @@ class RaceScreen(RoomScreen):
             self._tell_news(before, update)
         super().show(before, update)
 
-    def _tell_news(self, before: Model, update: Update) -> None:
+    def _tell_news(self, before: KnownRoom, update: Update) -> None:
         """What happened, but for what the boards show anyway."""
         message = update.message
         shown = message.entries if isinstance(message, View) else ()
@@ -105,24 +105,24 @@ class RaceScreen(RoomScreen):
 
     def tell(self, sentence: str, *, is_bad: bool = False) -> None:
         """One line of news; it stays until there are others."""
-        self.query_one("#news", Picture).show(Text(f" {sentence}", "bold #ff8a70" if is_bad else QUIET, no_wrap=True))
+        self.query_one("#news", TextLines).show(Text(f" {sentence}", "bold #ff8a70" if is_bad else QUIET, no_wrap=True))
 
     def tick(self) -> None:
         """The clock, and nothing else."""
         left = self.seconds_left()
         is_short = left is not None and left < HURRY_SECONDS
         text = f"{self.time_left()} left" if left is not None else ""
-        self.query_one("#clock", Picture).show(Text(text, "bold #ff8a70" if is_short else "bold"))
+        self.query_one("#clock", TextLines).show(Text(text, "bold #ff8a70" if is_short else "bold"))
 
     def draw(self) -> None:
         """Everything, from what is known and what is on its way."""
-        seen, own, scene = foresee(self.visit.model), self.visit.model.own, self.visit.model.scene
+        seen, own, scene = foresee(self.session.model), self.session.model.own, self.session.model.scene
         if seen is None or own is None or self.is_too_small or not self.is_mounted:
             return
         self.tick()
         if scene is not None and scene.markers:
             out = f" [ ] is wanted next; out of play: {ranks(scene.markers)}"
-            self.query_one("#ladder-head", Picture).show(out)
+            self.query_one("#ladder-head", TextLines).show(out)
         self._draw_counts(seen)
         self._draw_own(seen)
         self._draw_rival()
@@ -130,17 +130,17 @@ class RaceScreen(RoomScreen):
             advice = self._farewell(seen.board)
         else:
             advice = advise(seen.board, self.settings.keys, hints=self.settings.hints)
-        self.query_one("#coach", Picture).show(Text(f" {advice}", "bold", no_wrap=True))
-        self.query_one("#foot", Picture).show(_foot(self.settings.keys, seen.board))
+        self.query_one("#coach", TextLines).show(Text(f" {advice}", "bold", no_wrap=True))
+        self.query_one("#foot", TextLines).show(_foot(self.settings.keys, seen.board))
 
     def _farewell(self, board: Board) -> str:
         """Why there is nothing more to do, and for what we wait."""
         why = "Nothing fits any more: your" if board.is_stuck else "Your"
-        other = self.name_of(1 - (self.visit.model.seat or 0))
+        other = self.name_of(1 - (self.session.model.seat or 0))
         return f"{why} race ends with {board.placed} cards. {other} may still go on."
 
     def _draw_counts(self, seen: Foresight) -> None:
-        model, board = self.visit.model, seen.board
+        model, board = self.session.model, seen.board
         seat, other = model.seat or 0, 1 - (model.seat or 0)
         moving = f" ({len(seen.moving)} on the way)" if seen.moving else ""
         name = self.name_of(seat)
@@ -148,30 +148,30 @@ class RaceScreen(RoomScreen):
         theirs = Text.assemble(
             (f"{self.name_of(other)} ", "bold"), (f"{count_of(model, other)} of {board.goal} ", GOLD)
         )
-        self.query_one("#own-count", Picture).show(mine)
-        self.query_one("#rival-count", Picture).show(theirs)
+        self.query_one("#own-count", TextLines).show(mine)
+        self.query_one("#rival-count", TextLines).show(theirs)
 
     def _draw_own(self, seen: Foresight) -> None:
-        board, deck, hints = seen.board, self.deck, self.settings.hints
-        for place in self.query(Place):
+        board, card_style, hints = seen.board, self.card_style, self.settings.hints
+        for place in self.query(TableSlot):
             lines = max(place.size.height, 1)
             if place.kind == "foundation":
-                place.show(foundation_row(place.number, board, deck, moving=seen.moving, hints=hints))
+                place.show(foundation_row(place.number, board, card_style, moving=seen.moving, hints=hints))
             elif place.kind == "pile":
                 letter = hand.PILE_KEYS[self.settings.keys][place.number]
                 is_picked = self._picked == place.number
                 head = pile_head(place.number, board, is_picked=is_picked, hints=hints, letter=letter)
-                cards = large_fan(board.piles[place.number], place.size.width - 1, lines - 1, deck, seen.moving)
+                cards = large_fan(board.piles[place.number], place.size.width - 1, lines - 1, card_style, seen.moving)
                 place.show([head, *cards])
             else:
                 place.show(self._stock(board))
 
     def _stock(self, board: Board) -> list[Text]:
-        deck = self.deck
+        card_style = self.card_style
         is_picked = self._picked == hand.STOCK
         head = Text(" turned ", "bold #1d1d1d on " + GOLD if is_picked else QUIET)
-        empty = deck.back() if board.stock else deck.slot()
-        card = empty if board.turned is None else deck.card(board.turned)
+        empty = card_style.back() if board.stock else card_style.slot()
+        card = empty if board.turned is None else card_style.card(board.turned)
         left = f"{board.stock} to come" if board.stock else "no more"
         lines = [head, *[Text(" ") + line for line in card], Text(f" {left}", QUIET)]
         if board.redeals:
@@ -179,9 +179,9 @@ class RaceScreen(RoomScreen):
         return lines
 
     def _draw_rival(self) -> None:
-        model = self.visit.model
+        model = self.session.model
         scene, other = model.scene, 1 - (model.seat or 0)
-        picture = self.query_one("#rival", Picture)
+        picture = self.query_one("#rival", TextLines)
         if scene is None or scene.seats[other].board is None:
             return
         seat = scene.seats[other]
@@ -193,13 +193,15 @@ class RaceScreen(RoomScreen):
         else:
             state = f"shown: {seat.board.placed} of {seat.board.goal}"
         head = Text.assemble((f" {self.name_of(other)} ", "bold"), (state, QUIET))
-        picture.show(side(head, seat.board, max(picture.size.width - 1, 1), max(picture.size.height, 1), self.deck))
+        picture.show(
+            side(head, seat.board, max(picture.size.width - 1, 1), max(picture.size.height, 1), self.card_style)
+        )
 
     # What is done.
 
     async def on_key(self, event: events.Key) -> None:
         """Keys that move cards; the others are bindings."""
-        seen = foresee(self.visit.model)
+        seen = foresee(self.session.model)
         letter = _letter(event)
         if letter is None or seen is None or self.is_too_small:
             return
@@ -208,10 +210,10 @@ class RaceScreen(RoomScreen):
             event.stop()
             await self._do(answer, seen)
 
-    @on(Place.Clicked)
-    async def click(self, message: Place.Clicked) -> None:
+    @on(TableSlot.Clicked)
+    async def click(self, message: TableSlot.Clicked) -> None:
         """Pick up, or put there."""
-        seen, number = foresee(self.visit.model), message.place.number
+        seen, number = foresee(self.session.model), message.place.number
         if seen is None or self.is_too_small:
             return
         match message.place.kind:
@@ -223,16 +225,22 @@ class RaceScreen(RoomScreen):
                 await self._do(hand.click_stock(self._picked, seen.board), seen)
 
     async def _do(self, answer: hand.Answer, seen: Foresight) -> None:
-        if not self.visit.may_play:
-            sentence = SENTENCES[Refusal.SEAT_STOPPED] if not self.visit.is_racing else "Wait until the server is back."
+        if not self.session.may_play:
+            sentence = (
+                SENTENCES[Refusal.SEAT_STOPPED] if not self.session.is_racing else "Wait until the server is back."
+            )
             self.tell(sentence, is_bad=True)
             return
         self._picked = answer.picked
         if answer.move is not None:
             card = seen.board.card_of(answer.move)
-            name = "The waste becomes the stock." if card is None else f"{self.deck.name(card)} {_where(answer.move)}"
+            name = (
+                "The waste becomes the stock."
+                if card is None
+                else f"{self.card_style.name(card)} {_where(answer.move)}"
+            )
             self.tell(name)
-            await self.visit.play(answer.move)
+            await self.session.play(answer.move)
         elif answer.sentence:
             self.tell(answer.sentence, is_bad=answer.picked is None)
         self.draw()
@@ -248,10 +256,10 @@ class RaceScreen(RoomScreen):
 
     async def _obey_menu(self, choice: str | None) -> None:
         match choice:
-            case "stop" if self.visit.may_play:
-                await self.visit.play(STOP)
-            case "resign" if self.visit.may_play:
-                await self.visit.play(RESIGN)
+            case "stop" if self.session.may_play:
+                await self.session.play(STOP)
+            case "resign" if self.session.may_play:
+                await self.session.play(RESIGN)
             case "quit":
                 self.face.quit_now()
             case _:

@@ -9,7 +9,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from fairest_cli.tui.widgets.text_lines import Picture
+from fairest_cli.tui.widgets.text_lines import TextLines
 
 
 class RaceMenu(ModalScreen[str]):
@@ -39,7 +39,7 @@ class RaceMenu(ModalScreen[str]):
             id="menu",
             markup=False,
         )
-        yield Picture(Text("The race goes on while this is open."), id="menu-note")
+        yield TextLines(Text("The race goes on while this is open."), id="menu-note")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Done."""

@@ -10,10 +10,10 @@ from textual.binding import Binding, BindingType
 from fairest_cli.text.board_text import clean
 from fairest_cli.text.replay import draw_heading
 from fairest_cli.tui.board.card_style import QUIET
-from fairest_cli.tui.board.timeline import Reel
+from fairest_cli.tui.board.timeline import Timeline
 from fairest_cli.tui.screens.base import FairestScreen
-from fairest_cli.tui.widgets.text_lines import Picture
-from fairest_cli.tui.widgets.timeline_view import Stage
+from fairest_cli.tui.widgets.text_lines import TextLines
+from fairest_cli.tui.widgets.timeline_view import TimelineView
 from fairest_protocol.calculation.record import Record
 
 
@@ -23,18 +23,18 @@ class ReplayScreen(FairestScreen):
     NEEDS: ClassVar[tuple[int, int]] = (80, 24)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "close", "Back")]
 
-    def __init__(self, record: Record, reel: Reel, path: Path | None = None) -> None:
+    def __init__(self, record: Record, timeline: Timeline, path: Path | None = None) -> None:
         super().__init__()
         self._record = record
-        self._reel = reel
+        self._reel = timeline
         self._path = path
 
     def parts(self) -> ComposeResult:
         """A heading and the stage."""
         *_, rules = draw_heading(self._record)
-        yield Picture(Text(f" Replay: {rules}", QUIET, no_wrap=True), id="heading")
+        yield TextLines(Text(f" Replay: {rules}", QUIET, no_wrap=True), id="heading")
         first, second = (clean(name) for name in self._record.names)
-        yield Stage(self._reel, (first, second), self.deck)
+        yield TimelineView(self._reel, (first, second), self.card_style)
 
     def action_close(self) -> None:
         """Back to where it was opened."""

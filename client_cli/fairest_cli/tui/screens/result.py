@@ -7,18 +7,18 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from fairest_cli.model.known_room import Model
+from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.model.seal_check import describe_proof
 from fairest_cli.records.files import short_path
-from fairest_cli.session.progress import course_of
-from fairest_cli.session.room_session import Visit
+from fairest_cli.session.progress import progress_of
+from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.board_text import clean, draw_score, format_time
 from fairest_cli.tui.board.card_style import GOLD, QUIET, foot
 from fairest_cli.tui.board.progress_chart import STYLES, draw_curve
-from fairest_cli.tui.board.timeline import reel_of
+from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.replay import ReplayScreen
-from fairest_cli.tui.widgets.text_lines import Picture
+from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_protocol.calculation.round import Outcome
 from fairest_protocol.messages.fields import Phase
 
@@ -33,19 +33,19 @@ class ResultScreen(RoomScreen):
         Binding("escape", "leave", "Home"),
     ]
 
-    def __init__(self, visit: Visit) -> None:
-        super().__init__(visit)
+    def __init__(self, session: RoomSession) -> None:
+        super().__init__(session)
         self._is_sure = False
 
     def parts(self) -> ComposeResult:
         """Headline, scores, curve, proof, what next."""
         with Vertical(id="result"):
-            yield Picture(id="headline")
-            yield Picture(id="scores")
-            yield Picture(id="curve")
-            yield Picture(id="proof")
-            yield Picture(id="next")
-        yield Picture(id="foot")
+            yield TextLines(id="headline")
+            yield TextLines(id="scores")
+            yield TextLines(id="curve")
+            yield TextLines(id="proof")
+            yield TextLines(id="next")
+        yield TextLines(id="foot")
 
     def tick(self) -> None:
         """Time to get ready runs out."""
@@ -53,7 +53,7 @@ class ResultScreen(RoomScreen):
 
     def draw(self) -> None:
         """All of it; the curve is exact once the record is there."""
-        end = self.visit.finished
+        end = self.session.finished
         if not self.is_mounted or self.is_too_small or end is None or end.scene is None or end.scene.outcome is None:
             return
         outcome = end.scene.outcome
@@ -61,36 +61,38 @@ class ResultScreen(RoomScreen):
         counts = " to ".join(str(score.placed) for score in sorted(outcome.scores, key=lambda each: -each.placed))
         told = f"{self._headline(outcome, end)}, {counts}, after {took}"
         headline = Text(told, f"bold {GOLD}")
-        self.query_one("#headline", Picture).show(headline)
+        self.query_one("#headline", TextLines).show(headline)
         lines = []
         for seat, score in enumerate(outcome.scores):
             first, second = draw_score(self.name_of(seat, end), score)
             lines += [Text(first, STYLES[seat]), Text(second, QUIET)]
         lines.append(self._standing(end))
-        self.query_one("#scores", Picture).show(lines)
-        curve = self.query_one("#curve", Picture)
-        record, number = self.visit.record, end.scene.round_number
+        self.query_one("#scores", TextLines).show(lines)
+        curve = self.query_one("#curve", TextLines)
+        record, number = self.session.record, end.scene.round_number
         dealt = [n for n, played in enumerate(record.rounds) if played.outcome] if record else []
-        players = course_of(record, dealt[number - 1]) if record and number <= len(dealt) else self.visit.course.players
+        players = (
+            progress_of(record, dealt[number - 1]) if record and number <= len(dealt) else self.session.progress.players
+        )
         most, size = max(1, *(score.placed for score in outcome.scores)), curve.size
-        curve.show(draw_curve(players, most, size.width - 2, size.height, is_ascii=self.deck.is_ascii))
-        proof = [Text(sentence, "bold #9be29b") for sentence in describe_proof(end.witness)]
-        if self.visit.record_path is not None:
+        curve.show(draw_curve(players, most, size.width - 2, size.height, is_ascii=self.card_style.is_ascii))
+        proof = [Text(sentence, "bold #9be29b") for sentence in describe_proof(end.seal)]
+        if self.session.record_path is not None:
             proof.append(Text("Proved again from the record, move by move. It is kept as", QUIET))
-            proof.append(Text(clean(short_path(self.visit.record_path)), QUIET))
-        if self.visit.problem:
-            proof.append(Text(self.visit.problem, "bold #ff8a70"))
-        self.query_one("#proof", Picture).show(proof)
+            proof.append(Text(clean(short_path(self.session.record_path)), QUIET))
+        if self.session.problem:
+            proof.append(Text(self.session.problem, "bold #ff8a70"))
+        self.query_one("#proof", TextLines).show(proof)
         self._draw_next()
 
-    def _headline(self, outcome: Outcome, end: Model) -> str:
+    def _headline(self, outcome: Outcome, end: KnownRoom) -> str:
         if outcome.winner is None:
             return "A draw"
         if outcome.winner == end.seat:
             return "You win"
         return f"{self.name_of(outcome.winner, end)} wins"
 
-    def _standing(self, end: Model) -> Text:
+    def _standing(self, end: KnownRoom) -> Text:
         scene = end.scene
         if scene is None or scene.options.best_of == 1:
             return Text("  Cards placed, over time:", QUIET)
@@ -102,7 +104,7 @@ class ResultScreen(RoomScreen):
     def _draw_next(self) -> None:
         if not self.is_mounted:
             return
-        model, own = self.visit.model, self.visit.model.own
+        model, own = self.session.model, self.session.model.own
         left = f" ({self.time_left()} left)" if self.time_left() else ""
         keys = [("v", "replay"), ("Esc", "home")]
         sentence = ""
@@ -126,29 +128,29 @@ class ResultScreen(RoomScreen):
             keys.insert(0, ("r", "rematch"))
         elif model.phase is Phase.WAITING:
             sentence = "The other player has left."
-        self.query_one("#next", Picture).show(Text(sentence, "bold"))
-        self.query_one("#foot", Picture).show(foot([*keys, ("?", "keys, rules")]))
+        self.query_one("#next", TextLines).show(Text(sentence, "bold"))
+        self.query_one("#foot", TextLines).show(foot([*keys, ("?", "keys, rules")]))
 
     async def action_ready(self) -> None:
         """Ready for the next round."""
         self._is_sure = False
-        if self.visit.model.phase is Phase.READY:
-            await self.visit.get_ready()
+        if self.session.model.phase is Phase.READY:
+            await self.session.get_ready()
 
     async def action_rematch(self) -> None:
         """Another match, if the other player wants one too."""
-        if self.visit.model.phase is Phase.FINISHED:
-            await self.visit.ask_rematch()
+        if self.session.model.phase is Phase.FINISHED:
+            await self.session.ask_rematch()
 
     def action_replay(self) -> None:
         """See it again, once the record is there."""
-        record = self.visit.record
+        record = self.session.record
         if record is not None:
-            self.app.push_screen(ReplayScreen(record, reel_of(record), self.visit.record_path))
+            self.app.push_screen(ReplayScreen(record, timeline_of(record), self.session.record_path))
 
     async def action_leave(self) -> None:
         """Go home. Between the rounds of a match that would give it up, so it takes a second key press."""
-        scene = self.visit.model.scene
+        scene = self.session.model.scene
         if self._is_sure or scene is None or scene.match_is_over or scene.phase is not Phase.READY:
             await self.face.leave_room()
             return

@@ -12,7 +12,7 @@ from fairest_cli.bots.policies import POLICIES
 from fairest_cli.text.rule_cards import describe_counts
 from fairest_cli.tui.board.card_style import QUIET
 from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
-from fairest_cli.tui.widgets.text_lines import Picture
+from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.messages.options import RoomOptions, Spectators
 
@@ -46,7 +46,7 @@ class RoomForm(ModalScreen[ChoiceList]):
             ]
         with Vertical(id="form"):
             yield ChoiceList(choices, id=self._kind)
-            yield Picture(id="variant")
+            yield TextLines(id="variant")
 
     def on_mount(self) -> None:
         """Say what the variant is."""
@@ -68,7 +68,7 @@ class RoomForm(ModalScreen[ChoiceList]):
         variant = VARIANTS[self.query_one(ChoiceList).value("rules")]
         lines = [Text(f" {variant.title}", "bold"), Text(f" {describe_counts(variant.rules)}", QUIET)]
         lines.append(Text(f" {variant.rules.goal} cards to place", QUIET))
-        self.query_one("#variant", Picture).show(lines)
+        self.query_one("#variant", TextLines).show(lines)
 
 
 def options_from(choices: ChoiceList) -> RoomOptions:

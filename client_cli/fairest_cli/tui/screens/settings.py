@@ -13,7 +13,7 @@ from fairest_cli.tui.board.card_style import CARD_LINES, QUIET
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.settings import Colours, Keys, Settings, save_settings
 from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
-from fairest_cli.tui.widgets.text_lines import Picture
+from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.value import replace
 
@@ -28,10 +28,10 @@ class SettingsScreen(FairestScreen):
     def parts(self) -> ComposeResult:
         """The list."""
         with Vertical(id="settings"):
-            yield Picture(Text(" Settings: Left and Right change a value, Esc goes back", "bold"), id="settings-head")
+            yield TextLines(Text(" Settings: Left and Right change a value, Esc goes back", "bold"), id="settings-head")
             yield ChoiceList(_choices(self.settings), id="choices")
-            yield Picture(id="sample")
-            yield Picture(id="settings-where")
+            yield TextLines(id="sample")
+            yield TextLines(id="settings-where")
 
     def on_mount(self) -> None:
         """Show what is set."""
@@ -42,9 +42,9 @@ class SettingsScreen(FairestScreen):
         """The sample hand."""
         if not self.is_mounted:
             return
-        cards = [self.deck.card(Card(text)) for text in ("KC", "9D", "10H".replace("10", "T"), "AS")]
+        cards = [self.card_style.card(Card(text)) for text in ("KC", "9D", "10H".replace("10", "T"), "AS")]
         rows = [Text(" ") + Text("  ").join([card[line] for card in cards]) for line in range(CARD_LINES)]
-        self.query_one("#sample", Picture).show(rows)
+        self.query_one("#sample", TextLines).show(rows)
 
     def on_choice_list_changed(self, message: ChoiceList.Changed) -> None:
         """Take it over and keep it."""
@@ -57,7 +57,7 @@ class SettingsScreen(FairestScreen):
             told = f" Kept in {clean(str(path))}"
         except OSError as reason:
             told = f" Not kept: {clean(str(path))}: {os.strerror(reason.errno or 0)}"
-        self.query_one("#settings-where", Picture).show(Text(told, QUIET))
+        self.query_one("#settings-where", TextLines).show(Text(told, QUIET))
         self.draw()
 
     def action_close(self) -> None:

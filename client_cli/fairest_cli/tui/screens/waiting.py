@@ -13,7 +13,7 @@ from fairest_cli.tui.board.big_text import large, spaced
 from fairest_cli.tui.board.card_style import GOLD, QUIET, foot
 from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.keys import tell_rules
-from fairest_cli.tui.widgets.text_lines import Paragraph, Picture
+from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.options import Spectators
 
@@ -34,9 +34,9 @@ class WaitingRoom(RoomScreen):
     def parts(self) -> ComposeResult:
         """One column of lines."""
         with Vertical(id="waiting"):
-            yield Picture(id="code")
+            yield TextLines(id="code")
             yield Paragraph(id="waiting-text")
-        yield Picture(id="foot")
+        yield TextLines(id="foot")
 
     def tick(self) -> None:
         """Time to get ready runs out."""
@@ -46,24 +46,24 @@ class WaitingRoom(RoomScreen):
         """Who is here, and what is to be done."""
         if not self.is_mounted or self.is_too_small:
             return
-        model = self.visit.model
+        model = self.session.model
         room, columns, text = model.room or "", self.size.width - SIDE_COLUMNS, self._lines()
         lines = self.size.height - OTHER_LINES - sum(max(1, ceil(line.cell_len / columns)) for line in text)
         code = (
             [""]
             if self.face.is_at_house
             else spaced(room, columns)
-            if self.deck.is_ascii
+            if self.card_style.is_ascii
             else large(room, columns, lines)
         )
-        picture = self.query_one("#code", Picture)
+        picture = self.query_one("#code", TextLines)
         picture.styles.height = len(code)
         picture.show([Text(line, GOLD) for line in code])
         self.query_one("#waiting-text", Paragraph).show(text)
-        self.query_one("#foot", Picture).show(self._foot())
+        self.query_one("#foot", TextLines).show(self._foot())
 
     def _lines(self) -> list[Text]:
-        model, scene = self.visit.model, self.visit.model.scene
+        model, scene = self.session.model, self.session.model.scene
         if scene is None:
             return [Text("On the way into the room ...")]
         option = model.invitation.partition(" join ")[2]
@@ -75,13 +75,13 @@ class WaitingRoom(RoomScreen):
             if scene.options.spectators is not Spectators.CLOSED:
                 lines += [Text.assemble(("to watch  ", QUIET), (f"fairest watch {option}", "bold"))]
         lines += [Text(), *(self._seat_line(seat) for seat in (0, 1)), Text()]
-        words = " ".join(model.witness.check_words)
+        words = " ".join(model.seal.check_words)
         sealed = "The server has sealed its part of the deck, and signed it." if scene.commitment else ""
         lines.append(Text(f"check words  {words}" if words else sealed, QUIET))
         return lines
 
     def _seat_line(self, number: int) -> Text:
-        model, scene = self.visit.model, self.visit.model.scene
+        model, scene = self.session.model, self.session.model.scene
         assert scene is not None
         seat = scene.seats[number]
         if seat.name is None:
@@ -92,7 +92,7 @@ class WaitingRoom(RoomScreen):
         return Text.assemble((f" [{mark}]  ", f"bold {GOLD}"), (f"{self.name_of(number)}{you}", "bold"), f"  {state}")
 
     def _next_step(self) -> Text:
-        model, own = self.visit.model, self.visit.model.own
+        model, own = self.session.model, self.session.model.own
         left = f"  ({self.time_left()} left)" if self.time_left() else ""
         if model.phase is Phase.DEALING:
             return Text("Both players are ready: the cards are being dealt ...", "bold")
@@ -110,12 +110,12 @@ class WaitingRoom(RoomScreen):
 
     @property
     def _may_call_bot(self) -> bool:
-        return self.visit.model.phase is Phase.WAITING and not self.face.is_at_house
+        return self.session.model.phase is Phase.WAITING and not self.face.is_at_house
 
     async def action_ready(self) -> None:
         """Ready for this round."""
-        if self.visit.model.phase is Phase.READY:
-            await self.visit.get_ready()
+        if self.session.model.phase is Phase.READY:
+            await self.session.get_ready()
 
     def action_bot(self) -> None:
         """Ask a bot into the free seat."""

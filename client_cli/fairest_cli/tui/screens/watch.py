@@ -6,16 +6,16 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from fairest_cli.model.known_room import Model
+from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.session.connection import Update
 from fairest_cli.session.progress import count_of
-from fairest_cli.session.room_session import Visit
+from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.narration import tell_news
 from fairest_cli.tui.board.card_style import QUIET
-from fairest_cli.tui.board.timeline import Reel, moment_of
+from fairest_cli.tui.board.timeline import Timeline, moment_of
 from fairest_cli.tui.screens.base import RoomScreen
-from fairest_cli.tui.widgets.text_lines import Picture
-from fairest_cli.tui.widgets.timeline_view import Stage
+from fairest_cli.tui.widgets.text_lines import TextLines
+from fairest_cli.tui.widgets.timeline_view import TimelineView
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import Placed, View
@@ -38,57 +38,57 @@ class WatchScreen(RoomScreen):
     NEEDS: ClassVar[tuple[int, int]] = (80, 24)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "leave", "Leave")]
 
-    def __init__(self, visit: Visit) -> None:
-        super().__init__(visit)
-        self._started_ms = visit.clock()
+    def __init__(self, session: RoomSession) -> None:
+        super().__init__(session)
+        self._started_ms = session.clock()
 
     def parts(self) -> ComposeResult:
         """A heading and the stage."""
-        yield Picture(id="heading")
-        yield Stage(Reel(is_live=True), ("", ""), self.deck)
+        yield TextLines(id="heading")
+        yield TimelineView(Timeline(is_live=True), ("", ""), self.card_style)
 
     def on_mount(self) -> None:
         """Begin with what is there."""
         super().on_mount()
         self._grow(["You watch from here on."])
 
-    def show(self, before: Model, update: Update) -> None:
+    def show(self, before: KnownRoom, update: Update) -> None:
         """One more moment, or newer counts."""
         message = update.message
         if isinstance(message, View) and any(isinstance(entry, entries.Started) for entry in message.entries):
-            self._started_ms = self.visit.clock()
+            self._started_ms = self.session.clock()
         if isinstance(message, Placed):
-            stage = self.query_one(Stage)
-            stage.show(stage.reel.corrected((count_of(update.model, 0), count_of(update.model, 1))))
+            stage = self.query_one(TimelineView)
+            stage.show(stage.timeline.corrected((count_of(update.model, 0), count_of(update.model, 1))))
         elif isinstance(message, View):
             self._grow(list(tell_news(before, update)))
         super().show(before, update)
 
     def tick(self) -> None:
         """The clock."""
-        scene = self.visit.model.scene
+        scene = self.session.model.scene
         if scene is None:
             return
         held = "you see everything" if scene.options.spectators is Spectators.OPEN else "you see what both have passed"
         left = f", {self.time_left()} left" if self.time_left() else ""
-        words = " ".join(self.visit.model.witness.check_words)
+        words = " ".join(self.session.model.seal.check_words)
         proof = f"   check words: {words}" if words else ""
-        text = f" {self.visit.model.room}: {STATES[scene.phase]}{left}; {held}{proof}"
-        self.query_one("#heading", Picture).show(Text(text, QUIET, no_wrap=True))
+        text = f" {self.session.model.room}: {STATES[scene.phase]}{left}; {held}{proof}"
+        self.query_one("#heading", TextLines).show(Text(text, QUIET, no_wrap=True))
 
     def draw(self) -> None:
         """The heading; the stage draws itself."""
         if not self.is_mounted or self.is_too_small:
             return
         self.tick()
-        self.query_one(Stage).names = (self.name_of(0), self.name_of(1))
-        self.query_one(Stage).draw()
+        self.query_one(TimelineView).names = (self.name_of(0), self.name_of(1))
+        self.query_one(TimelineView).draw()
 
     def _grow(self, label: list[str]) -> None:
-        moment = moment_of(self.visit.model, label, self.visit.clock() - self._started_ms)
-        stage = self.query_one(Stage)
+        moment = moment_of(self.session.model, label, self.session.clock() - self._started_ms)
+        stage = self.query_one(TimelineView)
         if moment is not None:
-            stage.show(stage.reel.grown(moment))
+            stage.show(stage.timeline.grown(moment))
 
     async def action_leave(self) -> None:
         """Go home."""

@@ -11,7 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 
-class Picture(Widget):
+class TextLines(Widget):
     """Lines of text as they are, one to a line of the screen; what does not fit ends with dots.
 
     Nothing in them is markup, whoever wrote it. Only lines that have changed are rendered and written to the terminal
@@ -73,13 +73,13 @@ class Paragraph(Widget):
         return self._text
 
 
-class Place(Picture):
+class TableSlot(TextLines):
     """A part of the table that can be clicked: the stock, a pile, a foundation."""
 
     class Clicked(Message):
         """Somebody clicked here."""
 
-        def __init__(self, place: "Place") -> None:
+        def __init__(self, place: "TableSlot") -> None:
             super().__init__()
             self.place = place
 

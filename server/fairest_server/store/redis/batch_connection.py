@@ -22,7 +22,7 @@ BACKOFF: Final = ExponentialBackoff(cap=0.2, base=0.02)
 """Seconds between two attempts."""
 Command = tuple[Any, ...]
 """The words of a command."""
-Told = Callable[[list[Any] | RedisError], None]
+OnReplies = Callable[[list[Any] | RedisError], None]
 """Is called once: with the replies to a batch, in order, an error in the place of a reply; or with the error with which
 the connection ended.
 """
@@ -32,7 +32,7 @@ pack: Final[Callable[[Command], bytes]] = hiredis.pack_command
 """A command as Redis reads it."""
 
 
-class Line:
+class BatchConnection:
     """Opened when it is first needed, and again whenever it was lost. One batch at a time."""
 
     def __init__(self, redis: Redis) -> None:
@@ -40,10 +40,10 @@ class Line:
         self._connection: Any = None
         self._socket: _Socket | None = None
 
-    def send_at_once(self, commands: Sequence[Command], told: Told) -> bool:
+    def try_send(self, commands: Sequence[Command], on_replies: OnReplies) -> bool:
         """Send these commands over the connection that is open, or return False if none is."""
         socket = self._socket
-        return socket is not None and socket.exchange(b"".join(map(pack, commands)), len(commands), told)
+        return socket is not None and socket.exchange(b"".join(map(pack, commands)), len(commands), on_replies)
 
     async def send(self, commands: Sequence[Command], failures: int = 0) -> list[Any]:
         """The replies to these commands, in order; an error in the place of a reply. Raises RedisError, and OSError.
@@ -100,13 +100,13 @@ class _Socket(asyncio.Protocol):
     def __init__(self, connection: Any) -> None:
         self._transport: asyncio.Transport = connection._writer.transport  # noqa: SLF001
         self._parser = connection._parser._reader  # noqa: SLF001
-        self._patience_seconds: float | None = connection.socket_timeout
+        self._timeout_seconds: float | None = connection.socket_timeout
         self._loop = asyncio.get_running_loop()
         self._replies: list[Any] = []
         self._missing = 0
-        self._told: Told | None = None
+        self._on_replies: OnReplies | None = None
         self._overdue_at = 0.0
-        self._look: asyncio.TimerHandle | None = None
+        self._timeout_handle: asyncio.TimerHandle | None = None
         self._transport.set_protocol(self)
         # Written at once: uvloop would wait until everything else of this moment is done.
         self._transport.set_write_buffer_limits(high=0)
@@ -116,11 +116,11 @@ class _Socket(asyncio.Protocol):
         """Whether another one is needed."""
         return self._transport.is_closing()
 
-    def exchange(self, packed: bytes, count: int, told: Told) -> bool:
+    def exchange(self, packed: bytes, count: int, on_replies: OnReplies) -> bool:
         """Send packed commands, to which there will be so many replies; False if the socket has ended."""
         if self._transport.is_closing():
             return False
-        self._replies, self._missing, self._told = [], count, told
+        self._replies, self._missing, self._on_replies = [], count, on_replies
         self._expect_in_time()
         self._transport.write(packed)
         return True
@@ -138,9 +138,9 @@ class _Socket(asyncio.Protocol):
             # From here on every reply would be taken for another one's.
             self.end(RedisConnectionError("Redis says something that nobody asked for"))
             return
-        told, self._told = self._told, None
-        if told is not None:
-            told(self._replies)
+        on_replies, self._on_replies = self._on_replies, None
+        if on_replies is not None:
+            on_replies(self._replies)
 
     def connection_lost(self, reason: Exception | None) -> None:
         """Redis, or something on the way there, is gone."""
@@ -149,25 +149,25 @@ class _Socket(asyncio.Protocol):
     def end(self, reason: RedisError) -> None:
         """Let go of the socket at once; who waits for replies is told this."""
         self._transport.abort()
-        if self._look is not None:
-            self._look.cancel()
-        told, self._told = self._told, None
-        if told is not None:
-            told(reason)
+        if self._timeout_handle is not None:
+            self._timeout_handle.cancel()
+        on_replies, self._on_replies = self._on_replies, None
+        if on_replies is not None:
+            on_replies(reason)
 
     def _expect_in_time(self) -> None:
         """One timer watches all exchanges, each of which only says until when it may take."""
-        if self._patience_seconds is not None:
-            self._overdue_at = self._loop.time() + self._patience_seconds
-            if self._look is None:
-                self._look = self._loop.call_at(self._overdue_at, self._look_at_clock)
+        if self._timeout_seconds is not None:
+            self._overdue_at = self._loop.time() + self._timeout_seconds
+            if self._timeout_handle is None:
+                self._timeout_handle = self._loop.call_at(self._overdue_at, self._check_timeout)
 
-    def _look_at_clock(self) -> None:
-        self._look = None
+    def _check_timeout(self) -> None:
+        self._timeout_handle = None
         if not self._missing:
             return
         if self._loop.time() < self._overdue_at:
-            self._look = self._loop.call_at(self._overdue_at, self._look_at_clock)
+            self._timeout_handle = self._loop.call_at(self._overdue_at, self._check_timeout)
         else:
             self.end(RedisTimeoutError("Redis did not answer in time"))
 

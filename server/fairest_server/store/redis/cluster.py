@@ -16,7 +16,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from fairest_server.store import keys
-from fairest_server.store.redis.batching_client import Command, Face
+from fairest_server.store.redis.batching_client import BatchingRedis, Command
 
 REDIRECTIONS: Final = 5
 """A command follows so many slots that have moved, or are about to."""
@@ -29,7 +29,7 @@ _ASKING: Final[Command] = (("ASKING",), {})
 _LOG = structlog.get_logger(__name__)
 
 
-class Cluster(Face):
+class Cluster(BatchingRedis):
     """The nodes of a Cluster. A node that is away is no harm to commands for the others.
 
     `open_node` gives a client for a `host:port`, and with True one that is used once and never waits for long; `seeds`
@@ -37,12 +37,12 @@ class Cluster(Face):
     arguments goes to the node whose clock counts for the processes; all else is for one of `nodes`.
     """
 
-    def __init__(self, seeds: Sequence[str], open_node: Callable[[str, bool], Face]) -> None:
+    def __init__(self, seeds: Sequence[str], open_node: Callable[[str, bool], BatchingRedis]) -> None:
         super().__init__(connection_pool=open_node(seeds[0], False).connection_pool)
         self._open_node = open_node
         self._seeds = seeds
         self._owners: list[str] = [""] * REDIS_CLUSTER_HASH_SLOTS
-        self._nodes: dict[str, Face] = {}
+        self._nodes: dict[str, BatchingRedis] = {}
         self._learning: asyncio.Task[None] | None = None
         self._asked_at = 0.0
         self._trouble = "nobody serves this slot"
@@ -97,14 +97,14 @@ class Cluster(Face):
             raise RedisConnectionError("the slot moves on and on")
         return replies
 
-    async def ask(self, commands: Sequence[Command]) -> list[Any]:
-        """As `Face` says. Those for one slot share a round trip; what is away does not hold up the others."""
+    async def send_commands(self, commands: Sequence[Command]) -> list[Any]:
+        """As `BatchingRedis` says. Those for one slot share a round trip; what is away does not hold up the others."""
         places_by_slot: dict[int, list[int]] = {}
         for place, (words, _) in enumerate(commands):
             places_by_slot.setdefault(_slot(words), []).append(place)
         replies: list[Any] = [None] * len(commands)
 
-        async def ask(slot: int, places: list[int]) -> None:
+        async def send_commands(slot: int, places: list[int]) -> None:
             try:
                 found = await self.send(slot, [commands[place] for place in places])
             except (RedisError, OSError) as reason:
@@ -112,7 +112,7 @@ class Cluster(Face):
             for place, reply in zip(places, found, strict=True):
                 replies[place] = reply
 
-        await asyncio.gather(*(ask(slot, places) for slot, places in places_by_slot.items()))
+        await asyncio.gather(*(send_commands(slot, places) for slot, places in places_by_slot.items()))
         return replies
 
     async def aclose(self, close_connection_pool: bool | None = None) -> None:
@@ -126,10 +126,10 @@ class Cluster(Face):
         if is_asking:
             # It counts for the next command on the same connection only.
             commands = [each for command in commands for each in (_ASKING, command)]
-        replies = await self._node(address).ask(commands)
+        replies = await self._node(address).send_commands(commands)
         return replies[1::2] if is_asking else replies
 
-    def _node(self, address: str) -> Face:
+    def _node(self, address: str) -> BatchingRedis:
         if address not in self._nodes:
             self._nodes[address] = self._open_node(address, False)
         return self._nodes[address]
@@ -180,7 +180,7 @@ class Cluster(Face):
         self.is_sharded = int(str(version).partition(".")[0]) >= _SHARDED_SINCE
 
 
-def lanes(redis: Redis) -> int:
+def partition_count(redis: Redis) -> int:
     """How many parts of this Redis may fail on their own, and are written to and heard apart: buckets, or one."""
     return keys.BUCKETS if isinstance(redis, Cluster) else 1
 

@@ -13,15 +13,15 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ReadOnlyError, RedisError
 
 from fairest_server.store import keys
-from fairest_server.store.redis.batch_connection import BACKOFF, RETRIES, Command, Line
-from fairest_server.store.redis.batching_client import Face
+from fairest_server.store.redis.batch_connection import BACKOFF, RETRIES, BatchConnection, Command
+from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.cluster import Cluster
-from fairest_server.store.redis.single_node import Single
+from fairest_server.store.redis.single_node import SingleNodeRedis
 
 CONNECT_SECONDS: Final = 2.0
 
 
-class _Leaving(AbstractConnection):
+class FailoverConnection(AbstractConnection):
     """A connection that ends where redis-py's would stay.
 
     When its Redis has become a replica, a new one may reach the Redis that took its place; redis-py does so for
@@ -66,7 +66,7 @@ class _Leaving(AbstractConnection):
             raise answer
 
 
-class _ClusterLine(Line):
+class _ClusterLine(BatchConnection):
     """The same for the bucket of a Cluster: its own client knows which node that is."""
 
     def __init__(self, cluster: Cluster, number: int) -> None:
@@ -78,29 +78,29 @@ class _ClusterLine(Line):
         return await self._cluster.send(self._slot, [(words, {}) for words in commands])
 
 
-def lines(redis: Redis) -> list[Line]:
+def batch_connections(redis: Redis) -> list[BatchConnection]:
     """A line to each part of Redis that may be away on its own: to the only one, or to every bucket of a Cluster."""
     if isinstance(redis, Cluster):
         return [_ClusterLine(redis, number) for number in range(keys.BUCKETS)]
-    return [Line(redis)]
+    return [BatchConnection(redis)]
 
 
-class _LeavingConnection(_Leaving, Connection):
+class _TcpConnection(FailoverConnection, Connection):
     pass
 
 
-class _LeavingSSLConnection(_Leaving, SSLConnection):
+class _TlsConnection(FailoverConnection, SSLConnection):
     pass
 
 
-class _LeavingUnixConnection(_Leaving, UnixDomainSocketConnection):
+class _UnixConnection(FailoverConnection, UnixDomainSocketConnection):
     pass
 
 
 _BY_SCHEME: Final[dict[str, type[Connection | UnixDomainSocketConnection]]] = {
-    "redis": _LeavingConnection,
-    "rediss": _LeavingSSLConnection,
-    "unix": _LeavingUnixConnection,
+    "redis": _TcpConnection,
+    "rediss": _TlsConnection,
+    "unix": _UnixConnection,
 }
 
 
@@ -108,7 +108,7 @@ _CLUSTER: Final = "+cluster"
 """What the scheme of a Cluster's URL ends with."""
 
 
-def connect(url: str, timeout_seconds: float | None = 2.0) -> Face:
+def connect(url: str, timeout_seconds: float | None = 2.0) -> BatchingRedis:
     """A client for this URL; nothing is sent yet. Raises ValueError for one that names no Redis.
 
     `redis://`, `rediss://` and `unix://` name a single Redis; `redis+cluster://` and `rediss+cluster://` one or more
@@ -122,7 +122,7 @@ def connect(url: str, timeout_seconds: float | None = 2.0) -> Face:
         return _connect(url, timeout_seconds)
     user, at, hosts = parts.netloc.rpartition("@")
 
-    def open_node(address: str, is_brief: bool) -> Single:
+    def open_node(address: str, is_brief: bool) -> SingleNodeRedis:
         scheme = parts.scheme.removesuffix(_CLUSTER)
         node = parts._replace(scheme=scheme, netloc=f"{user}{at}{address}").geturl()
         return _connect(node, CONNECT_SECONDS if is_brief else timeout_seconds)
@@ -134,7 +134,7 @@ def connect(url: str, timeout_seconds: float | None = 2.0) -> Face:
     return Cluster(seeds, open_node)
 
 
-def _connect(url: str, timeout_seconds: float | None) -> Single:
+def _connect(url: str, timeout_seconds: float | None) -> SingleNodeRedis:
     pool = ConnectionPool.from_url(
         url,
         protocol=2,
@@ -145,4 +145,4 @@ def _connect(url: str, timeout_seconds: float | None) -> Single:
     )
     # The URL decides on the class; one given beside it would be overruled.
     pool.connection_class = _BY_SCHEME[urlsplit(url).scheme]
-    return Single(pool)
+    return SingleNodeRedis(pool)

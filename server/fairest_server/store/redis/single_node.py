@@ -2,7 +2,7 @@
 
 redis-py takes a connection from its pool for each command, or pipeline, which costs several times what Redis takes to
 answer (docs/decisions/0032-one-line-for-all-who-ask.md). Here whatever is asked while others are answered goes next,
-together, over the one connection of a `Line`. Its order is kept.
+together, over the one connection of a `BatchConnection`. Its order is kept.
 """
 
 import asyncio
@@ -14,8 +14,8 @@ from typing import Any, Final
 from redis.asyncio.connection import ConnectionPool
 
 from fairest_protocol.value import Value
-from fairest_server.store.redis.batch_connection import Line, pack
-from fairest_server.store.redis.batching_client import AS_IT_COMES, Command, Face
+from fairest_server.store.redis.batch_connection import BatchConnection, pack
+from fairest_server.store.redis.batching_client import RAW_REPLY, BatchingRedis, Command
 
 ENOUGH_IN_BATCH: Final = 16
 """Commands that share a round trip, or those of one pipeline. Who asked goes on in one go, which may be to read a log:
@@ -23,7 +23,7 @@ that takes a millisecond each, and beats get in between batches.
 """
 
 
-class _Asked(Value, gc=True):
+class _PendingCommands(Value, gc=True):
     """Commands, packed, of somebody who waits for the replies."""
 
     packed: bytes
@@ -31,7 +31,7 @@ class _Asked(Value, gc=True):
     replied: asyncio.Future[list[Any]]
 
 
-class Single(Face):
+class SingleNodeRedis(BatchingRedis):
     """One Redis. Subscriptions take a connection of the pool as ever.
 
     Cancelling who waits is safe, and stops nothing: what was asked may be done.
@@ -40,41 +40,41 @@ class Single(Face):
     def __init__(self, connection_pool: ConnectionPool) -> None:
         super().__init__(connection_pool=connection_pool)
         self.auto_close_connection_pool = True
-        self._line = Line(self)
-        self._asked: deque[_Asked] = deque()
-        self._talking: asyncio.Task[None] | None = None
+        self._connection = BatchConnection(self)
+        self._pending: deque[_PendingCommands] = deque()
+        self._sending: asyncio.Task[None] | None = None
 
-    async def ask(self, commands: Sequence[Command]) -> list[Any]:
-        """As `Face` says; raised is what is wrong when Redis was tried as often as it should be."""
+    async def send_commands(self, commands: Sequence[Command]) -> list[Any]:
+        """As `BatchingRedis` says; raised is what is wrong when Redis was tried as often as it should be."""
         if not commands:
             # There would never be an answer to nothing.
             return []
         replied: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
         packed = b"".join([pack(_split(words)) for words, _ in commands])
-        self._asked.append(_Asked(packed, len(commands), replied))
-        if self._talking is None or self._talking.done():
-            self._talking = asyncio.create_task(self._talk())
+        self._pending.append(_PendingCommands(packed, len(commands), replied))
+        if self._sending is None or self._sending.done():
+            self._sending = asyncio.create_task(self._send_loop())
         replies = await replied
         return [self._read(words[0], options, reply) for (words, options), reply in zip(commands, replies, strict=True)]
 
     async def aclose(self, close_connection_pool: bool | None = None) -> None:
         """Close all connections, when what was asked is answered."""
-        if self._talking is not None:
-            await asyncio.wait([self._talking])
-        await self._line.close()
+        if self._sending is not None:
+            await asyncio.wait([self._sending])
+        await self._connection.close()
         await super().aclose(close_connection_pool)
 
-    async def _talk(self) -> None:
+    async def _send_loop(self) -> None:
         """Send what was asked, batch by batch, until nothing is left. A task, so that who waits may be cancelled."""
-        while self._asked:
+        while self._pending:
             batch = self._next_batch()
             try:
                 packed, count = b"".join([asked.packed for asked in batch]), sum(asked.count for asked in batch)
-                replies = iter(await self._line.send_packed(packed, count))
+                replies = iter(await self._connection.send_packed(packed, count))
             except Exception as reason:  # whatever it is: who waits is told
                 # Redis was tried as often as it should be for those who came behind this batch as well.
-                batch += self._asked
-                self._asked.clear()
+                batch += self._pending
+                self._pending.clear()
                 for asked in batch:
                     if not asked.replied.done():
                         asked.replied.set_exception(reason)
@@ -84,19 +84,19 @@ class Single(Face):
                     if not asked.replied.done():
                         asked.replied.set_result(its_own)
 
-    def _next_batch(self) -> list[_Asked]:
+    def _next_batch(self) -> list[_PendingCommands]:
         """Those who have waited longest; at least one, however much it asks."""
-        batch: list[_Asked] = []
+        batch: list[_PendingCommands] = []
         count = 0
-        while self._asked and (not batch or count + self._asked[0].count <= ENOUGH_IN_BATCH):
-            count += self._asked[0].count
-            batch.append(self._asked.popleft())
+        while self._pending and (not batch or count + self._pending[0].count <= ENOUGH_IN_BATCH):
+            count += self._pending[0].count
+            batch.append(self._pending.popleft())
         return batch
 
     def _read(self, name: str, options: Mapping[str, Any], reply: Any) -> Any:
         """A reply as redis-py's methods return it, or as it comes."""
         read = self.response_callbacks.get(name)
-        if read is None or isinstance(reply, Exception) or options == AS_IT_COMES:
+        if read is None or isinstance(reply, Exception) or options == RAW_REPLY:
             return reply
         # `keys` is for a cache of replies, which is not used here.
         return read(reply, **{option: given for option, given in options.items() if option != "keys"})

@@ -5,7 +5,7 @@ from rich.text import Text
 
 from fairest_cli.tui.board.big_text import large
 from fairest_cli.tui.board.board_lines import fan, large_fan, sequence, side
-from fairest_cli.tui.board.card_style import Deck
+from fairest_cli.tui.board.card_style import CardStyle
 from fairest_cli.tui.board.progress_chart import draw_curve
 from fairest_cli.tui.settings import Colours
 from fairest_protocol.calculation.cards import full_deck
@@ -13,7 +13,7 @@ from fairest_protocol.calculation.rules import Foundation
 from fairest_protocol.messages.options import RoomOptions
 from tests.support import staged
 
-DECK = Deck()
+DECK = CardStyle()
 PILE = full_deck(1)
 
 
@@ -55,7 +55,7 @@ def test_a_side_stays_in_its_place(size: tuple[int, int], rules: str) -> None:
 
 
 def test_ascii_cards_are_ascii() -> None:
-    deck = Deck(Colours.MONOCHROME, is_ascii=True)
+    deck = CardStyle(Colours.MONOCHROME, is_ascii=True)
     lines = [*deck.card(PILE[0]), *deck.back(), *deck.slot(), deck.chip(PILE[9])]
     assert all(line.plain.isascii() for line in lines)
 

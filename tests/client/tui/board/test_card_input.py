@@ -8,7 +8,7 @@ from fairest_cli.tui.settings import Keys
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.calculation.rules import VARIANTS, Thrown
+from fairest_protocol.calculation.rules import VARIANTS, RolledFoundations
 from fairest_protocol.value import replace
 
 
@@ -20,7 +20,7 @@ def cards(*texts: str) -> tuple[Card, ...]:
 def board() -> Board:
     """Foundations want 2, 4, 6, 8; a 4 is turned; a 6 tops pile a, a king pile b; c and d are empty."""
     layout = VARIANTS["classic"].rules.foundations
-    assert not isinstance(layout, Thrown)
+    assert not isinstance(layout, RolledFoundations)
     starters = tuple(cards(text) for text in ("AS", "2S", "3S", "4S"))
     piles = (cards("9H", "6H"), cards("KD"), (), ())
     return Board(layout, starters, piles, Card("4C"), stock=40, redeals=0)

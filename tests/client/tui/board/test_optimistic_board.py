@@ -5,7 +5,7 @@ import random
 import pytest
 
 from fairest_cli.bots.policies import choose_greedy
-from fairest_cli.model.known_room import Model
+from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.tui.board.optimistic_board import foresee, taken_back
 from fairest_protocol.calculation.moves import MOVES, Move
 from fairest_protocol.messages.from_server import Refused
@@ -13,18 +13,18 @@ from fairest_protocol.messages.refusals import Refusal
 from tests.support import staged
 
 
-def sending(model: Model, *moves: str) -> Model:
+def sending(model: KnownRoom, *moves: str) -> KnownRoom:
     for text in moves:
         model = model.playing(model.next_play(MOVES[text]))
     return model
 
 
 @pytest.fixture
-def model() -> Model:
+def model() -> KnownRoom:
     return staged.racing((6, 6)).model()
 
 
-def test_nothing_on_the_way_is_the_board_itself(model: Model) -> None:
+def test_nothing_on_the_way_is_the_board_itself(model: KnownRoom) -> None:
     seen = foresee(model)
     assert seen is not None
     assert (seen.board, seen.moving) == (model.board, frozenset())
@@ -34,26 +34,26 @@ def test_without_a_board_there_is_nothing_to_foresee() -> None:
     assert foresee(staged.waiting().model()) is None
 
 
-def test_a_move_on_the_way_has_been_made(model: Model) -> None:
+def test_a_move_on_the_way_has_been_made(model: KnownRoom) -> None:
     seen = foresee(sending(model, "sb"))
     assert seen is not None and model.board is not None and model.board.turned is not None
     assert seen.board.piles[1][-1] == model.board.turned
     assert seen.moving == {model.board.turned}
 
 
-def test_the_card_that_the_server_has_yet_to_turn_is_not_foreseen(model: Model) -> None:
+def test_the_card_that_the_server_has_yet_to_turn_is_not_foreseen(model: KnownRoom) -> None:
     seen = foresee(sending(model, "sb"))
     assert seen is not None and model.board is not None
     assert (seen.board.turned, seen.board.stock) == (None, model.board.stock)
 
 
-def test_stopping_moves_no_card(model: Model) -> None:
+def test_stopping_moves_no_card(model: KnownRoom) -> None:
     seen = foresee(sending(model, "stop"))
     assert seen is not None
     assert seen.board == model.board
 
 
-def test_what_follows_an_impossible_move_is_not_shown(model: Model) -> None:
+def test_what_follows_an_impossible_move_is_not_shown(model: KnownRoom) -> None:
     seen = foresee(sending(model, "sb", "sc"))
     one = foresee(sending(model, "sb"))
     assert seen == one
@@ -73,7 +73,7 @@ def test_what_is_foreseen_is_what_the_server_shows_in_the_end() -> None:
         assert (seen.board.foundations, seen.board.piles) == (after.foundations, after.piles)
 
 
-def test_a_refused_move_is_taken_back(model: Model) -> None:
+def test_a_refused_move_is_taken_back(model: KnownRoom) -> None:
     before = sending(model, "sb")
     refused = Refused(to="play", code=Refusal.RACE_OVER, sentence="The race is over.", number=before.sent[0].number)
     assert taken_back(before, refused) == MOVES["sb"]
@@ -82,7 +82,7 @@ def test_a_refused_move_is_taken_back(model: Model) -> None:
     assert seen.board == model.board
 
 
-def test_a_move_that_is_sent_again_is_not_taken_back(model: Model) -> None:
+def test_a_move_that_is_sent_again_is_not_taken_back(model: KnownRoom) -> None:
     before = sending(model, "sb")
     number = before.sent[0].number
     assert taken_back(before, Refused(to="play", code=Refusal.TRY_AGAIN, sentence="", number=number)) is None

@@ -5,7 +5,7 @@ Nothing is held back here: who may see it, and when, is for a `View` to say.
 
 from collections.abc import Sequence
 
-from fairest_protocol.calculation.round import Opening, Racer
+from fairest_protocol.calculation.round import OpensAt, Racer
 from fairest_protocol.calculation.seal import commit_secret
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.codec import encode
@@ -14,37 +14,27 @@ from fairest_protocol.messages.fast_encoding import encode_moved, encode_turned
 from fairest_protocol.messages.fields import Phase, Seat
 from fairest_protocol.value import Value
 from fairest_server.room import events
-from fairest_server.room.events import Event
 from fairest_server.room.state import OpenRound, RoomState
+from fairest_server.room.steps import Step
 
 
-class Step(Value):
-    """One event of the log: the state before it, the event, the log's time stamp and tag, and the state after it."""
-
-    before: RoomState | None
-    event: Event
-    at_ms: int
-    after: RoomState
-    tag: str
-
-
-class News(Value):
+class OutgoingEntry(Value):
     """An entry on its way to the viewers, as its text. `opens_at` is None for what everybody may know at once."""
 
     text: bytes
     seat: int = -1
-    opens_at: Opening | None = None
+    opens_at: OpensAt | None = None
 
 
-class Told(Value):
+class ProjectedStep(Value):
     """A step, what it is in the words of the wire, and what is open to everybody behind it: None is all."""
 
     step: Step
-    news: Sequence[News]
-    horizon: Opening | None
+    news: Sequence[OutgoingEntry]
+    horizon: OpensAt | None
 
 
-class History:
+class StepHistory:
     """All that happened in a room so far, from its first step on. What somebody asks for is put into words, and once.
 
     Who comes back has missed the last few of what may be hundreds of steps.
@@ -52,30 +42,30 @@ class History:
 
     def __init__(self, steps: list[Step]) -> None:
         self.steps = steps
-        self._told: dict[int, Told] = {}
+        self._told: dict[int, ProjectedStep] = {}
         self._counts: list[int] = []
 
     def extend(self, steps: Sequence[Step]) -> None:
         """These steps happened next."""
         self.steps.extend(steps)
 
-    def tell(self, place: int) -> Told:
+    def project(self, place: int) -> ProjectedStep:
         """The step in this place, from 0."""
         told = self._told.get(place)
         if told is None:
-            told = self._told[place] = tell(self.steps[place])
+            told = self._told[place] = project(self.steps[place])
         return told
 
     def count(self, place: int) -> int:
         """How many entries there are up to the step in this place, that one included."""
         counts = self._counts
         for step in self.steps[len(counts) :]:
-            counts.append((counts[-1] if counts else 0) + count_news(step))
+            counts.append((counts[-1] if counts else 0) + count_entries(step))
         return counts[place]
 
 
-def count_news(step: Step) -> int:
-    """How many entries `tell` makes of a step, without writing a word of them."""
+def count_entries(step: Step) -> int:
+    """How many entries `project` makes of a step, without writing a word of them."""
     before, after = step.before, step.after
     match step.event:
         case events.Played(seat=seat):
@@ -95,17 +85,17 @@ def count_news(step: Step) -> int:
             return 1
 
 
-def tell(step: Step) -> Told:
+def project(step: Step) -> ProjectedStep:
     """What happened, in the words of the wire."""
     race = step.after.race
-    return Told(step, _tell(step), race.horizon if race else None)
+    return ProjectedStep(step, _project(step), race.horizon if race else None)
 
 
-def _tell(step: Step) -> list[News]:
+def _project(step: Step) -> list[OutgoingEntry]:
     event, before, after = step.event, step.before, step.after
     match event:
         case events.Played():
-            return _tell_move(event, before, after)
+            return _project_move(event, before, after)
         case events.SeatTaken(seat=seat, name=name):
             return _public(entries.Seated(seat=seat, name=name))
         case events.SeatFreed(seat=seat, reason=reason):
@@ -123,16 +113,16 @@ def _tell(step: Step) -> list[News]:
         case events.Paused(start_ms=start_ms, end_ms=end_ms):
             return _public(entries.Paused(length_ms=end_ms - start_ms))
         case events.RoundOpened():
-            return _tell_opened(after)
+            return _project_opened(after)
         case events.PlayerReady(seat=seat, entropy_hash=entropy_hash):
             return _public(entries.PlayerReady(seat=seat, entropy_hash=entropy_hash))
         case events.Revealed(seat=seat, entropy=entropy):
             revealed = entries.Revealed(seat=seat, entropy=entropy)
-            return _public(revealed) if after.race is None else _public(revealed, _tell_deal(after))
+            return _public(revealed) if after.race is None else _public(revealed, _project_deal(after))
         case events.Started():
-            return [*_public(entries.Started(until_ms=_phase_end(after))), *_tell_first_cards(after)]
+            return [*_public(entries.Started(until_ms=_phase_end(after))), *_project_first_cards(after)]
         case events.SeatsStopped(seats=seats):
-            return _tell_endings(seats, after)
+            return _project_endings(seats, after)
         case events.RematchAsked(seat=seat):
             return _public(entries.RematchWanted(seat=seat))
         case events.RoomClosed():
@@ -141,8 +131,8 @@ def _tell(step: Step) -> list[News]:
             return []
 
 
-def _public(*told: Entry) -> list[News]:
-    return [News(encode(entry)) for entry in told]
+def _public(*told: Entry) -> list[OutgoingEntry]:
+    return [OutgoingEntry(encode(entry)) for entry in told]
 
 
 def _voided_round(before: RoomState | None) -> OpenRound | None:
@@ -161,7 +151,7 @@ def _open_round(state: RoomState) -> OpenRound:
     return state.round
 
 
-def _tell_opened(after: RoomState) -> list[News]:
+def _project_opened(after: RoomState) -> list[OutgoingEntry]:
     opened = _open_round(after)
     return _public(
         entries.RoundOpened(
@@ -174,7 +164,7 @@ def _tell_opened(after: RoomState) -> list[News]:
     )
 
 
-def _tell_deal(after: RoomState) -> entries.Dealt:
+def _project_deal(after: RoomState) -> entries.Dealt:
     dealt = _open_round(after)
     assert dealt.sealed is not None, "the last entropy deals the cards"
     deal = dealt.sealed.deal
@@ -189,8 +179,8 @@ def _tell_deal(after: RoomState) -> entries.Dealt:
     )
 
 
-def _tell_first_cards(after: RoomState) -> list[News]:
-    return [_tell_turned(after, seat) for seat in _racing(after)]
+def _project_first_cards(after: RoomState) -> list[OutgoingEntry]:
+    return [_project_turned(after, seat) for seat in _racing(after)]
 
 
 def _racing(state: RoomState) -> list[int]:
@@ -199,14 +189,16 @@ def _racing(state: RoomState) -> list[int]:
     return [seat for seat, racer in enumerate(state.race.racers) if not racer.ending]
 
 
-def _tell_turned(after: RoomState, seat: int) -> News:
+def _project_turned(after: RoomState, seat: int) -> OutgoingEntry:
     dealt, race = after.round, after.race
     assert dealt is not None and dealt.sealed is not None and race is not None, "cards are turned in a race"
     racer = race.racers[seat]
     assert racer.board.turned is not None, "a card was turned"
     pass_number, position = racer.turn
     salt = dealt.sealed.salt(pass_number, position)
-    return News(encode_turned(seat, pass_number, position, racer.board.turned, salt), seat, (racer.turn, False))
+    return OutgoingEntry(
+        encode_turned(seat, pass_number, position, racer.board.turned, salt), seat, (racer.turn, False)
+    )
 
 
 def _racers(seat: Seat, before: RoomState | None, after: RoomState) -> tuple[Racer, Racer]:
@@ -220,19 +212,19 @@ def _has_turned(was: Racer, now: Racer) -> bool:
     return now.turn != was.turn and now.board.turned is not None
 
 
-def _tell_move(event: events.Played, before: RoomState | None, after: RoomState) -> list[News]:
+def _project_move(event: events.Played, before: RoomState | None, after: RoomState) -> list[OutgoingEntry]:
     seat, move = event.seat, event.move
     was, now = _racers(seat, before, after)
     moved = encode_moved(seat, now.moves, move, was.board.card_of(move))
-    news = [News(moved, seat, (was.turn, True))]
+    news = [OutgoingEntry(moved, seat, (was.turn, True))]
     if _has_turned(was, now):
-        news.append(_tell_turned(after, seat))
+        news.append(_project_turned(after, seat))
     if now.ending:
-        news.extend(_tell_endings((seat,), after))
+        news.extend(_project_endings((seat,), after))
     return news
 
 
-def _tell_endings(seats: Sequence[Seat], after: RoomState) -> list[News]:
+def _project_endings(seats: Sequence[Seat], after: RoomState) -> list[OutgoingEntry]:
     if after.phase is not Phase.FINISHED:
         until = after.clocks.phase_until_ms or 0
         return _public(*(entries.Stopped(seat=seat, until_ms=until) for seat in seats))

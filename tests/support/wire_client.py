@@ -24,7 +24,7 @@ QUICK = RoomOptions(countdown_seconds=0)
 M = TypeVar("M")
 
 
-class Talker:
+class WireClient:
     """One connection that keeps its scene."""
 
     def __init__(self, socket: ClientConnection) -> None:
@@ -140,29 +140,29 @@ async def until(condition: Callable[[], Awaitable[Any]]) -> None:
 
 
 @asynccontextmanager
-async def talking(url: str, **hello: Any) -> AsyncIterator[Talker]:
+async def talking(url: str, **hello: Any) -> AsyncIterator[WireClient]:
     """A connection that has said hello and was welcomed."""
-    async with raw(url) as talker:
-        await talker.say(Hello(**hello))
-        welcome = await talker.hear_a(Welcome)
-        talker.token = welcome.token or hello.get("token") or ""
-        talker.key = welcome.key
-        yield talker
+    async with raw(url) as client:
+        await client.say(Hello(**hello))
+        welcome = await client.hear_a(Welcome)
+        client.token = welcome.token or hello.get("token") or ""
+        client.key = welcome.key
+        yield client
 
 
 @asynccontextmanager
-async def raw(url: str) -> AsyncIterator[Talker]:
+async def raw(url: str) -> AsyncIterator[WireClient]:
     """A connection that has said nothing yet."""
     async with connect(
         url, subprotocols=[Subprotocol("fairest.v1")], compression=None, proxy=None, max_size=2**20, close_timeout=1
     ) as socket:
-        yield Talker(socket)
+        yield WireClient(socket)
 
 
 @asynccontextmanager
 async def two_racing(
     url: str, other_url: str | None = None, options: RoomOptions = QUICK
-) -> AsyncIterator[tuple[Talker, Talker]]:
+) -> AsyncIterator[tuple[WireClient, WireClient]]:
     """Two players whose race has just started, perhaps on two servers."""
     async with talking(url) as first, talking(other_url or url) as second:
         snapshot = await first.enter(Create(options=options))
