@@ -25,7 +25,7 @@ from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.records.files import short_path
 from fairest_cli.session.http_pages import WAIT_SECONDS, NoPage, fetch_page
 from fairest_cli.session.local_server import NoServer, own_server
-from fairest_cli.text.board_text import clean
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.messages.fields import SUBPROTOCOL
 from fairest_protocol.value import Value
 

@@ -11,7 +11,6 @@ from typing import Annotated, Final
 import typer
 
 from fairest_cli.commands.options import (
-    BROKEN_SEAL,
     Piles,
     Plain,
     Redeals,
@@ -22,14 +21,15 @@ from fairest_cli.commands.options import (
     fail,
     is_full_screen,
 )
+from fairest_cli.exit_codes import BROKEN_SEAL
 from fairest_cli.records.files import load_record, records_folder
 from fairest_cli.records.history import past_matches, tell_history
 from fairest_cli.records.receipt_check import BadReceipt, compare_receipt
 from fairest_cli.records.record_check import ASIDE, NOT_PROVED, Wrong, verify_record
 from fairest_cli.text import replay as replaying
 from fairest_cli.text import rule_cards as reference
-from fairest_cli.text.board_text import clean
 from fairest_cli.text.practice import HELP, answer, draw_practice, start_practice
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.record import BadRecord, Record
 from fairest_protocol.calculation.rules import find_variant
 

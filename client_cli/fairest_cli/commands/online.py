@@ -13,7 +13,6 @@ from fairest_cli.bots.policies import POLICIES
 from fairest_cli.commands import offline
 from fairest_cli.commands.doctor import examine, tell_finding
 from fairest_cli.commands.options import (
-    BROKEN_SEAL,
     Code,
     Json,
     Name,
@@ -25,15 +24,16 @@ from fairest_cli.commands.options import (
     fail,
     is_full_screen,
 )
+from fairest_cli.exit_codes import BROKEN_SEAL, FAULT, INTERRUPTED, USAGE
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.model.round_check import Cheated
 from fairest_cli.records.receipts import receipts_folder
 from fairest_cli.session.connection import EntryRequest, Rejected
 from fairest_cli.session.identity import IdentityInUse
 from fairest_cli.session.local_server import NoServer
-from fairest_cli.text.board_text import as_json_line, clean
 from fairest_cli.text.lobby import NoLobby, fetch_lobby, tell_lobby
 from fairest_cli.text.run import let_bot_play, race, race_at_home, watch_room
+from fairest_cli.untrusted_text import as_json_line, clean
 from fairest_protocol.calculation.rules import BadRules
 from fairest_protocol.messages.from_client import Create, Join, Watch
 from fairest_protocol.messages.options import RoomOptions, Spectators
@@ -62,7 +62,7 @@ def home(context: typer.Context, server: Server = DEFAULT_SERVER, name: Name = N
         return
     if not is_full_screen(plain=plain):
         print(context.get_help())
-        raise SystemExit(0 if plain else 2)
+        raise SystemExit(0 if plain else USAGE)
     from fairest_cli.tui.launch import AtHome
 
     _open_face(AtHome(server, name))
@@ -183,7 +183,7 @@ def lobby(
 def doctor(server: Server = DEFAULT_SERVER) -> None:
     """Say what works here: terminal, folders, a server of our own, and this server. Exit code 1 for a fault."""
     if not asyncio.run(_examine(server)):
-        raise SystemExit(1)
+        raise SystemExit(FAULT)
 
 
 async def _examine(server: str) -> bool:
@@ -254,7 +254,7 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
         _raise_alarm(reason)
     except KeyboardInterrupt:
         # Ctrl-C leaves the terminal, not the seat.
-        raise SystemExit(130) from None
+        raise SystemExit(INTERRUPTED) from None
 
 
 def _raise_alarm(reason: Cheated) -> NoReturn:

@@ -3,17 +3,15 @@
 import os
 import re
 import sys
-from typing import Annotated, Final, NoReturn
+from typing import Annotated, NoReturn
 from urllib.parse import urlsplit
 
 import typer
 
+from fairest_cli.exit_codes import FAULT
 from fairest_cli.model.known_room import DEFAULT_SERVER
-from fairest_cli.text.board_text import clean
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.rules import VARIANTS, BadRules, Rules, choose_rules
-
-BROKEN_SEAL: Final = 3
-"""Exit code when a server, or a record, is caught cheating."""
 
 
 def _check_server(url: str) -> str:
@@ -81,4 +79,4 @@ def chosen_rules(name: str, piles: int | None, redeals: int | None) -> Rules:
 def fail(sentence: str) -> NoReturn:
     """End the program with a sentence on standard error, which may hold what others said, and exit code 1."""
     print(f"fairest: {clean(sentence)}", file=sys.stderr)
-    raise SystemExit(1)
+    raise SystemExit(FAULT)

@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from fairest_cli.records.files import load_record
-from fairest_cli.text.board_text import clean
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.record import BadRecord, Record
 from fairest_protocol.value import Value
 

@@ -9,7 +9,7 @@ from fairest_cli.model.known_room import Contradiction, KnownRoom
 from fairest_cli.model.round_check import Cheated
 from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
 from fairest_cli.records.record_check import Wrong
-from fairest_cli.text.board_text import clean
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.deal import Deal, make_deal
 from fairest_protocol.calculation.record import Record, RecordedMove, RecordedRound
 from fairest_protocol.messages import entries

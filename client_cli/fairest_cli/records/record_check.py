@@ -9,7 +9,7 @@ from typing import Final
 
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.model.signature import is_signed
-from fairest_cli.text.board_text import clean
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.deal import seal_deal
 from fairest_protocol.calculation.record import BadRecord, Record, RecordedRound, check_race, parse_record
 from fairest_protocol.calculation.round import Ending, undealt_outcome

@@ -9,7 +9,7 @@ from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.records.files import load_record, save_record
 from fairest_cli.session.connection import Connection, Update
 from fairest_cli.session.progress import Progress
-from fairest_cli.text.board_text import clean
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.record import BadRecord, Record
 from fairest_protocol.messages import entries

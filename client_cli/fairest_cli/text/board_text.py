@@ -1,22 +1,18 @@
 """Boards and results as lines of text: what the plain face, replays and the screen reader show. Pure."""
 
-import json
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import Final
 
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import Card, rank, rank_name
 from fairest_protocol.calculation.moves import FOUNDATION_DIGITS, PILE_LETTERS
 from fairest_protocol.calculation.round import Ending, Outcome, Score
 from fairest_protocol.calculation.rules import Foundation
-from fairest_protocol.messages.fields import Message
 
 COLUMNS: Final = 80
 """What a small terminal shows of a line."""
-
-LONGEST_TEXT: Final = 1_000
-"""Letters that somebody else's text may have on the screen."""
 
 SUIT_NAMES: Final = {"C": "clubs", "D": "diamonds", "H": "hearts", "S": "spades"}
 
@@ -30,23 +26,6 @@ ENDINGS: Final = {
     Ending.NOT_REVEALED: "did not take part in the deal",
     Ending.ROUND_OVER: "was still racing",
 }
-
-
-def clean(text: str) -> str:
-    """A text of somebody else's, fit for a terminal: the one way for what servers, files and their errors say.
-
-    No control character is left in it, none that turns the direction of writing or cannot be seen, no line end, and
-    not more than a few lines.
-    """
-    shown = text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]} ..."
-    return "".join(letter if letter.isprintable() else "?" for letter in shown)
-
-
-def as_json_line(message: Message) -> str:
-    """A message as one line of JSON for a program, in which a terminal finds nothing to obey either: all of it is ASCII
-    that can be printed, and what is not stands there as JSON writes it.
-    """
-    return json.dumps(message.model_dump(mode="json"), separators=(",", ":"))
 
 
 def ranks(cards: Sequence[Card]) -> str:

@@ -9,9 +9,9 @@ from pathlib import Path
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.records.files import save_record
 from fairest_cli.session.connection import Connection, Update
-from fairest_cli.text.board_text import clean
 from fairest_cli.text.keyboard import typed_lines
 from fairest_cli.text.narration import HELP, draw, tell_time, tell_way_back
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.moves import MOVES, STOP
 from fairest_protocol.calculation.record import BadRecord
 from fairest_protocol.messages.fields import Phase

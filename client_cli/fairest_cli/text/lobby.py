@@ -6,7 +6,7 @@ from http import HTTPStatus
 from pydantic import ValidationError
 
 from fairest_cli.session.http_pages import NoPage, fetch_page
-from fairest_cli.text.board_text import clean
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import ListedRoom, LobbyPage
 from fairest_protocol.messages.options import Spectators

@@ -7,7 +7,8 @@ from typing import Final
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.model.seal_check import describe_proof
 from fairest_cli.session.connection import Update
-from fairest_cli.text.board_text import COLUMNS, as_json_line, clean, draw_board, draw_result, format_time
+from fairest_cli.text.board_text import COLUMNS, draw_board, draw_result, format_time
+from fairest_cli.untrusted_text import as_json_line, clean
 from fairest_protocol.calculation.cards import rank, rank_name
 from fairest_protocol.calculation.moves import REDEAL
 from fairest_protocol.calculation.rules import span

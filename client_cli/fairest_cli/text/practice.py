@@ -6,8 +6,9 @@ A practice game is a value. `answer` takes a typed line and returns the game aft
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from fairest_cli.text.board_text import clean, draw_board, draw_cards, draw_score, row_head
+from fairest_cli.text.board_text import draw_board, draw_cards, draw_score, row_head
 from fairest_cli.text.rule_cards import read_seed
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import MOVES, Move
 from fairest_protocol.calculation.round import Racer, Round, start_round

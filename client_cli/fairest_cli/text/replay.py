@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from fairest_cli.text.board_text import clean, draw_board, draw_result, format_time
+from fairest_cli.text.board_text import draw_board, draw_result, format_time
 from fairest_cli.text.rule_cards import describe_counts
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.record import Record, RecordedMove, RecordedStop
 from fairest_protocol.calculation.round import Round
 from fairest_protocol.value import Value

@@ -1,68 +1,21 @@
 """One session each: a player in a room, a spectator, a bot, a race at home. They put the client's parts together."""
 
-import asyncio
 import random
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from typing import Final
 
+from fairest_cli.bots.house_room import HOUSE_PACE_SECONDS, house_room
 from fairest_cli.bots.player import play_match
 from fairest_cli.bots.policies import Policy
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.records.files import save_record
-from fairest_cli.records.receipts import receipts_folder
 from fairest_cli.session.connection import Connection, EntryRequest, Update
-from fairest_cli.session.identity import Identity, open_identity
-from fairest_cli.session.local_server import own_server
+from fairest_cli.session.identity import Identity
+from fairest_cli.session.open import MAX_ATTEMPTS, open_guest_seat, open_seat, open_view
 from fairest_cli.text.board_text import draw_result
 from fairest_cli.text.line_player import Player
 from fairest_cli.text.narration import draw, tell, tell_json, tell_news
 from fairest_protocol.calculation.record import read_record
-from fairest_protocol.messages.from_client import Create, Join
 from fairest_protocol.messages.options import RoomOptions
-
-ATTEMPTS: Final = 3
-"""How often a server that never answered is tried."""
-HOUSE_PACE_SECONDS: Final = 2.0
-"""A house bot thinks about as long as a person does."""
-
-
-@contextmanager
-def open_seat(server: str, name: str | None, request: EntryRequest) -> Iterator[Connection]:
-    """The way to a seat on a server, for the player of this name on this machine. Raises `IdentityInUse`."""
-    with open_identity(server, name) as identity:
-        yield Connection(server, identity, request, name=name, gives_up_after=ATTEMPTS, receipts=receipts_folder())
-
-
-def open_view(server: str, request: EntryRequest) -> Connection:
-    """The way to a spectator's place in a room, for nobody in particular."""
-    return Connection(server, Identity(), request, gives_up_after=ATTEMPTS)
-
-
-@asynccontextmanager
-async def house_room(
-    policy: Policy, options: RoomOptions, pace_seconds: float, *, rematches: bool
-) -> AsyncIterator[tuple[str, str]]:
-    """A server of our own with a house bot that waits in a room; yields the server's URL and the room's code.
-
-    Raises `NoServer`.
-    """
-    async with own_server() as url:
-        house = Connection(url, Identity(), Create(options=options), name="house", gives_up_after=ATTEMPTS)
-        hosting = asyncio.create_task(play_match(house, policy, random.Random(), pace_seconds, rematches=rematches))
-        try:
-            yield url, await house.entered()
-        finally:
-            hosting.cancel()
-            await asyncio.gather(hosting, return_exceptions=True)
-
-
-def open_guest_seat(url: str, room: str, *, is_person: bool) -> Connection:
-    """The way to the other seat of the house's room; who was there is forgotten with the house's server."""
-    receipts = receipts_folder() if is_person else None
-    name = "you" if is_person else "guest"
-    return Connection(url, Identity(), Join(room=room), name=name, gives_up_after=ATTEMPTS, receipts=receipts)
 
 
 async def race(server: str, name: str | None, request: EntryRequest, as_json: bool) -> None:
@@ -78,7 +31,7 @@ async def watch_room(server: str, request: EntryRequest, as_json: bool) -> None:
 
 async def let_bot_play(server: str, request: EntryRequest, policy: Policy, pace_seconds: float) -> None:
     """A bot in a seat of a room, until the match is over; then the results. Raises `Rejected`."""
-    connection = Connection(server, Identity(), request, gives_up_after=ATTEMPTS)
+    connection = Connection(server, Identity(), request, gives_up_after=MAX_ATTEMPTS)
     record = await play_match(connection, policy, random.Random(), pace_seconds)
     if record is not None:
         played = read_record(record.lines)

@@ -18,19 +18,19 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.theme import Theme
 
+from fairest_cli.bots.house_room import HOUSE_PACE_SECONDS, house_room
 from fairest_cli.bots.player import play_match
 from fairest_cli.bots.policies import POLICIES
-from fairest_cli.commands.options import BROKEN_SEAL
+from fairest_cli.exit_codes import BROKEN_SEAL
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.model.round_check import Cheated
 from fairest_cli.records.receipts import receipts_folder
 from fairest_cli.session.connection import Rejected, Update
 from fairest_cli.session.identity import IdentityInUse
 from fairest_cli.session.local_server import NoServer
+from fairest_cli.session.open import open_guest_seat, open_seat, open_view
 from fairest_cli.session.room_session import RoomSession, now_ms
-from fairest_cli.text.board_text import clean
 from fairest_cli.text.narration import tell_way_back
-from fairest_cli.text.run import HOUSE_PACE_SECONDS, house_room, open_guest_seat, open_seat, open_view
 from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.crash import keep_traceback
 from fairest_cli.tui.launch import AgainstHouse, AtHome, AtReplay, InLobby, InRoom, Start
@@ -48,6 +48,7 @@ from fairest_cli.tui.screens.waiting import WaitingRoom
 from fairest_cli.tui.screens.watch import WatchScreen
 from fairest_cli.tui.settings import Settings, load_settings, settings_path
 from fairest_cli.tui.widgets.choice_list import ChoiceList
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Join, Watch
 from fairest_protocol.messages.options import RoomOptions

@@ -5,7 +5,7 @@ import time
 import traceback
 from pathlib import Path
 
-from fairest_cli.text.board_text import clean
+from fairest_cli.untrusted_text import clean
 
 
 def keep_traceback(error: Exception, folder: Path) -> str:

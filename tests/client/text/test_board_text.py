@@ -4,8 +4,9 @@ import pytest
 
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.session.connection import Update
-from fairest_cli.text.board_text import clean, draw_board, draw_result, ranks
+from fairest_cli.text.board_text import draw_board, draw_result, ranks
 from fairest_cli.text.narration import tell, tell_json, tell_time
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.board import lay_out
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import MOVES

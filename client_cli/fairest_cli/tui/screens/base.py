@@ -10,11 +10,12 @@ from textual.screen import Screen
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.session.connection import Update
 from fairest_cli.session.room_session import RoomSession
-from fairest_cli.text.board_text import clean, format_time
+from fairest_cli.text.board_text import format_time
 from fairest_cli.tui.board.card_style import CardStyle, card_style_of
 from fairest_cli.tui.screens.keys import KeysScreen
 from fairest_cli.tui.settings import Settings
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.board import Board
 
 if TYPE_CHECKING:

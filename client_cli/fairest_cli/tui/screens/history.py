@@ -12,12 +12,12 @@ from textual.widgets.option_list import Option
 
 from fairest_cli.records.files import records_folder
 from fairest_cli.records.history import PastMatch, past_matches, tell_match
-from fairest_cli.text.board_text import clean
 from fairest_cli.tui.board.card_style import QUIET
 from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_cli.tui.widgets.text_lines import TextLines
+from fairest_cli.untrusted_text import clean
 
 
 class HistoryScreen(FairestScreen):

@@ -10,11 +10,11 @@ from textual.containers import Vertical
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from fairest_cli.text.board_text import clean
 from fairest_cli.text.lobby import NoLobby, fetch_lobby, what_is_played, who_plays
 from fairest_cli.tui.board.card_style import GOLD, QUIET, foot
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.widgets.text_lines import TextLines
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import ListedRoom, LobbyPage
 from fairest_protocol.messages.options import Spectators

@@ -7,13 +7,13 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from fairest_cli.text.board_text import clean
 from fairest_cli.text.replay import draw_heading
 from fairest_cli.tui.board.card_style import QUIET
 from fairest_cli.tui.board.timeline import Timeline
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_cli.tui.widgets.timeline_view import TimelineView
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.record import Record
 
 

@@ -12,13 +12,14 @@ from fairest_cli.model.seal_check import describe_proof
 from fairest_cli.records.files import short_path
 from fairest_cli.session.progress import progress_of
 from fairest_cli.session.room_session import RoomSession
-from fairest_cli.text.board_text import clean, draw_score, format_time
+from fairest_cli.text.board_text import draw_score, format_time
 from fairest_cli.tui.board.card_style import GOLD, QUIET, foot
 from fairest_cli.tui.board.progress_chart import STYLES, draw_curve
 from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_cli.tui.widgets.text_lines import TextLines
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.round import Outcome
 from fairest_protocol.messages.fields import Phase
 

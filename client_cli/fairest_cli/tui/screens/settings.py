@@ -8,12 +8,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from fairest_cli.text.board_text import clean
 from fairest_cli.tui.board.card_style import CARD_LINES, QUIET
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.settings import Colours, Keys, Settings, save_settings
 from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
 from fairest_cli.tui.widgets.text_lines import TextLines
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.value import replace
 
