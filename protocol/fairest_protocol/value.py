@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 import msgspec
 
-__all__ = ["Value", "message_dataclass", "replace"]
+__all__ = ["Value", "message_dataclass", "replace", "replace_in_pair"]
 
 _Value = TypeVar("_Value")
 
@@ -38,3 +38,8 @@ else:
         """The next value: this one, but for these fields."""
         following = msgspec.structs.replace if isinstance(value, msgspec.Struct) else dataclasses.replace
         return following(value, **changes)
+
+
+def replace_in_pair(pair: tuple[_Value, _Value], seat: int, value: _Value) -> tuple[_Value, _Value]:
+    """Return the pair (one value for each seat) with `value` at this seat, 0 or 1."""
+    return (value, pair[1]) if seat == 0 else (pair[0], value)

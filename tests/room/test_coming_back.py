@@ -97,7 +97,7 @@ def lived(seed: int, options: RoomOptions) -> list[Step]:
 @given(seeds, any_options)
 def test_the_entries_of_a_step_are_counted_without_a_word_of_them(seed: int, options: RoomOptions) -> None:
     for step in lived(seed, options):
-        assert count_entries(step) == len(project(step).news), step.event
+        assert count_entries(step) == len(project(step).entries), step.event
 
 
 @given(seeds, any_options, viewers)

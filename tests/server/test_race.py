@@ -13,7 +13,7 @@ from redis.asyncio import Redis
 from fairest_cli.bots.policies import choose_greedy
 from fairest_protocol.calculation import rules as calculation_rules
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.calculation.record import read_record
+from fairest_protocol.calculation.record_parser import read_record
 from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.messages.entries import Moved
 from fairest_protocol.messages.fields import Phase

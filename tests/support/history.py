@@ -83,7 +83,7 @@ def _check_results(room: str, steps: Sequence[Step]) -> Iterator[str]:
 
 
 def _told(step: Step) -> list[Entry]:
-    return [decode_entry(news.text) for news in project(step).news]
+    return [decode_entry(entry.text) for entry in project(step).entries]
 
 
 def _check_sight(sight: ViewerTranscript, steps: Sequence[Step]) -> Iterator[str]:

@@ -101,7 +101,7 @@ async def _compare(redis: BatchingRedis, room: str, everybody: list[WireClient])
     sights = [ViewerTranscript(each.seat, each.heard) for each in everybody]
     problems = check_history(room, await Log(redis).read(room), sights)
     logged = map(project, await read_steps(redis, room))
-    told = {"the log": [decode_entry(news.text) for step in logged for news in step.news]}
+    told = {"the log": [decode_entry(entry.text) for step in logged for entry in step.entries]}
     for each in everybody:
         views = [message for message in each.heard if isinstance(message, View)]
         told[f"viewer {each.seat}"] = [entry for view in views for entry in view.entries]

@@ -29,7 +29,7 @@ from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.scene import Scene
-from fairest_protocol.value import Value, replace
+from fairest_protocol.value import Value, replace, replace_in_pair
 
 Pair = tuple[bytes | None, bytes | None]
 Logs = tuple[tuple[Shown, ...], tuple[Shown, ...]]
@@ -220,13 +220,13 @@ def _with_hash(seal: SealCheck, seat: int, entropy_hash: bytes) -> SealCheck:
         raise Cheated("The server shows another entropy hash for us than the one that we sent.")
     if seat != seal.seat and bond is not None and bond.other_hash not in (None, entropy_hash):
         raise Cheated("The other player was bound anew after we had shown our entropy.")
-    return replace(seal, hashes=_put(seal.hashes, seat, entropy_hash))
+    return replace(seal, hashes=replace_in_pair(seal.hashes, seat, entropy_hash))
 
 
 def _with_entropy(seal: SealCheck, seat: int, entropy: bytes) -> SealCheck:
     if commit_entropy(_round_of(seal), seat, entropy) != seal.hashes[seat]:
         raise Cheated(f"The entropy of seat {seat + 1} does not belong to the hash that was shown before.")
-    return replace(seal, entropies=_put(seal.entropies, seat, entropy))
+    return replace(seal, entropies=replace_in_pair(seal.entropies, seat, entropy))
 
 
 def _dealt(seal: SealCheck, entry: entries.Dealt, options: RoomOptions) -> SealCheck:
@@ -319,7 +319,3 @@ def _round_of(seal: SealCheck) -> bytes:
     if seal.round_id is None:
         raise Cheated("The server shows part of a deal before it has committed itself to one.")
     return seal.round_id
-
-
-def _put(pair: Pair, seat: int, value: bytes) -> Pair:
-    return (value, pair[1]) if seat == 0 else (pair[0], value)

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
-from fairest_protocol.calculation.record import BadRecord, Record, read_record
+from fairest_protocol.calculation.record import BadRecord, Record
+from fairest_protocol.calculation.record_parser import read_record
 from fairest_protocol.messages.from_server import MatchRecord
 
 

@@ -11,7 +11,8 @@ from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.model.signature import is_signed
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.deal import seal_deal
-from fairest_protocol.calculation.record import BadRecord, Record, RecordedRound, check_race, parse_record
+from fairest_protocol.calculation.record import BadRecord, Record, RecordedRound, check_race
+from fairest_protocol.calculation.record_parser import parse_record
 from fairest_protocol.calculation.round import Ending, undealt_outcome
 from fairest_protocol.calculation.seal import (
     commit_entropy,

@@ -14,7 +14,7 @@ from fairest_cli.session.open import MAX_ATTEMPTS, open_guest_seat, open_seat, o
 from fairest_cli.text.board_text import draw_result
 from fairest_cli.text.line_player import Player
 from fairest_cli.text.narration import draw, tell, tell_json, tell_news
-from fairest_protocol.calculation.record import read_record
+from fairest_protocol.calculation.record_parser import read_record
 from fairest_protocol.messages.options import RoomOptions
 
 

@@ -16,8 +16,8 @@ class BadRules(ValueError):
     """Rules that nobody can play, or that are not played; the text says what would be right."""
 
 
-MOST_PILES: Final = 8
-MOST_FOUNDATIONS: Final = 8
+MAX_PILES: Final = 8
+MAX_FOUNDATIONS: Final = 8
 """As many as moves have letters and digits for (`protocol.calculation.moves`)."""
 
 
@@ -108,10 +108,10 @@ def _problems(rules: Rules) -> Iterator[str]:
     """What makes these rules unplayable."""
     if rules.decks not in (1, 2):
         yield f"is for one deck or two, not {rules.decks}"
-    if rules.piles not in range(1, MOST_PILES + 1):
-        yield f"has 1 to {MOST_PILES} waste piles, not {rules.piles}"
-    if rules.foundation_count not in range(1, MOST_FOUNDATIONS + 1):
-        yield f"has 1 to {MOST_FOUNDATIONS} foundations, not {rules.foundation_count}"
+    if rules.piles not in range(1, MAX_PILES + 1):
+        yield f"has 1 to {MAX_PILES} waste piles, not {rules.piles}"
+    if rules.foundation_count not in range(1, MAX_FOUNDATIONS + 1):
+        yield f"has 1 to {MAX_FOUNDATIONS} foundations, not {rules.foundation_count}"
     if isinstance(rules.foundations, RolledFoundations):
         if not rules.starters or rules.markers:
             yield "foundations that the deal decides have starters, and no markers"

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fairest_protocol.calculation.round import Outcome
-from fairest_protocol.calculation.rules import MOST_FOUNDATIONS, MOST_PILES, Foundation
+from fairest_protocol.calculation.rules import MAX_FOUNDATIONS, MAX_PILES, Foundation
 from fairest_protocol.messages.fields import (
     CardText,
     Hash,
@@ -104,10 +104,10 @@ class Dealt(Message):
     """
 
     type: Literal["dealt"] = "dealt"
-    layout: Annotated[tuple[Foundation, ...], Field(min_length=1, max_length=MOST_FOUNDATIONS)]
+    layout: Annotated[tuple[Foundation, ...], Field(min_length=1, max_length=MAX_FOUNDATIONS)]
     starters: tuple[CardText, ...]
     markers: tuple[CardText, ...]
-    piles: Annotated[int, Field(ge=1, le=MOST_PILES)]
+    piles: Annotated[int, Field(ge=1, le=MAX_PILES)]
     redeals: Annotated[int, Field(ge=0)]
     envelopes: Annotated[tuple[tuple[Hash, ...], ...], Field(min_length=1)]
     starts_at_ms: TimeMs

@@ -83,3 +83,8 @@ LogTag = Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
 Seat = Literal[0, 1]
 TimeMs = Annotated[int, Field(ge=0, lt=2**53)]
 """Milliseconds since 1970 on the server's clock; a number that every program can count with."""
+
+
+def as_seat(number: int) -> Seat:
+    """Return the seat number, 0 or 1, as the literal type that messages and events ask for."""
+    return 1 if number else 0

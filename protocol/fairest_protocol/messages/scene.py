@@ -12,7 +12,7 @@ from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import is_card
 from fairest_protocol.calculation.moves import RESIGN, STOP
 from fairest_protocol.calculation.round import Outcome, Turn
-from fairest_protocol.calculation.rules import MOST_PILES
+from fairest_protocol.calculation.rules import MAX_PILES
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fields import CardText, Hash, Message, Name, Phase, RoundId, Secret, Signature, TimeMs
@@ -20,7 +20,7 @@ from fairest_protocol.messages.options import RoomOptions
 
 
 def _check_cards(board: Board) -> Board:
-    if len(board.layout) != len(board.foundations) or not 0 < len(board.piles) <= MOST_PILES or board.stock < 0:
+    if len(board.layout) != len(board.foundations) or not 0 < len(board.piles) <= MAX_PILES or board.stock < 0:
         raise ValueError("the board has not the shape of a board")
     for card in (board.turned or "AC", *(card for stack in (*board.foundations, *board.piles) for card in stack)):
         if not is_card(card):

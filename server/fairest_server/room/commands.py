@@ -42,7 +42,7 @@ class PlayerRequest(Value):
     """Who speaks for a seat over this link says something else that changes the room."""
 
     connection_id: str
-    word: Ready | Reveal | Rematch | Leave
+    message: Ready | Reveal | Rematch | Leave
 
 
 class ExpireDeadline(Value):

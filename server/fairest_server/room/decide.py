@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from fairest_protocol.calculation.round import Ending
 from fairest_protocol.calculation.rules import BadRules
 from fairest_protocol.calculation.seal import commit_entropy
-from fairest_protocol.messages.fields import Phase, Seat
+from fairest_protocol.messages.fields import Phase, Seat, as_seat
 from fairest_protocol.messages.from_client import Leave, Ready, Rematch, Reveal
 from fairest_protocol.messages.from_server import Accepted, Refused
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
@@ -59,8 +59,8 @@ def refuse_for_now(command: Command) -> Refused:
     match command:
         case MakeMove(number=number):
             return refuse("play", Refusal.TRY_AGAIN, number=number)
-        case PlayerRequest(word=word):
-            return refuse(word.type, Refusal.TRY_AGAIN)
+        case PlayerRequest(message=message):
+            return refuse(message.type, Refusal.TRY_AGAIN)
         case _:
             return refuse(getattr(command, "to", "create"), Refusal.TRY_AGAIN)
 
@@ -74,8 +74,8 @@ def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> 
     match command:
         case MakeMove():
             return _make_move(state, command)
-        case PlayerRequest(connection_id=connection_id, word=word):
-            return _hear(state, connection_id, word, draw_round)
+        case PlayerRequest(connection_id=connection_id, message=message):
+            return _decide_request(state, connection_id, message, draw_round)
         case TakeSeat():
             return _take_seat(state, command, draw_round)
         case Disconnect(connection_id=connection_id):
@@ -94,7 +94,7 @@ def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> 
 
 def _process_lapsed(state: RoomState, process_id: str) -> Verdict:
     return tuple(
-        Detached(seat=_seat(number), link=seat.connection_id, lapsed=True)
+        Detached(seat=as_seat(number), link=seat.connection_id, lapsed=True)
         for number, seat in enumerate(state.seats)
         if seat and seat.connection_id and seat.connection_id.startswith(f"{process_id}-")
     )
@@ -111,11 +111,6 @@ def _apply_pauses(state: RoomState, pauses: Sequence[Pause]) -> Verdict:
     )
 
 
-def _seat(number: int) -> Seat:
-    """The wire's literal seat number, for mypy."""
-    return 1 if number else 0
-
-
 def _create(state: RoomState | None, command: CreateRoom) -> Verdict:
     if state is not None:
         return refuse("create", Refusal.TRY_AGAIN, "The code drawn for this room was taken; try again.")
@@ -128,7 +123,7 @@ def _create(state: RoomState | None, command: CreateRoom) -> Verdict:
 
 
 def _sit_down(seat: int, player: str, name: str, connection_id: str) -> tuple[Event, Event]:
-    number = _seat(seat)
+    number = as_seat(seat)
     return SeatTaken(seat=number, player=player, name=name), Attached(seat=number, link=connection_id)
 
 
@@ -137,7 +132,7 @@ def _take_seat(state: RoomState, command: TakeSeat, draw_round: DrawRound) -> Ve
         return refuse(command.to, Refusal.ROOM_CLOSED)
     own = state.seat_of(command.player)
     if own is not None:
-        return (Attached(seat=_seat(own), link=command.connection_id),)
+        return (Attached(seat=as_seat(own), link=command.connection_id),)
     if command.to == "resume":
         return refuse(command.to, Refusal.NOT_SEATED)
     free = state.free_seat()
@@ -148,17 +143,17 @@ def _take_seat(state: RoomState, command: TakeSeat, draw_round: DrawRound) -> Ve
     return (*sits, draw_round()) if is_full else sits
 
 
-def _hear(
-    state: RoomState, connection_id: str, word: Ready | Reveal | Rematch | Leave, draw_round: DrawRound
+def _decide_request(
+    state: RoomState, connection_id: str, message: Ready | Reveal | Rematch | Leave, draw_round: DrawRound
 ) -> Verdict:
     seat = state.seat_of_connection(connection_id)
     if seat is None:
-        return refuse(word.type, Refusal.NOT_SEATED)
-    match word:
+        return refuse(message.type, Refusal.NOT_SEATED)
+    match message:
         case Ready():
-            return _ready(state, seat, word)
+            return _ready(state, seat, message)
         case Reveal():
-            return _reveal(state, seat, word)
+            return _reveal(state, seat, message)
         case Rematch():
             return _rematch(state, seat, draw_round)
         case Leave():
@@ -195,30 +190,30 @@ def _wrong_number(number: int, accepted: int) -> Refused:
     return refuse("play", code, f"{SENTENCES[code]} {said}", number)
 
 
-def _ready(state: RoomState, seat: Seat, word: Ready) -> Verdict:
+def _ready(state: RoomState, seat: Seat, message: Ready) -> Verdict:
     said = state.seat(seat).entropy_hash
-    if said == word.entropy_hash:
+    if said == message.entropy_hash:
         return ()
     if state.phase is not Phase.READY:
         return refuse("ready", Refusal.WRONG_PHASE, f"Nobody gets ready while the room is {state.phase}.")
-    if state.round is None or state.round.round_id != word.round:
+    if state.round is None or state.round.round_id != message.round:
         return refuse("ready", Refusal.WRONG_ROUND)
     if said is not None:
         return refuse("ready", Refusal.ALREADY_READY)
-    return (PlayerReady(seat=seat, entropy_hash=word.entropy_hash),)
+    return (PlayerReady(seat=seat, entropy_hash=message.entropy_hash),)
 
 
-def _reveal(state: RoomState, seat: Seat, word: Reveal) -> Verdict:
+def _reveal(state: RoomState, seat: Seat, message: Reveal) -> Verdict:
     holder = state.seat(seat)
-    if holder.entropy == word.entropy:
+    if holder.entropy == message.entropy:
         return ()
     if state.phase is not Phase.DEALING or state.round is None:
         return refuse("reveal", Refusal.WRONG_PHASE, f"Nothing is to be revealed while the room is {state.phase}.")
-    if state.round.round_id != word.round:
+    if state.round.round_id != message.round:
         return refuse("reveal", Refusal.WRONG_ROUND)
-    if commit_entropy(state.round.round_id, seat, word.entropy) != holder.entropy_hash:
+    if commit_entropy(state.round.round_id, seat, message.entropy) != holder.entropy_hash:
         return refuse("reveal", Refusal.WRONG_ENTROPY)
-    return (Revealed(seat=seat, entropy=word.entropy),)
+    return (Revealed(seat=seat, entropy=message.entropy),)
 
 
 def _rematch(state: RoomState, seat: Seat, draw_round: DrawRound) -> Verdict:
@@ -241,19 +236,19 @@ def _leave(state: RoomState, seat: Seat) -> Verdict:
 
 
 def _expire(state: RoomState, deadline: Deadline, draw_round: DrawRound) -> Verdict:
-    match deadline.due:
+    match deadline.kind:
         case DeadlineKind.PHASE:
             return _end_phase(state, draw_round)
         case DeadlineKind.SEAT if state.phase in (Phase.COUNTDOWN, Phase.RACING):
-            return (SeatsStopped(seats=(_seat(deadline.seat),), ending=Ending.AWAY),)
+            return (SeatsStopped(seats=(as_seat(deadline.seat),), ending=Ending.AWAY),)
         case DeadlineKind.SEAT:
-            return (SeatFreed(seat=_seat(deadline.seat), reason="away"),)
+            return (SeatFreed(seat=as_seat(deadline.seat), reason="away"),)
         case DeadlineKind.IDLE:
             return (RoomClosed(),)
 
 
 def _end_phase(state: RoomState, draw_round: DrawRound) -> tuple[Event, ...]:
-    seats = (_seat(0), _seat(1))
+    seats = (as_seat(0), as_seat(1))
     match state.phase:
         case Phase.READY:
             late = [seat for seat in seats if not state.seat(seat).entropy_hash]

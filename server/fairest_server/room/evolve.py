@@ -1,18 +1,14 @@
 """What follows from an event: the next state of a room. Pure; the event's time is the log's stamp."""
 
-from typing import TypeVar
-
 from fairest_protocol.calculation.deal import seal_deal
 from fairest_protocol.calculation.round import Ending, Outcome, Round, start_round, undealt_outcome
 from fairest_protocol.calculation.seal import make_seed
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.value import replace
+from fairest_protocol.value import replace, replace_in_pair
 from fairest_server.room import events
 from fairest_server.room.events import Event
 from fairest_server.room.phases import Trigger, next_phase
 from fairest_server.room.state import PAUSE_SECONDS, Clocks, OpenRound, RoomState, SeatState
-
-_Each = TypeVar("_Each")
 
 
 def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
@@ -29,8 +25,8 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
         case events.SeatFreed(seat=seat):
             return _freed(state, seat, at_ms)
         case events.Attached(seat=seat, link=connection_id):
-            present = _put(state.seats, seat, replace(state.seat(seat), connection_id=connection_id))
-            away_until_ms = _put(state.clocks.away_until_ms, seat, None)
+            present = replace_in_pair(state.seats, seat, replace(state.seat(seat), connection_id=connection_id))
+            away_until_ms = replace_in_pair(state.clocks.away_until_ms, seat, None)
             clocks = replace(state.clocks, away_until_ms=away_until_ms, idle_until_ms=None)
             return replace(state, seats=present, clocks=clocks)
         case events.Detached(seat=seat):
@@ -64,12 +60,7 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
 
 
 def _with_seat(state: RoomState, number: int, seat: SeatState | None) -> RoomState:
-    return replace(state, seats=_put(state.seats, number, seat))
-
-
-def _put(pair: tuple[_Each, _Each], seat: int, its: _Each) -> tuple[_Each, _Each]:
-    """What there is for each seat, with this for one of them."""
-    return (its, pair[1]) if seat == 0 else (pair[0], its)
+    return replace(state, seats=replace_in_pair(state.seats, number, seat))
 
 
 def _enter(state: RoomState, trigger: Trigger, at_ms: int, seconds: int | None) -> RoomState:
@@ -111,7 +102,7 @@ def _after_ending(state: RoomState, race: Round, at_ms: int) -> RoomState:
 
 
 def _detached(state: RoomState, seat: int, at_ms: int) -> RoomState:
-    left = _put(state.seats, seat, replace(state.seat(seat), connection_id=None))
+    left = replace_in_pair(state.seats, seat, replace(state.seat(seat), connection_id=None))
     clocks = _away_until(state.clocks, seat, at_ms + state.options.grace_seconds * 1000)
     if not any(each and each.connection_id for each in left):
         clocks = replace(clocks, idle_until_ms=at_ms + state.options.idle_seconds * 1000)
@@ -142,7 +133,7 @@ def _stand_still(state: RoomState, pause: events.Paused) -> Clocks:
 
 
 def _away_until(clocks: Clocks, seat: int, until_ms: int | None) -> Clocks:
-    return replace(clocks, away_until_ms=_put(clocks.away_until_ms, seat, until_ms))
+    return replace(clocks, away_until_ms=replace_in_pair(clocks.away_until_ms, seat, until_ms))
 
 
 def _race_seconds(state: RoomState) -> int:

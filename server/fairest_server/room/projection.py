@@ -30,7 +30,7 @@ class ProjectedStep(Value):
     """A step, what it is in the words of the wire, and what is open to everybody behind it: None is all."""
 
     step: Step
-    news: Sequence[OutgoingEntry]
+    entries: Sequence[OutgoingEntry]
     horizon: OpensAt | None
 
 

@@ -50,7 +50,7 @@ class Deadline(Value):
     """Something that happens by itself at this time on Redis' clock."""
 
     at_ms: int
-    due: DeadlineKind
+    kind: DeadlineKind
     seat: int = -1
 
 

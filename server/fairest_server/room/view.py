@@ -16,7 +16,7 @@ from fairest_protocol.messages import from_server as messages
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fast_encoding import decode_entry, encode_view
-from fairest_protocol.messages.fields import Phase, Seat
+from fairest_protocol.messages.fields import Phase, as_seat
 from fairest_protocol.messages.options import Spectators
 from fairest_protocol.messages.scene import Scene
 from fairest_protocol.value import Value
@@ -62,7 +62,7 @@ class View:
         shown: list[bytes] = []
         for each in told:
             count = len(shown)
-            for item in each.news:
+            for item in each.entries:
                 if item.opens_at is None:
                     self._release(each.horizon, shown)
                     shown.append(item.text)
@@ -98,7 +98,7 @@ class View:
                 break
             if isinstance(event, Played) and event.seat not in hidden:
                 continue
-            for item in reversed(history.project(earlier).news):
+            for item in reversed(history.project(earlier).entries):
                 if item.opens_at is None or item.seat not in hidden:
                     continue
                 if item.opens_at <= horizon:
@@ -164,7 +164,7 @@ def make_catchup(room: str, history: StepHistory, viewer: int | None, seen_upto:
         return Catchup(encode_view(seen_upto.position + 1, shown, seen.tag), seen)
     snapshot = messages.Snapshot(
         room=room,
-        seat=None if viewer is None else _number(viewer),
+        seat=None if viewer is None else as_seat(viewer),
         position=seen.position,
         tag=seen.tag,
         now_ms=now_ms,
@@ -192,7 +192,3 @@ def placed(state: RoomState) -> tuple[int, int] | None:
     if race is None or state.phase is not Phase.RACING:
         return None
     return race.racers[0].board.placed, race.racers[1].board.placed
-
-
-def _number(seat: int) -> Seat:
-    return 1 if seat else 0

@@ -10,7 +10,8 @@ import pytest
 
 from fairest_cli.records.receipt_check import BadReceipt, compare_receipt
 from fairest_cli.records.record_check import Wrong, verify_record
-from fairest_protocol.calculation.record import Record, RecordedMove, read_record
+from fairest_protocol.calculation.record import Record, RecordedMove
+from fairest_protocol.calculation.record_parser import read_record
 from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fast_encoding import encode_view

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.calculation.record import BadRecord, Record, RecordedMove, read_record
+from fairest_protocol.calculation.record import BadRecord, Record, RecordedMove
+from fairest_protocol.calculation.record_parser import read_record
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import replace
 from fairest_server.room.match_record import record_last_match
