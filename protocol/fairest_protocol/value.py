@@ -16,7 +16,7 @@ class Value(msgspec.Struct, frozen=True, gc=False):
     """What never changes. Two that say the same are equal.
 
     A value holds values, so that it is never part of a circle, and Python need not look for one. What holds somebody
-    who may hold it says `gc=True` (docs/decisions/0036-values-that-c-makes.md).
+    who may hold it says `gc=True` (docs/decisions/0021-what-a-move-costs.md).
     """
 
 

@@ -3,7 +3,7 @@
 A message that arrives whole, while nothing waits, may be dealt with where it arrives; everything else is the
 library's, and waits for `recv`, in order. A frame is written as it is, without a look at every frame before it. What
 is bypassed is ours to do: the token bucket and the bound on unsent bytes stand at both ways
-(docs/decisions/0022-a-cheap-move.md).
+(docs/decisions/0021-what-a-move-costs.md).
 """
 
 import asyncio
@@ -40,7 +40,7 @@ class FastWebSocket(ServerConnection):
         """Whether what the library has parsed so far ended with a message."""
 
     # The library leaves a connection that has gone to Python's search for circles, in which nobody is heard. Here
-    # nothing holds it any more (docs/decisions/0034-gone-at-once.md).
+    # nothing holds it any more (docs/decisions/0034-no-reference-cycles.md).
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """As the library's, with a parser, which holds the connection until it is lost."""

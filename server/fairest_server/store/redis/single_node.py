@@ -1,7 +1,7 @@
 """A single Redis behind one line: what many tasks ask of it at the same time shares a round trip.
 
 redis-py takes a connection from its pool for each command, or pipeline, which costs several times what Redis takes to
-answer (docs/decisions/0032-one-line-for-all-who-ask.md). Here whatever is asked while others are answered goes next,
+answer (docs/decisions/0032-shared-round-trips.md). Here whatever is asked while others are answered goes next,
 together, over the one connection of a `BatchConnection`. Its order is kept.
 """
 

@@ -1,0 +1,39 @@
+"""Links between the pages, and from the code to the pages, lead to files and headings that exist."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LINK = re.compile(r"\]\(([^)#\s:]*)(#[^)\s]*)?\)")
+RECORD = re.compile(r"docs/decisions/[\w./-]+?\.md")
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {"#" + re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def code_files() -> Iterator[Path]:
+    for folder in ("protocol", "server", "client_cli", "benchmarks", "tests"):
+        yield from (ROOT / folder).rglob("*.py")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_each_link_of_a_page_leads_somewhere(page: Path) -> None:
+    broken = []
+    for path, anchor in LINK.findall(page.read_text()):
+        target = (page.parent / path) if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(path + anchor)
+    assert not broken
+
+
+def test_each_decision_record_named_in_the_code_exists() -> None:
+    named = {name for file in code_files() for name in RECORD.findall(file.read_text())}
+    assert named
+    assert {name for name in named if not (ROOT / name).exists()} == set()
