@@ -173,6 +173,6 @@ async def _judge(storm: Storm, match: Match) -> None:
         except (OSError, RedisError):
             # It is being killed just now, by the storm.
             await asyncio.sleep(0.1)
-    storm.problems += [f"{match.room}: {problem}" for problem in check_history(match.room, logged, match.sights)]
+    storm.problems += [f"{match.room}: {problem}" for problem in check_history(match.room, logged, match.transcripts)]
     storm.races += 1
     storm.moves += sum(len(player.acknowledged) for player in match.players)

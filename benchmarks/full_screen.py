@@ -23,7 +23,7 @@ from benchmarks.figure import Figure
 from fairest_protocol.messages.from_client import Join
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import CLIENT_COMMAND, redis_process, serving_fleet
-from tests.support.wire_client import talking
+from tests.support.wire_client import open_client
 
 LATENCY_SECONDS = 0.05
 """One way: 100 ms there and back."""
@@ -115,7 +115,7 @@ async def _measure() -> tuple[list[float], float]:
 async def _race(url: str, client: TerminalClient, times_ms: list[float], *, is_last: bool) -> float:
     """A whole stock laid onto one pile, key by key; before it, in the last race, the idle screen."""
     room = (await client.shows(re.compile(rb"fairest join ([a-z-]+)")))[1].decode()
-    async with talking(url) as rival:
+    async with open_client(url) as rival:
         await rival.enter(Join(room=room))
         await client.shows(re.compile(rb"Press Enter"))
         client.type(b"\r")

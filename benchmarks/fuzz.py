@@ -78,7 +78,7 @@ async def _fuzz_server() -> list[Figure]:
         growth = [after - old for after, old in zip(_weigh(process.pid), before, strict=True)]
         await match.end()
         async with connect_redis(redis.url) as client:
-            problems = check_history(match.room, await Log(client).read(match.room), match.sights)
+            problems = check_history(match.room, await Log(client).read(match.room), match.transcripts)
         process.terminate()
         await process.wait()
         await reading

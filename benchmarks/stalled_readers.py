@@ -19,8 +19,8 @@ from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Play, Resume, Watch
 from tests.support.processes import redis_process, serving_fleet
-from tests.support.stalled import Stalled, stalled
-from tests.support.wire_client import WireClient, two_racing
+from tests.support.stalled import StalledClient, stalled_client
+from tests.support.wire_client import WireClient, racing_players
 
 REPEATS = 5
 TABLES = 10
@@ -73,10 +73,10 @@ def _resident_kib(status: Path) -> int:
 
 async def _race_tables(url: str, latencies_ms: list[float], stalled_spectators: int = 0) -> None:
     async with AsyncExitStack() as stack:
-        tables = [await stack.enter_async_context(two_racing(url)) for _ in range(TABLES)]
+        tables = [await stack.enter_async_context(racing_players(url)) for _ in range(TABLES)]
         for number in range(stalled_spectators):
-            spectator = await stack.enter_async_context(stalled(url))
-            await spectator.say(Watch(room=tables[number % TABLES][0].room))
+            spectator = await stack.enter_async_context(stalled_client(url))
+            await spectator.send(Watch(room=tables[number % TABLES][0].room))
         players = [player for table in tables for player in table]
         await asyncio.gather(*(_race(player, latencies_ms) for player in players))
 
@@ -87,7 +87,7 @@ async def _race(player: WireClient, latencies_ms: list[float]) -> None:
     while player.scene is not None and player.scene.phase is Phase.RACING:
         own = player.scene.seats[player.seat]
         if own.has_stopped or own.board is None or not any(own.board.legal_moves()):
-            await player.hear()
+            await player.receive()
             continue
         await asyncio.sleep(chance.uniform(*PACE_SECONDS))
         since = time.perf_counter()
@@ -98,13 +98,13 @@ async def _race(player: WireClient, latencies_ms: list[float]) -> None:
 async def _race_beside_stalled(url: str, latencies_ms: list[float]) -> int:
     """Race while somebody in another room floods and never reads; returns how often it was cut off."""
     cuts = 0
-    async with two_racing(url) as (first, _):
+    async with racing_players(url) as (first, _):
 
         async def come_again_and_again() -> None:
             nonlocal cuts
             while True:
-                async with stalled(url, first.token) as silent:
-                    await silent.say(Resume(room=first.room, position=0))
+                async with stalled_client(url, first.token) as silent:
+                    await silent.send(Resume(room=first.room, position=0))
                     with contextlib.suppress(OSError):
                         await _flood(silent)
                 cuts += 1
@@ -116,7 +116,7 @@ async def _race_beside_stalled(url: str, latencies_ms: list[float]) -> int:
     return cuts
 
 
-async def _flood(silent: Stalled) -> None:
+async def _flood(silent: StalledClient) -> None:
     while True:
-        await silent.say(Play(number=9_999, move=MOVES["sa"]))
+        await silent.send(Play(number=9_999, move=MOVES["sa"]))
         await asyncio.sleep(FLOOD_PACE_SECONDS)

@@ -20,7 +20,7 @@ from fairest_protocol.messages.refusals import Breach, CloseCode, Refusal
 from fairest_server.app import StartError, running
 from fairest_server.settings import Settings
 from tests.support.certificates import make_certificate
-from tests.support.wire_client import raw, talking, two_racing, until
+from tests.support.wire_client import open_client, open_raw_client, racing_players, until
 
 Limited = Callable[..., AbstractAsyncContextManager[str]]
 
@@ -72,7 +72,7 @@ async def test_our_own_pages_named_pages_and_programs_may_connect(limited: Limit
 
 async def test_a_full_server_says_so_and_has_room_again_when_somebody_goes(limited: Limited) -> None:
     async with limited(max_connections=2) as url:
-        async with talking(url), talking(url):
+        async with open_client(url), open_client(url):
             assert await status_of(url) == 503
         async with asyncio.timeout(10):
             while await status_of(url) != 101:
@@ -80,12 +80,12 @@ async def test_a_full_server_says_so_and_has_room_again_when_somebody_goes(limit
 
 
 async def test_one_address_may_not_have_all_connections(limited: Limited) -> None:
-    async with limited(connections_per_address=2) as url, talking(url), talking(url):
+    async with limited(connections_per_address=2) as url, open_client(url), open_client(url):
         assert await status_of(url) == 429
 
 
 async def test_a_forwarded_address_is_believed_from_a_trusted_proxy_only(limited: Limited) -> None:
-    async with limited(connections_per_address=2) as url, talking(url), talking(url):
+    async with limited(connections_per_address=2) as url, open_client(url), open_client(url):
         assert await status_of(url, **{"X-Forwarded-For": "203.0.113.7"}) == 429
     async with limited(connections_per_address=1, trusted_proxies="127.0.0.0/8") as url, AsyncExitStack() as stack:
         for address in ("203.0.113.7", "203.0.113.8", "2001:db8:0:1::1", "6.6.6.6, 203.0.113.9"):
@@ -100,13 +100,13 @@ async def test_a_forwarded_address_is_believed_from_a_trusted_proxy_only(limited
 
 async def test_an_address_that_makes_too_many_players_makes_no_more_but_those_it_has_may_come(limited: Limited) -> None:
     async with limited(players_per_address=2) as url:
-        async with talking(url) as first, talking(url):
+        async with open_client(url) as first, open_client(url):
             pass
-        async with raw(url) as third:
-            refused = await third.refused(Hello())
+        async with open_raw_client(url) as third:
+            refused = await third.expect_refusal(Hello())
             assert refused.code is Refusal.TOO_MANY_PLAYERS
-            await third.say(Hello(token=first.token))
-            await third.hear_a(Welcome)
+            await third.send(Hello(token=first.token))
+            await third.receive_a(Welcome)
 
 
 async def test_words_of_a_trusted_proxy_that_are_no_address_count_as_one(limited: Limited) -> None:
@@ -133,49 +133,49 @@ async def test_an_address_is_the_same_whatever_port_a_proxy_writes_behind_it(lim
 
 
 async def test_a_player_may_not_open_rooms_without_end(limited: Limited) -> None:
-    async with limited(rooms_per_player=2) as url, talking(url) as greedy, talking(url) as other:
+    async with limited(rooms_per_player=2) as url, open_client(url) as greedy, open_client(url) as other:
         for _ in range(2):
             await greedy.enter(Create())
-            await greedy.say(Leave())
-            await greedy.hear_a(Left)
-        assert (await greedy.refused(Create())).code is Refusal.TOO_MANY_ROOMS
+            await greedy.send(Leave())
+            await greedy.receive_a(Left)
+        assert (await greedy.expect_refusal(Create())).code is Refusal.TOO_MANY_ROOMS
         await other.enter(Create())
 
 
 async def test_who_sends_faster_than_is_read_is_slowed_down_and_loses_nothing(limited: Limited) -> None:
-    async with limited(messages_per_second=100, messages_burst=10) as url, talking(url) as hasty:
+    async with limited(messages_per_second=100, messages_burst=10) as url, open_client(url) as hasty:
         loop = asyncio.get_running_loop()
         since = loop.time()
         for number in range(1, 61):
-            await hasty.say(Play(number=number, move=MOVES["sa"]))
+            await hasty.send(Play(number=number, move=MOVES["sa"]))
         for number in range(1, 61):
-            assert (await hasty.hear_a(Refused)).number == number
+            assert (await hasty.receive_a(Refused)).number == number
         assert loop.time() - since >= 0.45
 
 
 async def test_who_does_not_stop_flooding_is_cut_off_and_the_other_player_is_not_harmed(limited: Limited) -> None:
     async with (
         limited(messages_per_second=50, messages_burst=100, flood_seconds=0.3) as url,
-        two_racing(url) as (first, second),
+        racing_players(url) as (first, second),
     ):
 
         async def flood() -> None:
             while True:
-                await first.say(Play(number=9_999, move=MOVES["sa"]))
+                await first.send(Play(number=9_999, move=MOVES["sa"]))
                 # The server runs in this loop too.
                 await asyncio.sleep(0)
 
         flooding = asyncio.create_task(flood())
         async with asyncio.timeout(20):
-            while not isinstance(message := await first.hear(), Error):
+            while not isinstance(message := await first.receive(), Error):
                 continue
         assert message.code is Breach.TOO_FAST
         await asyncio.gather(flooding, return_exceptions=True)
         await first.socket.wait_closed()
         assert first.socket.close_code == CloseCode.TOO_FAST
         await second.play("sa")
-        async with talking(url, token=first.token) as again:
-            assert (await again.enter_again(first.room)).scene.seats[0].moves == 0
+        async with open_client(url, token=first.token) as again:
+            assert (await again.resume(first.room)).scene.seats[0].moves == 0
 
 
 async def test_a_server_with_a_certificate_speaks_tls_only(limited: Limited, tmp_path: Path) -> None:
@@ -219,10 +219,10 @@ def test_settings_that_make_no_sense_are_refused_with_what_to_write(settings: di
 
 async def test_a_room_that_somebody_leaves_and_enters_again_counts_once(limited: Limited) -> None:
     """Coming back is not opening."""
-    async with limited(rooms_per_player=1) as url, talking(url) as player:
+    async with limited(rooms_per_player=1) as url, open_client(url) as player:
         room = (await player.enter(Create())).room
-        async with talking(url, token=player.token) as again:
-            assert isinstance(await again.enter_again(room), Snapshot)
+        async with open_client(url, token=player.token) as again:
+            assert isinstance(await again.resume(room), Snapshot)
 
 
 def cut_off(reason: str) -> float:
@@ -240,8 +240,8 @@ async def until_cut_off(reason: str, count: float) -> None:
 
 async def test_frames_that_are_too_big_are_counted(limited: Limited) -> None:
     before = cut_off("too_big")
-    async with limited(max_frame_bytes=1_000) as url, talking(url) as player:
-        await player.say("x" * 1_001)
+    async with limited(max_frame_bytes=1_000) as url, open_client(url) as player:
+        await player.send("x" * 1_001)
         await player.socket.wait_closed()
         assert player.socket.close_code == CloseCode.TOO_BIG
         await until_cut_off("too_big", before + 1)
@@ -249,7 +249,7 @@ async def test_frames_that_are_too_big_are_counted(limited: Limited) -> None:
 
 async def test_clients_that_answer_no_ping_are_counted(limited: Limited) -> None:
     before = cut_off("silent")
-    async with limited(heartbeat_seconds=0.2) as url, talking(url) as player:
+    async with limited(heartbeat_seconds=0.2) as url, open_client(url) as player:
         player.socket.transport.pause_reading()
         await until_cut_off("silent", before + 1)
         player.socket.transport.resume_reading()
@@ -261,11 +261,11 @@ async def test_refusals_are_counted_wherever_they_are_decided(limited: Limited, 
         samples = [sample for metric in REGISTRY.collect() for sample in metric.samples]
         return {each.labels["code"]: each.value for each in samples if each.name == "fairest_refusals_total"}
 
-    async with limited() as url, talking(url) as player:
+    async with limited() as url, open_client(url) as player:
         if isinstance(asked, GetRecord):
             await player.enter(Create())
         before = counted()
-        code = (await player.refused(asked)).code
+        code = (await player.expect_refusal(asked)).code
         assert counted()[code] == before.get(code, 0) + 1
 
 
@@ -278,9 +278,9 @@ async def test_what_makes_the_server_read_a_whole_log_counts_as_ten_messages(lim
     async def is_slowed_down() -> bool:
         return throttled() == before + 1
 
-    async with limited(messages_burst=25, messages_per_second=1) as url, talking(url) as player:
+    async with limited(messages_burst=25, messages_per_second=1) as url, open_client(url) as player:
         await player.enter(Create())
         for _ in range(3):
             assert throttled() == before
-            await player.refused(GetRecord())
+            await player.expect_refusal(GetRecord())
         await until(is_slowed_down)

@@ -25,7 +25,7 @@ from fairest_protocol.messages.from_client import (
 from fairest_protocol.messages.from_server import Accepted, Error, Refused
 from fairest_protocol.messages.options import RoomOptions, Spectators
 from fairest_protocol.messages.refusals import Breach, CloseCode, Refusal
-from tests.support.wire_client import QUICK, WireClient, raw, talking, two_racing
+from tests.support.wire_client import QUICK, WireClient, open_client, open_raw_client, racing_players
 
 PLAY = {"type": "play", "number": 1, "move": "sa"}
 
@@ -33,7 +33,7 @@ PLAY = {"type": "play", "number": 1, "move": "sa"}
 async def close_of(client: WireClient) -> tuple[int | None, str | None]:
     with suppress(ConnectionClosed):
         while True:
-            await client.hear()
+            await client.receive()
     return client.socket.close_code, client.socket.close_reason
 
 
@@ -64,17 +64,17 @@ async def close_of(client: WireClient) -> tuple[int | None, str | None]:
 async def test_a_breach_of_the_protocol_is_named_and_ends_the_connection(
     server_url: str, frame: str | bytes, breach: Breach, word: str
 ) -> None:
-    async with talking(server_url) as client:
-        await client.say(frame)
-        error = await client.hear_a(Error)
+    async with open_client(server_url) as client:
+        await client.send(frame)
+        error = await client.receive_a(Error)
         assert error.code is breach
         assert word in error.sentence
         assert await close_of(client) == (CloseCode[breach.name], breach)
 
 
 async def test_an_oversize_frame_ends_the_connection(server_url: str) -> None:
-    async with talking(server_url) as client:
-        await client.say(" " * 5000)
+    async with open_client(server_url) as client:
+        await client.send(" " * 5000)
         code, reason = await close_of(client)
         assert code == CloseCode.TOO_BIG
         assert reason is not None
@@ -82,35 +82,35 @@ async def test_an_oversize_frame_ends_the_connection(server_url: str) -> None:
 
 
 async def test_hello_comes_first(server_url: str) -> None:
-    async with raw(server_url) as client:
-        await client.say(Create())
-        assert (await client.hear_a(Error)).code is Breach.HELLO_FIRST
+    async with open_raw_client(server_url) as client:
+        await client.send(Create())
+        assert (await client.receive_a(Error)).code is Breach.HELLO_FIRST
 
 
 async def test_hello_comes_once(server_url: str) -> None:
-    async with talking(server_url) as client:
-        await client.say(Hello())
-        assert (await client.hear_a(Error)).code is Breach.HELLO_TWICE
+    async with open_client(server_url) as client:
+        await client.send(Hello())
+        assert (await client.receive_a(Error)).code is Breach.HELLO_TWICE
 
 
 async def test_hello_comes_in_time(server_url: str) -> None:
-    async with raw(server_url) as client:
-        assert (await client.hear_a(Error)).code is Breach.HELLO_LATE
+    async with open_raw_client(server_url) as client:
+        assert (await client.receive_a(Error)).code is Breach.HELLO_LATE
         assert (await close_of(client))[0] == CloseCode.HELLO_LATE
 
 
 async def test_a_made_up_token_is_nobody(server_url: str) -> None:
-    async with raw(server_url) as client:
-        await client.say(Hello(token="A" * 43))
-        assert (await client.hear_a(Error)).code is Breach.BAD_TOKEN
+    async with open_raw_client(server_url) as client:
+        await client.send(Hello(token="A" * 43))
+        assert (await client.receive_a(Error)).code is Breach.BAD_TOKEN
 
 
 async def test_a_taken_name_is_refused_and_another_one_may_be_said(server_url: str) -> None:
-    async with talking(server_url, name="ann"), raw(server_url) as client:
-        refused = await client.refused(Hello(name="ANN"))
+    async with open_client(server_url, name="ann"), open_raw_client(server_url) as client:
+        refused = await client.expect_refusal(Hello(name="ANN"))
         assert (refused.to, refused.code) == ("hello", Refusal.NAME_TAKEN)
-        await client.say(Hello(name="bob"))
-        assert (await client.hear()).type == "welcome"
+        await client.send(Hello(name="bob"))
+        assert (await client.receive()).type == "welcome"
 
 
 @pytest.mark.parametrize(
@@ -127,56 +127,56 @@ async def test_a_taken_name_is_refused_and_another_one_may_be_said(server_url: s
     ],
 )
 async def test_outside_of_a_room_what_may_not_be_is_refused(server_url: str, message: Any, code: Refusal) -> None:
-    async with talking(server_url) as client:
-        refused = await client.refused(message)
+    async with open_client(server_url) as client:
+        refused = await client.expect_refusal(message)
         assert (refused.to, refused.code) == (message.type, code)
         assert refused.sentence.endswith(".")
 
 
 async def test_a_bad_combination_of_rules_is_refused_with_what_would_be_right(server_url: str) -> None:
-    async with talking(server_url) as client:
-        refused = await client.refused(Create(options=RoomOptions(rules="senior", piles=9)))
+    async with open_client(server_url) as client:
+        refused = await client.expect_refusal(Create(options=RoomOptions(rules="senior", piles=9)))
         assert refused.sentence == "Senior is played with 4 to 8 piles, not 9."
 
 
 async def test_a_full_room_takes_no_third_player(server_url: str) -> None:
-    async with two_racing(server_url) as (first, _), talking(server_url) as third:
-        assert (await third.refused(Join(room=first.room))).code is Refusal.ROOM_FULL
+    async with racing_players(server_url) as (first, _), open_client(server_url) as third:
+        assert (await third.expect_refusal(Join(room=first.room))).code is Refusal.ROOM_FULL
 
 
 async def test_who_has_no_seat_cannot_resume_one(server_url: str) -> None:
-    async with two_racing(server_url) as (first, _), talking(server_url) as third:
-        assert (await third.refused(Resume(room=first.room, position=0))).code is Refusal.NOT_SEATED
+    async with racing_players(server_url) as (first, _), open_client(server_url) as third:
+        assert (await third.expect_refusal(Resume(room=first.room, position=0))).code is Refusal.NOT_SEATED
 
 
 async def test_a_spectator_may_not_move(server_url: str) -> None:
-    async with two_racing(server_url) as (first, _), talking(server_url) as spectator:
+    async with racing_players(server_url) as (first, _), open_client(server_url) as spectator:
         await spectator.enter(Watch(room=first.room))
-        assert (await spectator.refused(Play(number=1, move=MOVES["sa"]))).code is Refusal.NOT_SEATED
+        assert (await spectator.expect_refusal(Play(number=1, move=MOVES["sa"]))).code is Refusal.NOT_SEATED
 
 
 async def test_a_closed_race_has_no_spectators(server_url: str) -> None:
     options = QUICK.model_copy(update={"spectators": Spectators.CLOSED})
-    async with two_racing(server_url, options=options) as (first, _), talking(server_url) as spectator:
-        assert (await spectator.refused(Watch(room=first.room))).code is Refusal.NO_SPECTATORS
+    async with racing_players(server_url, options=options) as (first, _), open_client(server_url) as spectator:
+        assert (await spectator.expect_refusal(Watch(room=first.room))).code is Refusal.NO_SPECTATORS
 
 
 async def test_one_connection_is_in_one_room(server_url: str) -> None:
-    async with two_racing(server_url) as (first, _):
-        assert (await first.refused(Create())).code is Refusal.ALREADY_IN_ROOM
+    async with racing_players(server_url) as (first, _):
+        assert (await first.expect_refusal(Create())).code is Refusal.ALREADY_IN_ROOM
 
 
 async def test_a_move_before_the_start_is_refused(server_url: str) -> None:
-    async with talking(server_url) as first:
+    async with open_client(server_url) as first:
         await first.enter(Create(options=QUICK))
-        assert (await first.refused(Play(number=1, move=MOVES["sa"]))).code is Refusal.RACE_NOT_STARTED
+        assert (await first.expect_refusal(Play(number=1, move=MOVES["sa"]))).code is Refusal.RACE_NOT_STARTED
 
 
 async def test_a_move_after_the_end_is_refused(server_url: str) -> None:
-    async with two_racing(server_url) as (first, second):
+    async with racing_players(server_url) as (first, second):
         await first.play("resign")
-        await second.hear_until(lambda scene: scene.outcome is not None)
-        assert (await second.refused(Play(number=1, move=MOVES["sa"]))).code is Refusal.RACE_OVER
+        await second.receive_until(lambda scene: scene.outcome is not None)
+        assert (await second.expect_refusal(Play(number=1, move=MOVES["sa"]))).code is Refusal.RACE_OVER
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ async def test_a_move_after_the_end_is_refused(server_url: str) -> None:
 async def test_a_wrong_move_is_refused_and_changes_nothing(
     server_url: str, number: int, move: str, code: Refusal
 ) -> None:
-    async with two_racing(server_url) as (first, _):
+    async with racing_players(server_url) as (first, _):
         await first.play("sa")
         await first.play("sa")
         assert first.scene is not None
@@ -207,7 +207,7 @@ async def test_a_wrong_move_is_refused_and_changes_nothing(
             needed = board.next_ranks()
             wrong = next(place for place, wanted in enumerate(needed, 1) if wanted != rank(board.piles[0][-1]))
             move = f"a{wrong}"
-        refused = await first.refused(Play(number=number, move=MOVES[move]))
+        refused = await first.expect_refusal(Play(number=number, move=MOVES[move]))
         assert (refused.code, refused.number) == (code, number)
         after = await first.play("sb")
         assert after.seats[0].moves == 3
@@ -216,43 +216,43 @@ async def test_a_wrong_move_is_refused_and_changes_nothing(
 
 
 async def test_the_last_move_sent_again_is_accepted_once(server_url: str) -> None:
-    async with two_racing(server_url) as (first, _):
+    async with racing_players(server_url) as (first, _):
         await first.play("sa")
-        await first.say(Play(number=1, move=MOVES["sa"]))
-        assert await first.hear_a(Accepted) == Accepted(number=1)
+        await first.send(Play(number=1, move=MOVES["sa"]))
+        assert await first.receive_a(Accepted) == Accepted(number=1)
         after = await first.play("sb")
         assert after.seats[0].board is not None
         assert len(after.seats[0].board.piles[0]) == 1
 
 
 async def test_entropy_that_was_not_promised_is_refused(server_url: str) -> None:
-    async with two_racing(server_url) as (first, _):
-        assert (await first.refused(Reveal(round=bytes(16), entropy=bytes(32)))).code is Refusal.WRONG_PHASE
+    async with racing_players(server_url) as (first, _):
+        assert (await first.expect_refusal(Reveal(round=bytes(16), entropy=bytes(32)))).code is Refusal.WRONG_PHASE
 
 
 async def test_a_rematch_during_the_race_is_refused(server_url: str) -> None:
-    async with two_racing(server_url) as (first, _):
-        assert (await first.refused(Rematch())).code is Refusal.WRONG_PHASE
+    async with racing_players(server_url) as (first, _):
+        assert (await first.expect_refusal(Rematch())).code is Refusal.WRONG_PHASE
 
 
 async def test_there_is_no_record_during_the_race(server_url: str) -> None:
-    async with two_racing(server_url) as (first, _):
-        assert (await first.refused(GetRecord())).code is Refusal.NO_RECORD
+    async with racing_players(server_url) as (first, _):
+        assert (await first.expect_refusal(GetRecord())).code is Refusal.NO_RECORD
 
 
 async def test_a_hostile_key_is_cut_short_and_made_printable(server_url: str) -> None:
-    async with talking(server_url) as client:
-        await client.say(json.dumps({"type": "leave", "\x1b[2J" + "x" * 500: 1}))
-        error = await client.hear_a(Error)
+    async with open_client(server_url) as client:
+        await client.send(json.dumps({"type": "leave", "\x1b[2J" + "x" * 500: 1}))
+        error = await client.receive_a(Error)
         assert "\x1b" not in error.sentence
         assert len(error.sentence) < 300
 
 
 async def test_messages_are_refused_without_harm_to_the_sender_s_race(server_url: str) -> None:
-    async with two_racing(server_url) as (first, second):
+    async with racing_players(server_url) as (first, second):
         for _ in range(20):
-            await first.say(Play(number=9, move=MOVES["sa"]))
-        refusals = [await first.hear_a(Refused) for _ in range(20)]
+            await first.send(Play(number=9, move=MOVES["sa"]))
+        refusals = [await first.receive_a(Refused) for _ in range(20)]
         assert {refused.code for refused in refusals} == {Refusal.NUMBER_FUTURE}
         await second.play("sa")
         assert encode(refusals[0]).decode() in first.frames

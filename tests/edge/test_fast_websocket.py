@@ -16,7 +16,7 @@ from fairest_protocol.messages.refusals import Refusal
 from fairest_server.app import running
 from fairest_server.edge.fast_websocket import FastWebSocket, frame_text
 from fairest_server.settings import Settings
-from tests.support.wire_client import WireClient, talking, two_racing
+from tests.support.wire_client import WireClient, open_client, racing_players
 
 MOVE = MOVES["sa"]
 
@@ -31,7 +31,7 @@ def test_a_frame_is_the_one_that_the_library_writes(size: int) -> None:
 async def racing(redis_url: str, **limits: int) -> AsyncIterator[WireClient]:
     """A player whose race is on, at a server with these limits."""
     settings = Settings.model_validate({"port": 0, "redis_url": redis_url, **limits})
-    async with running(settings) as url, two_racing(url) as (player, _):
+    async with running(settings) as url, racing_players(url) as (player, _):
         yield player
 
 
@@ -42,7 +42,7 @@ async def test_words_that_come_in_parts_keep_their_place_among_those_that_come_w
             text = encode(Play(number=number, move=MOVE)).decode()
             cut = chance.randrange(len(text))
             await player.socket.send([text[:cut], text[cut:]] if chance.random() < 0.3 else text)
-        scene = await player.hear_until(lambda scene: scene.seats[0].moves == 30)
+        scene = await player.receive_until(lambda scene: scene.seats[0].moves == 30)
         assert scene.seats[0].moves == 30
 
 
@@ -52,14 +52,14 @@ def framed(number: int) -> bytes:
 
 
 async def test_words_that_the_network_cuts_anywhere_are_heard_once_and_in_order(server_url: str) -> None:
-    async with two_racing(server_url) as (player, other):
+    async with racing_players(server_url) as (player, other):
         for number in range(1, 48):
             frame = framed(number)
             player.socket.transport.write(frame[:number])
             # When this is answered, the server has read the first part.
             await (await other.socket.ping())
             player.socket.transport.write(frame[number:])
-            scene = await player.hear_until(lambda scene: scene.seats[0].moves >= number)  # noqa: B023
+            scene = await player.receive_until(lambda scene: scene.seats[0].moves >= number)  # noqa: B023
             assert scene.seats[0].moves == number
 
 
@@ -67,20 +67,20 @@ async def test_what_looks_like_a_move_within_another_message_is_none(server_url:
     """The network cuts it out of its message exactly, behind a request that the server has just dealt with."""
     inner = framed(1)
     not_masked = bytes([0x81, 0x80 | len(inner) + 1, 0, 0, 0, 0])
-    async with two_racing(server_url) as (player, other):
+    async with racing_players(server_url) as (player, other):
         player.socket.transport.write(Frame(Opcode.TEXT, encode(GetRecord())).serialize(mask=True) + not_masked)
-        await player.hear_a(Refused)
+        await player.receive_a(Refused)
         for part in (inner, b" "):
             player.socket.transport.write(part)
             await (await other.socket.ping())
         await player.socket.wait_closed()
-        async with talking(server_url, token=player.token) as again:
-            assert (await again.enter_again(player.room)).scene.seats[0].moves == 0
+        async with open_client(server_url, token=player.token) as again:
+            assert (await again.resume(player.room)).scene.seats[0].moves == 0
 
 
 async def test_a_wire_knows_whether_it_stands_between_messages(server_url: str) -> None:
     """Else every word would go the long way, which is slower and nothing worse."""
-    async with talking(server_url) as other, talking(server_url) as player:
+    async with open_client(server_url) as other, open_client(server_url) as player:
         (wire,) = [each for each in gc.get_objects() if type(each) is FastWebSocket and peer(each) == own(player)]
         stood = [wire.is_at_message_boundary]
         for byte in framed(1):
@@ -103,22 +103,22 @@ async def test_words_that_arrive_together_are_heard_in_order(redis_url: str) -> 
         for number in range(1, 40, 3):
             player.socket.transport.write(framed(number) + framed(number + 1))
             player.socket.transport.write(framed(number + 2))
-        scene = await player.hear_until(lambda scene: scene.seats[0].moves == 39)
+        scene = await player.receive_until(lambda scene: scene.seats[0].moves == 39)
         assert scene.seats[0].moves == 39
 
 
 async def test_words_beyond_the_limit_wait_behind_those_within_it(redis_url: str) -> None:
     async with racing(redis_url, messages_burst=12, messages_per_second=100) as player:
         for number in range(1, 31):
-            await player.say(Play(number=number, move=MOVE))
-        scene = await player.hear_until(lambda scene: scene.seats[0].moves == 30)
+            await player.send(Play(number=number, move=MOVE))
+        scene = await player.receive_until(lambda scene: scene.seats[0].moves == 30)
         assert scene.seats[0].moves == 30
 
 
 async def test_a_word_does_not_overtake_one_that_takes_longer(redis_url: str) -> None:
     """The refused record is asked of Redis; the move behind it is one too far, and refused at once."""
     async with racing(redis_url) as player:
-        await player.say(GetRecord())
-        await player.say(Play(number=9, move=MOVE))
-        answers = [(await player.hear_a(Refused)).code for _ in range(2)]
+        await player.send(GetRecord())
+        await player.send(Play(number=9, move=MOVE))
+        answers = [(await player.receive_a(Refused)).code for _ in range(2)]
         assert answers == [Refusal.NO_RECORD, Refusal.NUMBER_FUTURE]

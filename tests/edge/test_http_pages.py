@@ -10,7 +10,7 @@ from fairest_server.app import running
 from fairest_server.settings import Settings
 from tests.support.ports import free_port
 from tests.support.processes import SERVER_COMMAND, redis_process, serving_fleet
-from tests.support.wire_client import talking, two_racing, until
+from tests.support.wire_client import open_client, racing_players, until
 
 
 def get(url: str, path: str) -> tuple[int, str]:
@@ -47,7 +47,7 @@ async def test_a_process_whose_redis_is_silent_is_alive_and_not_ready() -> None:
 async def test_metrics_are_for_the_operator_only(settings_for_tests: Settings) -> None:
     """In a quiet house even a total of moves says how far a player is."""
     port = free_port()
-    async with running(settings_for_tests.model_copy(update={"admin_port": port})) as url, talking(url):
+    async with running(settings_for_tests.model_copy(update={"admin_port": port})) as url, open_client(url):
         status, text = await asyncio.to_thread(get, f"http://127.0.0.1:{port}", "/metrics")
         assert status == 200
         assert 'fairest_messages_total{type="hello"}' in text
@@ -60,7 +60,7 @@ async def test_no_metric_names_a_room_or_a_player(settings_for_tests: Settings) 
     port = free_port()
     async with (
         running(settings_for_tests.model_copy(update={"admin_port": port})) as url,
-        two_racing(url) as (first, second),
+        racing_players(url) as (first, second),
     ):
         await asyncio.gather(first.play("sa"), second.play("sb"))
         _, text = await asyncio.to_thread(get, f"http://127.0.0.1:{port}", "/metrics")

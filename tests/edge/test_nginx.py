@@ -24,7 +24,7 @@ from tests.support.certificates import make_certificate
 from tests.support.history import check_history
 from tests.support.ports import free_port
 from tests.support.processes import Fleet, serving_fleet
-from tests.support.wire_client import QUICK, two_racing, until
+from tests.support.wire_client import QUICK, racing_players, until
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "nginx.conf"
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}{os.pathsep}/usr/sbin")
@@ -154,7 +154,7 @@ async def status_of(url: str, address: str = "127.0.0.9", **headers: str) -> int
 async def test_two_players_race_to_the_end_behind_nginx(site: Site, redis: BatchingRedis) -> None:
     match = await start_match((site.url,), QUICK, spectators=1)
     await match.end()
-    assert check_history(match.room, await Log(redis).read(match.room), match.sights) == []
+    assert check_history(match.room, await Log(redis).read(match.room), match.transcripts) == []
 
 
 async def test_players_go_on_with_the_other_process_when_theirs_is_killed(site: Site, redis: BatchingRedis) -> None:
@@ -162,7 +162,7 @@ async def test_players_go_on_with_the_other_process_when_theirs_is_killed(site: 
     await match.moved(3)
     await site.kill_one()
     await match.end()
-    assert check_history(match.room, await Log(redis).read(match.room), match.sights) == []
+    assert check_history(match.room, await Log(redis).read(match.room), match.transcripts) == []
     record = match.players[0].record
     assert record is not None and record.rounds[-1].outcome is not None
     assert not {score.ending for score in record.rounds[-1].outcome.scores} & {Ending.AWAY, Ending.RESIGNED}
@@ -170,7 +170,7 @@ async def test_players_go_on_with_the_other_process_when_theirs_is_killed(site: 
 
 async def test_new_players_meet_only_the_process_that_is_left(site: Site) -> None:
     await site.kill_one()
-    async with two_racing(site.url) as (first, second):
+    async with racing_players(site.url) as (first, second):
         await asyncio.gather(first.play("sa"), second.play("sb"))
 
 

@@ -13,8 +13,8 @@ from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages.from_client import Create, Join, Play, Resume, Watch
 from fairest_server.settings import Settings
 from tests.support.processes import Fleet
-from tests.support.stalled import Stalled, stalled
-from tests.support.wire_client import QUICK, talking, two_racing, until
+from tests.support.stalled import StalledClient, stalled_client
+from tests.support.wire_client import QUICK, open_client, racing_players, until
 
 HEARTBEAT = ("--heartbeat-seconds", "0.5")
 MAX_GROWTH_KIB = 16 * 1024
@@ -25,20 +25,20 @@ def resident_kib(fleet: Fleet, url: str) -> int:
     return int(status.split("VmRSS:")[1].split()[0])
 
 
-async def flood(client: Stalled) -> int:
+async def flood(client: StalledClient) -> int:
     """Ask for refusals until we are cut off; returns how often we asked."""
     asked = 0
     with contextlib.suppress(OSError):
         while True:
-            await client.say(Play(number=9_999, move=MOVES["sa"]))
+            await client.send(Play(number=9_999, move=MOVES["sa"]))
             asked += 1
     return asked
 
 
 async def test_a_spectator_that_never_reads_is_cut_off(fleet: Fleet) -> None:
     url = await fleet.start(*HEARTBEAT)
-    async with two_racing(url) as (first, second), stalled(url) as spectator:
-        await spectator.say(Watch(room=first.room))
+    async with racing_players(url) as (first, second), stalled_client(url) as spectator:
+        await spectator.send(Watch(room=first.room))
         await asyncio.gather(first.play("sa"), second.play("sa"))
         await until(spectator.is_cut_off)
         await asyncio.gather(first.play("sb"), second.play("sb"))
@@ -46,20 +46,20 @@ async def test_a_spectator_that_never_reads_is_cut_off(fleet: Fleet) -> None:
 
 async def test_a_player_that_never_reads_is_cut_off_and_away(fleet: Fleet) -> None:
     url = await fleet.start(*HEARTBEAT)
-    async with two_racing(url) as (first, second), stalled(url, first.token) as silent:
-        await silent.say(Resume(room=first.room, position=0))
+    async with racing_players(url) as (first, second), stalled_client(url, first.token) as silent:
+        await silent.send(Resume(room=first.room, position=0))
         await first.socket.wait_closed()
-        await second.hear_until(lambda scene: scene.seats[0].is_connected)
+        await second.receive_until(lambda scene: scene.seats[0].is_connected)
         await until(silent.is_cut_off)
-        await second.hear_until(lambda scene: not scene.seats[0].is_connected)
+        await second.receive_until(lambda scene: not scene.seats[0].is_connected)
 
 
 async def test_a_flood_of_answers_that_nobody_reads_takes_a_bounded_amount_of_memory(fleet: Fleet) -> None:
     url = await fleet.start("--messages-per-second", "1000000")
-    async with two_racing(url) as (first, _):
+    async with racing_players(url) as (first, _):
         before = resident_kib(fleet, url)
-        async with stalled(url, first.token) as silent:
-            await silent.say(Resume(room=first.room, position=0))
+        async with stalled_client(url, first.token) as silent:
+            await silent.send(Resume(room=first.room, position=0))
             async with asyncio.timeout(40):
                 asked = await flood(silent)
         assert asked * 100 > Settings().max_unsent_bytes
@@ -72,15 +72,15 @@ async def test_a_server_that_is_told_to_stop_is_gone_in_five_seconds_whoever_doe
 ) -> None:
     url = await fleet.start("--workers", str(workers))
     async with contextlib.AsyncExitStack() as stack:
-        first = await stack.enter_async_context(talking(url))
+        first = await stack.enter_async_context(open_client(url))
         room = (await first.enter(Create(options=QUICK))).room
         for _ in range(5):
-            spectator = await stack.enter_async_context(stalled(url))
-            await spectator.say(Watch(room=room))
-        player = await stack.enter_async_context(stalled(url))
-        await player.say(Join(room=room))
+            spectator = await stack.enter_async_context(stalled_client(url))
+            await spectator.send(Watch(room=room))
+        player = await stack.enter_async_context(stalled_client(url))
+        await player.send(Join(room=room))
         flooding = asyncio.create_task(flood(player))
-        await first.hear_until(lambda scene: bool(scene.seats[1].name))
+        await first.receive_until(lambda scene: bool(scene.seats[1].name))
         since = time.monotonic()
         async with asyncio.timeout(5):
             assert await fleet.end(url) == 0

@@ -19,7 +19,7 @@ from fairest_server.store.append_queue import AppendQueue
 from fairest_server.store.log import Log
 from fairest_server.store.log_entries import format_event
 from fairest_server.store.redis.connect import connect
-from tests.support.wire_client import WireClient, two_racing, until
+from tests.support.wire_client import WireClient, racing_players, until
 
 FIRST, SECOND = Played(seat=0, move=MOVES["sa"]), Played(seat=1, move=MOVES["sa"])
 
@@ -96,7 +96,7 @@ async def players(
     async with (
         running(settings_for_tests) as url,
         running(settings_for_tests) as other_url,
-        two_racing(url, other_url) as (first, second),
+        racing_players(url, other_url) as (first, second),
     ):
         redis: Redis = connect(redis_url)
 
@@ -113,7 +113,7 @@ async def players(
 async def move_at_once(observed: Observed, first: WireClient, second: WireClient, *, on_its_way_back: bool) -> None:
     """The first one moves, and while its append is held the second one does."""
     observed.hold_first_move(on_its_way_back=on_its_way_back)
-    await first.say(Play(number=1, move=MOVES["sa"]))
+    await first.send(Play(number=1, move=MOVES["sa"]))
     await observed.is_held.wait()
     await second.play("sa")
     await observed.both_have_heard(SECOND)
@@ -125,21 +125,21 @@ async def test_a_move_that_follows_ours_before_we_hear_of_ours_is_shown_all_the_
 ) -> None:
     """It used to be overheard, and shown when the ends of the logs were compared, within a second."""
     await move_at_once(observed, *players, on_its_way_back=True)
-    await players[0].hear_until(lambda scene: scene.seats[1].moves == 1)
+    await players[0].receive_until(lambda scene: scene.seats[1].moves == 1)
 
 
 async def test_a_move_that_comes_second_is_made_without_reading_the_log(
     observed: Observed, players: tuple[WireClient, WireClient]
 ) -> None:
     await move_at_once(observed, *players, on_its_way_back=False)
-    await players[0].hear_until(lambda scene: scene.seats[0].moves == 1)
+    await players[0].receive_until(lambda scene: scene.seats[0].moves == 1)
     assert observed.rooms_read == []
 
 
 async def test_moves_made_at_once_are_shown_to_both(observed: Observed, players: tuple[WireClient, WireClient]) -> None:
     await move_at_once(observed, *players, on_its_way_back=False)
     for player in players:
-        await player.hear_until(lambda scene: [seat.moves for seat in scene.seats] == [1, 1])
+        await player.receive_until(lambda scene: [seat.moves for seat in scene.seats] == [1, 1])
 
 
 async def test_a_room_that_goes_on_while_the_ends_are_compared_is_not_read(

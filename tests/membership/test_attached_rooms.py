@@ -16,7 +16,7 @@ from fairest_server.store import keys
 from fairest_server.store.log import Log
 from fairest_server.store.processes import Processes
 from fairest_server.store.redis.connect import connect
-from tests.support.wire_client import QUICK, talking
+from tests.support.wire_client import QUICK, open_client
 
 PROCESS = "abcd1234"
 ROOMS = [f"room-{number}" for number in range(50)]
@@ -124,6 +124,6 @@ async def test_a_new_room_that_was_released_before_it_was_open_is_held_all_the_s
     looked: list[str] = []
     monkeypatch.setattr(RoomRegistry, "new_room", new_room_of)
     monkeypatch.setattr(Log, "exists", release_then_look)
-    async with running(settings_for_tests) as url, talking(url) as client:
+    async with running(settings_for_tests) as url, open_client(url) as client:
         room = (await client.enter(Create(options=QUICK))).room
         assert await redis.sismember(keys.attached_rooms(hosts[0].process_id), room)

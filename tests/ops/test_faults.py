@@ -9,7 +9,7 @@ from fairest_protocol.messages.refusals import Refusal
 from fairest_server.live.signing import SigningKey
 from fairest_server.ops.faults import contained
 from fairest_server.room.events import RoundOpened
-from tests.support.wire_client import QUICK, talking
+from tests.support.wire_client import QUICK, open_client
 
 
 def test_a_fault_is_logged_with_its_place_and_goes_no_further(capfd: pytest.CaptureFixture[str]) -> None:
@@ -39,9 +39,9 @@ async def test_a_fault_of_ours_is_told_as_try_again_and_the_room_goes_on(
     def fail(_: SigningKey) -> RoundOpened:
         raise RuntimeError("we have a bug")
 
-    async with talking(server_url) as first, talking(server_url) as second:
+    async with open_client(server_url) as first, open_client(server_url) as second:
         room = (await first.enter(Create(options=QUICK))).room
         with monkeypatch.context() as broken:
             broken.setattr(SigningKey, "draw_round", fail)
-            assert (await second.refused(Join(room=room))).code is Refusal.TRY_AGAIN
+            assert (await second.expect_refusal(Join(room=room))).code is Refusal.TRY_AGAIN
         assert (await second.enter(Join(room=room))).seat == 1

@@ -25,7 +25,7 @@ from fairest_server.live.live_room import LiveRoom
 from fairest_server.ops.gc_policy import NEWEST, configure_gc
 from fairest_server.settings import Settings
 from tests.support.certificates import make_certificate
-from tests.support.wire_client import QUICK, raw, talking, two_racing, until
+from tests.support.wire_client import QUICK, open_client, open_raw_client, racing_players, until
 
 Client = Callable[[str], Awaitable[None]]
 
@@ -64,33 +64,33 @@ def what_serves() -> list[object]:
 
 
 async def closes(url: str) -> None:
-    async with talking(url):
+    async with open_client(url):
         pass
 
 
 async def breaks_off(url: str) -> None:
-    async with talking(url) as client:
+    async with open_client(url) as client:
         client.socket.transport.abort()
 
 
 async def breaks_off_before_it_says_hello(url: str) -> None:
-    async with raw(url) as client:
+    async with open_raw_client(url) as client:
         client.socket.transport.abort()
 
 
 async def says_what_nobody_understands(url: str) -> None:
-    async with talking(url) as client:
-        await client.say("junk")
-        await client.hear_a(Error)
+    async with open_client(url) as client:
+        await client.send("junk")
+        await client.receive_a(Error)
         with pytest.raises(ConnectionClosed):
             await client.socket.recv()
 
 
 async def is_cut_off_for(url: str, frame: Message | bytes) -> None:
     # What the server raises for it, again and again, may keep no frames of the stack.
-    async with raw(url) as client:
-        await client.say(frame)
-        await client.hear_a(Error)
+    async with open_raw_client(url) as client:
+        await client.send(frame)
+        await client.receive_a(Error)
         with pytest.raises(ConnectionClosed):
             await client.socket.recv()
 
@@ -108,22 +108,22 @@ async def has_made_up_its_token(url: str) -> None:
 
 
 async def sends_a_text_that_is_none(url: str) -> None:
-    async with talking(url) as client:
+    async with open_client(url) as client:
         await client.socket.send(b"\xff", text=True)
         with pytest.raises(ConnectionClosed):
             await client.socket.recv()
 
 
 async def sends_a_frame_that_is_none(url: str) -> None:
-    async with talking(url) as client:
+    async with open_client(url) as client:
         client.socket.transport.write(b"\xff" * 20)
         with pytest.raises(ConnectionClosed):
             await client.socket.recv()
 
 
 async def never_says_hello(url: str) -> None:
-    async with raw(url) as client:
-        await client.hear_a(Error)
+    async with open_raw_client(url) as client:
+        await client.receive_a(Error)
         with pytest.raises(ConnectionClosed):
             await client.socket.recv()
 
@@ -171,36 +171,36 @@ async def comes_from_another_page(url: str) -> None:
 
 
 async def asks_for_a_room_that_is_not_there(url: str) -> None:
-    async with talking(url) as client:
-        await client.refused(Join(room="quiet-amber-otter"))
+    async with open_client(url) as client:
+        await client.expect_refusal(Join(room="quiet-amber-otter"))
 
 
 async def leaves_its_room(url: str) -> None:
-    async with talking(url) as client:
+    async with open_client(url) as client:
         await client.enter(Create(options=QUICK))
-        await client.say(Leave())
-        await client.hear_a(Left)
+        await client.send(Leave())
+        await client.receive_a(Left)
 
 
 async def breaks_off_in_its_room(url: str) -> None:
-    async with talking(url) as client:
+    async with open_client(url) as client:
         await client.enter(Create(options=QUICK))
         client.socket.transport.abort()
 
 
 async def comes_back_over_another_connection(url: str) -> None:
-    async with talking(url) as client:
+    async with open_client(url) as client:
         room = (await client.enter(Create(options=QUICK))).room
-        async with talking(url, token=client.token) as again:
-            await again.say(Resume(room=room, position=0))
-            await again.hear_a(Snapshot)
+        async with open_client(url, token=client.token) as again:
+            await again.send(Resume(room=room, position=0))
+            await again.receive_a(Snapshot)
             with suppress(ConnectionClosed):
                 while True:
                     await client.socket.recv()
 
 
 async def races_and_is_watched(url: str) -> None:
-    async with two_racing(url) as (first, second), talking(url) as spectator:
+    async with racing_players(url) as (first, second), open_client(url) as spectator:
         await spectator.enter(Watch(room=first.room))
         await first.play("sa")
         await second.play("stop")

@@ -22,7 +22,7 @@ from fairest_protocol.messages.from_client import Create, Join, Leave, Watch
 from fairest_protocol.messages.from_server import Error, Left
 from fairest_server.store import keys
 from tests.support.processes import SERVER_COMMAND
-from tests.support.wire_client import QUICK, WireClient, raw, talking, two_racing
+from tests.support.wire_client import QUICK, WireClient, open_client, open_raw_client, racing_players
 
 MOVES = 30
 UNKNOWN_TOKEN = "A" * 43
@@ -55,26 +55,26 @@ class Told:
 
 
 async def _cut_off(client: WireClient, frame: str | bytes) -> None:
-    await client.say(frame)
-    await client.hear_a(Error)
+    await client.send(frame)
+    await client.receive_a(Error)
 
 
 async def _race(url: str, told: Told) -> None:
     """Moves without end, a spectator, a seat taken over, and the end of it all by a client that breaks the protocol."""
-    async with two_racing(url) as (first, second), talking(url) as spectator:
+    async with racing_players(url) as (first, second), open_client(url) as spectator:
         told.room = first.room
         await spectator.enter(Watch(room=first.room))
         for _ in range(MOVES):
             await first.play("sa")
             await second.play("sb")
-        async with talking(url, token=second.token) as again:
-            await again.enter_again(first.room)
-            await second.hear_a(Error)
+        async with open_client(url, token=second.token) as again:
+            await again.resume(first.room)
+            await second.receive_a(Error)
             await again.play("resign")
-            await first.hear_until(lambda seen: seen.phase is Phase.FINISHED)
-            await again.hear_until(lambda seen: seen.phase is Phase.FINISHED)
-            await spectator.say(Leave())
-            await spectator.hear_a(Left)
+            await first.receive_until(lambda seen: seen.phase is Phase.FINISHED)
+            await again.receive_until(lambda seen: seen.phase is Phase.FINISHED)
+            await spectator.send(Leave())
+            await spectator.receive_a(Left)
             await _cut_off(again, f'{{"type":"hello","token":"{second.token}"')
             for client in (first, second, spectator, again):
                 told.learn(client)
@@ -83,12 +83,12 @@ async def _race(url: str, told: Told) -> None:
 async def _misbehave(url: str, told: Told) -> None:
     """What bad clients do from outside of a room, with secrets in their mouths."""
     for frame in (f'{{"type":"hello","token":"{UNKNOWN_TOKEN}"}}', b"\0", f'{{"type":"hello","{UNKNOWN_TOKEN}":1}}'):
-        async with raw(url) as stranger:
+        async with open_raw_client(url) as stranger:
             await _cut_off(stranger, frame)
-    async with talking(url) as stranger:
-        await stranger.refused(Join(room="no-such-room"))
-        await stranger.refused(Watch(room="no-such-room-either"))
-        await stranger.refused(Join(room=told.room))
+    async with open_client(url) as stranger:
+        await stranger.expect_refusal(Join(room="no-such-room"))
+        await stranger.expect_refusal(Watch(room="no-such-room-either"))
+        await stranger.expect_refusal(Join(room=told.room))
         told.learn(stranger)
     with pytest.raises(InvalidStatus):
         await connect(url, additional_headers={"Origin": "https://evil.example"}, proxy=None)
@@ -97,10 +97,10 @@ async def _misbehave(url: str, told: Told) -> None:
 
 async def _break_a_log(url: str, redis: Redis, told: Told) -> None:
     """A room's newest entry is half of one that holds the server's secret; then somebody wants to see the room."""
-    async with talking(url) as host, talking(url) as guest:
+    async with open_client(url) as host, open_client(url) as guest:
         told.unreadable = (await host.enter(Create(options=QUICK))).room
         await guest.enter(Join(room=told.unreadable))
-        await host.hear_until(lambda seen: seen.phase is Phase.READY)
+        await host.receive_until(lambda seen: seen.phase is Phase.READY)
         found = await redis.xrange(keys.log(told.unreadable))
         entries = cast("list[tuple[bytes, dict[bytes, bytes]]]", found)
         opened = next(fields for _, fields in entries if b'"secret"' in fields[b"e"])
@@ -111,11 +111,11 @@ async def _break_a_log(url: str, redis: Redis, told: Told) -> None:
         await redis.xadd(keys.log(told.unreadable), torn, id=f"{index + 1}-0")
         # Errors quote the beginning and the end of what they are about.
         told.secrets.add(secret[-16:])
-        noticed = asyncio.create_task(host.hear_a(Error))
+        noticed = asyncio.create_task(host.receive_a(Error))
         while not noticed.done():
             # For a moment after somebody came, who comes is shown what was read then.
-            async with talking(url) as spectator:
-                await spectator.say(Watch(room=told.unreadable))
+            async with open_client(url) as spectator:
+                await spectator.send(Watch(room=told.unreadable))
                 await asyncio.wait([noticed], timeout=0.2)
         await noticed
 

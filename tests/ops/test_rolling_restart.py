@@ -11,14 +11,14 @@ from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.bots import Match, start_match
 from tests.support.history import check_history
 from tests.support.processes import serving_fleet
-from tests.support.wire_client import QUICK, talking, until
+from tests.support.wire_client import QUICK, open_client, until
 
 PACE_SECONDS = 0.05
 
 
 async def problems(redis: BatchingRedis, match: Match) -> list[str]:
     await match.end()
-    return check_history(match.room, await Log(redis).read(match.room), match.sights)
+    return check_history(match.room, await Log(redis).read(match.room), match.transcripts)
 
 
 async def test_processes_on_one_port_are_replaced_one_after_the_other(redis_url: str, redis: BatchingRedis) -> None:
@@ -62,7 +62,7 @@ async def test_workers_do_not_outlive_their_keeper(redis_url: str) -> None:
         url = await fleet.start("--workers", "2")
         keeper = fleet.processes[url].pid
         children = Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split()
-        async with talking(url):
+        async with open_client(url):
             await fleet.kill(url)
 
             async def are_gone() -> bool:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.certificates import make_certificate
 from tests.support.processes import SERVER_COMMAND, serving_fleet
-from tests.support.wire_client import QUICK, talking, two_racing, until
+from tests.support.wire_client import QUICK, open_client, racing_players, until
 
 WORKERS = 3
 
@@ -57,7 +57,7 @@ async def served(redis_url: str) -> AsyncIterator[Served]:
 async def test_players_race_whichever_worker_they_meet(served: Served) -> None:
     assert len(served.workers()) == WORKERS
     for _ in range(5):
-        async with two_racing(served.url, options=QUICK) as (first, second):
+        async with racing_players(served.url, options=QUICK) as (first, second):
             await first.play("sa")
             await second.play("sb")
             await first.play("resign")
@@ -71,13 +71,13 @@ async def test_a_worker_that_dies_is_replaced(served: Served) -> None:
         return len(served.workers()) == WORKERS and victim not in served.workers()
 
     await until(is_replaced)
-    async with talking(served.url):
+    async with open_client(served.url):
         pass
 
 
 async def test_all_workers_end_when_they_are_told_to(served: Served) -> None:
     workers = served.workers()
-    async with talking(served.url):
+    async with open_client(served.url):
         served.keeper.terminate()
         async with asyncio.timeout(10):
             assert await served.keeper.wait() == 0
@@ -92,7 +92,7 @@ async def test_workers_with_a_certificate_speak_tls_and_say_so(
     async with serving_fleet(redis_url) as fleet:
         url = await fleet.start("--workers", "2", "--tls-cert", str(cert), "--tls-key", str(key))
         assert url.startswith("wss://127.0.0.1:")
-        async with two_racing(url.replace("127.0.0.1", "localhost")) as (first, _):
+        async with racing_players(url.replace("127.0.0.1", "localhost")) as (first, _):
             await first.play("sa")
 
 

@@ -58,7 +58,7 @@ def go_on(table: Table) -> None:
     chance, seat = table.chance, table.chance.randrange(2)
     match table.state.phase:
         case Phase.READY if chance.random() < 0.2:
-            table.submit(table.say(seat, Leave()))
+            table.submit(table.request(seat, Leave()))
         case Phase.READY if chance.random() < 0.2:
             table.get_ready(seat)
             table.let_time_pass()
@@ -71,8 +71,8 @@ def go_on(table: Table) -> None:
             if table.state.phase is Phase.RACING and chance.random() < 0.02:
                 table.let_time_pass()
         case Phase.FINISHED if table.state.match_is_over:
-            table.submit(table.say(0, Rematch()))
-            table.submit(table.say(1, Rematch()))
+            table.submit(table.request(0, Rematch()))
+            table.submit(table.request(1, Rematch()))
         case Phase.FINISHED:
             table.let_time_pass()
 

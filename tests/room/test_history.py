@@ -22,7 +22,7 @@ def logged(steps: list[Step]) -> list[LogEntry]:
     return [LogEntry(index, step.tag, step.at_ms, step.event) for index, step in enumerate(steps, 1)]
 
 
-def sight(steps: list[Step], seat: int | None) -> ViewerTranscript:
+def transcript(steps: list[Step], seat: int | None) -> ViewerTranscript:
     """What an honest server shows: a snapshot, then view after view."""
     view = seen.views_of(steps[0].after)[seat]
     for step in steps[:4]:
@@ -37,30 +37,30 @@ def sight(steps: list[Step], seat: int | None) -> ViewerTranscript:
 
 
 STEPS = raced(3).steps
-SIGHTS = [sight(STEPS, seat) for seat in (0, 1, None)]
+TRANSCRIPTS = [transcript(STEPS, seat) for seat in (0, 1, None)]
 
 
 def test_an_honest_history_has_no_problems() -> None:
-    assert check_history(ROOM, logged(STEPS), SIGHTS) == []
+    assert check_history(ROOM, logged(STEPS), TRANSCRIPTS) == []
 
 
 def test_what_was_seen_of_a_race_that_goes_on_is_no_problem() -> None:
-    cut = [ViewerTranscript(each.seat, each.heard[: len(each.heard) // 2]) for each in SIGHTS]
+    cut = [ViewerTranscript(each.seat, each.received[: len(each.received) // 2]) for each in TRANSCRIPTS]
     assert check_history(ROOM, logged(STEPS), cut) == []
 
 
 def test_an_acknowledged_move_that_the_log_lost_is_found() -> None:
-    assert check_history(ROOM, logged(STEPS[: len(STEPS) // 2]), SIGHTS)
+    assert check_history(ROOM, logged(STEPS[: len(STEPS) // 2]), TRANSCRIPTS)
 
 
 def test_a_move_that_stands_twice_is_found() -> None:
     place = next(place for place, step in enumerate(STEPS) if isinstance(step.event, Played))
     doubled = [*STEPS[: place + 1], STEPS[place], *STEPS[place + 1 :]]
-    assert check_history(ROOM, logged(doubled), SIGHTS)
+    assert check_history(ROOM, logged(doubled), TRANSCRIPTS)
 
 
 def test_an_answer_for_a_move_that_is_not_there_is_found() -> None:
-    told = ViewerTranscript(0, [*SIGHTS[0].heard, Accepted(number=999)])
+    told = ViewerTranscript(0, [*TRANSCRIPTS[0].received, Accepted(number=999)])
     assert check_history(ROOM, logged(STEPS), [told])
 
 
@@ -79,16 +79,16 @@ def swap(views: list[FromServer]) -> list[FromServer]:
 
 def leak(_: list[FromServer]) -> list[FromServer]:
     """What the other seat was shown."""
-    return SIGHTS[1].heard
+    return TRANSCRIPTS[1].received
 
 
 @pytest.mark.parametrize("spoil", [drop, swap, leak])
 def test_a_view_that_is_not_this_viewer_s_is_found(spoil: Callable[[list[FromServer]], list[FromServer]]) -> None:
-    assert check_history(ROOM, logged(STEPS), [ViewerTranscript(0, spoil(SIGHTS[0].heard))])
+    assert check_history(ROOM, logged(STEPS), [ViewerTranscript(0, spoil(TRANSCRIPTS[0].received))])
 
 
 def test_a_snapshot_of_another_moment_is_found() -> None:
-    first = SIGHTS[0].heard[0]
+    first = TRANSCRIPTS[0].received[0]
     assert isinstance(first, Snapshot)
     wrong = first.model_copy(update={"scene": seen.scene(STEPS[0].after, seen.view(STEPS[:3], 0))})
     assert check_history(ROOM, logged(STEPS), [ViewerTranscript(0, [wrong])])

@@ -198,7 +198,7 @@ def refusals(seat: int, run: Run) -> list[bytes]:
     """What every move of this seat that is against the rules is answered."""
     board, number = run.race.racers[seat].board, run.race.racers[seat].moves
     answers = [
-        run.table.submit(run.table.say(seat, Play(number=number + ahead, move=move)))
+        run.table.submit(run.table.request(seat, Play(number=number + ahead, move=move)))
         for ahead in (0, 1, 2)
         for move in MOVES.values()
         if board.refusal(move) or ahead != 1

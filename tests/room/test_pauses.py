@@ -124,8 +124,8 @@ def test_no_time_goes_back_where_a_room_is_kept_by_a_clock_behind_that_of_the_pa
 
 def test_a_pause_in_a_second_round_is_taken_out_of_that_round(table: Table) -> None:
     table.play(0, "resign")
-    table.submit(table.say(0, Rematch()))
-    table.submit(table.say(1, Rematch()))
+    table.submit(table.request(0, Rematch()))
+    table.submit(table.request(1, Rematch()))
     table.deal()
     table.let_time_pass()
     table.play(0, "sa")

@@ -75,7 +75,7 @@ def test_who_has_a_seat_comes_back_to_it(racing: Table) -> None:
 
 
 def test_a_word_over_an_old_link_is_nobody_s(racing: Table) -> None:
-    old = racing.say(1, Leave())
+    old = racing.request(1, Leave())
     racing.submit(TakeSeat("player-1", "bob", "link-9", to="resume"))
     assert code(racing.submit(old)) is Refusal.NOT_SEATED
 
@@ -119,23 +119,24 @@ def test_other_bytes_than_those_promised_are_refused(table: Table) -> None:
 def test_who_is_ready_for_a_round_called_off_is_not_bound_to_the_next(table: Table) -> None:
     table.seat_both()
     old = Ready(round=round_of(table), entropy_hash=bytes(32))
-    table.submit(table.say(1, Leave()))
+    table.submit(table.request(1, Leave()))
     table.seat_both()
-    assert code(table.submit(table.say(0, old))) is Refusal.WRONG_ROUND
+    assert code(table.submit(table.request(0, old))) is Refusal.WRONG_ROUND
 
 
 def test_a_hash_once_sent_stays(table: Table) -> None:
     table.seat_both()
     table.get_ready(0)
     assert (
-        code(table.submit(table.say(0, Ready(round=round_of(table), entropy_hash=bytes(32))))) is Refusal.ALREADY_READY
+        code(table.submit(table.request(0, Ready(round=round_of(table), entropy_hash=bytes(32)))))
+        is Refusal.ALREADY_READY
     )
 
 
 def test_leaving_before_both_are_ready_frees_the_seat_and_opens_the_secret(table: Table) -> None:
     table.seat_both()
     table.get_ready(0)
-    table.submit(table.say(0, Leave()))
+    table.submit(table.request(0, Leave()))
     assert table.state.phase is Phase.WAITING
     assert table.state.free_seat() == 0
 
@@ -149,7 +150,7 @@ def test_leaving_after_both_are_ready_is_resigning(table: Table, phase: Phase) -
             table.reveal(seat, entropy)
     if phase is Phase.RACING:
         table.let_time_pass()
-    table.submit(table.say(1, Leave()))
+    table.submit(table.request(1, Leave()))
     finished = next(step for step in table.steps if step.after.phase is Phase.FINISHED)
     assert finished.after.round is not None
     assert finished.after.round.outcome is not None
@@ -160,7 +161,7 @@ def test_leaving_after_both_are_ready_is_resigning(table: Table, phase: Phase) -
 def test_no_move_before_the_start(table: Table) -> None:
     table.seat_both()
     table.deal()
-    assert code(table.submit(table.say(0, Play(number=1, move=MOVES["sa"])))) is Refusal.RACE_NOT_STARTED
+    assert code(table.submit(table.request(0, Play(number=1, move=MOVES["sa"])))) is Refusal.RACE_NOT_STARTED
 
 
 def test_no_move_after_the_end(racing: Table) -> None:
@@ -179,13 +180,13 @@ def test_no_move_after_stopping(racing: Table) -> None:
 def test_a_wrong_number_is_refused_for_its_own_reason(racing: Table, number: int, refusal: Refusal) -> None:
     racing.play(0, "sa")
     racing.play(0, "sb")
-    assert code(racing.submit(racing.say(0, Play(number=number, move=MOVES["sc"])))) is refusal
+    assert code(racing.submit(racing.request(0, Play(number=number, move=MOVES["sc"])))) is refusal
 
 
 def test_the_last_move_sent_again_is_accepted_and_not_made_again(racing: Table) -> None:
     racing.play(0, "sa")
     length = len(racing.steps)
-    assert racing.submit(racing.say(0, Play(number=1, move=MOVES["sa"]))) == Accepted(number=1)
+    assert racing.submit(racing.request(0, Play(number=1, move=MOVES["sa"]))) == Accepted(number=1)
     assert len(racing.steps) == length
 
 
@@ -239,7 +240,7 @@ def test_a_deadline_that_has_not_passed_changes_nothing(racing: Table) -> None:
 
 
 def test_a_room_that_everybody_left_is_closed(table: Table) -> None:
-    table.submit(table.say(0, Leave()))
+    table.submit(table.request(0, Leave()))
     table.let_time_pass()
     assert table.state.phase is Phase.CLOSED
     assert table.state.next_deadline() is None
@@ -247,22 +248,22 @@ def test_a_room_that_everybody_left_is_closed(table: Table) -> None:
 
 
 def test_a_closed_room_takes_nobody(table: Table) -> None:
-    table.submit(table.say(0, Leave()))
+    table.submit(table.request(0, Leave()))
     table.let_time_pass()
     assert code(table.submit(TakeSeat("player-2", "cyd", "link-2"))) is Refusal.ROOM_CLOSED
 
 
 def test_a_rematch_needs_both(racing: Table) -> None:
     racing.play(0, "resign")
-    racing.submit(racing.say(0, Rematch()))
+    racing.submit(racing.request(0, Rematch()))
     assert_phase(racing, Phase.FINISHED)
-    racing.submit(racing.say(1, Rematch()))
+    racing.submit(racing.request(1, Rematch()))
     assert_phase(racing, Phase.READY)
     assert racing.state.matches == 2
 
 
 def test_a_rematch_is_no_word_for_the_middle_of_a_race(racing: Table) -> None:
-    assert code(racing.submit(racing.say(0, Rematch()))) is Refusal.WRONG_PHASE
+    assert code(racing.submit(racing.request(0, Rematch()))) is Refusal.WRONG_PHASE
 
 
 def best_of_three() -> Table:
@@ -311,7 +312,7 @@ def test_the_record_of_a_match_holds_all_its_rounds() -> None:
 
 def test_a_round_called_off_is_opened_in_the_next_record(table: Table) -> None:
     table.seat_both()
-    table.submit(table.say(1, Leave()))
+    table.submit(table.request(1, Leave()))
     table.start()
     table.play(0, "resign")
     record = record_last_match("a-b", table.steps)

@@ -118,7 +118,7 @@ def test_a_refusal_says_nothing_about_the_leader(seed: int, eagerness: tuple[int
     """The same refused move, before and after the other seat ran ahead, gets the same bytes."""
     table = Table(seed)
     table.start()
-    refused = table.say(1, Play(number=1, move=MOVES["ab"]))
+    refused = table.request(1, Play(number=1, move=MOVES["ab"]))
     before = table.submit(refused)
     for _ in range(sum(eagerness) % 30):
         if table.state.phase is Phase.RACING and table.state.race and not table.state.race.racers[0].ending:

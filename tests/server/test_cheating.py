@@ -30,7 +30,7 @@ from fairest_server.edge import listeners
 from fairest_server.edge.session import Session
 from fairest_server.settings import Settings
 from tests.support.processes import CLIENT_COMMAND
-from tests.support.wire_client import QUICK, talking
+from tests.support.wire_client import QUICK, open_client
 
 OTHER_SECRET = bytes(range(32))
 
@@ -250,13 +250,13 @@ async def test_an_opening_withheld_is_missed_when_the_next_round_opens(cheating:
 
 
 async def test_a_round_called_off_without_its_opening_is_missed_too(cheating: CheatingServer) -> None:
-    async with cheating(WithholdsTheOpening) as url, talking(url) as guest, talking(url) as next_guest:
+    async with cheating(WithholdsTheOpening) as url, open_client(url) as guest, open_client(url) as next_guest:
         client = Client(url, Identity(), Create(options=QUICK), gives_up_after=1)
         hosting = asyncio.create_task(play_match(client, choose_greedy, random.Random(1), 0))
         room = await client.entered()
         await guest.enter(Join(room=room))
-        await guest.say(Leave())
-        await guest.hear_a(Left)
+        await guest.send(Leave())
+        await guest.receive_a(Left)
         await next_guest.enter(Join(room=room))
         with pytest.raises(Cheated, match="opens another round and never opened its commitment"):
             async with asyncio.timeout(5):

@@ -19,11 +19,11 @@ from fairest_server.store import keys
 from fairest_server.store.log import Log
 from fairest_server.store.redis.connect import connect
 from tests.support.bots import Match, start_match
-from tests.support.faulty_link import lasting
+from tests.support.faulty_link import let_fault_last
 from tests.support.history import check_history
 from tests.support.processes import serving_fleet
 from tests.support.redis_cluster import RedisCluster, other_than, redis_cluster
-from tests.support.wire_client import QUICK, WireClient, talking, two_racing, until
+from tests.support.wire_client import QUICK, WireClient, open_client, racing_players, until
 
 PACE_SECONDS = 0.02
 ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")
@@ -34,7 +34,7 @@ async def problems(cluster: RedisCluster, match: Match) -> list[str]:
     await match.end()
     async with connect(cluster.url) as redis:
         entries = await Log(redis).read(match.room)
-    return check_history(match.room, entries, match.sights)
+    return check_history(match.room, entries, match.transcripts)
 
 
 @asynccontextmanager
@@ -71,10 +71,15 @@ async def test_moves_on_one_process_are_heard_on_the_other(cluster: RedisCluster
 
 async def test_the_lobby_lists_the_rooms_of_all_nodes(cluster: RedisCluster) -> None:
     listed = QUICK.model_copy(update={"listed": True})
-    async with two_servers(cluster) as (one, two), talking(one) as first, talking(one) as second, talking(two) as third:
+    async with (
+        two_servers(cluster) as (one, two),
+        open_client(one) as first,
+        open_client(one) as second,
+        open_client(two) as third,
+    ):
         rooms = {(await client.enter(Create(options=listed))).room for client in (first, second)}
-        await third.say(GetLobby(page=0))
-        page = await third.hear_a(LobbyPage)
+        await third.send(GetLobby(page=0))
+        page = await third.receive_a(LobbyPage)
         assert {room.room for room in page.rooms} == rooms
 
 
@@ -101,7 +106,7 @@ async def test_a_frozen_node_stops_no_clock_and_no_race_on_the_others(cluster: R
         spared: WireClient | None = None
         hurt: WireClient | None = None
         while spared is None or hurt is None:
-            player, _ = await stack.enter_async_context(two_racing(*urls))
+            player, _ = await stack.enter_async_context(racing_players(*urls))
             if cluster.owner(keys.log(player.room)) is frozen:
                 hurt = player
             else:
@@ -110,10 +115,10 @@ async def test_a_frozen_node_stops_no_clock_and_no_race_on_the_others(cluster: R
         try:
             for _ in range(10):
                 await spared.play("sa")
-                await lasting((MAX_CLOCK_AGE_SECONDS + 1) / 10)
+                await let_fault_last((MAX_CLOCK_AGE_SECONDS + 1) / 10)
         finally:
             frozen.thaw()
-        entries = [entry for view in spared.heard if isinstance(view, View) for entry in view.entries]
+        entries = [entry for view in spared.received if isinstance(view, View) for entry in view.entries]
         assert not any(isinstance(entry, Paused) for entry in entries)
         await hurt.play("sa")
 

@@ -19,10 +19,10 @@ from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.connect import connect
 from tests.support.bots import Match, start_match
 from tests.support.certificates import make_tls
-from tests.support.faulty_link import FaultyLink, faulty_link, lasting
+from tests.support.faulty_link import FaultyLink, faulty_link, let_fault_last
 from tests.support.history import check_history, read_room
 from tests.support.processes import redis_process, serving_fleet
-from tests.support.wire_client import QUICK, talking, two_racing, until
+from tests.support.wire_client import QUICK, open_client, racing_players, until
 
 PACE_SECONDS = 0.02
 Fault = Callable[[FaultyLink, Match], Awaitable[None]]
@@ -37,13 +37,13 @@ async def slow(link: FaultyLink, match: Match) -> None:
 
 async def stalled_for_a_second(link: FaultyLink, _: Match) -> None:
     link.stall()
-    await lasting(1.0)
+    await let_fault_last(1.0)
     link.flow()
 
 
 async def stalled_for_longer_than_a_process_waits(link: FaultyLink, _: Match) -> None:
     link.stall()
-    await lasting(3.5)
+    await let_fault_last(3.5)
     link.flow()
 
 
@@ -56,7 +56,7 @@ async def cut_again_and_again(link: FaultyLink, match: Match) -> None:
 async def closed_for_a_second(link: FaultyLink, _: Match) -> None:
     link.is_closed = True
     link.reset()
-    await lasting(1.0)
+    await let_fault_last(1.0)
     link.is_closed = False
 
 
@@ -95,7 +95,7 @@ async def test_a_race_goes_through_a_wire_to_the_server_that_is(
         await match.moved(3)
         await fault(link, match)
         await match.end()
-        assert check_history(match.room, await Log(redis).read(match.room), match.sights) == []
+        assert check_history(match.room, await Log(redis).read(match.room), match.transcripts) == []
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
@@ -109,7 +109,7 @@ async def test_a_race_goes_through_a_wire_to_redis_that_is(fault: Fault) -> None
             redis = connect(process.url)
             logged = await Log(redis).read(match.room)
             await redis.aclose()
-            assert check_history(match.room, logged, match.sights) == []
+            assert check_history(match.room, logged, match.transcripts) == []
 
 
 async def test_a_race_goes_through_an_encrypted_wire_to_redis(tmp_path: Path) -> None:
@@ -119,11 +119,11 @@ async def test_a_race_goes_through_an_encrypted_wire_to_redis(tmp_path: Path) ->
         async with (
             faulty_link(process.socket, tls) as link,
             serving_fleet(f"rediss://localhost:{link.port}?ssl_ca_certs={cert}") as fleet,
-            two_racing(await fleet.start(), await fleet.start()) as (first, second),
+            racing_players(await fleet.start(), await fleet.start()) as (first, second),
         ):
             await first.play("sa")
             await second.play("sa")
-            await first.hear_until(lambda scene: scene.seats[1].moves == 1)
+            await first.receive_until(lambda scene: scene.seats[1].moves == 1)
 
 
 async def test_rooms_are_made_however_often_the_wire_to_redis_is_cut() -> None:
@@ -133,7 +133,7 @@ async def test_rooms_are_made_however_often_the_wire_to_redis_is_cut() -> None:
             url = await fleet.start()
 
             async def create() -> None:
-                async with talking(url) as client:
+                async with open_client(url) as client:
                     await client.enter(Create(options=QUICK))
 
             async def is_made() -> bool:
@@ -154,14 +154,14 @@ async def test_a_room_whose_creator_was_refused_is_nobodys_for_ever() -> None:
     """Redis made the room, and its answer was lost."""
     with redis_process() as process:
         redis = connect(process.url)
-        async with faulty_link(process.socket) as link, two_servers(link.url) as (url, _), talking(url) as client:
+        async with faulty_link(process.socket) as link, two_servers(link.url) as (url, _), open_client(url) as client:
             link.latency_seconds = 0.15
-            await client.say(Create(options=QUICK))
+            await client.send(Create(options=QUICK))
             while not (found := [key async for key in redis.scan_iter(match="fairest:*:log:*")]):
                 continue
             link.is_closed = True
             link.reset()
-            assert (await client.hear_a(Refused)).code is Refusal.TRY_AGAIN
+            assert (await client.receive_a(Refused)).code is Refusal.TRY_AGAIN
             link.is_closed, link.latency_seconds = False, 0.0
             room = found[0].decode().rpartition(":")[2]
 
@@ -180,18 +180,18 @@ async def test_a_seat_taken_late_is_not_held_by_a_link_that_is_gone() -> None:
             faulty_link(process.socket) as link,
             running(Settings(port=0, redis_url=process.url)) as near,
             running(Settings(port=0, redis_url=link.url)) as far,
-            talking(near) as first,
-            talking(far) as second,
-            talking(far) as spectator,
+            open_client(near) as first,
+            open_client(far) as second,
+            open_client(far) as spectator,
         ):
             room = (await first.enter(Create(options=QUICK))).room
             # The far server has the room open, and says its next word to Redis into the stalled wire.
             await spectator.enter(Watch(room=room))
             await second.enter(Join(room=room))
-            await second.say(Leave())
-            await second.hear_a(Left)
+            await second.send(Leave())
+            await second.receive_a(Left)
             link.stall()
-            await second.say(Join(room=room))
+            await second.send(Join(room=room))
             said_ms = await Log(redis).now_ms()
             await second.socket.wait_closed()
 
@@ -206,6 +206,6 @@ async def test_a_seat_taken_late_is_not_held_by_a_link_that_is_gone() -> None:
                 return seat is None or seat.connection_id is None
 
             # Whoever is welcomed by the far server went the same way to Redis, and later.
-            async with talking(far):
+            async with open_client(far):
                 await until(is_nobody_there)
         await redis.aclose()

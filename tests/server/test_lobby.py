@@ -20,7 +20,7 @@ from fairest_server.store.redis.connect import connect
 from tests.edge.test_http_pages import get
 from tests.support.processes import CLIENT_COMMAND, redis_process
 from tests.support.races import a_listed_room
-from tests.support.wire_client import QUICK, WireClient, talking, until
+from tests.support.wire_client import QUICK, WireClient, open_client, until
 
 LISTED = QUICK.model_copy(update={"listed": True})
 
@@ -31,23 +31,23 @@ async def lobby(redis: Redis) -> dict[str, ListedRoom]:
 
 
 async def test_a_listed_room_stands_in_the_lobby_until_nobody_is_there(server_url: str, redis: Redis) -> None:
-    async with talking(server_url, name="ann") as first:
+    async with open_client(server_url, name="ann") as first:
         room = (await first.enter(Create(options=LISTED))).room
         listed = (await lobby(redis))[room]
         assert (listed.phase, listed.names, listed.rules) == (Phase.WAITING, ("ann", None), "classic")
-        await first.say(Leave())
-        await first.hear_a(Left)
+        await first.send(Leave())
+        await first.receive_a(Left)
         assert await lobby(redis) == {}
 
 
 async def test_a_private_room_does_not(server_url: str, redis: Redis) -> None:
-    async with talking(server_url) as first:
+    async with open_client(server_url) as first:
         await first.enter(Create(options=QUICK))
         assert await lobby(redis) == {}
 
 
 async def test_a_live_match_is_listed_with_both_names_and_the_score(server_url: str, redis: Redis) -> None:
-    async with talking(server_url, name="ann") as first, talking(server_url, name="bob") as second:
+    async with open_client(server_url, name="ann") as first, open_client(server_url, name="bob") as second:
         room = (await first.enter(Create(options=LISTED))).room
         await second.enter(Join(room=room))
         await asyncio.gather(first.take_part_in_deal(), second.take_part_in_deal())
@@ -59,7 +59,7 @@ async def test_a_live_match_is_listed_with_both_names_and_the_score(server_url: 
 
 async def test_moves_do_not_touch_the_lobby(server_url: str, redis: Redis) -> None:
     """What it says is the same before and after a move, to the byte: nothing of a race shows."""
-    async with talking(server_url) as first, talking(server_url) as second:
+    async with open_client(server_url) as first, open_client(server_url) as second:
         room = (await first.enter(Create(options=LISTED))).room
         await second.enter(Join(room=room))
         await asyncio.gather(first.take_part_in_deal(), second.take_part_in_deal())
@@ -70,7 +70,7 @@ async def test_moves_do_not_touch_the_lobby(server_url: str, redis: Redis) -> No
 
 async def test_a_room_that_was_abandoned_leaves_the_lobby(server_url: str, redis: Redis) -> None:
     options = RoomOptions(listed=True, grace_seconds=1)
-    async with talking(server_url) as first:
+    async with open_client(server_url) as first:
         await first.enter(Create(options=options))
 
     async def is_empty() -> bool:
@@ -80,7 +80,7 @@ async def test_a_room_that_was_abandoned_leaves_the_lobby(server_url: str, redis
 
 
 async def test_a_room_whose_log_was_deleted_by_hand_leaves_the_lobby(server_url: str, redis: Redis) -> None:
-    async with talking(server_url) as first:
+    async with open_client(server_url) as first:
         room = (await first.enter(Create(options=LISTED.model_copy(update={"grace_seconds": 1})))).room
     await redis.delete(keys.log(room))
     await redis.zadd(keys.deadlines(keys.bucket(room)), {room: 1})
@@ -92,17 +92,17 @@ async def test_a_room_whose_log_was_deleted_by_hand_leaves_the_lobby(server_url:
 
 
 async def test_clients_get_the_lobby_on_their_connection_from_any_process(settings_for_tests: Settings) -> None:
-    async with running(settings_for_tests) as here, running(settings_for_tests) as there, talking(here) as first:
+    async with running(settings_for_tests) as here, running(settings_for_tests) as there, open_client(here) as first:
         room = (await first.enter(Create(options=LISTED))).room
-        async with talking(there) as other:
+        async with open_client(there) as other:
             page = await ask(other, 0)
             assert [listed.room for listed in page.rooms] == [room]
             assert (await ask(other, 7)).rooms == ()
 
 
 async def ask(client: WireClient, page: int) -> LobbyPage:
-    await client.say(GetLobby(page=page))
-    return await client.hear_a(LobbyPage)
+    await client.send(GetLobby(page=page))
+    return await client.receive_a(LobbyPage)
 
 
 async def test_however_many_ask_at_once_the_lobby_is_read_once(redis: Redis) -> None:
@@ -128,7 +128,7 @@ async def test_a_lobby_that_cannot_be_read_is_nobodys_for_ever() -> None:
 
 
 async def test_the_lobby_is_json_over_http(server_url: str) -> None:
-    async with talking(server_url) as first:
+    async with open_client(server_url) as first:
         room = (await first.enter(Create(options=LISTED))).room
         status, text = await asyncio.to_thread(get, server_url, "/lobby?page=0")
         assert status == 200
@@ -163,7 +163,7 @@ async def fairest(*words: str) -> tuple[int, str, str]:
 
 
 async def test_the_command_says_what_to_type_to_join(server_url: str) -> None:
-    async with talking(server_url, name="ann") as first:
+    async with open_client(server_url, name="ann") as first:
         room = (await first.enter(Create(options=LISTED))).room
         code, told, _ = await fairest("lobby", "--server", server_url)
         assert code == 0

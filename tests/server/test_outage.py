@@ -29,10 +29,10 @@ from fairest_server.store.processes import Processes
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.connect import connect
 from tests.support.bots import start_match
-from tests.support.faulty_link import lasting
+from tests.support.faulty_link import let_fault_last
 from tests.support.history import read_steps
 from tests.support.processes import Fleet, RedisProcess, redis_process, serving_fleet
-from tests.support.wire_client import QUICK, WireClient, talking, two_racing, until
+from tests.support.wire_client import QUICK, WireClient, open_client, racing_players, until
 
 SHORT_GRACE = QUICK.model_copy(update={"grace_seconds": 1})
 
@@ -51,7 +51,7 @@ async def redis_ms(redis: BatchingRedis) -> int:
 async def hear_entry(client: WireClient, kind: type[entries.Paused] | type[entries.Detached]) -> entries.Entry:
     """The first entry of this kind."""
     while True:
-        message = await client.hear_a(View)
+        message = await client.receive_a(View)
         for entry in message.entries:
             if isinstance(entry, kind):
                 return entry
@@ -59,29 +59,29 @@ async def hear_entry(client: WireClient, kind: type[entries.Paused] | type[entri
 
 async def test_a_seat_whose_process_was_killed_is_away_until_its_player_comes_back(fleet: Fleet) -> None:
     first_url, second_url = await fleet.start(), await fleet.start()
-    async with two_racing(first_url, second_url) as (first, second):
+    async with racing_players(first_url, second_url) as (first, second):
         await first.play("sa")
         await fleet.kill(first_url)
         detached = await hear_entry(second, entries.Detached)
         assert isinstance(detached, entries.Detached)
         assert detached.seat == 0
-        async with talking(second_url, token=first.token) as again:
-            await again.enter_again(first.room)
-            await second.hear_until(lambda scene: scene.seats[0].is_connected)
+        async with open_client(second_url, token=first.token) as again:
+            await again.resume(first.room)
+            await second.receive_until(lambda scene: scene.seats[0].is_connected)
             await again.play("sb")
 
 
 async def test_a_seat_whose_process_was_killed_stops_after_the_grace_period(fleet: Fleet) -> None:
     first_url, second_url = await fleet.start(), await fleet.start()
-    async with two_racing(first_url, second_url, options=SHORT_GRACE) as (_, second):
+    async with racing_players(first_url, second_url, options=SHORT_GRACE) as (_, second):
         await fleet.kill(first_url)
-        await second.hear_until(lambda scene: scene.seats[0].has_stopped)
+        await second.receive_until(lambda scene: scene.seats[0].has_stopped)
 
 
 async def test_a_waiting_room_of_a_killed_process_is_not_waiting_for_ever(fleet: Fleet, redis: BatchingRedis) -> None:
     """Nobody has this room open any more; the next process to start finds it all the same."""
     url = await fleet.start()
-    async with talking(url) as client:
+    async with open_client(url) as client:
         room = (await client.enter(Create(options=SHORT_GRACE))).room
         await fleet.kill(url)
 
@@ -94,7 +94,7 @@ async def test_a_waiting_room_of_a_killed_process_is_not_waiting_for_ever(fleet:
 
 async def test_a_process_that_has_lapsed_leaves_nothing_behind(fleet: Fleet, redis: BatchingRedis) -> None:
     first_url, second_url = await fleet.start(), await fleet.start()
-    async with two_racing(first_url, second_url):
+    async with racing_players(first_url, second_url):
         await fleet.kill(first_url)
 
         async def is_buried() -> bool:
@@ -109,7 +109,7 @@ async def test_all_servers_down_for_longer_than_the_grace_period_cost_nobody_a_r
     fleet: Fleet, redis: BatchingRedis
 ) -> None:
     url = await fleet.start()
-    async with two_racing(url, options=SHORT_GRACE) as (first, second):
+    async with racing_players(url, options=SHORT_GRACE) as (first, second):
         await first.play("sa")
         room, tokens = first.room, (first.token, second.token)
         await fleet.kill(url)
@@ -120,8 +120,8 @@ async def test_all_servers_down_for_longer_than_the_grace_period_cost_nobody_a_r
 
     await until(is_long_ago)
     url = await fleet.start()
-    async with talking(url, token=tokens[0]) as first, talking(url, token=tokens[1]) as second:
-        snapshot, _ = await asyncio.gather(first.enter_again(room), second.enter_again(room))
+    async with open_client(url, token=tokens[0]) as first, open_client(url, token=tokens[1]) as second:
+        snapshot, _ = await asyncio.gather(first.resume(room), second.resume(room))
         assert snapshot.scene.phase is Phase.RACING
         assert not any(seat.has_stopped for seat in snapshot.scene.seats)
         await asyncio.gather(first.play("sb"), second.play("sb"))
@@ -130,15 +130,15 @@ async def test_all_servers_down_for_longer_than_the_grace_period_cost_nobody_a_r
 async def test_a_redis_that_is_silent_sends_clients_away_and_is_forgiven(mortal_redis: RedisProcess) -> None:
     async with serving_fleet(mortal_redis.url) as fleet:
         url = await fleet.start()
-        async with two_racing(url) as (first, second):
+        async with racing_players(url) as (first, second):
             await first.play("sa")
             mortal_redis.freeze()
             async with asyncio.timeout(10):
                 await first.socket.wait_closed()
             assert first.socket.close_code == CloseCode.RESTARTING
             mortal_redis.thaw()
-            async with talking(url, token=first.token) as again:
-                await again.say(Resume(room=first.room, position=first.position, tag=first.tag))
+            async with open_client(url, token=first.token) as again:
+                await again.send(Resume(room=first.room, position=first.position, tag=first.tag))
                 again.scene, again.position, again.seat = first.scene, first.position, first.seat
                 await again.play("sb")
             await second.socket.wait_closed()
@@ -158,7 +158,7 @@ async def test_an_embedded_redis_that_is_killed_costs_nobody_a_race() -> None:
 
 async def test_a_log_that_lost_its_tail_is_not_resumed_in_the_middle(server_url: str, redis: BatchingRedis) -> None:
     """While a player was away, Redis went back in time and the log grew again, as far as before, with other moves."""
-    async with two_racing(server_url) as (first, second):
+    async with racing_players(server_url) as (first, second):
         kept = await redis.dump(keys.log(first.room))
         assert kept is not None
         await first.play("sa")
@@ -166,13 +166,13 @@ async def test_a_log_that_lost_its_tail_is_not_resumed_in_the_middle(server_url:
         await first.socket.close()
         await redis.restore(keys.log(first.room), 0, kept, replace=True)
         await second.socket.close()
-        async with talking(server_url, token=first.token) as again:
-            await again.enter_again(first.room)
+        async with open_client(server_url, token=first.token) as again:
+            await again.resume(first.room)
             await again.play("sb")
             await again.play("sb")
-        async with talking(server_url, token=first.token) as later:
-            await later.say(Resume(room=first.room, position=position, tag=tag))
-            message = await later.hear()
+        async with open_client(server_url, token=first.token) as later:
+            await later.send(Resume(room=first.room, position=position, tag=tag))
+            message = await later.receive()
             assert isinstance(message, Snapshot)
             assert message.scene.seats[0].board is not None
             assert len(message.scene.seats[0].board.piles[1]) == 2
@@ -180,7 +180,7 @@ async def test_a_log_that_lost_its_tail_is_not_resumed_in_the_middle(server_url:
 
 async def test_nobody_joins_a_room_that_its_process_has_not_written_down(server_url: str, redis: BatchingRedis) -> None:
     """A process says where it speaks before it speaks: else a kill between the two would leave a seat for ever."""
-    async with talking(server_url) as first, talking(server_url) as second:
+    async with open_client(server_url) as first, open_client(server_url) as second:
         room = (await first.enter(Create(options=QUICK))).room
         await second.enter(Join(room=room))
         held = [key async for key in redis.scan_iter(match=keys.attached_rooms("*"))]
@@ -199,7 +199,7 @@ async def test_a_room_stays_written_down_however_often_idle_rooms_are_released(
             await host.release_rooms()
             await asyncio.sleep(0)
 
-    async with running(settings_for_tests) as url, talking(url) as client, asyncio.TaskGroup() as tasks:
+    async with running(settings_for_tests) as url, open_client(url) as client, asyncio.TaskGroup() as tasks:
         room = (await client.enter(Create(options=QUICK))).room
         tasks.create_task(release_all_the_time())
         for _ in range(100):
@@ -224,7 +224,7 @@ async def test_a_reminder_that_comes_too_early_is_followed_by_another_one(
         return room
 
     monkeypatch.setattr(RoomRegistry, "hold_room", hold)
-    async with running(settings_for_tests) as url, two_racing(url):
+    async with running(settings_for_tests) as url, racing_players(url):
         host, room = opened[0]
         deadline, reminders = room.deadline, host._timers._deadlines
         assert deadline is not None
@@ -242,7 +242,7 @@ async def test_a_reminder_that_comes_too_early_is_followed_by_another_one(
 async def test_a_process_that_was_taken_for_dead_writes_down_its_rooms_again(
     server_url: str, redis: BatchingRedis
 ) -> None:
-    async with talking(server_url) as first:
+    async with open_client(server_url) as first:
         room = (await first.enter(Create(options=QUICK))).room
         held = [key async for key in redis.scan_iter(match=keys.attached_rooms("*"))]
         process_id = held[0].decode().rpartition(":")[2]
@@ -282,8 +282,8 @@ async def test_a_deadline_that_passes_while_redis_stands_still_is_not_judged_bef
         redis = connect(process.url)
         async with (
             running(Settings(port=0, redis_url=process.url)) as url,
-            talking(url) as first,
-            talking(url) as second,
+            open_client(url) as first,
+            open_client(url) as second,
         ):
             room = (await first.enter(Create(options=RoomOptions(ready_seconds=5, countdown_seconds=0)))).room
             await second.enter(Join(room=room))
@@ -298,7 +298,7 @@ async def test_a_deadline_that_passes_while_redis_stands_still_is_not_judged_bef
 
             await until(is_near)
             process.freeze()
-            await lasting(3.4)
+            await let_fault_last(3.4)
             process.thaw()
 
             async def is_judged() -> bool:
@@ -314,12 +314,12 @@ async def test_a_deadline_that_passes_while_redis_stands_still_is_not_judged_bef
 async def test_a_process_that_was_held_up_itself_sends_nobody_away(fleet: Fleet) -> None:
     """It hears Redis late, and would bring all its clients back at once just when it has no time for them."""
     url = await fleet.start()
-    async with two_racing(url) as (first, _):
+    async with racing_players(url) as (first, _):
         fleet.freeze(url)
-        await lasting(2.6)
+        await let_fault_last(2.6)
         fleet.thaw(url)
         # Until it has heard Redis again it takes no move.
-        while isinstance(await first.refused_or_view(Play(number=1, move=MOVES["sa"])), Refused):
+        while isinstance(await first.expect_refusal_or_view(Play(number=1, move=MOVES["sa"])), Refused):
             continue
 
 

@@ -28,7 +28,7 @@ from fairest_server.store import keys
 from fairest_server.store.redis.connect import connect
 from tests.support.history import read_room, read_steps
 from tests.support.processes import SERVER_COMMAND, serving_fleet
-from tests.support.wire_client import QUICK, WireClient, talking, two_racing, until
+from tests.support.wire_client import QUICK, WireClient, open_client, racing_players, until
 
 
 async def play_greedily(client: WireClient, chance: random.Random) -> Scene:
@@ -42,13 +42,13 @@ async def play_greedily(client: WireClient, chance: random.Random) -> Scene:
         if scene.phase is Phase.FINISHED:
             return scene
         if own.has_stopped or own.board is None or not any(own.board.legal_moves()):
-            await client.hear()
+            await client.receive()
         else:
             await client.play(choose_greedy(own.board, chance).text)
 
 
 async def see_the_end(spectator: WireClient) -> Scene:
-    return await spectator.hear_until(lambda scene: scene.phase is Phase.FINISHED)
+    return await spectator.receive_until(lambda scene: scene.phase is Phase.FINISHED)
 
 
 @pytest.fixture
@@ -61,13 +61,13 @@ async def two_urls(settings_for_tests: Settings) -> AsyncIterator[tuple[str, str
 async def race_and_compare(urls: tuple[str, str], watch_url: str, redis_url: str, options: RoomOptions = QUICK) -> None:
     """Race to the end under a spectator's eyes: the log, the three scenes and the record agree."""
     chance = random.Random(5)
-    async with two_racing(*urls, options=options) as (first, second), talking(watch_url) as spectator:
+    async with racing_players(*urls, options=options) as (first, second), open_client(watch_url) as spectator:
         await spectator.enter(Watch(room=first.room))
         scenes = await asyncio.gather(
             play_greedily(first, chance), play_greedily(second, chance), see_the_end(spectator)
         )
-        await second.say(GetRecord())
-        record = read_record((await second.hear_a(MatchRecord)).lines)
+        await second.send(GetRecord())
+        record = read_record((await second.receive_a(MatchRecord)).lines)
         steps = await read_steps(redis_url, first.room)
         state, moves = steps[-1].after, sum(isinstance(step.event, Played) for step in steps)
     assert state.race is not None
@@ -132,7 +132,7 @@ async def test_the_same_with_the_players_on_two_servers(two_urls: tuple[str, str
 
 
 async def test_the_stream_has_ids_without_gaps(server_url: str, redis_url: str) -> None:
-    async with two_racing(server_url) as (first, second):
+    async with racing_players(server_url) as (first, second):
         await first.play("sa")
         await second.play("sb")
         redis = connect(redis_url)
@@ -142,7 +142,7 @@ async def test_the_stream_has_ids_without_gaps(server_url: str, redis_url: str) 
 
 
 async def test_both_players_get_the_same_cards(server_url: str) -> None:
-    async with two_racing(server_url) as (first, second):
+    async with racing_players(server_url) as (first, second):
         for _ in range(10):
             assert first.scene is not None
             assert second.scene is not None
@@ -154,7 +154,7 @@ async def test_both_players_get_the_same_cards(server_url: str) -> None:
 
 
 async def test_a_late_spectator_sees_the_boards_up_to_the_horizon(server_url: str) -> None:
-    async with two_racing(server_url) as (first, second), talking(server_url) as spectator:
+    async with racing_players(server_url) as (first, second), open_client(server_url) as spectator:
         for _ in range(5):
             await first.play("sa")
         await second.play("sb")
@@ -164,36 +164,40 @@ async def test_a_late_spectator_sees_the_boards_up_to_the_horizon(server_url: st
 
 async def test_who_comes_right_after_somebody_is_shown_what_the_other_has_seen_since(server_url: str) -> None:
     """Within a moment the log is read once for both; what happened in between must not be missing."""
-    async with two_racing(server_url) as (first, second), talking(server_url) as early, talking(server_url) as late:
+    async with (
+        racing_players(server_url) as (first, second),
+        open_client(server_url) as early,
+        open_client(server_url) as late,
+    ):
         await early.enter(Watch(room=first.room))
         for move in ("sa", "sb", "sa"):
             await first.play(move)
             await second.play(move)
         scene = (await late.enter(Watch(room=first.room))).scene
-        assert await early.hear_until(lambda seen: seen.seats[0].moves == 3 and seen.seats[1].moves == 3) == scene
+        assert await early.receive_until(lambda seen: seen.seats[0].moves == 3 and seen.seats[1].moves == 3) == scene
 
 
 async def test_ahead_of_the_horizon_only_the_placed_cards_are_told(server_url: str) -> None:
-    async with two_racing(server_url) as (first, second):
+    async with racing_players(server_url) as (first, second):
         await first.play("sa")
-        assert await second.hear_a(Placed) == Placed(placed=(4, 4))
+        assert await second.receive_a(Placed) == Placed(placed=(4, 4))
 
 
 async def test_the_record_replays_to_the_result(server_url: str) -> None:
     chance = random.Random(6)
-    async with two_racing(server_url) as (first, second):
+    async with racing_players(server_url) as (first, second):
         scenes = await asyncio.gather(play_greedily(first, chance), play_greedily(second, chance))
-        await first.say(GetRecord())
-        record = read_record((await first.hear_a(MatchRecord)).lines)
+        await first.send(GetRecord())
+        record = read_record((await first.receive_a(MatchRecord)).lines)
     assert record.rounds[-1].outcome == scenes[0].outcome
 
 
 async def test_the_finished_match_is_stored_where_it_outlives_the_room(server_url: str, redis_url: str) -> None:
-    async with two_racing(server_url) as (first, second):
+    async with racing_players(server_url) as (first, second):
         await first.play("resign")
-        await second.hear_until(lambda scene: scene.phase is Phase.FINISHED)
-        await second.say(GetRecord())
-        match = (await second.hear_a(MatchRecord)).match
+        await second.receive_until(lambda scene: scene.phase is Phase.FINISHED)
+        await second.send(GetRecord())
+        match = (await second.receive_a(MatchRecord)).match
         redis = connect(redis_url)
         await until(lambda: redis.exists(keys.record(match)))
         assert await redis.ttl(keys.record(match)) > 0
@@ -201,19 +205,19 @@ async def test_the_finished_match_is_stored_where_it_outlives_the_room(server_ur
 
 
 async def test_a_rematch_keeps_the_room_and_its_spectators(server_url: str) -> None:
-    async with two_racing(server_url) as (first, second), talking(server_url) as spectator:
+    async with racing_players(server_url) as (first, second), open_client(server_url) as spectator:
         await spectator.enter(Watch(room=first.room))
         await first.play("resign")
-        await first.say(Rematch())
-        await second.say(Rematch())
+        await first.send(Rematch())
+        await second.send(Rematch())
         await asyncio.gather(first.take_part_in_deal(), second.take_part_in_deal())
-        again = await spectator.hear_until(lambda scene: scene.phase is Phase.RACING and scene.outcome is None)
+        again = await spectator.receive_until(lambda scene: scene.phase is Phase.RACING and scene.outcome is None)
         assert again.round_number == 1
 
 
 async def test_the_next_round_of_a_match_comes_by_itself(server_url: str) -> None:
     options = QUICK.model_copy(update={"best_of": 3})
-    async with two_racing(server_url, options=options) as (first, second):
+    async with racing_players(server_url, options=options) as (first, second):
         await first.play("resign")
         await asyncio.gather(first.take_part_in_deal(), second.take_part_in_deal())
         assert first.scene is not None
@@ -222,21 +226,21 @@ async def test_the_next_round_of_a_match_comes_by_itself(server_url: str) -> Non
 
 
 async def test_who_leaves_is_told_and_may_join_elsewhere(server_url: str) -> None:
-    async with talking(server_url) as client:
+    async with open_client(server_url) as client:
         room = (await client.enter(Create(options=QUICK))).room
-        await client.say(Leave())
-        await client.hear_a(Left)
+        await client.send(Leave())
+        await client.receive_a(Left)
         assert (await client.enter(Join(room=room))).seat == 0
 
 
 async def test_out_of_time_is_judged_without_anybody_asking(server_url: str) -> None:
     options = RoomOptions(countdown_seconds=0, reveal_seconds=1)
-    async with talking(server_url) as first, talking(server_url) as second:
+    async with open_client(server_url) as first, open_client(server_url) as second:
         room = (await first.enter(Create(options=options))).room
         await second.enter(Join(room=room))
         for client in (first, second):
             await client.get_ready_without_revealing()
-        over = await first.hear_until(lambda scene: scene.phase is Phase.FINISHED)
+        over = await first.receive_until(lambda scene: scene.phase is Phase.FINISHED)
         assert over.outcome is not None
         assert [score.ending for score in over.outcome.scores] == ["not_revealed", "not_revealed"]
 
@@ -244,7 +248,7 @@ async def test_out_of_time_is_judged_without_anybody_asking(server_url: str) -> 
 async def test_a_room_that_its_server_forgot_is_taken_up_by_another(two_urls: tuple[str, str], redis_url: str) -> None:
     """Both players go; the sweep of whichever process is alive ends their race when the grace period is over."""
     options = RoomOptions(countdown_seconds=0, grace_seconds=1)
-    async with two_racing(two_urls[0], options=options) as (first, _):
+    async with racing_players(two_urls[0], options=options) as (first, _):
         room = first.room
 
     async def is_waiting() -> bool:
@@ -254,7 +258,7 @@ async def test_a_room_that_its_server_forgot_is_taken_up_by_another(two_urls: tu
 
 
 async def test_keys_of_a_room_live_under_one_hash_tag(server_url: str, redis_url: str) -> None:
-    async with two_racing(server_url) as (first, _):
+    async with racing_players(server_url) as (first, _):
         redis: Redis = connect(redis_url)
         tag = f"{{{keys.bucket(first.room)}}}"
         found = [key.decode() async for key in redis.scan_iter() if first.room.encode() in key]
@@ -266,9 +270,9 @@ async def test_keys_of_a_room_live_under_one_hash_tag(server_url: str, redis_url
 async def test_what_both_players_say_while_the_server_is_busy_is_one_append(redis_url: str) -> None:
     async with serving_fleet(redis_url) as fleet:
         url = await fleet.start()
-        async with two_racing(url) as (first, second):
+        async with racing_players(url) as (first, second):
             await say_at_once(first, second, freeze=lambda: fleet.freeze(url), thaw=lambda: fleet.thaw(url))
-            await first.hear_a(View)
+            await first.receive_a(View)
             one, other = (await read_steps(redis_url, first.room))[-2:]
     assert one.tag == other.tag
 
@@ -276,9 +280,9 @@ async def test_what_both_players_say_while_the_server_is_busy_is_one_append(redi
 async def test_what_both_players_say_while_the_server_is_busy_is_one_frame_for_each(redis_url: str) -> None:
     async with serving_fleet(redis_url) as fleet:
         url = await fleet.start()
-        async with two_racing(url) as players:
+        async with racing_players(url) as players:
             await say_at_once(*players, freeze=lambda: fleet.freeze(url), thaw=lambda: fleet.thaw(url))
-            views = [await player.hear_a(View) for player in players]
+            views = [await player.receive_a(View) for player in players]
     moved = [[entry.seat for entry in view.entries if isinstance(entry, Moved)] for view in views]
     assert [sorted(seats) for seats in moved] == [[0, 1], [0, 1]]
 
@@ -289,7 +293,7 @@ async def say_at_once(
     """Both send a move while the server sleeps, and it finds both when it wakes."""
     freeze()
     for player in (first, second):
-        await player.say(Play(number=1, move=MOVES["sa"]))
+        await player.send(Play(number=1, move=MOVES["sa"]))
     thaw()
 
 
@@ -298,7 +302,7 @@ async def test_a_code_that_somebody_has_is_not_given_to_another_room(
     two_urls: tuple[str, str], place: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether that room is open in this process or in another one."""
-    async with talking(two_urls[0]) as first, talking(two_urls[place]) as second:
+    async with open_client(two_urls[0]) as first, open_client(two_urls[place]) as second:
         taken = (await first.enter(Create(options=QUICK))).room
         drawn = iter([taken, "free-amber-otter"])
         monkeypatch.setattr("fairest_server.live.registry.draw_code", lambda: next(drawn))

@@ -21,10 +21,10 @@ from fairest_server.settings import Settings
 from fairest_server.store.log import Log
 from fairest_server.store.redis.connect import connect
 from tests.support.bots import Bot, Match, start_match
-from tests.support.faulty_link import FaultyLink, faulty_link, lasting
+from tests.support.faulty_link import FaultyLink, faulty_link, let_fault_last
 from tests.support.history import check_history
 from tests.support.processes import RedisProcess, redis_process
-from tests.support.wire_client import QUICK, talking, two_racing, until
+from tests.support.wire_client import QUICK, open_client, racing_players, until
 
 ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")
 PACE_SECONDS = 0.03
@@ -48,7 +48,7 @@ async def log_of(redis_url: str, room: str) -> list[LogEntry]:
 async def problems(redis_url: str, match: Match) -> list[str]:
     """Wait for the end of a match; what its history has to complain about."""
     await match.end()
-    return check_history(match.room, await log_of(redis_url, match.room), match.sights)
+    return check_history(match.room, await log_of(redis_url, match.room), match.transcripts)
 
 
 async def test_a_redis_killed_under_always_loses_nothing_acknowledged() -> None:
@@ -68,7 +68,7 @@ async def test_a_redis_frozen_for_three_seconds_loses_nothing_and_stops_the_cloc
             match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
             await match.moved(10)
             redis.freeze()
-            await lasting(3.1)
+            await let_fault_last(3.1)
             redis.thaw()
             assert await problems(redis.url, match) == []
             assert any(isinstance(entry.event, Paused) for entry in await log_of(redis.url, match.room))
@@ -108,10 +108,10 @@ async def test_after_a_fail_over_with_a_lost_tail_everybody_goes_on_from_one_log
         second.call("REPLICAOF", "NO", "ONE")
         service.redirect(second.socket)
         await match.end()
-        final = match.sights
-        for sight in final:
-            begins = max(place for place, message in enumerate(sight.heard) if isinstance(message, Snapshot))
-            sight.heard = sight.heard[begins:]
+        final = match.transcripts
+        for transcript in final:
+            begins = max(place for place, message in enumerate(transcript.received) if isinstance(message, Snapshot))
+            transcript.received = transcript.received[begins:]
         assert check_history(match.room, await log_of(second.url, match.room), final) == []
         for each in (*match.players, *match.spectators):
             assert "The server has lost its newest memory" in told(each)
@@ -142,13 +142,13 @@ async def test_a_redis_that_became_a_replica_is_left_for_the_one_that_took_its_p
 
 async def test_a_full_redis_refuses_moves_until_there_is_room_again() -> None:
     with redis_process() as redis:
-        async with three_servers(redis.url) as urls, two_racing(urls[0], urls[1]) as (first, _):
+        async with three_servers(redis.url) as urls, racing_players(urls[0], urls[1]) as (first, _):
             await first.play("sa")
             redis.call("CONFIG", "SET", "maxmemory", 1)
-            refused = await first.refused(Play(number=2, move=MOVES["sb"]))
+            refused = await first.expect_refusal(Play(number=2, move=MOVES["sb"]))
             assert refused.code is Refusal.TRY_AGAIN
             redis.call("CONFIG", "SET", "maxmemory", 0)
-            while isinstance(await first.refused_or_view(Play(number=2, move=MOVES["sb"])), Refused):
+            while isinstance(await first.expect_refusal_or_view(Play(number=2, move=MOVES["sb"])), Refused):
                 continue
             assert first.scene is not None
             assert first.scene.seats[0].moves == 2
@@ -160,7 +160,7 @@ async def test_a_race_goes_through_a_redis_that_was_full_for_seconds() -> None:
             match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
             await match.moved(10)
             redis.call("CONFIG", "SET", "maxmemory", 1)
-            await lasting(3.5)
+            await let_fault_last(3.5)
             redis.call("CONFIG", "SET", "maxmemory", 0)
             assert await problems(redis.url, match) == []
 
@@ -178,7 +178,7 @@ async def test_scripts_that_redis_forgot_are_loaded_again() -> None:
 async def test_a_redis_that_lost_everything_gets_the_key_back_and_serves_new_rooms() -> None:
     with redis_process() as redis:
         async with three_servers(redis.url) as urls:
-            async with talking(urls[0]) as before:
+            async with open_client(urls[0]) as before:
                 pass
             redis.call("FLUSHALL")
 
@@ -186,16 +186,16 @@ async def test_a_redis_that_lost_everything_gets_the_key_back_and_serves_new_roo
                 return await asyncio.to_thread(redis.call, "EXISTS", "fairest:key") == 1
 
             await until(is_kept)
-            async with three_servers(redis.url) as (url, _, _), talking(url) as after:
+            async with three_servers(redis.url) as (url, _, _), open_client(url) as after:
                 assert after.key == before.key
 
 
 async def test_a_player_of_a_room_that_redis_lost_is_told_that_there_is_none() -> None:
     with redis_process() as redis:
-        async with three_servers(redis.url) as urls, talking(urls[0]) as first, talking(urls[1]) as second:
+        async with three_servers(redis.url) as urls, open_client(urls[0]) as first, open_client(urls[1]) as second:
             room = (await first.enter(Create(options=QUICK))).room
             redis.call("FLUSHALL")
-            refused = await second.refused(Join(room=room))
+            refused = await second.expect_refusal(Join(room=room))
             assert refused.code is Refusal.NO_SUCH_ROOM
 
 
@@ -224,7 +224,7 @@ async def test_a_process_that_started_after_redis_lost_everything_decides_on_the
 
                 async def do_agree() -> bool:
                     try:
-                        async with talking(old_url) as old, talking(new_url) as new:
+                        async with open_client(old_url) as old, open_client(new_url) as new:
                             return old.key == new.key
                     except (OSError, WebSocketException):
                         return False

@@ -34,17 +34,17 @@ from tests.support.appending import append_once
 from tests.support.history import read_room, read_steps
 from tests.support.processes import CLIENT_COMMAND
 from tests.support.races import KEY
-from tests.support.wire_client import QUICK, WireClient, talking, two_racing, until
+from tests.support.wire_client import QUICK, WireClient, open_client, racing_players, until
 
 
 async def test_resuming_gives_what_follows_the_position(server_url: str) -> None:
-    async with two_racing(server_url) as (first, second):
+    async with racing_players(server_url) as (first, second):
         await first.play("sa")
         position, tag = first.position, first.tag
         await first.socket.close()
         await second.play("sb")
-        async with talking(server_url, token=first.token) as again:
-            await again.say(Resume(room=first.room, position=position, tag=tag))
+        async with open_client(server_url, token=first.token) as again:
+            await again.send(Resume(room=first.room, position=position, tag=tag))
             view = await again_hears_view(again, first)
             assert view.position == position + 1
             assert "moved" in [entry.type for entry in view.entries]
@@ -53,78 +53,78 @@ async def test_resuming_gives_what_follows_the_position(server_url: str) -> None
 async def again_hears_view(again: WireClient, before: WireClient) -> View:
     """The first view of a resumed connection, folded into the scene that the dropped one had."""
     again.scene, again.position, again.seat = before.scene, before.position, before.seat
-    message = await again.hear()
+    message = await again.receive()
     assert isinstance(message, View)
     return message
 
 
 async def test_resuming_at_nothing_gives_a_snapshot(server_url: str) -> None:
-    async with two_racing(server_url) as (first, _):
+    async with racing_players(server_url) as (first, _):
         await first.play("sa")
         await first.socket.close()
-        async with talking(server_url, token=first.token) as again:
-            await again.say(Resume(room=first.room, position=0))
-            snapshot = await again.hear_a(Snapshot)
+        async with open_client(server_url, token=first.token) as again:
+            await again.send(Resume(room=first.room, position=0))
+            snapshot = await again.receive_a(Snapshot)
         assert snapshot.seat == 0
         assert snapshot.scene.seats[0].moves == 1
 
 
 async def test_a_position_that_never_was_gives_a_snapshot(server_url: str) -> None:
-    async with two_racing(server_url) as (first, _):
+    async with racing_players(server_url) as (first, _):
         await first.socket.close()
-        async with talking(server_url, token=first.token) as again:
-            await again.say(Resume(room=first.room, position=9999, tag=first.tag))
-            assert (await again.hear_a(Snapshot)).seat == 0
+        async with open_client(server_url, token=first.token) as again:
+            await again.send(Resume(room=first.room, position=9999, tag=first.tag))
+            assert (await again.receive_a(Snapshot)).seat == 0
 
 
 async def test_a_move_whose_answer_was_lost_is_made_once(server_url: str) -> None:
-    async with two_racing(server_url) as (first, _):
-        await first.say(Play(number=1, move=MOVES["sa"]))
+    async with racing_players(server_url) as (first, _):
+        await first.send(Play(number=1, move=MOVES["sa"]))
         first.socket.transport.abort()
-        async with talking(server_url, token=first.token) as again:
-            await again.enter_again(first.room)
-            await again.say(Play(number=1, move=MOVES["sa"]))
-            scene = await again.hear_until(lambda seen: seen.seats[0].moves == 1)
+        async with open_client(server_url, token=first.token) as again:
+            await again.resume(first.room)
+            await again.send(Play(number=1, move=MOVES["sa"]))
+            scene = await again.receive_until(lambda seen: seen.seats[0].moves == 1)
             assert scene.seats[0].board is not None
             assert len(scene.seats[0].board.piles[0]) == 1
 
 
 async def test_the_same_move_again_on_the_new_connection_is_answered_as_accepted(server_url: str) -> None:
-    async with two_racing(server_url) as (first, _):
+    async with racing_players(server_url) as (first, _):
         await first.play("sa")
         await first.socket.close()
-        async with talking(server_url, token=first.token) as again:
-            await again.enter_again(first.room)
-            await again.say(Play(number=1, move=MOVES["sa"]))
-            assert await again.hear_a(Accepted) == Accepted(number=1)
+        async with open_client(server_url, token=first.token) as again:
+            await again.resume(first.room)
+            await again.send(Play(number=1, move=MOVES["sa"]))
+            assert await again.receive_a(Accepted) == Accepted(number=1)
 
 
 async def test_the_newer_connection_of_a_seat_wins(server_url: str) -> None:
-    async with two_racing(server_url) as (first, _), talking(server_url, token=first.token) as newer:
-        await newer.enter_again(first.room)
-        assert (await first.hear_a(Error)).code is Breach.REPLACED
+    async with racing_players(server_url) as (first, _), open_client(server_url, token=first.token) as newer:
+        await newer.resume(first.room)
+        assert (await first.receive_a(Error)).code is Breach.REPLACED
         await first.socket.wait_closed()
         assert first.socket.close_code == CloseCode.REPLACED
         await newer.play("sa")
 
 
 async def test_the_opponent_is_told_of_a_drop_and_of_the_return(server_url: str) -> None:
-    async with two_racing(server_url) as (first, second):
+    async with racing_players(server_url) as (first, second):
         await first.socket.close()
-        scene = await second.hear_until(lambda seen: not seen.seats[0].is_connected)
+        scene = await second.receive_until(lambda seen: not seen.seats[0].is_connected)
         assert scene.seats[0].away_until_ms is not None
-        async with talking(server_url, token=first.token) as again:
-            await again.enter_again(first.room)
-            await second.hear_until(lambda seen: seen.seats[0].is_connected)
+        async with open_client(server_url, token=first.token) as again:
+            await again.resume(first.room)
+            await second.receive_until(lambda seen: seen.seats[0].is_connected)
 
 
 async def test_who_stays_away_longer_than_the_grace_period_has_stopped(server_url: str) -> None:
     options = RoomOptions(countdown_seconds=0, grace_seconds=1)
-    async with two_racing(server_url, options=options) as (first, second):
+    async with racing_players(server_url, options=options) as (first, second):
         await first.socket.close()
-        await second.hear_until(lambda seen: seen.seats[0].has_stopped)
+        await second.receive_until(lambda seen: seen.seats[0].has_stopped)
         await second.play("stop")
-        scene = await second.hear_until(lambda seen: seen.outcome is not None)
+        scene = await second.receive_until(lambda seen: seen.outcome is not None)
         assert scene.outcome is not None
         assert [score.ending for score in scene.outcome.scores] == ["away", "stopped"]
 
@@ -133,32 +133,32 @@ async def test_a_seat_is_resumed_on_another_server(settings_for_tests: Settings)
     async with (
         running(settings_for_tests) as here,
         running(settings_for_tests) as there,
-        two_racing(here) as (first, second),
+        racing_players(here) as (first, second),
     ):
         await first.play("sa")
         await first.socket.close()
-        async with talking(there, token=first.token) as again:
-            await again.enter_again(first.room)
+        async with open_client(there, token=first.token) as again:
+            await again.resume(first.room)
             await again.play("sb")
             await second.play("sa")
-            scene = await second.hear_until(lambda seen: seen.seats[0].moves == 1)
+            scene = await second.receive_until(lambda seen: seen.seats[0].moves == 1)
             assert scene.phase is Phase.RACING
 
 
 async def test_a_race_survives_the_restart_of_its_server(settings_for_tests: Settings) -> None:
-    async with running(settings_for_tests) as url, two_racing(url) as (first, second):
+    async with running(settings_for_tests) as url, racing_players(url) as (first, second):
         await first.play("sa")
         await second.play("sb")
     async with (
         running(settings_for_tests) as url,
-        talking(url, token=first.token) as one,
-        talking(url, token=second.token) as two,
+        open_client(url, token=first.token) as one,
+        open_client(url, token=second.token) as two,
     ):
-        await one.enter_again(first.room)
-        await two.enter_again(first.room)
+        await one.resume(first.room)
+        await two.resume(first.room)
         await one.play("sc")
         await two.play("sd")
-        scene = await one.hear_until(lambda seen: seen.seats[1].moves == 2)
+        scene = await one.receive_until(lambda seen: seen.seats[1].moves == 2)
     assert [seat.moves for seat in scene.seats] == [2, 2]
 
 
@@ -200,7 +200,7 @@ async def moves_acknowledged(process: Process, seat: int, number: int) -> None:
 
 
 async def test_a_client_killed_in_the_middle_of_a_race_comes_back_to_its_seat(server_url: str, tmp_path: Path) -> None:
-    async with talking(server_url) as other:
+    async with open_client(server_url) as other:
         room = (await other.enter(Create(options=QUICK))).room
         async with client(server_url, tmp_path, "join", room) as killed:
             racing = asyncio.create_task(other.take_part_in_deal())
@@ -210,7 +210,7 @@ async def test_a_client_killed_in_the_middle_of_a_race_comes_back_to_its_seat(se
             await racing
             killed.send_signal(signal.SIGKILL)
             await killed.wait()
-        await other.hear_until(lambda seen: not seen.seats[1].is_connected)
+        await other.receive_until(lambda seen: not seen.seats[1].is_connected)
         async with client(server_url, tmp_path, "join", room) as again:
             while not isinstance(message := await hear_from(again), Snapshot):
                 continue
@@ -223,15 +223,15 @@ async def test_a_client_killed_in_the_middle_of_a_race_comes_back_to_its_seat(se
 
 async def test_a_pipe_that_has_ended_stops_in_every_round(server_url: str, tmp_path: Path) -> None:
     options = RoomOptions(countdown_seconds=0, best_of=3)
-    async with talking(server_url) as other:
+    async with open_client(server_url) as other:
         room = (await other.enter(Create(options=options))).room
         async with client(server_url, tmp_path, "join", room) as ended:
             assert ended.stdin is not None
             ended.stdin.close()
             for number in (1, 2):
-                await other.hear_until(lambda seen, number=number: seen.round_number == number)  # type: ignore[misc]
+                await other.receive_until(lambda seen, number=number: seen.round_number == number)  # type: ignore[misc]
                 await other.take_part_in_deal()
-                await other.hear_until(lambda seen: seen.seats[1].has_stopped)
+                await other.receive_until(lambda seen: seen.seats[1].has_stopped)
                 await other.play("stop")
             assert other.scene is not None
             assert other.scene.round_number == 2
@@ -265,18 +265,18 @@ async def test_a_room_that_does_not_exist_ends_the_client_with_a_sentence(
 
 
 async def test_a_spectator_that_drops_comes_back_to_a_snapshot(server_url: str) -> None:
-    async with two_racing(server_url) as (first, second):
-        async with talking(server_url) as spectator:
+    async with racing_players(server_url) as (first, second):
+        async with open_client(server_url) as spectator:
             await spectator.enter(Watch(room=first.room))
         await asyncio.gather(first.play("sa"), second.play("sa"))
-        async with talking(server_url) as spectator:
+        async with open_client(server_url) as spectator:
             snapshot = await spectator.enter(Watch(room=first.room))
         assert [seat.moves for seat in snapshot.scene.seats] == [1, 1]
 
 
 async def test_a_spectator_is_never_shown_less_than_the_log_holds(server_url: str, redis: BatchingRedis) -> None:
     """It may have watched in another process, of which this one has not heard yet, and would see the room go back."""
-    async with talking(server_url) as first, talking(server_url) as spectator:
+    async with open_client(server_url) as first, open_client(server_url) as spectator:
         room = (await first.enter(Create(options=QUICK))).room
         await do_elsewhere(redis, room, TakeSeat("somebody", "bob", "elsewhere-1"))
         assert (await spectator.enter(Watch(room=room))).scene.seats[1].name == "bob"
@@ -294,9 +294,9 @@ async def do_elsewhere(redis: BatchingRedis, room: str, command: Command) -> Non
 
 
 async def test_joining_again_is_coming_back(server_url: str) -> None:
-    async with two_racing(server_url) as (first, _):
+    async with racing_players(server_url) as (first, _):
         await first.socket.close()
-        async with talking(server_url, token=first.token) as again:
+        async with open_client(server_url, token=first.token) as again:
             assert (await again.enter(Join(room=first.room))).seat == 0
 
 
@@ -307,37 +307,37 @@ async def holds_no_link(redis_url: str, room: str) -> bool:
 
 
 async def test_who_drops_right_behind_its_join_does_not_stay_attached(server_url: str, redis_url: str) -> None:
-    async with talking(server_url) as first:
+    async with open_client(server_url) as first:
         room = (await first.enter(Create(options=QUICK))).room
         for _ in range(10):
-            async with talking(server_url) as hasty:
-                await hasty.say(Join(room=room))
+            async with open_client(server_url) as hasty:
+                await hasty.send(Join(room=room))
                 hasty.socket.transport.abort()
     await until(lambda: holds_no_link(redis_url, room))
 
 
 async def test_leaving_right_behind_joining_gives_the_seat_back(server_url: str) -> None:
-    async with talking(server_url) as first, talking(server_url) as hasty:
+    async with open_client(server_url) as first, open_client(server_url) as hasty:
         room = (await first.enter(Create(options=QUICK))).room
-        await hasty.say(Join(room=room))
-        await hasty.say(Leave())
-        await hasty.hear_a(Left)
+        await hasty.send(Join(room=room))
+        await hasty.send(Leave())
+        await hasty.receive_a(Left)
         newest = (await hasty.enter(Join(room=room))).scene.round
-        await first.hear_until(lambda seen: seen.round == newest)
+        await first.receive_until(lambda seen: seen.round == newest)
         await asyncio.gather(first.take_part_in_deal(), hasty.take_part_in_deal())
 
 
 async def test_leaving_after_one_s_own_race_has_ended_is_answered(server_url: str) -> None:
-    async with two_racing(server_url) as (first, second):
+    async with racing_players(server_url) as (first, second):
         await first.play("stop")
-        await first.say(Leave())
-        await first.hear_a(Left)
+        await first.send(Leave())
+        await first.receive_a(Left)
         await second.play("sa")
         assert (await first.enter(Join(room=second.room))).seat == 0
 
 
 async def test_a_log_that_lost_its_tail_sends_its_followers_to_what_is_left(server_url: str, redis_url: str) -> None:
-    async with two_racing(server_url) as (first, second):
+    async with racing_players(server_url) as (first, second):
         await first.play("sa")
         redis = connect(redis_url)
         kept = await redis.dump(keys.log(first.room))
@@ -345,21 +345,21 @@ async def test_a_log_that_lost_its_tail_sends_its_followers_to_what_is_left(serv
         assert kept is not None
         await redis.restore(keys.log(first.room), 0, kept, replace=True)
         await redis.aclose()
-        await first.say(Play(number=3, move=MOVES["sa"]))
-        assert (await first.hear_a(Error)).code is Breach.RESTARTING
+        await first.send(Play(number=3, move=MOVES["sa"]))
+        assert (await first.receive_a(Error)).code is Breach.RESTARTING
         await second.socket.wait_closed()
         assert second.socket.close_code == CloseCode.RESTARTING
-        async with talking(server_url, token=first.token) as again:
-            snapshot = await again.enter_again(first.room)
+        async with open_client(server_url, token=first.token) as again:
+            snapshot = await again.resume(first.room)
             assert snapshot.scene.seats[0].moves == 1
 
 
 async def test_a_refusal_and_a_move_are_answered_in_the_order_in_which_they_were_sent(server_url: str) -> None:
-    async with two_racing(server_url) as (first, _):
-        await first.say(Play(number=1, move=MOVES["ab"]))
-        await first.say(Play(number=1, move=MOVES["sa"]))
-        await first.hear_until(lambda seen: seen.seats[0].moves == 1)
-    kinds = [message.type for message in first.heard if message.type in ("refused", "view")]
+    async with racing_players(server_url) as (first, _):
+        await first.send(Play(number=1, move=MOVES["ab"]))
+        await first.send(Play(number=1, move=MOVES["sa"]))
+        await first.receive_until(lambda seen: seen.seats[0].moves == 1)
+    kinds = [message.type for message in first.received if message.type in ("refused", "view")]
     assert kinds[-2:] == ["refused", "view"]
 
 

@@ -43,21 +43,21 @@ class Script:
     def __init__(self, websocket: ServerConnection) -> None:
         self.websocket = websocket
         self.position = 0
-        self.heard: list[Message] = []
+        self.received: list[Message] = []
 
-    async def say(self, message: Message) -> None:
+    async def send(self, message: Message) -> None:
         await self.websocket.send(encode(message).decode())
 
-    async def hear(self, *kinds: type[Message]) -> Any:
+    async def receive(self, *kinds: type[Message]) -> Any:
         while True:
             message = decode_from_client(await self.websocket.recv())
-            self.heard.append(message)
+            self.received.append(message)
             if isinstance(message, kinds):
                 return message
 
     async def show(self, *shown: Entry) -> None:
         self.position += len(shown)
-        await self.say(View(position=self.position - len(shown) + 1, entries=shown, tag="00000000"))
+        await self.send(View(position=self.position - len(shown) + 1, entries=shown, tag="00000000"))
 
     async def show_scene(self, **changes: Any) -> None:
         seats = changes.pop("seats", (SeatScene(name="ann"), SeatScene(name="bob")))
@@ -65,7 +65,7 @@ class Script:
         snapshot = Snapshot(
             room="quiet-amber-otter", seat=0, position=self.position, tag="00000000", now_ms=LATER, scene=scene
         )
-        await self.say(snapshot)
+        await self.send(snapshot)
 
     async def show_round(self, phase: Phase, ours: bytes) -> None:
         """A scene in which we are bound by this hash, and the other player is not."""
@@ -80,9 +80,9 @@ class Script:
         )
 
     async def greet(self) -> None:
-        await self.hear(Hello)
-        await self.say(Welcome(name="ann", token="A" * 43, key=KEY.public, now_ms=LATER))
-        await self.hear(Create, Join, Resume)
+        await self.receive(Hello)
+        await self.send(Welcome(name="ann", token="A" * 43, key=KEY.public, now_ms=LATER))
+        await self.receive(Create, Join, Resume)
 
     async def enter(self) -> None:
         await self.greet()
@@ -93,13 +93,13 @@ class Script:
 
     async def bind(self) -> Ready:
         """Both players are bound; returns the client's word."""
-        ready: Ready = await self.hear(Ready)
+        ready: Ready = await self.receive(Ready)
         await self.show(entries.PlayerReady(seat=0, entropy_hash=ready.entropy_hash), bob_is_ready())
         return ready
 
     async def reveal(self) -> SealedDeal:
         """Both show their entropy; returns the deal."""
-        revealed: Reveal = await self.hear(Reveal)
+        revealed: Reveal = await self.receive(Reveal)
         await self.show(entries.Revealed(seat=0, entropy=revealed.entropy), entries.Revealed(seat=1, entropy=THEIRS))
         seed = make_seed(SECRET, (revealed.entropy, THEIRS), ROUND)
         return seal_deal(OPTIONS.chosen_rules(), seed, ROUND)
@@ -149,7 +149,7 @@ async def meet(script: Scripted) -> list[Script]:
         met.append(Script(websocket))
         try:
             await script(met[-1])
-            await met[-1].hear()
+            await met[-1].receive()
         except ConnectionClosed:
             return
 
@@ -173,13 +173,13 @@ async def shows_nothing_to_be_bound_to(script: Script) -> None:
 
 
 async def shows_a_room_without_a_welcome(script: Script) -> None:
-    await script.hear(Hello)
+    await script.receive(Hello)
     await script.show_scene()
 
 
 async def welcomes_us_twice(script: Script) -> None:
     await script.enter()
-    await script.say(Welcome(name="ann", token=None, key=bytes(32), now_ms=LATER))
+    await script.send(Welcome(name="ann", token=None, key=bytes(32), now_ms=LATER))
 
 
 async def makes_another_room(script: Script) -> None:
@@ -205,7 +205,7 @@ async def calls_a_round_off_that_it_does_not_like(script: Script) -> None:
 async def opens_the_same_round_again(script: Script) -> None:
     await script.enter()
     await script.open_round()
-    await script.hear(Ready)
+    await script.receive(Ready)
     await script.show(entries.RoundVoided(round=ROUND, secret=SECRET))
     await script.open_round(OTHER_SECRET)
 
@@ -232,7 +232,7 @@ async def counts_passes_up_to_choose_cards(script: Script) -> None:
     await script.bind()
     sealed = await script.reveal()
     await script.show(dealt(sealed), entries.Started(until_ms=LATER), turned(sealed, 0))
-    play: Play = await script.hear(Play)
+    play: Play = await script.receive(Play)
     moved = entries.Moved(seat=0, number=1, move=play.move, card=sealed.deal.orders[0][0])
     await script.show(moved, turned(sealed, 7, pass_number=1))
 
@@ -282,24 +282,24 @@ async def test_a_client_does_not_show_its_entropy_before_the_other_is_bound() ->
         if len(scripts) == 1:
             await one.enter()
             await one.open_round()
-            ready = await one.hear(Ready)
+            ready = await one.receive(Ready)
             await one.show(entries.PlayerReady(seat=0, entropy_hash=ready.entropy_hash))
             await one.websocket.close()
             return
         await one.greet()
-        ours = next(word for word in scripts[0].heard if isinstance(word, Ready))
+        ours = next(word for word in scripts[0].received if isinstance(word, Ready))
         await one.show_round(Phase.DEALING, ours.entropy_hash)
-        await one.say(Welcome(name="ann", token=None, key=KEY.public, now_ms=LATER))
+        await one.send(Welcome(name="ann", token=None, key=KEY.public, now_ms=LATER))
 
     with pytest.raises(Rejected, match="welcomes us twice"):
         await meet(script)
-    assert not [word for one in scripts for word in one.heard if isinstance(word, Reveal)]
+    assert not [word for one in scripts for word in one.received if isinstance(word, Reveal)]
 
 
 async def test_a_round_that_both_were_bound_to_cannot_be_dropped_by_a_lost_connection() -> None:
     async def script(one: Script) -> None:
         await one.greet()
-        if isinstance(one.heard[-1], Create):
+        if isinstance(one.received[-1], Create):
             await one.show_scene()
             await one.open_round()
             await one.bind()
@@ -314,10 +314,10 @@ async def test_a_round_that_both_were_bound_to_cannot_be_dropped_by_a_lost_conne
 async def test_a_hash_of_ours_cannot_be_swapped_by_a_lost_connection() -> None:
     async def script(one: Script) -> None:
         await one.greet()
-        if isinstance(one.heard[-1], Create):
+        if isinstance(one.received[-1], Create):
             await one.show_scene()
             await one.open_round()
-            await one.hear(Ready)
+            await one.receive(Ready)
             await one.websocket.close()
             return
         await one.show_round(Phase.READY, commit_entropy(ROUND, 0, THEIRS))

@@ -21,7 +21,7 @@ from fairest_server.app import configure_logs
 from fairest_server.room.state import OpenRound, RoomState
 from tests.support.history import read_room
 from tests.support.processes import CLIENT_COMMAND, SERVER_COMMAND
-from tests.support.wire_client import QUICK, WireClient, raw, talking, two_racing
+from tests.support.wire_client import QUICK, WireClient, open_client, open_raw_client, racing_players
 
 
 @dataclass
@@ -73,19 +73,19 @@ def race_of(state: RoomState) -> Round:
 async def say_what_is_wrong(client: WireClient) -> None:
     """Every kind of request that is refused in a race."""
     for message in (Play(number=1, move=MOVES["ab"]), Play(number=99, move=MOVES["sa"]), GetRecord()):
-        assert isinstance(await client.refused(message), Refused)
+        assert isinstance(await client.expect_refusal(message), Refused)
 
 
 async def test_frames_and_refusals_hold_nothing_sealed(serving: Serving, redis_url: str) -> None:
-    async with two_racing(serving.url) as (first, second):
+    async with racing_players(serving.url) as (first, second):
         for _ in range(12):
             await first.play("sa")
         await second.play("sb")
         await say_what_is_wrong(first)
         await say_what_is_wrong(second)
-        async with talking(serving.url, token=second.token) as again:
-            await again.say(Resume(room=first.room, position=0))
-            await again.hear_until(lambda scene: scene.phase is Phase.RACING)
+        async with open_client(serving.url, token=second.token) as again:
+            await again.send(Resume(room=first.room, position=0))
+            await again.receive_until(lambda scene: scene.phase is Phase.RACING)
         state = await read_room(redis_url, first.room)
         for client, upto in ((first, 12), (second, 1), (again, 1)):
             told = "".join(frame for frame in client.frames if '"welcome"' not in frame)
@@ -96,19 +96,19 @@ async def test_frames_and_refusals_hold_nothing_sealed(serving: Serving, redis_u
 
 async def test_a_breach_is_answered_without_the_token_that_it_held(serving: Serving) -> None:
     token = "T" * 43
-    async with raw(serving.url) as client:
-        await client.say(Hello(token=token))
-        await client.hear_a(Error)
+    async with open_raw_client(serving.url) as client:
+        await client.send(Hello(token=token))
+        await client.receive_a(Error)
         assert token not in "".join(client.frames)
-    async with raw(serving.url) as client:
+    async with open_raw_client(serving.url) as client:
         await client.socket.send(json.dumps({"type": "hello", "token": token, "colour": 1}))
-        await client.hear_a(Error)
+        await client.receive_a(Error)
         assert token not in "".join(client.frames)
     assert token not in await serving.log()
 
 
 async def test_the_log_of_a_server_holds_nothing_sealed_not_even_afterwards(serving: Serving, redis_url: str) -> None:
-    async with two_racing(serving.url) as (first, second):
+    async with racing_players(serving.url) as (first, second):
         await first.play("sa")
         await say_what_is_wrong(second)
         await first.play("resign")
@@ -143,7 +143,7 @@ async def test_json_shows_the_secret_with_the_result_and_no_token_ever(
 ) -> None:
     """The client that joins plays through a pipe and ends its race; its lines before the result hold nothing sealed."""
     environment = {**os.environ, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
-    async with talking(serving.url) as first:
+    async with open_client(serving.url) as first:
         room = (await first.enter(Create(options=QUICK))).room
         command = [*CLIENT_COMMAND, "join", room, "--server", serving.url, "--json"]
         player = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment)

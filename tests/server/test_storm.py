@@ -16,7 +16,7 @@ from fairest_server.store import keys
 from fairest_server.store.log import Log
 from fairest_server.store.processes import Processes
 from tests.support.processes import Fleet
-from tests.support.wire_client import QUICK, talking, two_racing, until
+from tests.support.wire_client import QUICK, open_client, racing_players, until
 
 PLAYERS = 300
 
@@ -57,9 +57,9 @@ async def test_a_beat_does_not_wait_until_rooms_are_released(
 
     monkeypatch.setattr(Processes, "release", take_long)
     async with running(settings_for_tests) as url:
-        async with talking(url) as client:
+        async with open_client(url) as client:
             await client.enter(Create(options=QUICK))
-            await client.say(Leave())
+            await client.send(Leave())
         await releasing.wait()
         await another_beat()
         await another_beat()
@@ -77,9 +77,9 @@ async def test_a_crowd_that_comes_at_the_same_moment_is_one_reading_of_the_log(
         readings += after == 0
         return await read(log, room, after)
 
-    async with two_racing(server_url) as (first, _), AsyncExitStack() as crowd:
+    async with racing_players(server_url) as (first, _), AsyncExitStack() as crowd:
         await first.play("sa")
-        spectators = [await crowd.enter_async_context(talking(server_url)) for _ in range(20)]
+        spectators = [await crowd.enter_async_context(open_client(server_url)) for _ in range(20)]
         monkeypatch.setattr(Log, "read", count)
         seen = await asyncio.gather(*(spectator.enter(Watch(room=first.room)) for spectator in spectators))
     assert len({snapshot.position for snapshot in seen}) == 1

@@ -46,11 +46,11 @@ class Listener:
     def __init__(self, writer: Writer, listening: BatchingRedis) -> None:
         self.writer = writer
         self.wakes = Wakeups(listening, self.hear)
-        self.heard: list[int] = []
+        self.received: list[int] = []
 
     def hear(self, room: str, log_slice: LogSlice) -> None:
         assert room == ROOM
-        self.heard.extend(entry.index for entry in log_slice.entries)
+        self.received.extend(entry.index for entry in log_slice.entries)
 
     async def hears_on(self) -> None:
         """Append until something of that is heard."""
@@ -58,7 +58,7 @@ class Listener:
 
         async def hears() -> bool:
             await self.writer.append()
-            return any(index > since for index in self.heard)
+            return any(index > since for index in self.received)
 
         await until(hears)
 

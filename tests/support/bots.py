@@ -32,7 +32,7 @@ class Bot:
     record: Record | None = None
 
     @property
-    def sight(self) -> ViewerTranscript:
+    def transcript(self) -> ViewerTranscript:
         """All that was shown."""
         heard = [update.message for update in self.updates if update.message is not None]
         return ViewerTranscript(self.connection.model.seat, heard)
@@ -84,8 +84,8 @@ class Match:
     watching: asyncio.Task[None]
 
     @property
-    def sights(self) -> list[ViewerTranscript]:
-        return [each.sight for each in (*self.players, *self.spectators)]
+    def transcripts(self) -> list[ViewerTranscript]:
+        return [each.transcript for each in (*self.players, *self.spectators)]
 
     async def moved(self, count: int) -> None:
         """Wait until both players have so many moves acknowledged."""

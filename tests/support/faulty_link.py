@@ -147,7 +147,7 @@ def _reset(writer: asyncio.StreamWriter) -> None:
     writer.transport.abort()
 
 
-async def lasting(seconds: float) -> None:
+async def let_fault_last(seconds: float) -> None:
     """So long a fault goes on. Its length is what such a test is about; nothing happens that could be waited for."""
     await asyncio.sleep(seconds)
 

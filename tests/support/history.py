@@ -28,7 +28,7 @@ class ViewerTranscript:
     """All that one viewer was shown of a room, over however many connections. `seat` is None for a spectator."""
 
     seat: int | None
-    heard: list[FromServer] = field(default_factory=list)
+    received: list[FromServer] = field(default_factory=list)
 
 
 async def read_steps(redis: BatchingRedis | str, room: str) -> list[Step]:
@@ -46,15 +46,15 @@ async def read_room(redis: BatchingRedis | str, room: str) -> RoomState:
     return (await read_steps(redis, room))[-1].after
 
 
-def check_history(room: str, logged: Sequence[LogEntry], sights: Iterable[ViewerTranscript]) -> list[str]:
+def check_history(room: str, logged: Sequence[LogEntry], transcripts: Iterable[ViewerTranscript]) -> list[str]:
     """Everything that is wrong, as sentences."""
     try:
         steps = fold(logged)
     except (AssertionError, ValueError) as reason:
         return [f"the log is no legal game: {reason!r}"]
     problems = [*_check_log(logged), *_check_results(room, steps)]
-    for sight in sights:
-        problems.extend(_check_sight(sight, steps))
+    for transcript in transcripts:
+        problems.extend(_check_transcript(transcript, steps))
     return problems
 
 
@@ -86,8 +86,8 @@ def _told(step: Step) -> list[Entry]:
     return [decode_entry(entry.text) for entry in project(step).entries]
 
 
-def _check_sight(sight: ViewerTranscript, steps: Sequence[Step]) -> Iterator[str]:
-    view = seen.views_of(steps[0].after)[sight.seat]
+def _check_transcript(transcript: ViewerTranscript, steps: Sequence[Step]) -> Iterator[str]:
+    view = seen.views_of(steps[0].after)[transcript.seat]
     shown: list[Entry] = []
     marks = {view.cursor}
     moves = 0
@@ -95,11 +95,11 @@ def _check_sight(sight: ViewerTranscript, steps: Sequence[Step]) -> Iterator[str
     for step in steps:
         shown.extend(map(decode_entry, view.reveal(project(step))))
         marks.add(view.cursor)
-        if step.after.race is not None and sight.seat is not None:
-            moves = step.after.race.racers[sight.seat].moves
+        if step.after.race is not None and transcript.seat is not None:
+            moves = step.after.race.racers[transcript.seat].moves
             most_moves = max(moves, most_moves)
     position = 0
-    for message in sight.heard:
+    for message in transcript.received:
         match message:
             case Snapshot(position=position):
                 if (position, message.tag) not in marks:

@@ -21,7 +21,7 @@ from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.appending import append_once
 from tests.support.history import ViewerTranscript, check_history, read_steps
 from tests.support.races import Table
-from tests.support.wire_client import WireClient, talking
+from tests.support.wire_client import WireClient, open_client
 
 OPTIONS = RoomOptions(rules="betsy-ross", redeals=2, countdown_seconds=0)
 
@@ -75,20 +75,20 @@ async def race_to_the_line(
 ) -> Finish:
     """Both players send the last move at once, each to a server of its own; a spectator sits at the third."""
     async with AsyncExitStack() as stack:
-        everybody = [await stack.enter_async_context(talking(url)) for url in urls]
+        everybody = [await stack.enter_async_context(open_client(url)) for url in urls]
         *players, spectator = everybody
         ids = [hashlib.sha256(player.token.encode()).hexdigest() for player in players]
         await write_race(redis, room, seed, moves[:-1], (ids[0], ids[1]))
         await spectator.enter(Watch(room=room))
         # Whose process slept last answers first: neither seat has that for itself.
         for player in random.sample(players, 2):
-            await player.enter_again(room)
+            await player.resume(room)
         last = Play(number=len(moves), move=moves[-1])
         sent: list[float] = []
         for player in random.sample(players, 2):
-            await player.say(last)
+            await player.send(last)
             sent.append(time.monotonic())
-        scenes = [await each.hear_until(lambda scene: scene.phase is Phase.FINISHED) for each in everybody]
+        scenes = [await each.receive_until(lambda scene: scene.phase is Phase.FINISHED) for each in everybody]
         problems = await _compare(redis, room, everybody)
         if len({scene.outcome for scene in scenes}) != 1:
             problems.append(f"not everybody saw the same result: {[scene.outcome for scene in scenes]}")
@@ -98,12 +98,12 @@ async def race_to_the_line(
 
 
 async def _compare(redis: BatchingRedis, room: str, everybody: list[WireClient]) -> list[str]:
-    sights = [ViewerTranscript(each.seat, each.heard) for each in everybody]
-    problems = check_history(room, await Log(redis).read(room), sights)
+    transcripts = [ViewerTranscript(each.seat, each.received) for each in everybody]
+    problems = check_history(room, await Log(redis).read(room), transcripts)
     logged = map(project, await read_steps(redis, room))
     told = {"the log": [decode_entry(entry.text) for step in logged for entry in step.entries]}
     for each in everybody:
-        views = [message for message in each.heard if isinstance(message, View)]
+        views = [message for message in each.received if isinstance(message, View)]
         told[f"viewer {each.seat}"] = [entry for view in views for entry in view.entries]
     for what, entries in told.items():
         results = sum(isinstance(entry, RoundFinished) for entry in entries)

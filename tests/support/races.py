@@ -93,7 +93,7 @@ class Table:
                 )
         return verdict
 
-    def say(self, seat: int, word: Ready | Reveal | Play | Rematch | Leave) -> PlayerRequest | MakeMove:
+    def request(self, seat: int, word: Ready | Reveal | Play | Rematch | Leave) -> PlayerRequest | MakeMove:
         """What the player in this seat says, over the link that speaks for it."""
         holder = self.state.seats[seat]
         connection_id = holder.connection_id or "" if holder else ""
@@ -117,7 +117,7 @@ class Table:
         entropies = {seat: self.chance.randbytes(32) for seat in seats}
         for seat, entropy in entropies.items():
             round_id = self.state.round.round_id
-            self.submit(self.say(seat, Ready(round=round_id, entropy_hash=commit_entropy(round_id, seat, entropy))))
+            self.submit(self.request(seat, Ready(round=round_id, entropy_hash=commit_entropy(round_id, seat, entropy))))
         return entropies
 
     def deal(self) -> None:
@@ -128,7 +128,7 @@ class Table:
     def reveal(self, seat: int, entropy: bytes) -> Verdict:
         """This seat shows its entropy for the open round."""
         assert self.state.round is not None
-        return self.submit(self.say(seat, Reveal(round=self.state.round.round_id, entropy=entropy)))
+        return self.submit(self.request(seat, Reveal(round=self.state.round.round_id, entropy=entropy)))
 
     def lose_link(self, seat: int) -> Verdict:
         """This seat's connection is lost."""
@@ -161,7 +161,7 @@ class Table:
         """This seat makes a move under the number that comes next."""
         assert self.state.race is not None
         number = self.state.race.racers[seat].moves + 1
-        return self.submit(self.say(seat, Play(number=number, move=MOVES[move] if isinstance(move, str) else move)))
+        return self.submit(self.request(seat, Play(number=number, move=MOVES[move] if isinstance(move, str) else move)))
 
     def race(
         self, choose: Choose, eagerness: tuple[int, int] = (1, 1), stops: float = 0.0, most: int = 100_000

@@ -18,13 +18,13 @@ _REQUEST = (
 )
 
 
-class Stalled:
+class StalledClient:
     """A connection whose client says things and reads nothing."""
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
 
-    async def say(self, message: Message) -> None:
+    async def send(self, message: Message) -> None:
         """Send a frame. Raises OSError when the server has cut us off; waits when it does not read us either."""
         data = encode(message)
         mask = os.urandom(4)
@@ -41,7 +41,7 @@ class Stalled:
 
 
 @asynccontextmanager
-async def stalled(url: str, token: str | None = None) -> AsyncIterator[Stalled]:
+async def stalled_client(url: str, token: str | None = None) -> AsyncIterator[StalledClient]:
     """Connect and say hello; from now on nothing is read."""
     with socket.socket() as connected:
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
@@ -51,6 +51,6 @@ async def stalled(url: str, token: str | None = None) -> AsyncIterator[Stalled]:
         await loop.sock_connect(connected, (host, int(port)))
         await loop.sock_sendall(connected, _REQUEST.encode())
         await loop.sock_recv(connected, 1024)
-        client = Stalled(connected)
-        await client.say(Hello(token=token))
+        client = StalledClient(connected)
+        await client.send(Hello(token=token))
         yield client

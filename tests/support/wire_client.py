@@ -36,21 +36,21 @@ class WireClient:
         self.scene: Scene | None = None
         self.position = 0
         self.tag: str | None = None
-        self.heard: list[FromServer] = []
+        self.received: list[FromServer] = []
         self.frames: list[str] = []
 
-    async def say(self, message: Message | str | bytes) -> None:
+    async def send(self, message: Message | str | bytes) -> None:
         """Send a message, or any frame at all."""
         await self.socket.send(encode(message).decode() if isinstance(message, Message) else message)
 
-    async def hear(self) -> FromServer:
+    async def receive(self) -> FromServer:
         """The next message, folded into the scene."""
         async with asyncio.timeout(PATIENCE_SECONDS):
             frame = await self.socket.recv()
         assert isinstance(frame, str)
         self.frames.append(frame)
         message = decode_from_server(frame)
-        self.heard.append(message)
+        self.received.append(message)
         if isinstance(message, Snapshot):
             self.room, self.seat = message.room, message.seat
             self.scene, self.position, self.tag = message.scene, message.position, message.tag
@@ -63,58 +63,58 @@ class WireClient:
                 self.position += 1
         return message
 
-    async def hear_a(self, kind: type[M]) -> M:
+    async def receive_a(self, kind: type[M]) -> M:
         """The next message of this kind."""
         while True:
-            message = await self.hear()
+            message = await self.receive()
             if isinstance(message, kind):
                 return message
 
-    async def hear_until(self, condition: Callable[[Scene], bool]) -> Scene:
+    async def receive_until(self, condition: Callable[[Scene], bool]) -> Scene:
         """Listen until the scene is so."""
         while self.scene is None or not condition(self.scene):
-            await self.hear()
+            await self.receive()
         return self.scene
 
-    async def refused(self, message: Message) -> Refused:
+    async def expect_refusal(self, message: Message) -> Refused:
         """Say something and get the refusal it meets."""
-        await self.say(message)
-        return await self.hear_a(Refused)
+        await self.send(message)
+        return await self.receive_a(Refused)
 
-    async def refused_or_view(self, message: Message) -> Refused | View:
+    async def expect_refusal_or_view(self, message: Message) -> Refused | View:
         """Say something that is refused or done."""
-        await self.say(message)
+        await self.send(message)
         while True:
-            heard = await self.hear()
+            heard = await self.receive()
             if isinstance(heard, (Refused, View)):
                 return heard
 
     async def enter(self, errand: Create | Join | Watch) -> Snapshot:
         """Create, join or watch a room."""
-        await self.say(errand)
-        return await self.hear_a(Snapshot)
+        await self.send(errand)
+        return await self.receive_a(Snapshot)
 
-    async def enter_again(self, room: str) -> Snapshot:
+    async def resume(self, room: str) -> Snapshot:
         """Come back to a seat without knowing anything of before."""
-        await self.say(Resume(room=room, position=0))
-        return await self.hear_a(Snapshot)
+        await self.send(Resume(room=room, position=0))
+        return await self.receive_a(Snapshot)
 
     async def get_ready_without_revealing(self) -> bytes:
         """Get ready and return the entropy that is now owed."""
         assert self.seat is not None
-        scene = await self.hear_until(lambda seen: seen.phase is Phase.READY)
+        scene = await self.receive_until(lambda seen: seen.phase is Phase.READY)
         assert scene.round is not None
         entropy = hashlib.sha256(b"%d" % self.seat + scene.round).digest()
-        await self.say(Ready(round=scene.round, entropy_hash=commit_entropy(scene.round, self.seat, entropy)))
+        await self.send(Ready(round=scene.round, entropy_hash=commit_entropy(scene.round, self.seat, entropy)))
         return entropy
 
     async def take_part_in_deal(self) -> Scene:
         """Get ready, reveal, and wait until the race is on."""
         entropy = await self.get_ready_without_revealing()
-        scene = await self.hear_until(lambda seen: seen.phase is Phase.DEALING)
+        scene = await self.receive_until(lambda seen: seen.phase is Phase.DEALING)
         assert scene.round is not None
-        await self.say(Reveal(round=scene.round, entropy=entropy))
-        return await self.hear_until(lambda seen: seen.phase is Phase.RACING and self.board_is_dealt(seen))
+        await self.send(Reveal(round=scene.round, entropy=entropy))
+        return await self.receive_until(lambda seen: seen.phase is Phase.RACING and self.board_is_dealt(seen))
 
     def board_is_dealt(self, scene: Scene) -> bool:
         """Whether our first card is turned."""
@@ -126,8 +126,8 @@ class WireClient:
         assert self.scene is not None
         assert self.seat is not None
         number = self.scene.seats[self.seat].moves + 1
-        await self.say(Play(number=number, move=MOVES[text]))
-        return await self.hear_until(
+        await self.send(Play(number=number, move=MOVES[text]))
+        return await self.receive_until(
             lambda seen: seen.seats[self.seat or 0].moves >= number or seen.phase is Phase.FINISHED
         )
 
@@ -140,18 +140,18 @@ async def until(condition: Callable[[], Awaitable[Any]]) -> None:
 
 
 @asynccontextmanager
-async def talking(url: str, **hello: Any) -> AsyncIterator[WireClient]:
+async def open_client(url: str, **hello: Any) -> AsyncIterator[WireClient]:
     """A connection that has said hello and was welcomed."""
-    async with raw(url) as client:
-        await client.say(Hello(**hello))
-        welcome = await client.hear_a(Welcome)
+    async with open_raw_client(url) as client:
+        await client.send(Hello(**hello))
+        welcome = await client.receive_a(Welcome)
         client.token = welcome.token or hello.get("token") or ""
         client.key = welcome.key
         yield client
 
 
 @asynccontextmanager
-async def raw(url: str) -> AsyncIterator[WireClient]:
+async def open_raw_client(url: str) -> AsyncIterator[WireClient]:
     """A connection that has said nothing yet."""
     async with connect(
         url, subprotocols=[Subprotocol("fairest.v1")], compression=None, proxy=None, max_size=2**20, close_timeout=1
@@ -160,11 +160,11 @@ async def raw(url: str) -> AsyncIterator[WireClient]:
 
 
 @asynccontextmanager
-async def two_racing(
+async def racing_players(
     url: str, other_url: str | None = None, options: RoomOptions = QUICK
 ) -> AsyncIterator[tuple[WireClient, WireClient]]:
     """Two players whose race has just started, perhaps on two servers."""
-    async with talking(url) as first, talking(other_url or url) as second:
+    async with open_client(url) as first, open_client(other_url or url) as second:
         snapshot = await first.enter(Create(options=options))
         await second.enter(Join(room=snapshot.room))
         await asyncio.gather(first.take_part_in_deal(), second.take_part_in_deal())

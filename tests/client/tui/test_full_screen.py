@@ -48,7 +48,7 @@ from tests.support.full_screen import Terminal, terminal
 from tests.support.ports import free_port
 from tests.support.processes import serving_fleet
 from tests.support.races import raced
-from tests.support.wire_client import QUICK, WireClient, talking, two_racing
+from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
 
 CALM = RoomOptions(countdown_seconds=0, limit_seconds=7200)
 Hands = Callable[[Terminal, Move], Awaitable[None]]
@@ -90,7 +90,7 @@ async def racing(
     url: str, home: Path, options: RoomOptions = CALM, name: str | None = None, by: str | None = None
 ) -> AsyncIterator[tuple[Terminal, WireClient]]:
     """A race that is on, between somebody at a terminal, perhaps by another way, and a rival."""
-    async with talking(url) as rival, terminal(InRoom(Create(options=options), by or url, name), home) as player:
+    async with open_client(url) as rival, terminal(InRoom(Create(options=options), by or url, name), home) as player:
         await sit_down(player, rival)
         yield player, rival
 
@@ -137,7 +137,7 @@ async def test_the_waiting_room_says_what_the_other_player_types(server_url: str
 
 async def test_the_waiting_room_shows_who_is_ready(server_url: str, home: Path) -> None:
     async with (
-        talking(server_url, name="bob") as rival,
+        open_client(server_url, name="bob") as rival,
         terminal(InRoom(Create(options=QUICK), server_url), home) as player,
     ):
         await player.is_on(WaitingRoom)
@@ -150,7 +150,7 @@ async def test_the_waiting_room_shows_who_is_ready(server_url: str, home: Path) 
 async def test_the_countdown_shows_the_check_words(server_url: str, home: Path) -> None:
     options = RoomOptions(countdown_seconds=10)
     async with (
-        talking(server_url) as rival,
+        open_client(server_url) as rival,
         terminal(InRoom(Create(options=options), server_url), home) as player,
     ):
         await player.is_on(WaitingRoom)
@@ -301,7 +301,7 @@ async def test_a_result_brings_a_rematch(server_url: str, home: Path) -> None:
         await player.is_on(ResultScreen)
         await player.press("r")
         await player.sees("You want a rematch")
-        await rival.say('{"type":"rematch"}')
+        await rival.send('{"type":"rematch"}')
         await player.sees("The next round is open")
         await player.press("enter")
         await rival.take_part_in_deal()
@@ -324,7 +324,7 @@ async def test_the_result_of_a_round_stays_though_the_next_one_is_open(server_ur
 @asynccontextmanager
 async def watched_race(url: str, home: Path) -> AsyncIterator[tuple[WireClient, WireClient, Terminal, TimelineView]]:
     async with (
-        two_racing(url) as (first, second),
+        racing_players(url) as (first, second),
         terminal(InRoom(Watch(room=first.room), url), home) as spectator,
     ):
         yield first, second, spectator, (await spectator.is_on(WatchScreen)).query_one(TimelineView)
@@ -358,7 +358,7 @@ async def test_a_spectator_is_not_shown_what_one_player_has_not_seen(server_url:
 
 
 async def test_the_lobby_leads_into_a_room(server_url: str, home: Path) -> None:
-    async with talking(server_url, name="bob") as other:
+    async with open_client(server_url, name="bob") as other:
         await other.enter(Create(options=RoomOptions(listed=True)))
         async with terminal(InLobby(server_url), home) as player:
             await player.is_on(LobbyScreen)
@@ -379,7 +379,7 @@ async def test_a_room_is_created_from_the_home_screen(server_url: str, home: Pat
 
 
 async def test_a_room_is_joined_by_its_code_from_the_home_screen(server_url: str, home: Path) -> None:
-    async with talking(server_url, name="bob") as other:
+    async with open_client(server_url, name="bob") as other:
         room = (await other.enter(Create(options=QUICK))).room
         async with terminal(AtHome(server_url), home) as player:
             await player.is_on(HomeScreen)
