@@ -194,7 +194,7 @@ class Alarm(Exception):
 async def test_an_honest_server_raises_no_alarm_and_proves_every_envelope(cheating: CheatingServer) -> None:
     async with cheating(Cheat) as url:
         clients = await race(url)
-    assert [client.model.seal.proved for client in clients] == [48, 48]
+    assert [client.model.seal_check.proved_envelopes for client in clients] == [48, 48]
 
 
 async def test_two_cards_swapped_in_mid_race_are_caught_when_the_first_of_them_is_turned(
@@ -216,7 +216,7 @@ async def test_different_decks_are_caught_with_the_first_card_that_both_have_tur
     async with cheating(DealsAnotherDeck) as url:
         with pytest.raises(Alarm, match=r"The card at position 1, .., does not come from its envelope") as caught:
             await race(url)
-    words = [client.model.seal.check_words for client in caught.value.clients]
+    words = [client.model.seal_check.check_words for client in caught.value.clients]
     assert words[0] != words[1]
     assert all(len(each) == 4 for each in words)
 
@@ -240,7 +240,7 @@ async def test_a_commitment_that_is_not_signed_is_refused_before_anybody_is_read
     async with cheating(DoesNotSign) as url:
         with pytest.raises(Alarm, match="did not sign its commitment") as caught:
             await race(url)
-    assert caught.value.clients[0].model.seal.hashes[1] is None
+    assert caught.value.clients[0].model.seal_check.entropy_hashes[1] is None
 
 
 async def test_an_opening_withheld_is_missed_when_the_next_round_opens(cheating: CheatingServer) -> None:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 from websockets.exceptions import WebSocketException
 
-from fairest_cli.text.narration import tell_news
+from fairest_cli.text.narration import describe_changes
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Join, Play
@@ -93,7 +93,7 @@ def told(each: Bot) -> str:
     before = each.updates[0].model
     lines: list[str] = []
     for update in each.updates:
-        lines.extend(tell_news(before, update))
+        lines.extend(describe_changes(before, update))
         before = update.model
     return "\n".join(lines)
 

@@ -41,8 +41,10 @@ class StagedRoom:
             now_ms=self.table.now_ms,
             scene=scene(self.table.state, shown),
         )
-        seal = SealCheck(key=KEY.public, bond=None if viewer is None else self._bond(viewer))
-        model = KnownRoom(seal=seal).connected(ConnectionStatus.CONNECTED).heard(snapshot, self.table.now_ms)
+        seal = SealCheck(
+            key=KEY.public, entropy_commitment=None if viewer is None else self._entropy_commitment(viewer)
+        )
+        model = KnownRoom(seal_check=seal).with_status(ConnectionStatus.CONNECTED).after(snapshot, self.table.now_ms)
         race = self.table.state.race
         if race is None:
             return model
@@ -67,7 +69,7 @@ class StagedRoom:
         assert record is not None
         return KEY.sign(record)
 
-    def _bond(self, seat: int) -> EntropyCommitment | None:
+    def _entropy_commitment(self, seat: int) -> EntropyCommitment | None:
         opened, holder = self.table.state.round, self.table.state.seats[seat]
         if opened is None or holder is None or holder.entropy_hash is None:
             return None

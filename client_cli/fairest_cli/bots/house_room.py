@@ -25,7 +25,7 @@ async def house_room(
 ) -> AsyncIterator[tuple[str, str]]:
     """Start a server with a house bot that waits in a room; yield the server's URL and the room's code.
 
-    Raises `NoServer`. On leaving, the bot is cancelled and the server ended.
+    Raises `ServerNotStarted`. On leaving, the bot is cancelled and the server ended.
     """
     async with own_server() as url:
         house = Connection(url, Identity(), Create(options=options), name="house", gives_up_after=MAX_ATTEMPTS)

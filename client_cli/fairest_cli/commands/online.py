@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from fairest_cli.bots.policies import POLICIES
 from fairest_cli.commands import offline
-from fairest_cli.commands.doctor import examine, tell_finding
+from fairest_cli.commands.doctor import describe_finding, examine
 from fairest_cli.commands.options import (
     Code,
     Json,
@@ -30,8 +30,8 @@ from fairest_cli.model.round_check import Cheated
 from fairest_cli.records.receipts import receipts_folder
 from fairest_cli.session.connection import EntryRequest, Rejected
 from fairest_cli.session.identity import IdentityInUse
-from fairest_cli.session.local_server import NoServer
-from fairest_cli.text.lobby import NoLobby, fetch_lobby, tell_lobby
+from fairest_cli.session.local_server import ServerNotStarted
+from fairest_cli.text.lobby import LobbyUnavailable, describe_lobby, fetch_lobby
 from fairest_cli.text.run import let_bot_play, race, race_at_home, watch_room
 from fairest_cli.untrusted_text import as_json_line, clean
 from fairest_protocol.calculation.rules import BadRules
@@ -172,10 +172,10 @@ def lobby(
         return
     try:
         found = fetch_lobby(server, page)
-    except NoLobby as reason:
+    except LobbyUnavailable as reason:
         fail(str(reason))
     option = "" if server == DEFAULT_SERVER else f" --server {server}"
-    for line in [as_json_line(found)] if as_json else tell_lobby(found, option):
+    for line in [as_json_line(found)] if as_json else describe_lobby(found, option):
         print(line)
 
 
@@ -190,7 +190,7 @@ async def _examine(server: str) -> bool:
     """Tell each finding as it comes; whether nothing is in the way."""
     is_well = True
     async for finding in examine(server):
-        print(tell_finding(finding), flush=True)
+        print(describe_finding(finding), flush=True)
         is_well = is_well and not finding.is_fault
     return is_well
 
@@ -248,7 +248,7 @@ def _errand(kind: type[Join] | type[Watch], code: str) -> Join | Watch:
 def _run(work: Coroutine[Any, Any, None]) -> None:
     try:
         asyncio.run(work)
-    except (Rejected, NoServer, IdentityInUse) as reason:
+    except (Rejected, ServerNotStarted, IdentityInUse) as reason:
         fail(str(reason))
     except Cheated as reason:
         _raise_alarm(reason)

@@ -48,7 +48,7 @@ class KnownRoom(Value):
     """The room as far as it was shown to us. `sent` are our moves that the server has not answered yet."""
 
     server_url: str = DEFAULT_SERVER
-    link: ConnectionStatus = ConnectionStatus.CONNECTING
+    status: ConnectionStatus = ConnectionStatus.CONNECTING
     name: str = ""
     room: str | None = None
     seat: int | None = None
@@ -58,7 +58,7 @@ class KnownRoom(Value):
     placed: tuple[int, int] | None = None
     sent: tuple[Play, ...] = ()
     clock_ahead_ms: int = 0
-    seal: SealCheck = field(default_factory=SealCheck)
+    seal_check: SealCheck = field(default_factory=SealCheck)
 
     @property
     def invitation(self) -> str:
@@ -92,29 +92,29 @@ class KnownRoom(Value):
         number = self.sent[-1].number if self.sent else self.own.moves if self.own else 0
         return Play(number=number + 1, move=move)
 
-    def playing(self, play: Play) -> "KnownRoom":
+    def with_sent(self, play: Play) -> "KnownRoom":
         """The model after a move was sent."""
         return replace(self, sent=(*self.sent, play))
 
-    def connected(self, link: ConnectionStatus) -> "KnownRoom":
+    def with_status(self, status: ConnectionStatus) -> "KnownRoom":
         """The model after the connection changed."""
-        return replace(self, link=link)
+        return replace(self, status=status)
 
-    def bound(self, bond: EntropyCommitment | None) -> "KnownRoom":
+    def with_entropy_commitment(self, entropy_commitment: EntropyCommitment | None) -> "KnownRoom":
         """The model of who is bound like this."""
-        return replace(self, seal=self.seal.bound(bond))
+        return replace(self, seal_check=self.seal_check.with_entropy_commitment(entropy_commitment))
 
-    def heard(self, message: FromServer, now_ms: int) -> "KnownRoom":
+    def after(self, message: FromServer, now_ms: int) -> "KnownRoom":
         """The model after a message. `now_ms` is our own clock.
 
         Raises `Contradiction` for a message that cannot follow, and `Cheated` for one that breaks the seal.
         """
         match message:
             case Welcome(name=name, key=key, now_ms=server_ms):
-                if self.seal.key not in (None, key):
+                if self.seal_check.key not in (None, key):
                     raise Cheated("The server signs with another key than a moment ago.")
-                seal = replace(self.seal, key=key)
-                return replace(self, name=name, seal=seal, clock_ahead_ms=now_ms - server_ms)
+                seal_check = replace(self.seal_check, key=key)
+                return replace(self, name=name, seal_check=seal_check, clock_ahead_ms=now_ms - server_ms)
             case Snapshot():
                 if self.room == message.room and self.scene and self.scene.options != message.scene.options:
                     raise Cheated("The server has changed the rules of the room.")
@@ -127,7 +127,7 @@ class KnownRoom(Value):
                         position=message.position,
                         tag=message.tag,
                         placed=None,
-                        seal=self.seal.saw(message.scene, message.seat),
+                        seal_check=self.seal_check.after_snapshot(message.scene, message.seat),
                         clock_ahead_ms=now_ms - message.now_ms,
                     )
                 )
@@ -151,10 +151,10 @@ class KnownRoom(Value):
     def _viewed(self, message: View) -> "KnownRoom":
         if self.scene is None or message.position > self.position + 1:
             raise Contradiction(f"entry {message.position} of the view follows entry {self.position}")
-        scene, seal = self.scene, self.seal
+        scene, seal_check = self.scene, self.seal_check
         for entry in message.entries[self.position + 1 - message.position :]:
-            self._check_own(entry, seal)
-            seal = seal.after(entry, scene.options)
+            self._check_own(entry, seal_check)
+            seal_check = seal_check.after(entry, scene.options)
             try:
                 scene = scene.after(entry)
             except ValueError as reason:
@@ -162,11 +162,11 @@ class KnownRoom(Value):
         position = message.position + len(message.entries) - 1
         if position < self.position:
             return self
-        return self._settled(replace(self, scene=scene, seal=seal, position=position, tag=message.tag))
+        return self._settled(replace(self, scene=scene, seal_check=seal_check, position=position, tag=message.tag))
 
-    def _check_own(self, entry: Entry, seal: SealCheck) -> None:
+    def _check_own(self, entry: Entry, seal_check: SealCheck) -> None:
         """Nobody moves in our name. What a client of ours sent before it was killed, we cannot know."""
-        if not isinstance(entry, Moved) or entry.seat != self.seat or seal.logs is None:
+        if not isinstance(entry, Moved) or entry.seat != self.seat or seal_check.logs is None:
             return
         if not any((play.number, play.move) == (entry.number, entry.move) for play in self.sent):
             raise Cheated(f"The server made the move {entry.move} in our name.")

@@ -60,12 +60,12 @@ class SealCheck(Value):
 
     key: bytes | None = None
     seat: int | None = None
-    bond: EntropyCommitment | None = None
+    entropy_commitment: EntropyCommitment | None = None
     past: frozenset[bytes] = frozenset()
     round_id: bytes | None = None
     commitment: bytes = b""
-    is_opened: bool = False
-    hashes: Pair = (None, None)
+    is_secret_known: bool = False
+    entropy_hashes: Pair = (None, None)
     entropies: Pair = (None, None)
     rules_id: str = ""
     layout: tuple[Foundation, ...] | None = None
@@ -75,7 +75,7 @@ class SealCheck(Value):
     last: tuple[Turn | None, Turn | None] = (None, None)
     redeals: tuple[int, int] = (0, 0)
     logs: Logs | None = None
-    proved: int | None = None
+    proved_envelopes: int | None = None
 
     @property
     def check_words(self) -> tuple[str, ...]:
@@ -87,23 +87,27 @@ class SealCheck(Value):
         return make_check_words(self.round_id, self.commitment, (first, second), root, self.rules_id)
 
     @property
-    def is_bound(self) -> bool:
+    def both_committed(self) -> bool:
         """Whether both players are bound, so that the deck is fixed, whoever knows it."""
-        return None not in self.hashes
+        return None not in self.entropy_hashes
 
     @property
     def may_reveal(self) -> bool:
         """Whether showing our entropy can help nobody: the server and both players are bound, we to our bond."""
-        return self.is_bound and not self.is_opened and self.own_bond is not None
+        return self.both_committed and not self.is_secret_known and self.current_entropy_commitment is not None
 
     @property
-    def own_bond(self) -> EntropyCommitment | None:
+    def current_entropy_commitment(self) -> EntropyCommitment | None:
         """Our bond, if it is of this round."""
-        return self.bond if self.bond and self.bond.round_id == self.round_id else None
+        return (
+            self.entropy_commitment
+            if self.entropy_commitment and self.entropy_commitment.round_id == self.round_id
+            else None
+        )
 
-    def bound(self, bond: EntropyCommitment | None) -> "SealCheck":
+    def with_entropy_commitment(self, entropy_commitment: EntropyCommitment | None) -> "SealCheck":
         """The witness who knows what we are bound to."""
-        return replace(self, bond=bond)
+        return replace(self, entropy_commitment=entropy_commitment)
 
     def after(self, entry: Entry, options: RoomOptions) -> "SealCheck":
         """The witness after one more entry of the view. Raises `Cheated`."""
@@ -113,7 +117,7 @@ class SealCheck(Value):
             case entries.RoundVoided(round=round_id, secret=secret):
                 if round_id != self.round_id:
                     raise Cheated("The server calls off a round that it has not opened.")
-                if self.is_bound:
+                if self.both_committed:
                     raise Cheated("The server calls off a round to which both players are bound.")
                 return _with_secret(self, secret, options, None)
             case entries.PlayerReady(seat=seat, entropy_hash=entropy_hash):
@@ -138,9 +142,14 @@ class SealCheck(Value):
             case _:
                 return self
 
-    def saw(self, scene: Scene, seat: int | None) -> "SealCheck":
+    def after_snapshot(self, scene: Scene, seat: int | None) -> "SealCheck":
         """The witness after a snapshot, which may not take back what was shown before. Raises `Cheated`."""
-        is_dropped = self.round_id is not None and scene.round != self.round_id and self.is_bound and not self.is_opened
+        is_dropped = (
+            self.round_id is not None
+            and scene.round != self.round_id
+            and self.both_committed
+            and not self.is_secret_known
+        )
         if is_dropped and seat is not None:
             raise Cheated(
                 "The server has dropped a round to which both players were bound, and never opened its commitment. "
@@ -177,17 +186,18 @@ def describe_proof(seal: SealCheck) -> Sequence[str]:
     """What a round's end proved about its deal, in one sentence or none."""
     if not seal.envelopes:
         return ()
-    if seal.proved is None:
+    if seal.proved_envelopes is None:
         return (
             "NOT PROVED: this client does not know these rules; fairest verify of a newer one can prove the record.",
         )
-    return (f"Sealed deal: {seal.proved} of {seal.proved} envelopes right, and the commitment was kept.",)
+    count = seal.proved_envelopes
+    return (f"Sealed deal: {count} of {count} envelopes right, and the commitment was kept.",)
 
 
 def _fresh(seal: SealCheck) -> SealCheck:
     """A witness of no round, who remembers whom it deals with and which rounds there were."""
     seen = {seal.round_id} if seal.round_id is not None else set()
-    return SealCheck(key=seal.key, seat=seal.seat, bond=seal.bond, past=seal.past | seen)
+    return SealCheck(key=seal.key, seat=seal.seat, entropy_commitment=seal.entropy_commitment, past=seal.past | seen)
 
 
 def _opened(seal: SealCheck, entry: entries.RoundOpened) -> SealCheck:
@@ -198,7 +208,7 @@ def _opened(seal: SealCheck, entry: entries.RoundOpened) -> SealCheck:
 def _committed(seal: SealCheck, round_id: bytes, commitment: bytes, signature: bytes) -> SealCheck:
     """A new round, never seen before, to which the server has signed its commitment."""
     fresh = _fresh(seal)
-    bond = fresh.bond
+    bond = fresh.entropy_commitment
     if round_id in fresh.past or (bond and bond.round_id == round_id and bond.commitment != commitment):
         raise Cheated("The server opens a round again that it had opened before.")
     if fresh.key is None or not is_signed(commitment_statement(round_id, commitment), signature, fresh.key):
@@ -207,12 +217,12 @@ def _committed(seal: SealCheck, round_id: bytes, commitment: bytes, signature: b
 
 
 def _check_opened(seal: SealCheck, deed: str) -> None:
-    if seal.round_id is not None and not seal.is_opened:
+    if seal.round_id is not None and not seal.is_secret_known:
         raise Cheated(f"The server {deed} and never opened its commitment {seal.commitment.hex()[:16]}.")
 
 
 def _with_hash(seal: SealCheck, seat: int, entropy_hash: bytes) -> SealCheck:
-    known, bond = seal.hashes[seat], seal.own_bond
+    known, bond = seal.entropy_hashes[seat], seal.current_entropy_commitment
     _round_of(seal)  # or the server is ahead of itself
     if known is not None and known != entropy_hash:
         raise Cheated(f"The server changed the entropy hash of seat {seat + 1}.")
@@ -220,11 +230,11 @@ def _with_hash(seal: SealCheck, seat: int, entropy_hash: bytes) -> SealCheck:
         raise Cheated("The server shows another entropy hash for us than the one that we sent.")
     if seat != seal.seat and bond is not None and bond.other_hash not in (None, entropy_hash):
         raise Cheated("The other player was bound anew after we had shown our entropy.")
-    return replace(seal, hashes=replace_in_pair(seal.hashes, seat, entropy_hash))
+    return replace(seal, entropy_hashes=replace_in_pair(seal.entropy_hashes, seat, entropy_hash))
 
 
 def _with_entropy(seal: SealCheck, seat: int, entropy: bytes) -> SealCheck:
-    if commit_entropy(_round_of(seal), seat, entropy) != seal.hashes[seat]:
+    if commit_entropy(_round_of(seal), seat, entropy) != seal.entropy_hashes[seat]:
         raise Cheated(f"The entropy of seat {seat + 1} does not belong to the hash that was shown before.")
     return replace(seal, entropies=replace_in_pair(seal.entropies, seat, entropy))
 
@@ -306,13 +316,13 @@ def _with_secret(seal: SealCheck, secret: bytes, options: RoomOptions, outcome: 
     first, second = seal.entropies
     rules = _known_rules(options)
     if not seal.envelopes or first is None or second is None or rules is None:
-        return replace(seal, is_opened=True)
+        return replace(seal, is_secret_known=True)
     sealed = seal_deal(rules, make_seed(secret, (first, second), _round_of(seal)), _round_of(seal))
     check_deal(sealed, seal.envelopes, seal.opened, seal.laid, seal.layout)
     if outcome is not None and seal.logs is not None and seal.laid is not None:
         ties = options.direct_breaks_ties
         check_race(rules, sealed.deal, seal.logs, outcome, direct_breaks_ties=ties)
-    return replace(seal, is_opened=True, proved=sum(map(len, sealed.envelopes)))
+    return replace(seal, is_secret_known=True, proved_envelopes=sum(map(len, sealed.envelopes)))
 
 
 def _round_of(seal: SealCheck) -> bytes:

@@ -25,7 +25,7 @@ def past_matches(folder: Path, most: int = 200) -> list[PastMatch]:
     return [_read(path) for path in files[:most]]
 
 
-def tell_match(match: PastMatch) -> str:
+def describe_match(match: PastMatch) -> str:
     """A match in one line: when, who, what, how it ended."""
     record = match.record
     if record is None:
@@ -35,12 +35,12 @@ def tell_match(match: PastMatch) -> str:
     return f"{when}  {first} against {second}: {_result(record)}  ({clean(record.rules.name)})"
 
 
-def tell_history(matches: list[PastMatch]) -> Iterator[str]:
+def describe_history(matches: list[PastMatch]) -> Iterator[str]:
     """Every match, with what to type to see it again."""
     if not matches:
         yield "No match was kept here yet. Race a bot: fairest play"
     for match in matches:
-        yield tell_match(match)
+        yield describe_match(match)
         yield f"    fairest replay {clean(str(match.path))}"
 
 

@@ -1,6 +1,6 @@
 """Proof of a record, offline: what `fairest verify` checks, in the order in which it says so. Pure.
 
-Each check yields a sentence when it holds; the first one that does not raises `Wrong`.
+Each check yields a sentence when it holds; the first one that does not raises `WrongRecord`.
 """
 
 from collections import Counter
@@ -38,54 +38,54 @@ ASIDE: Final = """\
 What no proof shows: that nobody told a player what was to come (docs/fairness.md)."""
 
 
-class Wrong(Exception):
+class WrongRecord(Exception):
     """The first thing that is wrong; the text says where, and what should be there."""
 
 
 def verify_record(text: str, key: bytes | None = None) -> tuple[Record, Iterator[str]]:
     """A record from the text of its file, and the checks of it, made as they are asked for.
 
-    `key` is the public key that the server is known by, if it is. Raises `Wrong`, and so do the checks.
+    `key` is the public key that the server is known by, if it is. Raises `WrongRecord`, and so do the checks.
     """
     lines = text.split("\n")
     if lines.pop() != "":
-        raise Wrong("The file does not end where a record ends: its last line has no line feed.")
+        raise WrongRecord("The file does not end where a record ends: its last line has no line feed.")
     try:
         record = parse_record(lines)
     except BadRecord as reason:
-        raise Wrong(_sentence(reason)) from reason
+        raise WrongRecord(_sentence(reason)) from reason
     return record, _check(record, len(lines), key)
 
 
 def prove_shown(lines: Sequence[str], model: KnownRoom) -> None:
     """Prove a record that a server sends after a match, and that its last round ended as we were shown.
 
-    Raises `Wrong`.
+    Raises `WrongRecord`.
     """
-    record, checks = verify_record("".join(f"{line}\n" for line in lines), model.seal.key)
+    record, checks = verify_record("".join(f"{line}\n" for line in lines), model.seal_check.key)
     for _ in checks:
         pass
     if record.room != model.room:
-        raise Wrong(f"It is of the room {clean(record.room)}, and not of {model.room}.")
+        raise WrongRecord(f"It is of the room {clean(record.room)}, and not of {model.room}.")
     for number, played in enumerate(record.rounds):
-        if played.round_id == model.seal.round_id and played.is_dealt and model.scene:
+        if played.round_id == model.seal_check.round_id and played.is_dealt and model.scene:
             *_, (_, race) = record.steps(number)
             boards = [seat.board for seat in model.scene.seats if seat.board is not None]
             if model.scene.phase is Phase.FINISHED and boards != [racer.board for racer in race.racers]:
-                raise Wrong("Its boards are not those that we were shown.")
+                raise WrongRecord("Its boards are not those that we were shown.")
 
 
 def _check(record: Record, lines: int, key: bytes | None) -> Iterator[str]:
     yield f"{lines} lines, each bound to the one before: none was changed, left out or moved."
     if not is_signed(record_statement(record.chain()), record.signature, record.key):
-        raise Wrong("The record is not signed with the key that it names.")
+        raise WrongRecord("The record is not signed with the key that it names.")
     if key not in (None, record.key):
         assert key is not None
-        raise Wrong(f"The record is signed with the key {record.key.hex()}, and not with {key.hex()}.")
+        raise WrongRecord(f"The record is signed with the key {record.key.hex()}, and not with {key.hex()}.")
     yield f"Signed with the key {record.key.hex()}{'' if key is None else ', as it should be'}."
     repeated = [round_id for round_id, count in Counter(each.round_id for each in record.rounds).items() if count > 1]
     if repeated:
-        raise Wrong(f"The round {repeated[0].hex()} stands in the record twice.")
+        raise WrongRecord(f"The round {repeated[0].hex()} stands in the record twice.")
     for number, played in enumerate(record.rounds, 1):
         yield from _check_round(record, number, played)
 
@@ -93,16 +93,16 @@ def _check(record: Record, lines: int, key: bytes | None) -> Iterator[str]:
 def _check_round(record: Record, number: int, played: RecordedRound) -> Iterator[str]:
     where = f"Round {number}"
     if not is_signed(commitment_statement(played.round_id, played.commitment), played.signature, record.key):
-        raise Wrong(f"{where}: the commitment is not signed by the server.")
+        raise WrongRecord(f"{where}: the commitment is not signed by the server.")
     if commit_secret(played.round_id, played.secret) != played.commitment:
-        raise Wrong(f"{where}: the secret does not belong to the commitment.")
+        raise WrongRecord(f"{where}: the secret does not belong to the commitment.")
     yield f"{where}: the server was bound to its secret before anybody was ready, and has opened it."
     for seat, (sealed, entropy) in enumerate(zip(played.entropy_hashes, played.entropies, strict=True)):
         if entropy is not None and sealed != commit_entropy(played.round_id, seat, entropy):
-            raise Wrong(f"{where}: the entropy of {clean(record.names[seat])} does not belong to its hash.")
+            raise WrongRecord(f"{where}: the entropy of {clean(record.names[seat])} does not belong to its hash.")
     if not played.is_dealt:
         if played.envelopes or played.events:
-            raise Wrong(f"{where}: there are cards or moves, and no deal.")
+            raise WrongRecord(f"{where}: there are cards or moves, and no deal.")
         _check_undealt(record, where, played)
         yield f"{where}: called off before its cards were dealt."
         return
@@ -121,7 +121,7 @@ def _check_undealt(record: Record, where: str, played: RecordedRound) -> None:
         is_silent or end is Ending.ROUND_OVER for is_silent, end in zip(silent, endings, strict=True)
     )
     if None in played.entropy_hashes or not is_possible or played.outcome != undealt_outcome(record.rules, endings):
-        raise Wrong(f"{where}: it has a result that no round without a deal can have.")
+        raise WrongRecord(f"{where}: it has a result that no round without a deal can have.")
 
 
 def _check_deal(record: Record, where: str, played: RecordedRound) -> Iterator[str]:
@@ -129,9 +129,11 @@ def _check_deal(record: Record, where: str, played: RecordedRound) -> Iterator[s
     for number, (shown, right) in enumerate(zip(played.envelopes, envelopes, strict=False)):
         for position, (envelope, wanted) in enumerate(zip(shown, right, strict=False)):
             if envelope != wanted:
-                raise Wrong(f"{where}: the envelope of pass {number}, position {position + 1} holds another card.")
+                raise WrongRecord(
+                    f"{where}: the envelope of pass {number}, position {position + 1} holds another card."
+                )
     if played.envelopes != envelopes:
-        raise Wrong(f"{where}: there are more or fewer envelopes than the deal has.")
+        raise WrongRecord(f"{where}: there are more or fewer envelopes than the deal has.")
     count = sum(map(len, envelopes))
     yield f"{where}: secret and entropies make the deal; {count} of {count} envelopes hold its cards."
     entropies = [entropy for entropy in played.entropies if entropy]
@@ -147,11 +149,11 @@ def _check_race(record: Record, number: int, played: RecordedRound) -> Iterator[
     try:
         check_race(record, number - 1)
     except BadRecord as reason:
-        raise Wrong(_sentence(reason)) from reason
+        raise WrongRecord(_sentence(reason)) from reason
     where = f"Round {number}"
     times = [event.at_ms for event in played.events]
     if times != sorted(times) or min(times, default=0) < 0:
-        raise Wrong(f"{where}: time goes back.")
+        raise WrongRecord(f"{where}: time goes back.")
     assert played.outcome is not None, "a race was replayed to its result"
     winner = "a draw" if played.outcome.winner is None else f"{clean(record.names[played.outcome.winner])} wins"
     counts = " to ".join(str(score.placed) for score in played.outcome.scores)

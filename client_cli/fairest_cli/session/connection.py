@@ -22,7 +22,7 @@ from fairest_cli.model.known_room import ConnectionStatus, Contradiction, KnownR
 from fairest_cli.model.round_check import Cheated
 from fairest_cli.model.seal_check import EntropyCommitment
 from fairest_cli.records.receipts import Receipt
-from fairest_cli.records.record_check import Wrong, prove_shown
+from fairest_cli.records.record_check import WrongRecord, prove_shown
 from fairest_cli.session.identity import Identity
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.seal import SECRET_BYTES, commit_entropy
@@ -100,7 +100,7 @@ class Connection:
 
         `receipts` is the folder for the player's receipt, if one is to be kept.
         """
-        self.model = KnownRoom(server_url=server_url).bound(identity.bond)
+        self.model = KnownRoom(server_url=server_url).with_entropy_commitment(identity.entropy_commitment)
         self._url = server_url
         self._identity = identity
         self._request = request
@@ -151,7 +151,7 @@ class Connection:
             failures = 0 if is_good else failures + 1
             if self.model.room is None and self._gives_up_after is not None and failures >= self._gives_up_after:
                 raise Rejected(f"{note} Is it running? Start one with: fairest-server")
-            self.model = self.model.connected(ConnectionStatus.LOST)
+            self.model = self.model.with_status(ConnectionStatus.LOST)
             yield Update(self.model, note=f"{note} Trying again ...")
             wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2**failures)
             await asyncio.sleep(wait * random.uniform(0.5, 1))
@@ -165,22 +165,22 @@ class Connection:
     async def play(self, move: Move) -> None:
         """Send a move under the next number. It is sent again after a drop, until it is answered."""
         play = self.model.next_play(move)
-        self.model = self.model.playing(play)
+        self.model = self.model.with_sent(play)
         if self._has_introduced_itself:
             await self._send(play)
 
     async def get_ready(self) -> None:
         """Say that we are ready, bound to random bytes of our own, if the server has bound itself."""
-        seal = self.model.seal
-        if seal.round_id is None or seal.seat is None or seal.is_opened:
+        seal = self.model.seal_check
+        if seal.round_id is None or seal.seat is None or seal.is_secret_known:
             return
-        bond = self._identity.bond
+        bond = self._identity.entropy_commitment
         if bond is None or (bond.round_id, bond.commitment) != (seal.round_id, seal.commitment):
             entropy = os.urandom(SECRET_BYTES)
             entropy_hash = commit_entropy(seal.round_id, seal.seat, entropy)
             bond = EntropyCommitment(seal.round_id, seal.commitment, seal.seat, entropy, entropy_hash)
-            self._identity.keep_bond(bond)
-        self.model = self.model.bound(bond)
+            self._identity.keep_entropy_commitment(bond)
+        self.model = self.model.with_entropy_commitment(bond)
         await self._say(Ready(round=bond.round_id, entropy_hash=bond.entropy_hash))
 
     async def ask_rematch(self) -> None:
@@ -238,9 +238,9 @@ class Connection:
     def _hear(self, message: FromServer, now_ms: int) -> None:
         """Take a message; it stands in the receipt before it is judged."""
         if self.receipt is not None and isinstance(message, (Snapshot, View)):
-            self.receipt.heard(message, self._url, self.model.seal.key, now_ms)
+            self.receipt.heard(message, self._url, self.model.seal_check.key, now_ms)
         self._check_turn(message)
-        self.model = self.model.heard(message, now_ms)
+        self.model = self.model.after(message, now_ms)
         if isinstance(message, MatchRecord):
             self._prove(message)
 
@@ -261,7 +261,7 @@ class Connection:
         """A record has to be sound, and of what we were shown. Raises `Cheated`."""
         try:
             prove_shown(message.lines, self.model)
-        except Wrong as reason:
+        except WrongRecord as reason:
             raise Cheated(f"The record of the match is wrong: {reason}") from reason
 
     def _compare_key(self, message: FromServer) -> str:
@@ -280,7 +280,7 @@ class Connection:
             case Welcome(token=token):
                 if token is not None:
                     self._identity.keep_token(token)
-                self.model = self.model.connected(ConnectionStatus.CONNECTED)
+                self.model = self.model.with_status(ConnectionStatus.CONNECTED)
                 await self._say(self._entrance())
             case Snapshot() | View():
                 self._was_served = self._has_introduced_itself
@@ -323,14 +323,14 @@ class Connection:
 
     async def _reveal(self) -> None:
         """Show our entropy, once everybody is bound, and remember to what the other one was."""
-        scene, own, seal = self.model.scene, self.model.own, self.model.seal
-        bond = seal.bond
+        scene, own, seal = self.model.scene, self.model.own, self.model.seal_check
+        bond = seal.entropy_commitment
         if scene is None or own is None or scene.phase is not Phase.DEALING or own.entropy:
             return
         if bond is not None and seal.may_reveal:
-            shown = replace(bond, other_hash=seal.hashes[1 - bond.seat])
-            self._identity.keep_bond(shown)
-            self.model = self.model.bound(shown)
+            shown = replace(bond, other_hash=seal.entropy_hashes[1 - bond.seat])
+            self._identity.keep_entropy_commitment(shown)
+            self.model = self.model.with_entropy_commitment(shown)
             await self._say(Reveal(round=bond.round_id, entropy=bond.entropy))
 
     async def _send(self, play: Play) -> None:

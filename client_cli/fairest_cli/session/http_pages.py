@@ -10,12 +10,12 @@ MOST_BYTES: Final = 1024 * 1024
 """Of an answer; a page of the lobby has some thousands."""
 
 
-class NoPage(Exception):
+class PageUnavailable(Exception):
     """Nothing that speaks HTTP answered; the text says why."""
 
 
 def fetch_page(server_url: str, path: str) -> tuple[int, bytes]:
-    """The status and the text of a page of this server's. Raises `NoPage`; waits for the network."""
+    """The status and the text of a page of this server's. Raises `PageUnavailable`; waits for the network."""
     address = urlsplit(server_url)
     host, port = address.hostname or "", address.port
     connection = (
@@ -28,6 +28,6 @@ def fetch_page(server_url: str, path: str) -> tuple[int, bytes]:
         answer = connection.getresponse()
         return answer.status, answer.read(MOST_BYTES)
     except (OSError, http.client.HTTPException) as reason:
-        raise NoPage(str(reason)) from reason
+        raise PageUnavailable(str(reason)) from reason
     finally:
         connection.close()

@@ -36,12 +36,12 @@ class Identity:
         self._path = path
         self.token: str | None = None
         self.server_key: bytes | None = None
-        self.bond: EntropyCommitment | None = None
+        self.entropy_commitment: EntropyCommitment | None = None
         if path is not None and path.exists():
             stored = json.loads(path.read_text())
             self.token = stored.get("token")
             self.server_key = bytes.fromhex(stored["server_key"]) if stored.get("server_key") else None
-            self.bond = _read_bond(stored.get("bond"))
+            self.entropy_commitment = _read_bond(stored.get("bond"))
 
     def keep_token(self, token: str | None) -> None:
         """Remember the token of a new player, or forget one that the server does not know."""
@@ -54,16 +54,20 @@ class Identity:
             self.server_key = key
             self._store()
 
-    def keep_bond(self, bond: EntropyCommitment) -> None:
+    def keep_entropy_commitment(self, bond: EntropyCommitment) -> None:
         """Remember what we are bound to, before anybody sees our hash, and before anybody sees our entropy."""
-        self.bond = bond
+        self.entropy_commitment = bond
         self._store()
 
     def _store(self) -> None:
         if self._path is None:
             return
         server_key = self.server_key.hex() if self.server_key else None
-        bond = {name: _text(value) for name, value in asdict(self.bond).items()} if self.bond else None
+        bond = (
+            {name: _text(value) for name, value in asdict(self.entropy_commitment).items()}
+            if self.entropy_commitment
+            else None
+        )
         write_private(self._path, json.dumps({"token": self.token, "server_key": server_key, "bond": bond}))
 
 

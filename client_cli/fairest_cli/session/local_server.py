@@ -12,13 +12,13 @@ START_SECONDS: Final = 20.0
 STOP_SECONDS: Final = 6.0
 
 
-class NoServer(Exception):
+class ServerNotStarted(Exception):
     """The server did not start; the text says why."""
 
 
 @asynccontextmanager
 async def own_server() -> AsyncIterator[str]:
-    """Run a server with an embedded Redis that keeps nothing, and yield its URL. Raises `NoServer`."""
+    """Run a server with an embedded Redis that keeps nothing, and yield its URL. Raises `ServerNotStarted`."""
     with tempfile.TemporaryDirectory(prefix="fairest-") as folder:
         # -P: nothing is imported from the folder that the player stands in, whatever lies there.
         command = [sys.executable, "-P", "-m", "fairest_server", "--host", "127.0.0.1", "--port", "0"]
@@ -51,10 +51,10 @@ async def _address(server: asyncio.subprocess.Process, log: Path) -> str:
     try:
         line = await asyncio.wait_for(server.stdout.readline(), START_SECONDS)
     except TimeoutError as reason:
-        raise NoServer(f"the server did not start within {START_SECONDS:.0f} seconds") from reason
+        raise ServerNotStarted(f"the server did not start within {START_SECONDS:.0f} seconds") from reason
     if line:
         return line.decode().strip()
     await server.wait()
     complaint = log.read_text(errors="replace").strip().splitlines()
     hint = "install it with: pip install 'fairest[server]'"
-    raise NoServer(complaint[-1] if complaint else hint)
+    raise ServerNotStarted(complaint[-1] if complaint else hint)

@@ -66,7 +66,7 @@ class RoomSession:
     @property
     def may_play(self) -> bool:
         """Whether a key press may become a move: the race is on for us, and the server is there to hear of it."""
-        return self.is_racing and self.model.link is ConnectionStatus.CONNECTED
+        return self.is_racing and self.model.status is ConnectionStatus.CONNECTED
 
     @property
     def receipt_path(self) -> Path | None:
@@ -102,7 +102,7 @@ class RoomSession:
 
     async def _note(self, before: KnownRoom, update: Update) -> None:
         model, message = update.model, update.message
-        if model.link is ConnectionStatus.LOST:
+        if model.status is ConnectionStatus.LOST:
             # What was said last may be lost with the connection; it is said again on the next one.
             self._has_asked_record = False
             return
@@ -143,5 +143,5 @@ def at_the_end(before: KnownRoom, model: KnownRoom, view: View, at_ms: int) -> K
     if entries.RoundOpened not in kinds[place:]:
         return model
     # The connection has compared the moves with what we sent; here they are only folded.
-    folded = replace(before, seal=replace(before.seal, logs=None))
-    return folded.heard(view.model_copy(update={"entries": view.entries[: place + 1]}), at_ms)
+    folded = replace(before, seal_check=replace(before.seal_check, logs=None))
+    return folded.after(view.model_copy(update={"entries": view.entries[: place + 1]}), at_ms)

@@ -10,7 +10,7 @@ from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.records.files import save_record
 from fairest_cli.session.connection import Connection, Update
 from fairest_cli.text.keyboard import typed_lines
-from fairest_cli.text.narration import HELP, draw, tell_time, tell_way_back
+from fairest_cli.text.narration import HELP, describe_time_left, describe_way_back, draw
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.moves import MOVES, STOP
 from fairest_protocol.calculation.record import BadRecord
@@ -72,7 +72,7 @@ class Player:
 
     def _say_how_to_come_back(self) -> None:
         if self._is_person and self._way_back is not None:
-            for line in tell_way_back(self._connection.model, self._way_back):
+            for line in describe_way_back(self._connection.model, self._way_back):
                 self._note(line)
 
     async def _watch(self) -> None:
@@ -82,7 +82,7 @@ class Player:
                 for line in self._tell(before, update):
                     self._write(line)
                 before = update.model
-                if update.model.link is ConnectionStatus.LOST:
+                if update.model.status is ConnectionStatus.LOST:
                     # What was said last may be lost with the connection; it is said again on the next one.
                     self._asked_ready, self._asked_record = None, False
                     continue
@@ -165,9 +165,9 @@ class Player:
                 for text in draw(model):
                     self._note(text)
             case "time":
-                self._note(tell_time(model, int(time.time() * 1000)))
+                self._note(describe_time_left(model, int(time.time() * 1000)))
             case "words":
-                self._note(" ".join(model.seal.check_words) or "There are no check words before the deal.")
+                self._note(" ".join(model.seal_check.check_words) or "There are no check words before the deal.")
             case "ready":
                 self._note("There is nothing to get ready for right now.")
             case "help" | "?":

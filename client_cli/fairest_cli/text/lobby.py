@@ -5,32 +5,32 @@ from http import HTTPStatus
 
 from pydantic import ValidationError
 
-from fairest_cli.session.http_pages import NoPage, fetch_page
+from fairest_cli.session.http_pages import PageUnavailable, fetch_page
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import ListedRoom, LobbyPage
 from fairest_protocol.messages.options import Spectators
 
 
-class NoLobby(Exception):
+class LobbyUnavailable(Exception):
     """The lobby is not to be had; the text says why."""
 
 
 def fetch_lobby(server_url: str, page: int) -> LobbyPage:
-    """A page of the lobby, from 0. Raises `NoLobby`; waits for the network."""
+    """A page of the lobby, from 0. Raises `LobbyUnavailable`; waits for the network."""
     try:
         status, text = fetch_page(server_url, f"/lobby?page={page}")
-    except NoPage as reason:
-        raise NoLobby(f"no server answers at {server_url}: {reason}") from reason
+    except PageUnavailable as reason:
+        raise LobbyUnavailable(f"no server answers at {server_url}: {reason}") from reason
     if status != HTTPStatus.OK:
-        raise NoLobby(text.decode(errors="replace").strip() or f"{server_url} has no lobby ({status})")
+        raise LobbyUnavailable(text.decode(errors="replace").strip() or f"{server_url} has no lobby ({status})")
     try:
         return LobbyPage.model_validate_json(text)
     except ValidationError as reason:
-        raise NoLobby(f"{server_url} answers, but not with a lobby; is it a Fairest server?") from reason
+        raise LobbyUnavailable(f"{server_url} answers, but not with a lobby; is it a Fairest server?") from reason
 
 
-def tell_lobby(lobby: LobbyPage, server_option: str) -> Iterator[str]:
+def describe_lobby(lobby: LobbyPage, server_option: str) -> Iterator[str]:
     """The page for people, with what to type to join or watch. Names were checked when the page was read."""
     if not lobby.total:
         yield f"Nobody waits here. Open a room that everybody sees: fairest create --listed{server_option}"
@@ -39,7 +39,7 @@ def tell_lobby(lobby: LobbyPage, server_option: str) -> Iterator[str]:
         yield f"There are {lobby.pages} pages, from 0."
         return
     for listed in lobby.rooms:
-        yield f"{who_plays(listed):<42}  {what_is_played(listed)}"
+        yield f"{describe_players(listed):<42}  {describe_listed_rules(listed)}"
         if listed.phase is Phase.WAITING:
             yield f"    fairest join {listed.room}{server_option}"
         elif listed.spectators is not Spectators.CLOSED:
@@ -48,7 +48,7 @@ def tell_lobby(lobby: LobbyPage, server_option: str) -> Iterator[str]:
         yield f"{lobby.total} rooms; more with --page {lobby.page + 1}"
 
 
-def who_plays(listed: ListedRoom) -> str:
+def describe_players(listed: ListedRoom) -> str:
     """Who waits, or who plays whom and how it stands."""
     first, second = listed.names
     if listed.phase is Phase.WAITING:
@@ -56,7 +56,7 @@ def who_plays(listed: ListedRoom) -> str:
     return f"{first} {listed.wins[0]} : {listed.wins[1]} {second}"
 
 
-def what_is_played(listed: ListedRoom) -> str:
+def describe_listed_rules(listed: ListedRoom) -> str:
     """The rules, and what is not as usual."""
     match = "" if listed.best_of == 1 else f", best of {listed.best_of}"
     redeals = "" if not listed.redeals else f", {listed.redeals} redeal{'s' * (listed.redeals > 1)}"

@@ -34,7 +34,7 @@ places every card wins; if nobody can, more cards win.
 Other words: ready, board, time, words (check words), rematch, leave, help."""
 
 
-def tell_json(before: KnownRoom, update: Update) -> Iterator[str]:  # noqa: ARG001 (the two ways to tell are called alike)
+def as_json_lines(before: KnownRoom, update: Update) -> Iterator[str]:  # noqa: ARG001 (the two ways to tell are called alike)
     """The server's message as one line; a new player's token is for nobody's eyes and left out."""
     message = update.message
     if isinstance(message, Welcome):
@@ -54,26 +54,26 @@ def tell(before: KnownRoom, update: Update) -> Iterator[str]:
     is_over = any(isinstance(entry, entries.RoundFinished) for entry in shown)
     if draws and is_over:
         yield from draw(update.model)
-    yield from tell_news(before, update)
+    yield from describe_changes(before, update)
     if draws and not is_over:
         yield from draw(update.model)
 
 
-def tell_news(before: KnownRoom, update: Update) -> Iterator[str]:
+def describe_changes(before: KnownRoom, update: Update) -> Iterator[str]:
     """What happened, without boards. Refusals that end the client are told by who ends it."""
     model, message = update.model, update.message
-    if update.note and (message is not None or before.link is not ConnectionStatus.LOST):
+    if update.note and (message is not None or before.status is not ConnectionStatus.LOST):
         yield clean(update.note)
-    if before.link is ConnectionStatus.LOST and model.link is ConnectionStatus.CONNECTED:
+    if before.status is ConnectionStatus.LOST and model.status is ConnectionStatus.CONNECTED:
         yield "Connected again."
     match message:
         case Snapshot() if before.scene is None:
-            yield from _tell_snapshot(model)
+            yield from _describe_snapshot(model)
         case Snapshot():
-            yield from _tell_setback(before, model)
+            yield from _describe_setback(before, model)
         case View(entries=shown):
             for entry in shown:
-                yield from _tell_entry(before, model, entry)
+                yield from _describe_entry(before, model, entry)
         case Placed(placed=placed) if model.phase is Phase.RACING and placed != before.placed:
             yield "Placed now: " + ", ".join(f"{_name(model, seat)} {count}" for seat, count in enumerate(placed))
         case Refused(to=to, sentence=sentence) if to not in ENTRANCES:
@@ -97,7 +97,7 @@ def draw(model: KnownRoom) -> Iterator[str]:
             yield from draw_board(board)
 
 
-def tell_time(model: KnownRoom, now_ms: int) -> str:
+def describe_time_left(model: KnownRoom, now_ms: int) -> str:
     """How long the present phase lasts at most. `now_ms` is our own clock; the server's is what counts."""
     until_ms = model.scene.deadline_ms if model.scene else None
     if until_ms is None:
@@ -106,14 +106,14 @@ def tell_time(model: KnownRoom, now_ms: int) -> str:
     return f"{format_time(left_ms / 1000)} left."
 
 
-def tell_way_back(model: KnownRoom, option: str) -> Iterator[str]:
+def describe_way_back(model: KnownRoom, option: str) -> Iterator[str]:
     """What a player who goes types to come back, with this option behind it, while there is something to come to."""
     if model.own and model.scene and not model.scene.match_is_over:
         yield f"Your seat waits {model.scene.options.grace_seconds} seconds. Come back to it with:"
         yield f"  {model.invitation}{option}"
 
 
-def _tell_setback(before: KnownRoom, model: KnownRoom) -> Iterator[str]:
+def _describe_setback(before: KnownRoom, model: KnownRoom) -> Iterator[str]:
     """What a server has lost that it had shown: its Redis was replaced by one that lagged behind."""
     was, now = before.scene, model.scene
     if was is None or now is None:
@@ -128,18 +128,18 @@ def _tell_setback(before: KnownRoom, model: KnownRoom) -> Iterator[str]:
         yield f"Moves that are lost: {whose}. Everybody in this room goes on from here:"
 
 
-def _tell_snapshot(model: KnownRoom) -> Iterator[str]:
+def _describe_snapshot(model: KnownRoom) -> Iterator[str]:
     scene = model.scene
     if scene is None:
         return
-    yield from wrap(f"Room {model.room}: {', '.join(tell_options(scene.options))}.", COLUMNS)
+    yield from wrap(f"Room {model.room}: {', '.join(describe_options(scene.options))}.", COLUMNS)
     if scene.phase is Phase.WAITING and model.seat is not None:
         yield "Waiting for the other player, who types:"
         yield f"  {model.invitation}"
     if scene.phase is Phase.READY:
         yield "Both players are here."
-    if model.seal.check_words and scene.phase in (Phase.COUNTDOWN, Phase.RACING):
-        yield f"Check words: {' '.join(model.seal.check_words)}"
+    if model.seal_check.check_words and scene.phase in (Phase.COUNTDOWN, Phase.RACING):
+        yield f"Check words: {' '.join(model.seal_check.check_words)}"
     if model.seat is None and scene.options.spectators is Spectators.OPEN:
         yield "You watch, and see everything at once."
     elif model.seat is None:
@@ -147,7 +147,7 @@ def _tell_snapshot(model: KnownRoom) -> Iterator[str]:
         yield "until the other one has seen it too."
 
 
-def tell_options(options: RoomOptions) -> Iterator[str]:
+def describe_options(options: RoomOptions) -> Iterator[str]:
     """The rules, and what is not as usual."""
     usual = RoomOptions()
     yield clean(options.rules)
@@ -167,7 +167,7 @@ def tell_options(options: RoomOptions) -> Iterator[str]:
         yield "nobody may watch" if options.spectators is Spectators.CLOSED else "spectators see everything at once"
 
 
-def _tell_entry(before: KnownRoom, model: KnownRoom, entry: Entry) -> Iterator[str]:
+def _describe_entry(before: KnownRoom, model: KnownRoom, entry: Entry) -> Iterator[str]:
     match entry:
         case entries.Seated(name=name):
             yield f"{clean(name)} sits down."
@@ -190,7 +190,7 @@ def _tell_entry(before: KnownRoom, model: KnownRoom, entry: Entry) -> Iterator[s
             yield "You are ready." if seat == model.seat else f"{_name(model, seat)} is ready."
         case entries.Dealt():
             yield "The cards are dealt and sealed. Everybody who has this deal has the same check words:"
-            yield f"  {' '.join(model.seal.check_words)}"
+            yield f"  {' '.join(model.seal_check.check_words)}"
             yield "Get set ..."
         case entries.Started() if model.seat is not None:
             yield "Go! You see the other player's moves once you have turned the same cards;"
@@ -198,22 +198,22 @@ def _tell_entry(before: KnownRoom, model: KnownRoom, entry: Entry) -> Iterator[s
         case entries.Moved(seat=seat, move=move, card=card) if seat != model.seat and card:
             yield f"{_name(model, seat)} plays {move} ({rank_name(rank(card))})"
         case entries.Stopped(seat=seat):
-            yield from _tell_stopped(model, seat)
+            yield from _describe_stopped(model, seat)
         case entries.RoundFinished():
-            yield from _tell_finished(model, entry)
+            yield from _describe_finished(model, entry)
         case entries.RematchWanted(seat=seat):
-            yield from _tell_rematch(model, seat)
+            yield from _describe_rematch(model, seat)
         case entries.RoomClosed():
             yield "The room is closed."
         case _:
             pass
 
 
-def _tell_finished(model: KnownRoom, entry: entries.RoundFinished) -> Iterator[str]:
+def _describe_finished(model: KnownRoom, entry: entries.RoundFinished) -> Iterator[str]:
     yield ""
     yield f"The round is over after {format_time(entry.duration_ms / 1000)}."
     yield from draw_result(entry.outcome, [_name(model, 0), _name(model, 1)])
-    yield from describe_proof(model.seal)
+    yield from describe_proof(model.seal_check)
     if model.scene and model.scene.options.best_of > 1:
         state = "The match is over:" if entry.match_is_over else "The match stands at"
         more, fewer = max(entry.wins), min(entry.wins)
@@ -221,7 +221,7 @@ def _tell_finished(model: KnownRoom, entry: entries.RoundFinished) -> Iterator[s
         yield f"{state} {more} to {fewer}{leader}."
 
 
-def _tell_rematch(model: KnownRoom, seat: int) -> Iterator[str]:
+def _describe_rematch(model: KnownRoom, seat: int) -> Iterator[str]:
     if seat == model.seat:
         yield "You want a rematch; waiting for the other player."
     elif model.own and not model.own.wants_rematch:
@@ -234,7 +234,7 @@ ENTRANCES: Final = ("hello", "create", "join", "watch", "resume")
 FREED: Final = {"left": "left", "not_ready": "was not ready in time", "away": "stayed away too long"}
 
 
-def _tell_stopped(model: KnownRoom, seat: int) -> Iterator[str]:
+def _describe_stopped(model: KnownRoom, seat: int) -> Iterator[str]:
     if seat == model.seat:
         yield "Your race has ended; your cards count. The other player may still be racing."
     elif model.scene and model.seat is not None and not model.scene.seats[model.seat].has_stopped:

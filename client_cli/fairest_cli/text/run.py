@@ -13,7 +13,7 @@ from fairest_cli.session.identity import Identity
 from fairest_cli.session.open import MAX_ATTEMPTS, open_guest_seat, open_seat, open_view
 from fairest_cli.text.board_text import draw_result
 from fairest_cli.text.line_player import Player
-from fairest_cli.text.narration import draw, tell, tell_json, tell_news
+from fairest_cli.text.narration import as_json_lines, describe_changes, draw, tell
 from fairest_protocol.calculation.record_parser import read_record
 from fairest_protocol.messages.options import RoomOptions
 
@@ -42,7 +42,7 @@ async def let_bot_play(server: str, request: EntryRequest, policy: Policy, pace_
 
 
 async def race_at_home(policy: Policy, options: RoomOptions, *, is_person: bool) -> None:
-    """A race against a house bot on a server of our own, or of two bots. Raises `NoServer`.
+    """A race against a house bot on a server of our own, or of two bots. Raises `ServerNotStarted`.
 
     The house bot opens the room; then the person, or the other bot, comes in.
     """
@@ -59,7 +59,7 @@ async def _sit(connection: Connection, as_json: bool, way_back: str | None = Non
     notes = sys.stderr if as_json else sys.stdout
     player = Player(
         connection,
-        tell=tell_json if as_json else tell,
+        tell=as_json_lines if as_json else tell,
         write=lambda line: print(line, flush=True),
         note=lambda line: print(line, file=notes, flush=True),
         is_person=sys.stdin.isatty(),
@@ -70,7 +70,7 @@ async def _sit(connection: Connection, as_json: bool, way_back: str | None = Non
 
 async def _race_bots(guest: Connection, policy: Policy) -> None:
     def show(before: KnownRoom, update: Update) -> None:
-        for line in tell_news(before, update):
+        for line in describe_changes(before, update):
             print(line)
 
     record = await play_match(guest, policy, random.Random(), 0, show=show)

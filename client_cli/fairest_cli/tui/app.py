@@ -27,10 +27,10 @@ from fairest_cli.model.round_check import Cheated
 from fairest_cli.records.receipts import receipts_folder
 from fairest_cli.session.connection import Rejected, Update
 from fairest_cli.session.identity import IdentityInUse
-from fairest_cli.session.local_server import NoServer
+from fairest_cli.session.local_server import ServerNotStarted
 from fairest_cli.session.open import open_guest_seat, open_seat, open_view
 from fairest_cli.session.room_session import RoomSession, now_ms
-from fairest_cli.text.narration import tell_way_back
+from fairest_cli.text.narration import describe_way_back
 from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.crash import keep_traceback
 from fairest_cli.tui.launch import AgainstHouse, AtHome, AtReplay, InLobby, InRoom, Start
@@ -160,7 +160,7 @@ class FairestApp(App[None]):
         session = self.session
         if session is None or session.is_racing or session.model.phase in (Phase.DEALING, Phase.COUNTDOWN):
             return
-        if session.model.link is ConnectionStatus.CONNECTED and session.model.room is not None:
+        if session.model.status is ConnectionStatus.CONNECTED and session.model.room is not None:
             await session.leave()
         else:
             self.workers.cancel_group(self, "visit")
@@ -196,7 +196,7 @@ class FairestApp(App[None]):
         try:
             room = house_room(POLICIES[level], options, HOUSE_PACE_SECONDS, rematches=True)
             url, code = await self._house.enter_async_context(room)
-        except NoServer as reason:
+        except ServerNotStarted as reason:
             self._say_at_home(str(reason))
             return
         self.is_at_house = True
@@ -226,7 +226,7 @@ class FairestApp(App[None]):
             return
         kind = screen_of(session)
         if kind is None:
-            if update.model.link is ConnectionStatus.LOST and session.model.room is None:
+            if update.model.status is ConnectionStatus.LOST and session.model.room is None:
                 self._say_at_home(clean(update.note))
             return
         shown = self._room_screen()
@@ -298,7 +298,7 @@ class FairestApp(App[None]):
     def _end(self, return_code: int) -> None:
         session = self.session
         if session is not None and session.way_back is not None and not self.is_at_house:
-            self.last_words += tell_way_back(session.model, session.way_back)
+            self.last_words += describe_way_back(session.model, session.way_back)
         self.exit(return_code=return_code)
 
     def _look_for_terminal(self) -> None:

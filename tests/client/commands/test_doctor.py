@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fairest_cli.commands.doctor import Finding, examine, tell_finding
-from fairest_cli.records.history import past_matches, tell_history
+from fairest_cli.commands.doctor import Finding, describe_finding, examine
+from fairest_cli.records.history import describe_history, past_matches
 from tests.client.commands.test_online import run
 from tests.support import staged
 from tests.support.ports import free_port
@@ -34,11 +34,11 @@ async def test_a_server_of_our_own_starts(server_url: str) -> None:
 
 
 def test_a_fault_is_seen_at_once() -> None:
-    assert tell_finding(Finding("letters", "none", is_fault=True)).startswith("FAULT ")
+    assert describe_finding(Finding("letters", "none", is_fault=True)).startswith("FAULT ")
 
 
 def test_what_others_say_is_only_text() -> None:
-    assert "\x1b" not in tell_finding(Finding("redis", "\x1b[2J"))
+    assert "\x1b" not in describe_finding(Finding("redis", "\x1b[2J"))
 
 
 def test_the_exit_code_tells_of_a_fault(tmp_path: Path) -> None:
@@ -53,20 +53,20 @@ def write(folder: Path) -> None:
 
 def test_the_history_names_the_players_and_the_result(tmp_path: Path) -> None:
     write(tmp_path)
-    line, command = tell_history(past_matches(tmp_path))
+    line, command = describe_history(past_matches(tmp_path))
     assert "ann against bob: bob won, 23 to 25  (classic)" in line
     assert command.strip() == f"fairest replay {tmp_path / 'race.jsonl'}"
 
 
 def test_a_broken_file_in_the_history_is_said_to_be_one(tmp_path: Path) -> None:
     (tmp_path / "race.jsonl").write_text("{\x1b[2J")
-    line, _ = tell_history(past_matches(tmp_path))
+    line, _ = describe_history(past_matches(tmp_path))
     assert line.startswith("race.jsonl: ")
     assert "\x1b" not in line
 
 
 def test_without_matches_the_history_says_how_to_have_one(tmp_path: Path) -> None:
-    assert list(tell_history(past_matches(tmp_path / "none"))) == [
+    assert list(describe_history(past_matches(tmp_path / "none"))) == [
         "No match was kept here yet. Race a bot: fairest play"
     ]
 

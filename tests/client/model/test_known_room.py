@@ -29,7 +29,7 @@ def table() -> Table:
     return made
 
 
-def bond_of(table: Table, seat: int) -> EntropyCommitment:
+def entropy_commitment_of(table: Table, seat: int) -> EntropyCommitment:
     """What the player in this seat is bound to in the round under way."""
     opened, holder = table.state.round, table.state.seat(seat)
     assert opened is not None and holder.entropy is not None and holder.entropy_hash is not None
@@ -39,8 +39,8 @@ def bond_of(table: Table, seat: int) -> EntropyCommitment:
 
 @pytest.fixture
 def model(table: Table) -> KnownRoom:
-    seal = SealCheck(key=KEY.public, bond=bond_of(table, 0))
-    return KnownRoom(seal=seal).heard(snapshot_of(table, 0), now_ms=0)
+    seal = SealCheck(key=KEY.public, entropy_commitment=entropy_commitment_of(table, 0))
+    return KnownRoom(seal_check=seal).after(snapshot_of(table, 0), now_ms=0)
 
 
 @pytest.fixture
@@ -48,27 +48,27 @@ def present(table: Table) -> KnownRoom:
     """The same player, who has been here since before the deal."""
     made = Table(1)
     made.seat_both()
-    seal = SealCheck(key=KEY.public, bond=bond_of(table, 0))
-    early = KnownRoom(seal=seal).heard(snapshot_of(made, 0), now_ms=0)
-    return early.heard(what_follows(table, early), now_ms=0)
+    seal = SealCheck(key=KEY.public, entropy_commitment=entropy_commitment_of(table, 0))
+    early = KnownRoom(seal_check=seal).after(snapshot_of(made, 0), now_ms=0)
+    return early.after(what_follows(table, early), now_ms=0)
 
 
 def test_nobody_moves_in_our_name(table: Table, present: KnownRoom) -> None:
     table.play(0, "sa")
     with pytest.raises(Cheated, match="made the move sa in our name"):
-        present.heard(what_follows(table, present), now_ms=0)
+        present.after(what_follows(table, present), now_ms=0)
 
 
 def test_another_move_than_ours_is_noticed(table: Table, present: KnownRoom) -> None:
     table.play(0, "sa")
     with pytest.raises(Cheated, match="made the move sa in our name"):
-        present.playing(Play(number=1, move=MOVES["sb"])).heard(what_follows(table, present), now_ms=0)
+        present.with_sent(Play(number=1, move=MOVES["sb"])).after(what_follows(table, present), now_ms=0)
 
 
 def test_our_own_moves_are_ours(table: Table, present: KnownRoom) -> None:
     table.play(0, "sa")
-    sent = present.playing(Play(number=1, move=MOVES["sa"]))
-    assert sent.heard(what_follows(table, sent), now_ms=0).sent == ()
+    sent = present.with_sent(Play(number=1, move=MOVES["sa"]))
+    assert sent.after(what_follows(table, sent), now_ms=0).sent == ()
 
 
 def test_the_rules_of_a_room_stay_what_they_are(table: Table, model: KnownRoom) -> None:
@@ -76,12 +76,12 @@ def test_the_rules_of_a_room_stay_what_they_are(table: Table, model: KnownRoom) 
     options = again.scene.options.model_copy(update={"limit_seconds": 10})
     changed = again.model_copy(update={"scene": again.scene.model_copy(update={"options": options})})
     with pytest.raises(Cheated, match="changed the rules of the room"):
-        model.heard(changed, now_ms=0)
+        model.after(changed, now_ms=0)
 
 
 def test_another_key_in_mid_session_is_an_alarm(model: KnownRoom) -> None:
     with pytest.raises(Cheated, match="another key"):
-        model.heard(Welcome(name="ann", token=None, key=bytes(32), now_ms=0), now_ms=0)
+        model.after(Welcome(name="ann", token=None, key=bytes(32), now_ms=0), now_ms=0)
 
 
 def what_follows(table: Table, model: KnownRoom) -> View:
@@ -92,20 +92,20 @@ def what_follows(table: Table, model: KnownRoom) -> View:
 def test_entries_lead_where_a_snapshot_would(table: Table, model: KnownRoom) -> None:
     table.play(0, "sa")
     table.play(1, "sb")
-    heard = model.heard(what_follows(table, model), now_ms=0)
+    heard = model.after(what_follows(table, model), now_ms=0)
     assert heard.scene == snapshot_of(table, 0).scene
 
 
 def test_entries_heard_before_are_not_taken_twice(table: Table, model: KnownRoom) -> None:
     table.play(0, "sa")
     message = what_follows(table, model)
-    once = model.heard(message, now_ms=0)
-    assert once.heard(message, now_ms=0) == once
+    once = model.after(message, now_ms=0)
+    assert once.after(message, now_ms=0) == once
 
 
 def test_a_gap_in_the_view_is_a_contradiction(model: KnownRoom) -> None:
     with pytest.raises(Contradiction, match="entry"):
-        model.heard(View(tag="00000000", position=model.position + 2, entries=()), now_ms=0)
+        model.after(View(tag="00000000", position=model.position + 2, entries=()), now_ms=0)
 
 
 def test_a_move_against_the_rules_is_a_contradiction(table: Table, model: KnownRoom) -> None:
@@ -116,12 +116,12 @@ def test_a_move_against_the_rules_is_a_contradiction(table: Table, model: KnownR
     )
     other = message.entries[0].model_copy(update={"move": MOVES["d1"]})
     with pytest.raises(Contradiction, match="against the rules"):
-        model.heard(View(tag="00000000", position=twice.position, entries=(other,)), now_ms=0)
+        model.after(View(tag="00000000", position=twice.position, entries=(other,)), now_ms=0)
 
 
 def test_moves_are_numbered_one_after_the_other(model: KnownRoom) -> None:
     first = model.next_play(MOVES["sa"])
-    second = model.playing(first).next_play(MOVES["sb"])
+    second = model.with_sent(first).next_play(MOVES["sb"])
     assert (first.number, second.number) == (1, 2)
 
 
@@ -130,26 +130,26 @@ def test_moves_are_numbered_one_after_the_other(model: KnownRoom) -> None:
     [Accepted(number=1), Refused(to="play", code=Refusal.RANK_NOT_NEEDED, sentence="No.", number=1)],
 )
 def test_an_answered_move_is_sent_no_more(model: KnownRoom, answer: FromServer) -> None:
-    assert model.playing(Play(number=1, move=MOVES["sa"])).heard(answer, now_ms=0).sent == ()
+    assert model.with_sent(Play(number=1, move=MOVES["sa"])).after(answer, now_ms=0).sent == ()
 
 
 def test_a_move_that_could_not_be_stored_stays_ours_to_send(model: KnownRoom) -> None:
-    sent = model.playing(Play(number=1, move=MOVES["sa"]))
+    sent = model.with_sent(Play(number=1, move=MOVES["sa"]))
     refused = Refused(to="play", code=Refusal.TRY_AGAIN, sentence="Later.", number=1)
-    assert sent.heard(refused, now_ms=0).sent == sent.sent
+    assert sent.after(refused, now_ms=0).sent == sent.sent
 
 
 def test_an_acknowledged_move_is_sent_no_more(table: Table, model: KnownRoom) -> None:
-    sent = model.playing(Play(number=1, move=MOVES["sa"]))
+    sent = model.with_sent(Play(number=1, move=MOVES["sa"]))
     table.play(0, "sa")
-    assert sent.heard(what_follows(table, model), now_ms=0).sent == ()
+    assert sent.after(what_follows(table, model), now_ms=0).sent == ()
 
 
 def test_a_client_only_moves_when_its_last_move_is_answered(model: KnownRoom) -> None:
     assert model.may_move
-    assert not model.playing(Play(number=1, move=MOVES["sa"])).may_move
+    assert not model.with_sent(Play(number=1, move=MOVES["sa"])).may_move
 
 
 def test_a_spectator_has_no_seat_to_move_with(table: Table) -> None:
-    watching = KnownRoom(seal=SealCheck(key=KEY.public))
-    assert not watching.heard(snapshot_of(table, None), now_ms=0).may_move
+    watching = KnownRoom(seal_check=SealCheck(key=KEY.public))
+    assert not watching.after(snapshot_of(table, None), now_ms=0).may_move

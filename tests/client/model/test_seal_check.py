@@ -53,7 +53,7 @@ def test_an_honest_round_of_every_variant_is_proved_to_every_viewer(name: str, v
     opened = table.state.round
     assert opened is not None and opened.sealed is not None
     proved = watch(view(table.steps, viewer), options=table.state.options)
-    assert proved.proved == sum(map(len, opened.sealed.envelopes))
+    assert proved.proved_envelopes == sum(map(len, opened.sealed.envelopes))
 
 
 def test_players_and_spectators_have_the_same_four_check_words(table: Table) -> None:
@@ -138,7 +138,7 @@ def test_our_own_entropy_cannot_be_replaced(shown: list[Entry]) -> None:
     opened = shown[place_of(shown, entries.RoundOpened)]
     assert isinstance(opened, entries.RoundOpened)
     bond = EntropyCommitment(opened.round, opened.commitment, 0, bytes(32), bytes(32))
-    seal = watch(shown[:place], replace(START, seat=0)).bound(bond)
+    seal = watch(shown[:place], replace(START, seat=0)).with_entropy_commitment(bond)
     ready = next(entry for entry in shown if isinstance(entry, entries.PlayerReady) and entry.seat == 0)
     with pytest.raises(Cheated, match="another entropy hash for us than the one that we sent"):
         seal.after(ready, OPTIONS)
@@ -156,7 +156,7 @@ def test_a_round_called_off_opens_its_commitment() -> None:
     table.seat_both()
     table.let_time_pass()
     shown = view(table.steps, 0)
-    assert watch(shown, options=RoomOptions()).is_opened
+    assert watch(shown, options=RoomOptions()).is_secret_known
     place = place_of(shown, entries.RoundVoided)
     with pytest.raises(Cheated, match="does not belong to the commitment"):
         watch(changed(shown, place, secret=bytes(32)), options=RoomOptions())
@@ -176,8 +176,8 @@ def snapshots(table: Table, upto: int) -> Scene:
 def test_a_snapshot_may_stand_for_what_was_missed(table: Table, upto: int) -> None:
     """From a snapshot on, whatever it was taken of, the rest is checked and proved."""
     missed = len(view(table.steps[:upto], 0))
-    seal = START.saw(snapshots(table, upto), None)
-    assert watch(view(table.steps, 0)[missed:], seal).is_opened
+    seal = START.after_snapshot(snapshots(table, upto), None)
+    assert watch(view(table.steps, 0)[missed:], seal).is_secret_known
 
 
 @pytest.mark.parametrize(
@@ -193,19 +193,19 @@ def test_a_snapshot_cannot_take_back_what_was_shown(
 ) -> None:
     place = place_of(shown, entries.Turned, 5)
     seal, again = watch(shown[:place]), snapshots(table, 30)
-    assert seal.saw(again, None)
+    assert seal.after_snapshot(again, None)
     with pytest.raises(Cheated, match=sentence):
-        seal.saw(again.model_copy(update=change), None)
+        seal.after_snapshot(again.model_copy(update=change), None)
 
 
 def test_a_snapshot_of_a_round_that_is_not_signed_is_refused(table: Table) -> None:
     with pytest.raises(Cheated, match="did not sign"):
-        START.saw(snapshots(table, 30).model_copy(update={"signature": bytes(64)}), None)
+        START.after_snapshot(snapshots(table, 30).model_copy(update={"signature": bytes(64)}), None)
 
 
 def test_a_variant_that_we_do_not_know_is_played_and_not_proved(shown: list[Entry]) -> None:
     watched = watch(shown, options=OPTIONS.model_copy(update={"rules": "colorado"}))
-    assert (watched.is_opened, watched.proved) == (True, None)
+    assert (watched.is_secret_known, watched.proved_envelopes) == (True, None)
 
 
 @pytest.mark.parametrize(

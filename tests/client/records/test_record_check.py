@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fairest_cli.records.receipt_check import BadReceipt, compare_receipt
-from fairest_cli.records.record_check import Wrong, verify_record
+from fairest_cli.records.record_check import WrongRecord, verify_record
 from fairest_protocol.calculation.record import Record, RecordedMove
 from fairest_protocol.calculation.record_parser import read_record
 from fairest_protocol.calculation.rules import VARIANTS
@@ -117,20 +117,20 @@ def test_every_single_change_is_caught(record: Record, change: Callable[[str, ra
         changed = change(text, chance)
         if changed == text:
             continue
-        with pytest.raises(Wrong):
+        with pytest.raises(WrongRecord):
             verify(changed)
 
 
 def test_a_line_feed_that_is_missing_or_added_is_caught(record: Record) -> None:
     for changed in (text_of(record)[:-1], text_of(record) + "\n", text_of(record).replace("\n", "\r\n")):
-        with pytest.raises(Wrong):
+        with pytest.raises(WrongRecord):
             verify(changed)
 
 
 def test_the_first_wrong_line_is_named(record: Record) -> None:
     lines = text_of(record).splitlines()
     lines[4] = lines[4].replace('"at_ms":', '"at_ms":1')
-    with pytest.raises(Wrong, match=r"^Line 5 is not as it was written"):
+    with pytest.raises(WrongRecord, match=r"^Line 5 is not as it was written"):
         verify("\n".join(lines) + "\n")
 
 
@@ -168,16 +168,16 @@ def test_a_server_that_rewrites_and_signs_again_is_found_out(record: Record) -> 
     found = 0
     for sentence, forged in changed_by_the_server(record):
         found += 1
-        with pytest.raises(Wrong, match=sentence):
+        with pytest.raises(WrongRecord, match=sentence):
             verify(text_of(KEY.sign(forged)))
     assert found == 12
 
 
 def test_another_server_s_signature_is_told_from_ours(record: Record) -> None:
     forged = SigningKey(bytes([1]) * 32).sign(record)
-    with pytest.raises(Wrong, match="the commitment is not signed by the server"):
+    with pytest.raises(WrongRecord, match="the commitment is not signed by the server"):
         verify(text_of(forged))
-    with pytest.raises(Wrong, match="is signed with the key"):
+    with pytest.raises(WrongRecord, match="is signed with the key"):
         verify(text_of(forged), KEY.public)
 
 
@@ -229,7 +229,7 @@ def test_a_receipt_proves_that_the_record_is_of_our_match(table: Table, record: 
 
 
 def test_a_receipt_of_another_match_is_told_apart(record: Record) -> None:
-    with pytest.raises(Wrong, match="it is of another match"):
+    with pytest.raises(WrongRecord, match="it is of another match"):
         list(compare_receipt(record, receipt_of(raced(9), 0)))
 
 
@@ -241,7 +241,7 @@ def test_a_record_of_another_race_on_our_deal_is_found_out(table: Table, record:
     invented = signed(replayed)
     assert invented.rounds[0].round_id == record.rounds[0].round_id
     assert verify(text_of(invented), KEY.public)
-    with pytest.raises(Wrong, match=r"Line \d+ of the receipt: (move \d+ of|the result)"):
+    with pytest.raises(WrongRecord, match=r"Line \d+ of the receipt: (move \d+ of|the result)"):
         list(compare_receipt(invented, receipt_of(table, 0)))
 
 
@@ -258,7 +258,7 @@ def test_a_record_that_differs_from_what_we_were_shown_is_found_out(
     table: Table, record: Record, change: tuple[str, Any], sentence: str
 ) -> None:
     forged = replace(record, rounds=(replace(record.rounds[0], **{change[0]: change[1]}),))
-    with pytest.raises(Wrong, match=sentence):
+    with pytest.raises(WrongRecord, match=sentence):
         list(compare_receipt(forged, receipt_of(table, 0)))
 
 

@@ -48,9 +48,9 @@ BOND = EntropyCommitment(b"round", b"commitment", 1, b"entropy", b"hash", b"othe
 
 def test_what_we_are_bound_to_outlives_a_killed_client(tmp_path: Path) -> None:
     with open_identity(URL, None, tmp_path) as identity:
-        identity.keep_bond(BOND)
+        identity.keep_entropy_commitment(BOND)
     with open_identity(URL, None, tmp_path) as identity:
-        assert identity.bond == BOND
+        assert identity.entropy_commitment == BOND
 
 
 def test_a_player_without_a_file_is_gone_with_the_client(tmp_path: Path) -> None:

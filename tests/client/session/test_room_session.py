@@ -21,7 +21,7 @@ def ended() -> tuple[KnownRoom, KnownRoom, View]:
     missed = View(
         position=before.position + 1, tag="00000000", entries=tuple(view(stage.table.steps, 0)[before.position :])
     )
-    return before, before.heard(missed, 0), missed
+    return before, before.after(missed, 0), missed
 
 
 def test_the_result_is_known_though_the_next_round_is_open_in_the_same_view() -> None:
@@ -35,7 +35,9 @@ def test_the_result_is_known_though_the_next_round_is_open_in_the_same_view() ->
 def test_so_is_what_the_seal_has_proved() -> None:
     finished = at_the_end(*ended(), 0)
     assert finished is not None
-    assert describe_proof(finished.seal) == ("Sealed deal: 48 of 48 envelopes right, and the commitment was kept.",)
+    assert describe_proof(finished.seal_check) == (
+        "Sealed deal: 48 of 48 envelopes right, and the commitment was kept.",
+    )
 
 
 def test_a_view_without_an_end_has_none() -> None:

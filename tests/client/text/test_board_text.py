@@ -5,7 +5,7 @@ import pytest
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.session.connection import Update
 from fairest_cli.text.board_text import draw_board, draw_result, ranks
-from fairest_cli.text.narration import tell, tell_json, tell_time
+from fairest_cli.text.narration import as_json_lines, describe_time_left, tell
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.board import lay_out
 from fairest_protocol.calculation.deal import make_deal
@@ -98,14 +98,14 @@ def test_a_hostile_sentence_is_cleaned() -> None:
 
 def test_time_is_told_by_the_server_s_clock() -> None:
     model = KnownRoom(scene=Scene(options=RoomOptions(), deadline_ms=100_000), clock_ahead_ms=5_000)
-    assert tell_time(model, now_ms=45_000) == "1:00 left."
-    assert tell_time(model, now_ms=200_000) == "0:00 left."
-    assert tell_time(KnownRoom(), now_ms=0) == "Nothing is timed right now."
+    assert describe_time_left(model, now_ms=45_000) == "1:00 left."
+    assert describe_time_left(model, now_ms=200_000) == "0:00 left."
+    assert describe_time_left(KnownRoom(), now_ms=0) == "Nothing is timed right now."
 
 
 def test_json_leaves_the_token_out() -> None:
     welcome = Welcome(name="ann", token="A" * 43, key=bytes(32), now_ms=0)
-    assert "AAAA" not in "".join(tell_json(KnownRoom(), Update(KnownRoom(), welcome)))
+    assert "AAAA" not in "".join(as_json_lines(KnownRoom(), Update(KnownRoom(), welcome)))
 
 
 def test_news_are_told_in_sentences() -> None:

@@ -159,7 +159,7 @@ async def test_the_countdown_shows_the_check_words(server_url: str, home: Path) 
         await player.press("enter")
         dealing = asyncio.create_task(rival.take_part_in_deal())
         await player.is_on(Countdown)
-        await player.sees(" ".join(player.session.model.seal.check_words))
+        await player.sees(" ".join(player.session.model.seal_check.check_words))
         await player.press("escape")
         assert isinstance(player.app.screen, Countdown)
         dealing.cancel()
@@ -180,10 +180,10 @@ async def test_a_move_is_shown_before_the_server_has_heard_of_it(link: FaultyLin
 
 async def test_a_refused_move_is_taken_back_and_said_to_be(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, _rival):
-        before = player.session.model.playing(player.session.model.next_play(next(legal(player))))
+        before = player.session.model.with_sent(player.session.model.next_play(next(legal(player))))
         refused = Refused(to="play", code=Refusal.RACE_OVER, sentence="The race is over.", number=before.sent[0].number)
         screen = await player.is_on(RaceScreen)
-        screen.show(before, Update(before.heard(refused, 0), refused))
+        screen.show(before, Update(before.after(refused, 0), refused))
         assert player.read("news") == f" Taken back: {before.sent[0].move}. The race is over."
 
 
@@ -221,7 +221,9 @@ async def test_a_lost_connection_freezes_the_board_and_comes_back_by_itself(
         await player.press("a")
         assert player.read("news") == " Wait until the server is back."
         link.is_closed = False
-        await player.until(lambda: player.session.model.link is ConnectionStatus.CONNECTED and player.session.may_play)
+        await player.until(
+            lambda: player.session.model.status is ConnectionStatus.CONNECTED and player.session.may_play
+        )
         await player.press("a")
         await player.until(lambda: player.session.model.own is not None and player.session.model.own.moves == 1)
         assert "Connection lost" not in player.text

@@ -106,13 +106,13 @@ class RoomScreen(FairestScreen):
 
     def show(self, before: KnownRoom, update: Update) -> None:
         """Something changed in the room."""
-        if before.link is not update.model.link:
+        if before.status is not update.model.status:
             self.show_link()
         self.draw()
 
     def show_link(self) -> None:
         """The banner, while the server is away."""
-        link = self.session.model.link
+        link = self.session.model.status
         self.set_class(link is not ConnectionStatus.CONNECTED, "-frozen")
         self.query_one("#banner", TextLines).show(LOST if self.session.model.room is not None else CONNECTING)
 

@@ -43,7 +43,7 @@ class Countdown(RoomScreen):
         board = model.board
         lines = [
             Text("Get set. Everybody who has this deal has the same check words:", QUIET),
-            Text(" ".join(model.seal.check_words), f"bold {GOLD}"),
+            Text(" ".join(model.seal_check.check_words), f"bold {GOLD}"),
             Text(),
             Text("Each foundation wants the rank in [ ] next, in any suit:", QUIET),
         ]

@@ -11,7 +11,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from fairest_cli.records.files import records_folder
-from fairest_cli.records.history import PastMatch, past_matches, tell_match
+from fairest_cli.records.history import PastMatch, describe_match, past_matches
 from fairest_cli.tui.board.card_style import QUIET
 from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.screens.base import FairestScreen
@@ -44,7 +44,7 @@ class HistoryScreen(FairestScreen):
     async def _read(self) -> None:
         self._matches = await asyncio.to_thread(past_matches, records_folder())
         matches = self.query_one(OptionList)
-        matches.add_options([Option(Text(f" {tell_match(match)}", no_wrap=True)) for match in self._matches])
+        matches.add_options([Option(Text(f" {describe_match(match)}", no_wrap=True)) for match in self._matches])
         if self._matches:
             matches.highlighted = 0
         else:

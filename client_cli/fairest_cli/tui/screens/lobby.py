@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from fairest_cli.text.lobby import NoLobby, fetch_lobby, what_is_played, who_plays
+from fairest_cli.text.lobby import LobbyUnavailable, describe_listed_rules, describe_players, fetch_lobby
 from fairest_cli.tui.board.card_style import GOLD, QUIET, foot
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.widgets.text_lines import TextLines
@@ -59,7 +59,7 @@ class LobbyScreen(FairestScreen):
         told = self.query_one("#lobby-sentence", TextLines)
         try:
             found = await asyncio.to_thread(fetch_lobby, self._server, self._page)
-        except NoLobby as reason:
+        except LobbyUnavailable as reason:
             told.show(Text(f" {clean(str(reason))}", "bold #ff8a70"))
             return
         if found.total and not found.rooms and self._page:
@@ -112,8 +112,8 @@ def _line(listed: ListedRoom) -> Text:
         does = "     "
     return Text.assemble(
         (f" {does}  ", f"bold {GOLD}"),
-        (f"{who_plays(listed):<24}", "bold"),
-        f" {what_is_played(listed)}  ",
+        (f"{describe_players(listed):<24}", "bold"),
+        f" {describe_listed_rules(listed)}  ",
         (listed.room, QUIET),
         no_wrap=True,
     )

@@ -13,7 +13,7 @@ from fairest_cli.session.connection import Update
 from fairest_cli.session.progress import count_of
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.board_text import ranks
-from fairest_cli.text.narration import tell_news
+from fairest_cli.text.narration import describe_changes
 from fairest_cli.tui.board import card_input as hand
 from fairest_cli.tui.board.advice import advise
 from fairest_cli.tui.board.board_lines import foundation_row, large_fan, pile_head, side
@@ -87,7 +87,7 @@ class RaceScreen(RoomScreen):
         back = taken_back(before, update.message)
         if back is not None:
             self._picked = None
-            news = " ".join(tell_news(before, update))
+            news = " ".join(describe_changes(before, update))
             self.tell(f"Taken back: {back}. {news}", is_bad=True)
         elif not isinstance(update.message, Placed):
             self._tell_news(before, update)
@@ -99,7 +99,7 @@ class RaceScreen(RoomScreen):
         shown = message.entries if isinstance(message, View) else ()
         if shown and all(isinstance(entry, (Moved, Turned, Started)) for entry in shown):
             return
-        lines = list(tell_news(before, update))
+        lines = list(describe_changes(before, update))
         if lines:
             self.tell(lines[-1])
 

@@ -77,7 +77,7 @@ class ResultScreen(RoomScreen):
         )
         most, size = max(1, *(score.placed for score in outcome.scores)), curve.size
         curve.show(draw_curve(players, most, size.width - 2, size.height, is_ascii=self.card_style.is_ascii))
-        proof = [Text(sentence, "bold #9be29b") for sentence in describe_proof(end.seal)]
+        proof = [Text(sentence, "bold #9be29b") for sentence in describe_proof(end.seal_check)]
         if self.session.record_path is not None:
             proof.append(Text("Proved again from the record, move by move. It is kept as", QUIET))
             proof.append(Text(clean(short_path(self.session.record_path)), QUIET))

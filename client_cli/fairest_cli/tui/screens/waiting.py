@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from fairest_cli.text.narration import tell_options
+from fairest_cli.text.narration import describe_options
 from fairest_cli.tui.board.big_text import large, spaced
 from fairest_cli.tui.board.card_style import GOLD, QUIET, foot
 from fairest_cli.tui.screens.base import RoomScreen
@@ -67,7 +67,7 @@ class WaitingRoom(RoomScreen):
         if scene is None:
             return [Text("On the way into the room ...")]
         option = model.invitation.partition(" join ")[2]
-        lines = [self._next_step(), Text(), Text(f"{', '.join(tell_options(scene.options))}", QUIET)]
+        lines = [self._next_step(), Text(), Text(f"{', '.join(describe_options(scene.options))}", QUIET)]
         if self.face.is_at_house:
             lines += [Text(), *tell_rules()]
         else:
@@ -75,7 +75,7 @@ class WaitingRoom(RoomScreen):
             if scene.options.spectators is not Spectators.CLOSED:
                 lines += [Text.assemble(("to watch  ", QUIET), (f"fairest watch {option}", "bold"))]
         lines += [Text(), *(self._seat_line(seat) for seat in (0, 1)), Text()]
-        words = " ".join(model.seal.check_words)
+        words = " ".join(model.seal_check.check_words)
         sealed = "The server has sealed its part of the deck, and signed it." if scene.commitment else ""
         lines.append(Text(f"check words  {words}" if words else sealed, QUIET))
         return lines

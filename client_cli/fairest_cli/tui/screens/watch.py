@@ -10,7 +10,7 @@ from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.session.connection import Update
 from fairest_cli.session.progress import count_of
 from fairest_cli.session.room_session import RoomSession
-from fairest_cli.text.narration import tell_news
+from fairest_cli.text.narration import describe_changes
 from fairest_cli.tui.board.card_style import QUIET
 from fairest_cli.tui.board.timeline import Timeline, moment_of
 from fairest_cli.tui.screens.base import RoomScreen
@@ -61,7 +61,7 @@ class WatchScreen(RoomScreen):
             stage = self.query_one(TimelineView)
             stage.show(stage.timeline.corrected((count_of(update.model, 0), count_of(update.model, 1))))
         elif isinstance(message, View):
-            self._grow(list(tell_news(before, update)))
+            self._grow(list(describe_changes(before, update)))
         super().show(before, update)
 
     def tick(self) -> None:
@@ -71,7 +71,7 @@ class WatchScreen(RoomScreen):
             return
         held = "you see everything" if scene.options.spectators is Spectators.OPEN else "you see what both have passed"
         left = f", {self.time_left()} left" if self.time_left() else ""
-        words = " ".join(self.session.model.seal.check_words)
+        words = " ".join(self.session.model.seal_check.check_words)
         proof = f"   check words: {words}" if words else ""
         text = f" {self.session.model.room}: {STATES[scene.phase]}{left}; {held}{proof}"
         self.query_one("#heading", TextLines).show(Text(text, QUIET, no_wrap=True))

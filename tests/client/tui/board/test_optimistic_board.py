@@ -15,7 +15,7 @@ from tests.support import staged
 
 def sending(model: KnownRoom, *moves: str) -> KnownRoom:
     for text in moves:
-        model = model.playing(model.next_play(MOVES[text]))
+        model = model.with_sent(model.next_play(MOVES[text]))
     return model
 
 
@@ -77,7 +77,7 @@ def test_a_refused_move_is_taken_back(model: KnownRoom) -> None:
     before = sending(model, "sb")
     refused = Refused(to="play", code=Refusal.RACE_OVER, sentence="The race is over.", number=before.sent[0].number)
     assert taken_back(before, refused) == MOVES["sb"]
-    seen = foresee(before.heard(refused, 0))
+    seen = foresee(before.after(refused, 0))
     assert seen is not None
     assert seen.board == model.board
 
