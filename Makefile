@@ -23,11 +23,12 @@ test: $(INSTALLED)  ## the whole suite, on a real Redis that it starts itself
 test-redis: $(INSTALLED)  ## what touches Redis, on another one: make test-redis REDIS=/usr/bin/redis-server
 	@$(BIN)/pytest -n 4 --redis=$(REDIS) tests/server tests/store
 
-check: $(INSTALLED)  ## format, lint, types, import contracts, docs in step with the code
+check: $(INSTALLED)  ## format, lint, types, import contracts, structure, docs in step with the code
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/python .ci/structure.py --check
 	@$(BIN)/python docs/generate.py --check
 
 format: $(INSTALLED)  ## put the code into its form
