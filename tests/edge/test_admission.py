@@ -20,7 +20,8 @@ from fairest_protocol.messages.refusals import Breach, CloseCode, Refusal
 from fairest_server.app import StartError, running
 from fairest_server.settings import Settings
 from tests.support.certificates import make_certificate
-from tests.support.wire_client import open_client, open_raw_client, racing_players, until
+from tests.support.waiting import until
+from tests.support.wire_client import open_client, open_raw_client, racing_players
 
 Limited = Callable[..., AbstractAsyncContextManager[str]]
 
@@ -235,7 +236,7 @@ async def until_cut_off(reason: str, count: float) -> None:
     async def is_counted() -> bool:
         return cut_off(reason) == count
 
-    await until(is_counted)
+    await until(is_counted, "the connections that were cut off are counted")
 
 
 async def test_frames_that_are_too_big_are_counted(limited: Limited) -> None:
@@ -283,4 +284,4 @@ async def test_what_makes_the_server_read_a_whole_log_counts_as_ten_messages(lim
         for _ in range(3):
             assert throttled() == before
             await player.expect_refusal(GetRecord())
-        await until(is_slowed_down)
+        await until(is_slowed_down, "the client is throttled")

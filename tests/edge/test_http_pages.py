@@ -10,7 +10,8 @@ from fairest_server.app import running
 from fairest_server.settings import Settings
 from tests.support.ports import free_port
 from tests.support.processes import SERVER_COMMAND, redis_process, serving_fleet
-from tests.support.wire_client import open_client, racing_players, until
+from tests.support.waiting import until
+from tests.support.wire_client import open_client, racing_players
 
 
 def get(url: str, path: str) -> tuple[int, str]:
@@ -34,14 +35,14 @@ async def test_a_process_whose_redis_is_silent_is_alive_and_not_ready() -> None:
             async def is_not_ready() -> bool:
                 return (await asyncio.to_thread(get, url, "/readyz"))[0] == 503
 
-            await until(is_not_ready)
+            await until(is_not_ready, "the server says that it is not ready")
             assert (await asyncio.to_thread(get, url, "/livez"))[0] == 200
             redis.thaw()
 
             async def is_ready() -> bool:
                 return (await asyncio.to_thread(get, url, "/readyz"))[0] == 200
 
-            await until(is_ready)
+            await until(is_ready, "the server says that it is ready")
 
 
 async def test_metrics_are_for_the_operator_only(settings_for_tests: Settings) -> None:

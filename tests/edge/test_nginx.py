@@ -24,7 +24,8 @@ from tests.support.certificates import make_certificate
 from tests.support.history import check_history
 from tests.support.ports import free_port
 from tests.support.processes import Fleet, serving_fleet
-from tests.support.wire_client import QUICK, racing_players, until
+from tests.support.waiting import until
+from tests.support.wire_client import QUICK, racing_players
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "nginx.conf"
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}{os.pathsep}/usr/sbin")
@@ -126,7 +127,7 @@ async def _accepting(nginx: asyncio.subprocess.Process, port: int) -> None:
         writer.close()
         return True
 
-    await until(is_open)
+    await until(is_open, "nginx accepts connections")
 
 
 @pytest.fixture
@@ -243,5 +244,5 @@ async def test_the_access_log_has_lines_of_json_without_what_stands_behind_the_q
         written.extend(json.loads(line)["path"] for line in site.access_log.read_text().splitlines())
         return bool(written)
 
-    await until(is_written)
+    await until(is_written, "the access log has a line")
     assert written == ["/lobby"]

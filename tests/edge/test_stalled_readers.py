@@ -14,7 +14,8 @@ from fairest_protocol.messages.from_client import Create, Join, Play, Resume, Wa
 from fairest_server.settings import Settings
 from tests.support.processes import Fleet
 from tests.support.stalled import StalledClient, stalled_client
-from tests.support.wire_client import QUICK, open_client, racing_players, until
+from tests.support.waiting import until
+from tests.support.wire_client import QUICK, open_client, racing_players
 
 HEARTBEAT = ("--heartbeat-seconds", "0.5")
 MAX_GROWTH_KIB = 16 * 1024
@@ -40,7 +41,7 @@ async def test_a_spectator_that_never_reads_is_cut_off(fleet: Fleet) -> None:
     async with racing_players(url) as (first, second), stalled_client(url) as spectator:
         await spectator.send(Watch(room=first.room))
         await asyncio.gather(first.play("sa"), second.play("sa"))
-        await until(spectator.is_cut_off)
+        await until(spectator.is_cut_off, "the spectator that never reads is cut off")
         await asyncio.gather(first.play("sb"), second.play("sb"))
 
 
@@ -50,7 +51,7 @@ async def test_a_player_that_never_reads_is_cut_off_and_away(fleet: Fleet) -> No
         await silent.send(Resume(room=first.room, position=0))
         await first.socket.wait_closed()
         await second.receive_until(lambda scene: scene.seats[0].is_connected)
-        await until(silent.is_cut_off)
+        await until(silent.is_cut_off, "the player that never reads is cut off")
         await second.receive_until(lambda scene: not scene.seats[0].is_connected)
 
 

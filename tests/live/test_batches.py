@@ -19,7 +19,8 @@ from fairest_server.store.append_queue import AppendQueue
 from fairest_server.store.log import Log
 from fairest_server.store.log_entries import format_event
 from fairest_server.store.redis.connect import connect
-from tests.support.wire_client import WireClient, racing_players, until
+from tests.support.waiting import until
+from tests.support.wire_client import WireClient, racing_players
 
 FIRST, SECOND = Played(seat=0, move=MOVES["sa"]), Played(seat=1, move=MOVES["sa"])
 
@@ -80,7 +81,7 @@ class Observed:
         async def have_heard() -> bool:
             return self._heard.count(event) == 2
 
-        await until(have_heard)
+        await until(have_heard, "both processes have heard of the append")
 
 
 @pytest.fixture
@@ -104,7 +105,7 @@ async def players(
             [(_, listeners)] = await redis.pubsub_numsub(keys.wakeup_channel(first.room))
             return bool(listeners == 2)
 
-        await until(both_listen)
+        await until(both_listen, "both processes listen")
         await redis.aclose()
         observed.begin()
         yield first, second
@@ -163,9 +164,9 @@ async def test_a_room_that_goes_on_while_the_ends_are_compared_is_not_read(
 
     monkeypatch.setattr(Log, "last_ends", ask_and_wait)
     monkeypatch.setattr(RoomRegistry, "compare_tails", observed.compare_tails)
-    await until(both_have_asked)
+    await until(both_have_asked, "both processes have asked")
     await players[0].play("sa")
     await observed.both_have_heard(FIRST)
     observed.may_go.set()
-    await until(both_have_asked_again)
+    await until(both_have_asked_again, "both processes have asked again")
     assert observed.rooms_read == []

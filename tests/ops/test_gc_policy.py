@@ -25,7 +25,8 @@ from fairest_server.live.live_room import LiveRoom
 from fairest_server.ops.gc_policy import NEWEST, configure_gc
 from fairest_server.settings import Settings
 from tests.support.certificates import make_certificate
-from tests.support.wire_client import QUICK, open_client, open_raw_client, racing_players, until
+from tests.support.waiting import until
+from tests.support.wire_client import QUICK, open_client, open_raw_client, racing_players
 
 Client = Callable[[str], Awaitable[None]]
 
@@ -55,7 +56,7 @@ async def serve_and_look(settings: Settings, client: Client) -> None:
 
     async with running(settings) as url:
         await client(url)
-        await until(is_gone)
+        await until(is_gone, "nothing that served the client is left")
 
 
 def what_serves() -> list[object]:

@@ -11,7 +11,8 @@ from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.bots import Match, start_match
 from tests.support.history import check_history
 from tests.support.processes import serving_fleet
-from tests.support.wire_client import QUICK, open_client, until
+from tests.support.waiting import until
+from tests.support.wire_client import QUICK, open_client
 
 PACE_SECONDS = 0.05
 
@@ -53,7 +54,7 @@ async def test_workers_are_renewed_on_sighup(redis_url: str, redis: BatchingRedi
             await asyncio.sleep(0)
             return len(workers()) == 2 and not workers() & old
 
-        await until(are_new)
+        await until(are_new, "both workers are replaced")
         assert await problems(redis, match) == []
 
 
@@ -69,7 +70,7 @@ async def test_workers_do_not_outlive_their_keeper(redis_url: str) -> None:
                 await asyncio.sleep(0)
                 return not any(Path(f"/proc/{child}").exists() for child in children)
 
-            await until(are_gone)
+            await until(are_gone, "the workers of the killed supervisor are gone")
 
 
 async def test_a_worker_that_dies_while_all_are_renewed_is_replaced_once(redis_url: str) -> None:
@@ -86,11 +87,11 @@ async def test_a_worker_that_dies_while_all_are_renewed_is_replaced_once(redis_u
             await asyncio.sleep(0)
             return len(workers()) == 3
 
-        await until(is_under_way)
+        await until(is_under_way, "the rolling restart has started a third worker")
         os.kill(max(map(int, old)), signal.SIGKILL)
 
         async def are_two_new() -> bool:
             await asyncio.sleep(0)
             return len(workers()) == 2 and not workers() & old
 
-        await until(are_two_new)
+        await until(are_two_new, "both workers are replaced")

@@ -13,7 +13,8 @@ import pytest
 
 from tests.support.certificates import make_certificate
 from tests.support.processes import SERVER_COMMAND, serving_fleet
-from tests.support.wire_client import QUICK, open_client, racing_players, until
+from tests.support.waiting import until
+from tests.support.wire_client import QUICK, open_client, racing_players
 
 WORKERS = 3
 
@@ -70,7 +71,7 @@ async def test_a_worker_that_dies_is_replaced(served: Served) -> None:
     async def is_replaced() -> bool:
         return len(served.workers()) == WORKERS and victim not in served.workers()
 
-    await until(is_replaced)
+    await until(is_replaced, "the dead worker is replaced")
     async with open_client(served.url):
         pass
 

@@ -23,7 +23,8 @@ from tests.support.faulty_link import let_fault_last
 from tests.support.history import check_history
 from tests.support.processes import serving_fleet
 from tests.support.redis_cluster import RedisCluster, other_than, redis_cluster
-from tests.support.wire_client import QUICK, WireClient, open_client, racing_players, until
+from tests.support.waiting import until
+from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
 
 PACE_SECONDS = 0.02
 ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")
@@ -60,7 +61,7 @@ async def test_races_on_workers_go_through_the_death_of_one(cluster: RedisCluste
                 stored = [await redis.exists(keys.record(record.match_id)) for record in records if record]
                 return stored == [1, 1, 1]
 
-            await until(are_stored)
+            await until(are_stored, "the records of all three matches are stored")
 
 
 async def test_moves_on_one_process_are_heard_on_the_other(cluster: RedisCluster) -> None:
@@ -135,7 +136,7 @@ async def test_a_race_goes_on_when_a_replica_takes_the_place_of_its_node() -> No
             async def has_taken_over() -> bool:
                 return b"role:master" in await asyncio.to_thread(replica.info, "replication")
 
-            await until(has_taken_over)
+            await until(has_taken_over, "the replica is the master")
             master.kill()
             assert await problems(cluster, match) == []
 

@@ -22,7 +22,8 @@ from tests.support.certificates import make_tls
 from tests.support.faulty_link import FaultyLink, faulty_link, let_fault_last
 from tests.support.history import check_history, read_room
 from tests.support.processes import redis_process, serving_fleet
-from tests.support.wire_client import QUICK, open_client, racing_players, until
+from tests.support.waiting import until
+from tests.support.wire_client import QUICK, open_client, racing_players
 
 PACE_SECONDS = 0.02
 Fault = Callable[[FaultyLink, Match], Awaitable[None]]
@@ -147,7 +148,7 @@ async def test_rooms_are_made_however_often_the_wire_to_redis_is_cut() -> None:
             for _ in range(12):
                 await asyncio.gather(create(), create(), create(), return_exceptions=True)
                 link.reset()
-                await until(is_made)
+                await until(is_made, "a room is made")
 
 
 async def test_a_room_whose_creator_was_refused_is_nobodys_for_ever() -> None:
@@ -168,7 +169,7 @@ async def test_a_room_whose_creator_was_refused_is_nobodys_for_ever() -> None:
             async def is_left() -> bool:
                 return (await read_room(redis, room)).seat(0).connection_id is None
 
-            await until(is_left)
+            await until(is_left, "the log says that the seat has no connection")
         await redis.aclose()
 
 
@@ -198,7 +199,7 @@ async def test_a_seat_taken_late_is_not_held_by_a_link_that_is_gone() -> None:
             async def is_too_late() -> bool:
                 return await Log(redis).now_ms() - said_ms > APPEND_DEADLINE_MS
 
-            await until(is_too_late)
+            await until(is_too_late, "the append is too late for Redis to execute")
             link.flow()
 
             async def is_nobody_there() -> bool:
@@ -207,5 +208,5 @@ async def test_a_seat_taken_late_is_not_held_by_a_link_that_is_gone() -> None:
 
             # Whoever is welcomed by the far server went the same way to Redis, and later.
             async with open_client(far):
-                await until(is_nobody_there)
+                await until(is_nobody_there, "the log says that nobody is connected")
         await redis.aclose()

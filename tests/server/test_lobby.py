@@ -20,7 +20,8 @@ from fairest_server.store.redis.connect import connect
 from tests.edge.test_http_pages import get
 from tests.support.processes import CLIENT_COMMAND, redis_process
 from tests.support.races import a_listed_room
-from tests.support.wire_client import QUICK, WireClient, open_client, until
+from tests.support.waiting import until
+from tests.support.wire_client import QUICK, WireClient, open_client
 
 LISTED = QUICK.model_copy(update={"listed": True})
 
@@ -76,7 +77,7 @@ async def test_a_room_that_was_abandoned_leaves_the_lobby(server_url: str, redis
     async def is_empty() -> bool:
         return not await lobby(redis)
 
-    await until(is_empty)
+    await until(is_empty, "the lobby is empty")
 
 
 async def test_a_room_whose_log_was_deleted_by_hand_leaves_the_lobby(server_url: str, redis: Redis) -> None:
@@ -88,7 +89,7 @@ async def test_a_room_whose_log_was_deleted_by_hand_leaves_the_lobby(server_url:
     async def is_empty() -> bool:
         return not await lobby(redis)
 
-    await until(is_empty)
+    await until(is_empty, "the lobby is empty")
 
 
 async def test_clients_get_the_lobby_on_their_connection_from_any_process(settings_for_tests: Settings) -> None:

@@ -32,7 +32,8 @@ from tests.support.bots import start_match
 from tests.support.faulty_link import let_fault_last
 from tests.support.history import read_steps
 from tests.support.processes import Fleet, RedisProcess, redis_process, serving_fleet
-from tests.support.wire_client import QUICK, WireClient, open_client, racing_players, until
+from tests.support.waiting import until
+from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
 
 SHORT_GRACE = QUICK.model_copy(update={"grace_seconds": 1})
 
@@ -89,7 +90,7 @@ async def test_a_waiting_room_of_a_killed_process_is_not_waiting_for_ever(fleet:
         return isinstance((await Log(redis).read(room))[-1].event, SeatFreed)
 
     await fleet.start()
-    await until(is_freed)
+    await until(is_freed, "the seat of the killed process is freed")
 
 
 async def test_a_process_that_has_lapsed_leaves_nothing_behind(fleet: Fleet, redis: BatchingRedis) -> None:
@@ -100,7 +101,7 @@ async def test_a_process_that_has_lapsed_leaves_nothing_behind(fleet: Fleet, red
         async def is_buried() -> bool:
             return await redis.zcard(keys.PROCESSES) == 1
 
-        await until(is_buried)
+        await until(is_buried, "the dead process is forgotten")
         held = [key async for key in redis.scan_iter(match=keys.attached_rooms("*"))]
         assert len(held) == 1
 
@@ -118,7 +119,7 @@ async def test_all_servers_down_for_longer_than_the_grace_period_cost_nobody_a_r
     async def is_long_ago() -> bool:
         return await redis_ms(redis) - down_since > keys.PAUSE_MS + 1_500
 
-    await until(is_long_ago)
+    await until(is_long_ago, "the servers were down for longer than the grace period")
     url = await fleet.start()
     async with open_client(url, token=tokens[0]) as first, open_client(url, token=tokens[1]) as second:
         snapshot, _ = await asyncio.gather(first.resume(room), second.resume(room))
@@ -236,7 +237,7 @@ async def test_a_reminder_that_comes_too_early_is_followed_by_another_one(
         async def is_reminded_again() -> bool:
             return room in reminders and reminders[room][0] == deadline.at_ms
 
-        await until(is_reminded_again)
+        await until(is_reminded_again, "a timer is set for the deadline again")
 
 
 async def test_a_process_that_was_taken_for_dead_writes_down_its_rooms_again(
@@ -252,7 +253,7 @@ async def test_a_process_that_was_taken_for_dead_writes_down_its_rooms_again(
         async def is_held() -> bool:
             return await redis.sismember(keys.attached_rooms(process_id), room) == 1
 
-        await until(is_held)
+        await until(is_held, "the process has registered its room again")
 
 
 async def test_players_of_a_process_that_was_frozen_and_goes_on_are_not_sent_away_again(
@@ -267,7 +268,7 @@ async def test_players_of_a_process_that_was_frozen_and_goes_on_are_not_sent_awa
     async def is_missed() -> bool:
         return any(isinstance(entry.event, Detached) for entry in await Log(redis).read(match.room))
 
-    await until(is_missed)
+    await until(is_missed, "the frozen process is taken for dead")
     fleet.processes[url].send_signal(signal.SIGCONT)
     await match.moved(len(match.players[0].acknowledged) + 3)
     await match.end()
@@ -296,7 +297,7 @@ async def test_a_deadline_that_passes_while_redis_stands_still_is_not_judged_bef
                 began_ms = int(await redis.get(keys.LAST_BEAT) or 0)
                 return 1_300 < due_ms.at_ms - began_ms < 2_350
 
-            await until(is_near)
+            await until(is_near, "the deadline is near")
             process.freeze()
             await let_fault_last(3.4)
             process.thaw()
@@ -304,7 +305,7 @@ async def test_a_deadline_that_passes_while_redis_stands_still_is_not_judged_bef
             async def is_judged() -> bool:
                 return any(isinstance(step.event, SeatFreed) for step in await read_steps(redis, room))
 
-            await until(is_judged)
+            await until(is_judged, "the seat is freed")
             steps = await read_steps(redis, room)
         await redis.aclose()
     kinds = [type(step.event) for step in steps]
@@ -337,5 +338,5 @@ async def test_a_log_that_cannot_be_read_is_in_no_other_room_s_way(redis: Batchi
     async def is_put_off() -> bool:
         return await Log(redis).due_rooms(0) == []
 
-    await until(is_buried)
-    await until(is_put_off)
+    await until(is_buried, "the dead process is forgotten")
+    await until(is_put_off, "the unreadable room is put off")

@@ -28,7 +28,8 @@ from fairest_server.store import keys
 from fairest_server.store.redis.connect import connect
 from tests.support.history import read_room, read_steps
 from tests.support.processes import SERVER_COMMAND, serving_fleet
-from tests.support.wire_client import QUICK, WireClient, open_client, racing_players, until
+from tests.support.waiting import until
+from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
 
 
 async def play_greedily(client: WireClient, chance: random.Random) -> Scene:
@@ -199,7 +200,7 @@ async def test_the_finished_match_is_stored_where_it_outlives_the_room(server_ur
         await second.send(GetRecord())
         match = (await second.receive_a(MatchRecord)).match
         redis = connect(redis_url)
-        await until(lambda: redis.exists(keys.record(match)))
+        await until(lambda: redis.exists(keys.record(match)), "the record of the match is stored")
         assert await redis.ttl(keys.record(match)) > 0
         await redis.aclose()
 
@@ -254,7 +255,7 @@ async def test_a_room_that_its_server_forgot_is_taken_up_by_another(two_urls: tu
     async def is_waiting() -> bool:
         return (await read_room(redis_url, room)).phase is Phase.WAITING
 
-    await until(is_waiting)
+    await until(is_waiting, "the room is waiting again")
 
 
 async def test_keys_of_a_room_live_under_one_hash_tag(server_url: str, redis_url: str) -> None:

@@ -24,7 +24,8 @@ from tests.support.bots import Bot, Match, start_match
 from tests.support.faulty_link import FaultyLink, faulty_link, let_fault_last
 from tests.support.history import check_history
 from tests.support.processes import RedisProcess, redis_process
-from tests.support.wire_client import QUICK, open_client, racing_players, until
+from tests.support.waiting import until
+from tests.support.wire_client import QUICK, open_client, racing_players
 
 ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")
 PACE_SECONDS = 0.03
@@ -84,7 +85,7 @@ async def replicated() -> AsyncIterator[tuple[RedisProcess, RedisProcess, Faulty
             async def is_in_step() -> bool:
                 return b"master_link_status:up" in await asyncio.to_thread(second.info, "replication")
 
-            await until(is_in_step)
+            await until(is_in_step, "the replica is in step with its master")
             yield first, second, replication, service
 
 
@@ -131,7 +132,7 @@ async def test_a_redis_that_became_a_replica_is_left_for_the_one_that_took_its_p
         match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
         await match.moved(8)
         first.call("CLIENT", "PAUSE", 2000, "WRITE")
-        await until(lambda: have_the_same(first, second))
+        await until(lambda: have_the_same(first, second), "the replica has all that its master was sent")
         second.call("REPLICAOF", "NO", "ONE")
         async with faulty_link(second.socket) as back:
             service.target = second.socket
@@ -185,7 +186,7 @@ async def test_a_redis_that_lost_everything_gets_the_key_back_and_serves_new_roo
             async def is_kept() -> bool:
                 return await asyncio.to_thread(redis.call, "EXISTS", "fairest:key") == 1
 
-            await until(is_kept)
+            await until(is_kept, "the signing key is stored again")
             async with three_servers(redis.url) as (url, _, _), open_client(url) as after:
                 assert after.key == before.key
 
@@ -229,4 +230,4 @@ async def test_a_process_that_started_after_redis_lost_everything_decides_on_the
                     except (OSError, WebSocketException):
                         return False
 
-                await until(do_agree)
+                await until(do_agree, "both processes sign with the same key")

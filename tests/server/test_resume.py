@@ -34,7 +34,8 @@ from tests.support.appending import append_once
 from tests.support.history import read_room, read_steps
 from tests.support.processes import CLIENT_COMMAND
 from tests.support.races import KEY
-from tests.support.wire_client import QUICK, WireClient, open_client, racing_players, until
+from tests.support.waiting import until
+from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
 
 
 async def test_resuming_gives_what_follows_the_position(server_url: str) -> None:
@@ -313,7 +314,7 @@ async def test_who_drops_right_behind_its_join_does_not_stay_attached(server_url
             async with open_client(server_url) as hasty:
                 await hasty.send(Join(room=room))
                 hasty.socket.transport.abort()
-    await until(lambda: holds_no_link(redis_url, room))
+    await until(lambda: holds_no_link(redis_url, room), "the log says that nobody is connected")
 
 
 async def test_leaving_right_behind_joining_gives_the_seat_back(server_url: str) -> None:

@@ -16,7 +16,8 @@ from fairest_server.store import keys
 from fairest_server.store.log import Log
 from fairest_server.store.processes import Processes
 from tests.support.processes import Fleet
-from tests.support.wire_client import QUICK, open_client, racing_players, until
+from tests.support.waiting import until
+from tests.support.wire_client import QUICK, open_client, racing_players
 
 PLAYERS = 300
 
@@ -53,7 +54,7 @@ async def test_a_beat_does_not_wait_until_rooms_are_released(
         async def has_beaten() -> bool:
             return await redis.get(keys.LAST_BEAT) != last
 
-        await until(has_beaten)
+        await until(has_beaten, "the process has sent another heartbeat")
 
     monkeypatch.setattr(Processes, "release", take_long)
     async with running(settings_for_tests) as url:

@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 from fairest_server.store import keys
 from fairest_server.store.processes import Processes
 from fairest_server.store.redis.connect import connect
-from tests.support.wire_client import until
+from tests.support.waiting import until
 
 ROOM = "quiet-amber-otter"
 
@@ -68,7 +68,7 @@ async def test_a_process_that_is_buried_holds_no_rooms(processes: Processes, red
 async def test_a_beat_does_not_wait_behind_what_is_asked_for_rooms(redis_url: str, redis: Redis) -> None:
     async with connect(redis_url) as busy, connect(redis_url) as beating:
         waiting = asyncio.ensure_future(busy.blpop(["fairest:{processes}:nothing"], timeout=0))
-        await until(lambda: is_blocked(redis))
+        await until(lambda: is_blocked(redis), "the connection is blocked")
         async with asyncio.timeout(5):
             assert (await Processes(busy, beating, "p1").beat()).is_new
         waiting.cancel()

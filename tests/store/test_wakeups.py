@@ -20,7 +20,7 @@ from tests.support.appending import append_once
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import RedisProcess, redis_process
 from tests.support.redis_cluster import RedisCluster
-from tests.support.wire_client import PATIENCE_SECONDS, until
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 ROOM = "one-small-room"
 
@@ -60,7 +60,7 @@ class Listener:
             await self.writer.append()
             return any(index > since for index in self.received)
 
-        await until(hears)
+        await until(hears, "an append is heard")
 
 
 @asynccontextmanager
@@ -102,7 +102,7 @@ async def test_a_subscription_on_which_nothing_is_told_stays(monkeypatch: pytest
             async def was_pinged_for_long() -> bool:
                 return pings(await asyncio.to_thread(process.info, "commandstats")) > 30
 
-            await until(was_pinged_for_long)
+            await until(was_pinged_for_long, "Redis was pinged more than 30 times")
             assert await asyncio.to_thread(subscribers, process) == before
 
 

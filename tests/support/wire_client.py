@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -17,8 +17,8 @@ from fairest_protocol.messages.from_client import Create, Hello, Join, Play, Rea
 from fairest_protocol.messages.from_server import FromServer, Refused, Snapshot, View, Welcome
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.scene import Scene
+from tests.support.waiting import PATIENCE_SECONDS
 
-PATIENCE_SECONDS = 20.0
 QUICK = RoomOptions(countdown_seconds=0)
 
 M = TypeVar("M")
@@ -130,13 +130,6 @@ class WireClient:
         return await self.receive_until(
             lambda seen: seen.seats[self.seat or 0].moves >= number or seen.phase is Phase.FINISHED
         )
-
-
-async def until(condition: Callable[[], Awaitable[Any]]) -> None:
-    """Ask again and again, with a deadline, until it is so: for what no message says."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while not await condition():  # noqa: ASYNC110 - what is asked sets no event
-            await asyncio.sleep(0.01)
 
 
 @asynccontextmanager

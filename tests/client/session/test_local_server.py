@@ -7,7 +7,7 @@ import sys
 from asyncio.subprocess import PIPE
 from pathlib import Path
 
-from tests.support.wire_client import until
+from tests.support.waiting import until
 
 HOST = """
 import asyncio
@@ -40,4 +40,4 @@ async def test_a_server_at_home_does_not_outlive_a_killed_player() -> None:
     async def are_gone() -> bool:
         return not any(Path(f"/proc/{pid}").exists() for pid in (server, redis))
 
-    await until(are_gone)
+    await until(are_gone, "the server and its Redis are gone")

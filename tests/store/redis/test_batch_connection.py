@@ -14,7 +14,7 @@ from fairest_server.store.redis.connect import connect
 from tests.support.certificates import make_tls
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import RedisProcess, redis_process
-from tests.support.wire_client import until
+from tests.support.waiting import until
 
 ECHOES = [("ECHO", "one"), ("ECHO", "two")]
 ECHOED = [b"one", b"two"]
@@ -132,7 +132,7 @@ async def test_a_connection_on_which_redis_says_something_unasked_is_replaced(
     async def has_left() -> bool:
         return process.call("PUBLISH", "news", "from elsewhere") == 0
 
-    await until(has_left)
+    await until(has_left, "Redis has no subscriber left")
     assert await line.send(ECHOES) == ECHOED
 
 
@@ -155,7 +155,7 @@ async def test_a_line_whose_connection_has_ended_sends_nothing_at_once(
 
     await line.send(ECHOES)
     process.kill()
-    await until(is_refused)
+    await until(is_refused, "the connection that has ended refuses a batch")
 
 
 async def test_who_sends_at_once_is_told_the_replies(line: BatchConnection) -> None:

@@ -19,7 +19,7 @@ from fairest_server.store.redis.connect import connect
 from fairest_server.store.redis.scripts import Script
 from tests.support.appending import append_once, begin_append
 from tests.support.redis_cluster import RedisCluster, other_than, redis_cluster
-from tests.support.wire_client import PATIENCE_SECONDS
+from tests.support.waiting import PATIENCE_SECONDS
 
 ROOM = "quiet-amber-otter"
 MOVE = Played(seat=1, move=MOVES["b4"])

@@ -17,7 +17,7 @@ from fairest_server.store.redis import embedded
 from fairest_server.store.redis.connect import connect
 from fairest_server.store.redis.embedded import EmbeddedRedisError, embedded_redis, find_redis_server
 from tests.support.processes import SERVER_COMMAND
-from tests.support.wire_client import PATIENCE_SECONDS, until
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ async def put_much(url: str) -> None:
         told = await client.info("persistence")
         return not (told["aof_rewrite_in_progress"] or told["aof_rewrite_scheduled"])
 
-    await until(is_rewritten)
+    await until(is_rewritten, "Redis has rewritten its file")
     await client.aclose()
 
 
@@ -107,7 +107,7 @@ async def succeeded(folder: Path, process_id: int) -> None:
     async def has_successor() -> bool:
         return redis_servers_on(folder) not in ([], [process_id])
 
-    await until(has_successor)
+    await until(has_successor, "another Redis has taken the place of the one that died")
 
 
 async def hear_that_redis_reads(server: Process) -> None:
@@ -232,7 +232,7 @@ async def test_one_that_does_not_start_again_at_once_does_so_later(
         async def is_tried() -> bool:
             return (tmp_path / "was-tried").exists()
 
-        await until(is_tried)
+        await until(is_tried, "the start of Redis was tried")
         (tmp_path / "redis-server").unlink()
         await succeeded(folder, process_id)
 
