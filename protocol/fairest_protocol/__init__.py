@@ -1,1 +1,1 @@
-"""What both ends of Fairest must agree on: the game, and every word on the wire."""
+"""What server and client must agree on: the game (`calculation`) and the messages on the wire (`messages`)."""

@@ -1,4 +1,17 @@
-"""What the game, a room and its log are made of: values, which are made and never changed."""
+"""Immutable values, of which the game, a room and its log are made. A changed value is a new value.
+
+Which kind of class is used when:
+
+| kind | used for | examples |
+|---|---|---|
+| `Value` (a msgspec Struct) | every immutable value, unless a row below applies | `Move`, `Round`, `Step` |
+| `messages.fields.Message` (pydantic) | text that must be validated: messages, JSON events | `Play`, `SeatTaken` |
+| `message_dataclass` | a value of the game that is also a field of messages | `Board`, `Foundation`, `Outcome` |
+| `NamedTuple` | a value that is compared or unpacked as a tuple | `Turn`, `ViewCursor` |
+| plain `dataclass` | an object with state that changes, or with a cache | `View`, `SealedDeal` |
+
+The figures behind this choice are in docs/decisions/0021-what-a-move-costs.md.
+"""
 
 import dataclasses
 from dataclasses import dataclass
@@ -13,33 +26,35 @@ _Value = TypeVar("_Value")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(msgspec.field,))
 class Value(msgspec.Struct, frozen=True, gc=False):
-    """What never changes. Two that say the same are equal.
+    """Base of all immutable values, compared by content.
 
-    A value holds values, so that it is never part of a circle, and Python need not look for one. What holds somebody
-    who may hold it says `gc=True` (docs/decisions/0021-what-a-move-costs.md).
+    Instances are not tracked by the garbage collector (`gc=False`): a value holds only values, so it is never part of
+    a reference cycle. A subclass that can be part of one must pass `gc=True`, or its instances are never freed
+    (docs/decisions/0021-what-a-move-costs.md).
     """
 
 
 @dataclass_transform(frozen_default=True)
 def message_dataclass(cls: type[_Value]) -> type[_Value]:
-    """A value that stands in messages: pydantic reads dataclasses.
+    """Make `cls` a value that can be a field of a message: pydantic reads dataclasses, but not Structs.
 
-    That it is frozen is mypy's to see. To have Python see to it makes each five times as dear, and the board is one.
+    Only mypy sees that it is frozen. Python does not check it, because a frozen dataclass takes five times as long to
+    make, and every move makes a board.
     """
     return dataclass(slots=True, unsafe_hash=True)(cls)
 
 
 if TYPE_CHECKING:
-    # mypy knows this one, and looks at the fields.
+    # mypy knows this function and checks the names and types of the fields.
     from dataclasses import replace
 else:
 
     def replace(value: _Value, /, **changes: Any) -> _Value:
-        """The next value: this one, but for these fields."""
+        """Return a copy of `value`, a Struct or a dataclass, with these fields changed."""
         following = msgspec.structs.replace if isinstance(value, msgspec.Struct) else dataclasses.replace
         return following(value, **changes)
 
 
 def replace_in_pair(pair: tuple[_Value, _Value], seat: int, value: _Value) -> tuple[_Value, _Value]:
-    """Return the pair (one value for each seat) with `value` at this seat, 0 or 1."""
+    """Return `pair`, which holds one value for each seat, with `value` for `seat` (0 or 1)."""
     return (value, pair[1]) if seat == 0 else (pair[0], value)

@@ -1,4 +1,5 @@
-"""The game of Calculation, pure: no clock, no randomness of its own, no I/O, standard library only.
+"""The game of Calculation, pure: no clock, no randomness of its own, no I/O.
 
-Read it in this order: `cards`, `rules`, `seal`, `deal`, `moves`, `board`, `round`, `record`.
+It imports the standard library and `fairest_protocol.value`, the base of its values, which is built on msgspec.
+Read it in this order: `cards`, `rules`, `seal`, `deal`, `moves`, `board`, `round`, `record`, `record_parser`.
 """

@@ -1,7 +1,7 @@
 """One player's board, and the rules of a move.
 
-A board holds only what its player may see: of the stock, the turned card and how many are left. So server, client,
-spectator and replay all use this one class; who knows the next card hands it in.
+A board holds only what its player may see: of the stock, that is the turned card and the number of cards left. So
+server, client, spectator and replay all use this one class. A caller that knows the next card passes it to `play`.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from fairest_protocol.calculation.rules import Foundation, Rules
 from fairest_protocol.value import message_dataclass, replace
 
 Stacks = tuple[tuple[Card, ...], ...]
-"""Foundations or waste piles, bottom card first."""
+"""The cards of all foundations or of all waste piles: one tuple of cards for each, bottom card first."""
 
 
 class Illegal(StrEnum):
@@ -58,12 +58,12 @@ class Board:
 
     @property
     def placed(self) -> int:
-        """Cards on foundations, starters included."""
+        """The number of cards on foundations, starters included."""
         return sum(map(len, self.foundations))
 
     @property
     def goal(self) -> int:
-        """Cards on foundations when every one is complete."""
+        """The number of cards on foundations when all of them are complete."""
         return sum(foundation.length for foundation in self.layout)
 
     @property
@@ -73,49 +73,49 @@ class Board:
 
     @property
     def stock_is_over(self) -> bool:
-        """Whether nothing is turned, nothing is left to turn, and nothing can be dealt again."""
+        """Whether no card is turned, the stock is empty, and no redeal is possible."""
         return self.turned is None and not self.stock and not (self.redeals and any(self.piles))
 
     @property
     def is_stuck(self) -> bool:
-        """Whether no legal move is left before the game is won."""
-        # A card that is turned may always go to a pile; it is looked at first because it nearly always is.
+        """Whether the game is not won and no legal move is left."""
+        # A turned card may always go to a pile. Checked first, because a card is turned on nearly every call.
         if self.turned is not None or not self.stock_is_over or self.is_won:
             return False
         needed = set(self.next_ranks())
         return not any(pile and rank(pile[-1]) in needed for pile in self.piles)
 
     def next_ranks(self) -> tuple[int | None, ...]:
-        """The rank that each foundation needs next, None for a complete one."""
+        """Return the rank that each foundation needs next, None for a complete one."""
         return tuple(
             foundation.next_rank(len(cards)) for foundation, cards in zip(self.layout, self.foundations, strict=True)
         )
 
     def refusal(self, move: Move) -> Illegal | None:
-        """Why the rules forbid this move on this board, or None when it is legal.
+        """Return why the rules forbid this move on this board, or None if the move is legal.
 
-        Stopping and resigning are always allowed: they are a player's, not the board's.
+        Stopping and resigning are always legal here: they do not depend on the board.
         """
         if move.takes_turned:
             if self.turned is None:
                 return Illegal.NOTHING_TURNED
             if move.places:
-                return self._misfit(self.turned, move.target)
+                return self._placing_refusal(self.turned, move.target)
             return None if move.target < len(self.piles) else Illegal.NO_SUCH_PILE
         if move.places:
             if move.source >= len(self.piles):
                 return Illegal.NO_SUCH_PILE
             pile = self.piles[move.source]
-            return self._misfit(pile[-1], move.target) if pile else Illegal.PILE_EMPTY
+            return self._placing_refusal(pile[-1], move.target) if pile else Illegal.PILE_EMPTY
         if move is REDEAL:
             return self._redeal_refusal()
         return None if move is STOP or move is RESIGN else Illegal.PILE_TO_PILE
 
     def play(self, move: Move, next_card: Card | None = None) -> "Board":
-        """The board after a legal move of a card or a redeal.
+        """Return the board after a legal move of a card, or after a legal redeal.
 
-        If that takes the turned card away, `next_card` is turned; with None the board waits to be told the next one.
-        Raises IndexError or AssertionError for a move that `refusal` forbids: ask it first.
+        If the move takes the turned card, `next_card` is turned; with None no card is turned until `turn` is called.
+        Raises IndexError or AssertionError for a move that `refusal` forbids: call `refusal` first.
         """
         if move is REDEAL:
             piles: Stacks = ((),) * len(self.piles)
@@ -125,28 +125,28 @@ class Board:
             assert move.places, f"{move} moves no card"
             pile = self.piles[move.source]
             piles = (*self.piles[: move.source], pile[:-1], *self.piles[move.source + 1 :])
-            foundations = _put(self.foundations, move.target, pile[-1])
+            foundations = _with_card(self.foundations, move.target, pile[-1])
             return Board(self.layout, foundations, piles, self.turned, self.stock, self.redeals, self.direct)
         assert self.turned is not None, "a card is turned"
         stock = self.stock if next_card is None else self.stock - 1
         if move.places:
-            foundations = _put(self.foundations, move.target, self.turned)
+            foundations = _with_card(self.foundations, move.target, self.turned)
             return Board(self.layout, foundations, self.piles, next_card, stock, self.redeals, self.direct + 1)
-        piles = _put(self.piles, move.target, self.turned)
+        piles = _with_card(self.piles, move.target, self.turned)
         return Board(self.layout, self.foundations, piles, next_card, stock, self.redeals, self.direct)
 
     def card_of(self, move: Move) -> Card | None:
-        """The card that a legal move takes somewhere, None for a move without one."""
+        """Return the card that a legal move moves, or None for a move without a card."""
         if move.takes_turned:
             return self.turned
         return self.piles[move.source][-1] if move.places else None
 
     def turn(self, card: Card) -> "Board":
-        """The board with the next stock card face up."""
+        """Return the board with `card`, the next one of the stock, turned."""
         return Board(self.layout, self.foundations, self.piles, card, self.stock - 1, self.redeals, self.direct)
 
     def legal_moves(self) -> Iterator[Move]:
-        """Every legal move of a card, foundations first, then a redeal; never `stop` or `resign`."""
+        """Yield every legal move of a card, foundations first, then a redeal; never `stop` or `resign`."""
         needed = self.next_ranks()
         if self.turned is not None:
             number = rank(self.turned)
@@ -160,7 +160,7 @@ class Board:
         if self._redeal_refusal() is None:
             yield REDEAL
 
-    def _misfit(self, card: Card, target: int) -> Illegal | None:
+    def _placing_refusal(self, card: Card, target: int) -> Illegal | None:
         if target >= len(self.layout):
             return Illegal.NO_SUCH_FOUNDATION
         wanted = self.layout[target].next_rank(len(self.foundations[target]))
@@ -177,7 +177,7 @@ class Board:
 
 
 def lay_out(rules: Rules, deal: Deal) -> Board:
-    """The board before the first card is turned."""
+    """Return the board before the first card is turned."""
     starters: Stacks = tuple((card,) for card in deal.starters)
     return Board(
         layout=deal.foundations,
@@ -189,5 +189,5 @@ def lay_out(rules: Rules, deal: Deal) -> Board:
     )
 
 
-def _put(stacks: Stacks, target: int, card: Card) -> Stacks:
+def _with_card(stacks: Stacks, target: int, card: Card) -> Stacks:
     return (*stacks[:target], (*stacks[target], card), *stacks[target + 1 :])

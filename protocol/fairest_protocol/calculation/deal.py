@@ -1,4 +1,4 @@
-"""The deal: what both players get, a pure function of a seed and the rules."""
+"""The deal that both players get: a pure function of a seed and the rules."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,9 +12,9 @@ from fairest_protocol.value import Value
 class Deal(Value):
     """Starters, markers, and for each pass the committed order of *all* stock cards.
 
-    `orders[0]` is the stock. After redeal number n the new stock is the waste, sorted by its place in `orders[n]`;
-    turning a waste over keeps the order of the deal, so then `orders[n]` is the stock again. Whoever redeals
-    first, and however the piles lie, the same cards come back in the same order.
+    `orders[0]` is the stock. After redeal n the new stock is the waste, sorted by position in `orders[n]`. Turning the
+    waste over keeps the order of the deal, so `orders[n]` is then the stock again. The same cards come back in the
+    same order, no matter which player redeals first and how the piles lie.
     """
 
     foundations: tuple[Foundation, ...]
@@ -25,19 +25,19 @@ class Deal(Value):
 
 @dataclass(frozen=True, slots=True)
 class SealedDeal:
-    """The deal of a round behind its envelopes. A salt is made when it is asked for first, and kept.
+    """The deal of a round and its envelopes. Each salt is computed on first use and cached.
 
-    Whoever reads a log to learn where its race stands needs few of them, and all take longer than the deal itself.
+    Reading a log to restore a race needs only a few salts, and computing all of them takes longer than the deal.
     """
 
     round_id: bytes
     deal: Deal
     seed: bytes
     _salts: list[list[bytes]] = field(compare=False, repr=False)
-    """For each sealed pass and position, empty as long as nobody has asked."""
+    """The cache of salts by sealed pass and position; empty bytes for a salt that is not computed yet."""
 
     def salt(self, pass_number: int, position: int) -> bytes:
-        """The salt of the envelope that holds the card at this position of this pass."""
+        """Return the salt of the envelope that holds the card at this position of this pass."""
         number = sealed_pass(pass_number, self._salts)
         salts = self._salts[number]
         salt = salts[position]
@@ -47,7 +47,7 @@ class SealedDeal:
 
     @property
     def envelopes(self) -> tuple[tuple[bytes, ...], ...]:
-        """For each sealed pass and position, the hash that hides its card. Made anew: a room shows them once."""
+        """For each sealed pass and position, the hash that hides its card. Not cached: a room shows them once."""
         return tuple(
             tuple(
                 make_envelope(self.round_id, number, position, card, self.salt(number, position))
@@ -84,10 +84,10 @@ def make_deal(rules: Rules, seed: bytes) -> Deal:
 
 
 def seal_deal(rules: Rules, seed: bytes, round_id: bytes) -> SealedDeal:
-    """The deal of a seed, with an envelope for each position of the stock and of each reshuffled redeal.
+    """Return the deal of a seed, with an envelope for each position of the stock and of each reshuffled redeal.
 
-    A waste that is turned over comes back in the order of the stock, whose envelopes are open by then: those passes
-    have no envelopes of their own.
+    A pass in which the waste was turned over has no envelopes of its own: the cards come back in the order of the
+    stock, whose envelopes are open by then.
     """
     deal = make_deal(rules, seed)
     sealed = deal.orders if rules.redeal is Redeal.RESHUFFLED else deal.orders[:1]
@@ -95,7 +95,10 @@ def seal_deal(rules: Rules, seed: bytes, round_id: bytes) -> SealedDeal:
 
 
 def sealed_pass(pass_number: int, envelopes: Sequence[object]) -> int:
-    """The pass whose envelopes hold the cards of this one: its own, or the stock's where a waste is turned over."""
+    """Return the pass whose envelopes hold the cards of `pass_number`: itself, or 0 where the waste is turned over.
+
+    `envelopes` has one item for each sealed pass.
+    """
     return pass_number if pass_number < len(envelopes) else 0
 
 
@@ -104,12 +107,12 @@ def _take_first(deck: list[Card], wanted: int) -> Card:
 
 
 def _roll_foundations(
-    thrown: RolledFoundations, starters: tuple[Card, ...], dice: Iterator[int]
+    rolled: RolledFoundations, starters: tuple[Card, ...], dice: Iterator[int]
 ) -> tuple[Foundation, ...]:
-    """All dice are thrown again while two foundations would ask for the same cards in the same order."""
+    """Roll the steps; roll all of them again while two foundations need the same cards in the same order."""
     while True:
         foundations = tuple(
-            Foundation(rank(starter), draw_below(thrown.sides, dice) + 1, thrown.length) for starter in starters
+            Foundation(rank(starter), draw_below(rolled.sides, dice) + 1, rolled.length) for starter in starters
         )
         if len(set(foundations)) == len(foundations):
             return foundations

@@ -1,7 +1,7 @@
-"""Moves and their one text form, used on the wire, in records and at the prompt: source, then destination.
+"""Moves, in one text form that is used on the wire, in records and at the prompt: source, then target.
 
-``s`` is the turned stock card, ``a``-``h`` are waste piles, ``1``-``8`` foundations: ``s2``, ``sa``, ``b4``; and the
-words ``redeal``, ``stop``, ``resign``.
+``s`` is the turned stock card, ``a``-``h`` are waste piles, ``1``-``8`` are foundations: ``s2``, ``sa``, ``b4``. Three
+moves are words: ``redeal``, ``stop``, ``resign``.
 """
 
 from typing import Final
@@ -13,10 +13,11 @@ FOUNDATION_DIGITS: Final = "12345678"
 
 
 class Move(Value):
-    """One move. `source` is a pile and `target` a foundation or pile, counted from 0; unused ones are -1.
+    """One move. `source` is a pile and `target` a foundation or a pile, counted from 0; an unused one is -1.
 
-    `takes_turned`: the turned stock card goes somewhere; `places`: a card goes to a foundation. From pile to pile is a
-    thing people try, so it has a form; the rules refuse it. Each move is one object, so `is` tells moves apart.
+    `takes_turned`: the move takes the turned stock card. `places`: the move puts a card on a foundation. Moves from
+    pile to pile exist because people try them, and the rules refuse them. There is one object for each move (`MOVES`),
+    so moves are compared with `is`.
     """
 
     text: str
@@ -41,7 +42,7 @@ def _all_moves() -> list[Move]:
 
 
 MOVES: Final[dict[str, Move]] = {move.text: move for move in _all_moves()}
-"""Every move there is, by its text."""
+"""Every move, by its text."""
 
 REDEAL: Final = MOVES["redeal"]
 STOP: Final = MOVES["stop"]
@@ -49,15 +50,15 @@ RESIGN: Final = MOVES["resign"]
 
 
 def stock_to_foundation(target: int) -> Move:
-    """The turned card goes to this foundation, counted from 0."""
+    """Return the move of the turned card to a foundation, counted from 0."""
     return MOVES["s" + FOUNDATION_DIGITS[target]]
 
 
 def stock_to_pile(target: int) -> Move:
-    """The turned card goes onto this waste pile, counted from 0."""
+    """Return the move of the turned card to a waste pile, counted from 0."""
     return MOVES["s" + PILE_LETTERS[target]]
 
 
 def pile_to_foundation(source: int, target: int) -> Move:
-    """The top of a waste pile goes to a foundation, both counted from 0."""
+    """Return the move of the top card of a waste pile to a foundation, both counted from 0."""
     return MOVES[PILE_LETTERS[source] + FOUNDATION_DIGITS[target]]

@@ -1,8 +1,9 @@
 """The record: a finished match as one small file of JSON lines, enough to replay every round of it, offline.
 
-The first line describes the match. Then each round: a line with all that sealed its deal, opened; a line for each
-decision; a line with the result. Rounds that were opened and never raced stand there too, with their secret. Every line
-ends with its `chain`, a hash over the line and the chain of the line before; the last line signs the last of them.
+The first line describes the match. Then comes each round: a line with everything that sealed its deal, opened; a line
+for each decision; a line with the result. Rounds that were opened and never raced are included, with their secret.
+Every line but the last ends with its `chain`, a hash over the line and the chain of the line before; the last line
+signs the last chain. docs/protocol.md describes the format; `record_parser` reads it.
 """
 
 import json
@@ -20,15 +21,15 @@ from fairest_protocol.value import Value
 FORMAT: Final = 2
 BEST_OF: Final = (1, 3, 5, 7, 9)
 STOPS: Final = (Ending.OUT_OF_TIME, Ending.AWAY, Ending.RESIGNED, Ending.NOT_REVEALED)
-"""What the clock, absence and leaving do to a race; the other endings follow from moves."""
+"""The endings that the clock, absence and leaving cause. The other endings follow from moves."""
 
 
 class BadRecord(ValueError):
-    """A file that is no record, or a broken one; the text says which line and what is wrong with it."""
+    """The lines are not a record, or a broken one. The text names the line and says what is wrong with it."""
 
 
 class RecordedMove(Value):
-    """An accepted decision, this many milliseconds after its round started."""
+    """An accepted decision of a seat, `at_ms` milliseconds after the race started."""
 
     at_ms: int
     seat: int
@@ -36,7 +37,7 @@ class RecordedMove(Value):
 
 
 class RecordedStop(Value):
-    """Seats that the clock or their absence stopped."""
+    """Seats whose race was ended by the clock, by absence or by leaving (`STOPS`), `at_ms` after the race started."""
 
     at_ms: int
     seats: tuple[int, ...]
@@ -44,9 +45,10 @@ class RecordedStop(Value):
 
 
 class RecordedRound(Value):
-    """One round; what it did not come to, because it was called off, is empty.
+    """One round. A round that was called off has empty fields for everything after that.
 
-    `signature` is the server's for the commitment. Hash and entropy of a seat are None where it did not show them.
+    `signature` is the server's, over the commitment. `entropy_hashes` and `entropies` hold one item for each seat, None
+    where the seat did not show it. `envelopes` holds the hashes of each sealed pass.
     """
 
     round_id: bytes
@@ -61,18 +63,18 @@ class RecordedRound(Value):
 
     @property
     def is_dealt(self) -> bool:
-        """Whether both entropies are known, so that there was a deal."""
+        """Whether both entropies are known, so that the cards were dealt."""
         return None not in self.entropies
 
     @property
     def seed(self) -> bytes:
-        """The seed of a round that was dealt."""
+        """The seed of a round that was dealt. Raises AssertionError for another one."""
         assert self.is_dealt, "a round called off before its deal has no seed"
         return make_seed(self.secret, [entropy for entropy in self.entropies if entropy], self.round_id)
 
 
 class Record(Value):
-    """A finished match. `key` is the public key of the server that signed it."""
+    """A finished match. `key` is the public key of the server; `signature` is its signature over the last chain."""
 
     match_id: str
     room: str
@@ -86,7 +88,7 @@ class Record(Value):
     signature: bytes = b""
 
     def steps(self, number: int) -> Iterator[tuple[RecordedMove | RecordedStop | None, Round]]:
-        """Round number (from 0) replayed: the start, then the round after each event.
+        """Replay the round with this number, from 0: yield its start with None, then each event and the round after it.
 
         Raises `BadRecord` at the first event that the rules do not allow, and for a round that was never dealt.
         """
@@ -97,11 +99,11 @@ class Record(Value):
         race = start_round(self.rules, deal, direct_breaks_ties=self.direct_breaks_ties)
         yield None, race
         for place, event in enumerate(recorded.events, 1):
-            race = _apply(race, event, f"round {number + 1}, event {place}")
+            race = _play_event(race, event, f"round {number + 1}, event {place}")
             yield event, race
 
     def lines(self) -> Iterator[str]:
-        """The file, line by line, without line ends."""
+        """Yield the lines of the file, without line ends."""
         chain = b""
         for text in self._texts():
             chain = chain_line(chain, text)
@@ -109,14 +111,14 @@ class Record(Value):
         yield _line("seal", signature=self.signature.hex())
 
     def chain(self) -> bytes:
-        """The chain value of the last line, which the server signs."""
+        """Return the chain of the last line but one, which the server signs."""
         chain = b""
         for text in self._texts():
             chain = chain_line(chain, text)
         return chain
 
     def _texts(self) -> Iterator[str]:
-        """The lines before they are chained."""
+        """Yield the lines but the last one, without their chains."""
         yield _line(
             "match",
             format=FORMAT,
@@ -142,7 +144,7 @@ class Record(Value):
             )
             for event in played.events:
                 if isinstance(event, RecordedMove):
-                    # Nearly all lines, so not by way of a JSON encoder.
+                    # Nearly all lines are moves, so these are not written by a JSON encoder.
                     yield f'{{"type":"move","at_ms":{event.at_ms},"seat":{event.seat},"move":"{event.move.text}"}}'
                 else:
                     yield _line("stop", at_ms=event.at_ms, seats=event.seats, ending=event.ending)
@@ -151,7 +153,10 @@ class Record(Value):
 
 
 def check_race(record: Record, number: int) -> None:
-    """Replay round number (from 0), if it was dealt. Raises `BadRecord` where it does not lead to its result."""
+    """Replay the round with this number, from 0, if it was dealt.
+
+    Raises `BadRecord` if the rules do not allow its events, or if they do not lead to the recorded result.
+    """
     if not record.rounds[number].is_dealt:
         return
     *_, (_, race) = record.steps(number)
@@ -159,7 +164,7 @@ def check_race(record: Record, number: int) -> None:
         raise BadRecord(f"round {number + 1}: its moves do not lead to the result that it states")
 
 
-def _apply(race: Round, event: RecordedMove | RecordedStop, where: str) -> Round:
+def _play_event(race: Round, event: RecordedMove | RecordedStop, where: str) -> Round:
     seats = (event.seat,) if isinstance(event, RecordedMove) else event.seats
     for seat in seats:
         if seat not in range(len(race.racers)) or race.racers[seat].ending:
@@ -181,5 +186,5 @@ def _hex(value: bytes | None) -> str | None:
 
 
 def _with_chain(text: str, chain: bytes) -> str:
-    """The line with its chain as the last field; what is hashed is the line without it."""
+    """Return the line with its chain as the last field. The chain is a hash over the line without that field."""
     return f'{text.removesuffix("}")},"chain":"{chain.hex()}"}}'

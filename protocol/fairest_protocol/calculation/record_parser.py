@@ -1,4 +1,4 @@
-"""A record from the lines of its file: parsed, and on request replayed."""
+"""Parsing a record: from the lines of its file to a `Record` that the server could have written, line by line."""
 
 import json
 import re
@@ -23,10 +23,10 @@ from fairest_protocol.value import replace
 
 
 def read_record(lines: Sequence[str]) -> Record:
-    """A record from the lines of its file, replayed.
+    """Parse the lines of a record and replay its rounds.
 
-    Raises `BadRecord` as `parse_record` does, and for a record that its own moves contradict. Signatures and hashes are
-    for `fairest verify` to check.
+    Raises `BadRecord` as `parse_record` does, and if the moves contradict the results. Signatures and hashes are not
+    checked here, but by `fairest verify`.
     """
     record = parse_record(lines)
     for number in range(len(record.rounds)):
@@ -35,23 +35,26 @@ def read_record(lines: Sequence[str]) -> Record:
 
 
 def parse_record(lines: Sequence[str]) -> Record:
-    """A record as its lines state it. Raises `BadRecord` with the number of the first line that is not as written."""
+    """Parse the lines of a record.
+
+    Raises `BadRecord`, with the number of the first wrong line, unless `Record.lines` would write exactly these lines.
+    """
     if not lines:
         raise BadRecord("the file is empty")
     heading: Mapping[str, Any] | None = None
-    rounds: list[_OpenRound] = []
+    rounds: list[_RoundLines] = []
     for number, line in enumerate(lines[:-1], 1):
         try:
-            fields = json.loads(line, parse_constant=_refuse)
+            fields = json.loads(line, parse_constant=_refuse_constant)
             kind = fields["type"]
             if heading is None:
-                heading = _check_heading(fields)
+                heading = _checked_heading(fields)
             elif kind == "round":
-                rounds.append(_OpenRound(fields))
+                rounds.append(_RoundLines(fields))
             else:
                 rounds[-1].add(kind, fields)
         except (ValueError, KeyError, TypeError, IndexError, RecursionError) as reason:
-            raise BadRecord(f"line {number} is no line of a record ({type(reason).__name__}: {reason})") from reason
+            raise BadRecord(f"line {number} is not a line of a record ({type(reason).__name__}: {reason})") from reason
     record = _assemble(heading, rounds, lines[-1])
     for number, (line, written) in enumerate(zip(lines, record.lines(), strict=True), 1):
         if line != written:
@@ -59,7 +62,7 @@ def parse_record(lines: Sequence[str]) -> Record:
     return record
 
 
-class _OpenRound:
+class _RoundLines:
     """A round while its lines are being read."""
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
@@ -68,45 +71,51 @@ class _OpenRound:
             commitment=bytes.fromhex(fields["commitment"]),
             signature=bytes.fromhex(fields["signature"]),
             secret=bytes.fromhex(fields["secret"]),
-            entropy_hashes=_two(fields["entropy_hashes"]),
-            entropies=_two(fields["entropies"]),
+            entropy_hashes=_hex_pair(fields["entropy_hashes"]),
+            entropies=_hex_pair(fields["entropies"]),
             envelopes=tuple(tuple(bytes.fromhex(each) for each in sealed) for sealed in fields["envelopes"]),
         )
         self.events: list[RecordedMove | RecordedStop] = []
         self.outcome: Outcome | None = None
 
     def add(self, kind: str, fields: Mapping[str, Any]) -> None:
+        """Add a line of type `kind`. Raises ValueError, KeyError or TypeError for a line that no server writes."""
         match kind:
             case "move":
-                self.events.append(RecordedMove(_int(fields["at_ms"]), _int(fields["seat"]), MOVES[fields["move"]]))
+                self.events.append(
+                    RecordedMove(_whole_number(fields["at_ms"]), _whole_number(fields["seat"]), MOVES[fields["move"]])
+                )
             case "stop":
-                seats, ending = tuple(map(_int, fields["seats"])), Ending(fields["ending"])
+                seats, ending = tuple(map(_whole_number, fields["seats"])), Ending(fields["ending"])
                 if not seats or ending not in STOPS:
-                    raise ValueError(f"nobody is stopped like this: {fields['seats']}, {ending}")
-                self.events.append(RecordedStop(_int(fields["at_ms"]), seats, ending))
+                    raise ValueError(f"a stop cannot have these seats and this ending: {fields['seats']}, {ending}")
+                self.events.append(RecordedStop(_whole_number(fields["at_ms"]), seats, ending))
             case "result":
                 first, second = map(_score, fields["scores"])
                 winner = fields["winner"]
-                self.outcome = Outcome(None if winner is None else _int(winner), (first, second))
+                self.outcome = Outcome(None if winner is None else _whole_number(winner), (first, second))
             case _:
                 raise ValueError(f"there is no line of type {kind!r}")
 
 
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number")
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a number")
 
 
-def _int(value: object) -> int:
-    """A whole number below 2 to the 53rd, as every program reads it; not a fraction, and not a truth value."""
+def _whole_number(value: object) -> int:
+    """Return `value` if it is an int between -2^53 and 2^53: every JSON reader keeps those exact.
+
+    Raises TypeError for anything else, also for a bool.
+    """
     if type(value) is not int or not -(2**53) < value < 2**53:
-        raise TypeError(f"{str(value)[:40]!r} is no whole number")
+        raise TypeError(f"{str(value)[:40]!r} is not a whole number")
     return value
 
 
 def _one_of(allowed: Sequence[int], value: object) -> int:
-    if _int(value) not in allowed:
-        raise ValueError(f"{value} is none of {allowed}")
-    return _int(value)
+    if _whole_number(value) not in allowed:
+        raise ValueError(f"{value} is not one of {allowed}")
+    return _whole_number(value)
 
 
 def _matching(pattern: str, value: object) -> str:
@@ -116,27 +125,27 @@ def _matching(pattern: str, value: object) -> str:
 
 
 def _score(fields: Mapping[str, Any]) -> Score:
-    counts = {name: _int(fields[name]) for name in ("placed", "goal", "direct", "turns")}
+    counts = {name: _whole_number(fields[name]) for name in ("placed", "goal", "direct", "turns")}
     return Score(**counts, ending=Ending(fields["ending"]))
 
 
-def _two(values: Any) -> tuple[bytes | None, bytes | None]:
-    """What each seat showed, or None."""
+def _hex_pair(values: Any) -> tuple[bytes | None, bytes | None]:
+    """Return what each seat showed, None where it showed nothing. Raises ValueError unless there are two values."""
     first, second = (None if value is None else bytes.fromhex(value) for value in values)
     return first, second
 
 
-def _check_heading(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+def _checked_heading(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     if fields["type"] != "match" or fields["format"] != FORMAT:
         raise ValueError(f"a record starts with a match line of format {FORMAT}")
     return fields
 
 
-def _assemble(heading: Mapping[str, Any] | None, rounds: Sequence[_OpenRound], last: str) -> Record:
+def _assemble(heading: Mapping[str, Any] | None, rounds: Sequence[_RoundLines], last: str) -> Record:
     if heading is None:
-        raise BadRecord("line 1 is all there is, and a record has at least two")
+        raise BadRecord("there is only one line, and a record has at least two")
     try:
-        seal = json.loads(last, parse_constant=_refuse)
+        seal = json.loads(last, parse_constant=_refuse_constant)
         if seal["type"] != "seal":
             raise ValueError("a record ends with a line of type 'seal'")
         signature = bytes.fromhex(seal["signature"])
@@ -151,10 +160,10 @@ def _assemble(heading: Mapping[str, Any] | None, rounds: Sequence[_OpenRound], l
             match_id=_matching(r"[0-9a-f]{32}", heading["match"]),
             room=_matching(r"[a-z]+(-[a-z]+){1,5}", heading["room"]),
             names=(_matching(r"[A-Za-z0-9_-]{2,20}", first), _matching(r"[A-Za-z0-9_-]{2,20}", second)),
-            rules=choose_rules(str(chosen["name"]), _int(chosen["piles"]), _int(chosen["redeals"])),
+            rules=choose_rules(str(chosen["name"]), _whole_number(chosen["piles"]), _whole_number(chosen["redeals"])),
             best_of=_one_of(BEST_OF, heading["best_of"]),
             direct_breaks_ties=bool(heading["direct_breaks_ties"]),
-            finished_at_ms=_int(heading["finished_at_ms"]),
+            finished_at_ms=_whole_number(heading["finished_at_ms"]),
             rounds=tuple(replace(read.opened, events=tuple(read.events), outcome=read.outcome) for read in rounds),
             key=bytes.fromhex(heading["key"]),
             signature=signature,

@@ -1,6 +1,6 @@
-"""Every variant as data. A new variant is one new row of `VARIANTS`; nothing else in the code knows their names.
+"""Every variant as data. A new variant is one new row of `VARIANTS`; no other code knows the names of variants.
 
-The rows follow docs/rules.md. Where published sources contradict each other, that page says which one holds.
+The rows follow docs/rules.md. Where published sources contradict each other, that page says which one applies.
 """
 
 from collections import Counter
@@ -13,12 +13,12 @@ from fairest_protocol.value import Value, message_dataclass, replace
 
 
 class BadRules(ValueError):
-    """Rules that nobody can play, or that are not played; the text says what would be right."""
+    """The rules cannot be played, or the variant does not allow them. The text says which rules are possible."""
 
 
 MAX_PILES: Final = 8
 MAX_FOUNDATIONS: Final = 8
-"""As many as moves have letters and digits for (`protocol.calculation.moves`)."""
+"""The text form of moves has eight letters for piles and eight digits for foundations (`moves`)."""
 
 
 @message_dataclass
@@ -37,16 +37,19 @@ class Foundation:
             raise BadRules(f"a foundation cannot start at {self.start} and have {self.length} cards by {self.step:+d}")
 
     def next_rank(self, cards: int) -> int | None:
-        """The rank needed on top of this many cards, or None when the foundation is complete."""
+        """Return the rank needed next on a foundation of `cards` cards, or None if it is complete."""
         return None if cards >= self.length else (self.start - 1 + self.step * cards) % 13 + 1
 
     def sequence(self) -> tuple[int, ...]:
-        """All ranks of the foundation, from the starter to the last card."""
+        """Return all ranks of the foundation, from the starter to the last card."""
         return tuple((self.start - 1 + self.step * cards) % 13 + 1 for cards in range(self.length))
 
 
 class RolledFoundations(Value):
-    """Foundations that only the deal decides: starters are its first cards, steps are dice."""
+    """Foundations that the deal decides: each starts with the first cards dealt, and its step is rolled.
+
+    There are `count` foundations of `length` cards; the dice have `sides` sides.
+    """
 
     count: int
     sides: int
@@ -54,17 +57,17 @@ class RolledFoundations(Value):
 
 
 class Redeal(StrEnum):
-    """How the waste becomes a stock again."""
+    """How the waste piles become the stock again."""
 
     RESHUFFLED = "reshuffled"
     TURNED_OVER = "turned_over"
 
 
 class Rules(Value):
-    """One variant with its parameters chosen: all that a deal and a board need to know.
+    """One variant with its parameters chosen: everything that a deal and a board depend on.
 
-    `starters` says whether each foundation begins with its first card laid out; `markers` are ranks of which
-    one card each lies face up out of play. Raises `BadRules` for what no deck can be played with.
+    `starters`: each foundation begins with its first card laid out. `markers`: ranks of which one card each lies face
+    up, out of play. Raises `BadRules` if the decks do not have the cards that these rules need.
     """
 
     name: str
@@ -82,30 +85,30 @@ class Rules(Value):
 
     @property
     def rules_id(self) -> str:
-        """The rules in one word of text, as check words take them in: ``classic 4 0``."""
+        """The rules as text, the form that goes into the check words: name, piles, redeals (``classic 4 0``)."""
         return f"{self.name} {self.piles} {self.redeals}"
 
     @property
     def foundation_count(self) -> int:
-        """How many foundations are built."""
+        """The number of foundations."""
         return self.foundations.count if isinstance(self.foundations, RolledFoundations) else len(self.foundations)
 
     @property
     def goal(self) -> int:
-        """Cards on all foundations together, starters included, when the round is won."""
+        """The number of cards on all foundations together, starters included, when the race is won."""
         if isinstance(self.foundations, RolledFoundations):
             return self.foundations.count * self.foundations.length
         return sum(foundation.length for foundation in self.foundations)
 
     @property
     def stock(self) -> int:
-        """Cards in the stock at the start."""
+        """The number of cards in the stock at the start."""
         laid = self.foundation_count if self.starters else 0
         return 52 * self.decks - laid - len(self.markers)
 
 
 def _problems(rules: Rules) -> Iterator[str]:
-    """What makes these rules unplayable."""
+    """Yield a sentence for each reason why these rules cannot be played."""
     if rules.decks not in (1, 2):
         yield f"is for one deck or two, not {rules.decks}"
     if rules.piles not in range(1, MAX_PILES + 1):
@@ -125,7 +128,10 @@ def _problems(rules: Rules) -> Iterator[str]:
 
 
 class Variant(Value):
-    """One row of the table: default rules, the parameters that may be chosen, and where the row comes from."""
+    """One row of the table: the default rules, the parameters that may be chosen, and the published source.
+
+    `also` holds other names by which people know the variant.
+    """
 
     title: str
     rules: Rules
@@ -217,9 +223,9 @@ VARIANTS: Final[dict[str, Variant]] = {
 
 
 def find_variant(name: str) -> Variant:
-    """The row of a variant by its name or by another name that people use for it.
+    """Return the variant with this name, or with this one among its other names; case does not matter.
 
-    Raises `BadRules` when nobody calls anything so.
+    Raises `BadRules` if no variant has the name.
     """
     wanted = name.strip().lower()
     for variant in VARIANTS.values():
@@ -229,9 +235,9 @@ def find_variant(name: str) -> Variant:
 
 
 def choose_rules(name: str, piles: int | None = None, redeals: int | None = None) -> Rules:
-    """The rules of a variant with its parameters; None keeps the variant's own value.
+    """Return the rules of a variant with these parameters; None keeps the variant's default.
 
-    Raises `BadRules` for an unknown name or a parameter outside what the variant is played with.
+    Raises `BadRules` if the name is unknown, or a parameter is outside the range that the variant allows.
     """
     variant = find_variant(name)
     piles = variant.rules.piles if piles is None else piles
@@ -245,12 +251,12 @@ def choose_rules(name: str, piles: int | None = None, redeals: int | None = None
 
 @cache
 def _with_parameters(rules: Rules, piles: int, redeals: int) -> Rules:
-    """All rooms of a process that play by the same rules share them."""
+    """Return the rules with these parameters. Cached, so rooms that play by the same rules share one object."""
     return replace(rules, piles=piles, redeals=redeals)
 
 
 def span(allowed: range, what: str) -> str:
-    """How many of something there may be, in words: ``1 pile``, ``5 or 6 piles``, ``no redeal``."""
+    """Return a range of counts in words: ``1 pile``, ``5 or 6 piles``, ``no redeal``; `what` is the noun."""
     low, high = allowed[0], allowed[-1]
     if high == 0:
         return f"no {what}"
@@ -261,7 +267,7 @@ def span(allowed: range, what: str) -> str:
 
 
 def _advice(rules: Rules, piles: int, redeals: int) -> Iterator[str]:
-    """Which other row plays the same foundations with these parameters."""
+    """Yield the first other variant that has the same foundations and allows these parameters, if there is one."""
     for variant in VARIANTS.values():
         other = variant.rules
         is_same_game = other == replace(rules, name=other.name, piles=other.piles, redeals=other.redeals)

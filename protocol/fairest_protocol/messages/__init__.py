@@ -1,5 +1,6 @@
-"""Every word on the wire: what a client may say, what a server may say, and how text becomes either.
+"""The messages on the wire, and the codec between them and their text.
 
-Read `from_client` and `from_server` first; `entries` holds what the numbered view of a room is made of, `scene` folds
-it into what a viewer has seen. docs/protocol.md and docs/asyncapi.json are generated from these models.
+Read `from_client` and `from_server` first. `entries` holds the numbered entries of a view; `scene` is not a message of
+its own, but the fold of these entries into what a viewer has seen, and part of a snapshot. docs/asyncapi.json and parts
+of docs/protocol.md are generated from these models and their docstrings.
 """

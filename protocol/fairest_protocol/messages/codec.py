@@ -1,4 +1,4 @@
-"""Text becomes a message once, here, and a message becomes text once, here."""
+"""The codec: the only place where the text of a frame becomes a message, and a message becomes text."""
 
 from typing import Final
 
@@ -9,13 +9,14 @@ from fairest_protocol.messages.from_client import FromClient
 from fairest_protocol.messages.from_server import FromServer
 from fairest_protocol.messages.refusals import Breach
 
-# Every move comes this way: the adapter's own function would only look at options that nobody gives.
+# The validators themselves, because every move is decoded here: `TypeAdapter.validate_json` only adds a call that
+# looks at options which are never given.
 _FROM_CLIENT: Final = TypeAdapter[FromClient](FromClient).validator
 _FROM_SERVER: Final = TypeAdapter[FromServer](FromServer).validator
 
 
 class ProtocolViolation(ValueError):
-    """A frame that is no message of this protocol: how it breaks it, and a sentence that names the place."""
+    """A frame is not a message of this protocol. `breach` says how; `sentence` says where, in printable text."""
 
     def __init__(self, breach: Breach, sentence: str) -> None:
         super().__init__(sentence)
@@ -24,12 +25,12 @@ class ProtocolViolation(ValueError):
 
 
 def encode(message: Message) -> bytes:
-    """The message as the UTF-8 bytes of one JSON object."""
+    """Return the message as the UTF-8 bytes of one JSON object."""
     return message.__pydantic_serializer__.to_json(message)
 
 
 def decode_from_client(frame: str | bytes) -> FromClient:
-    """The message in a client's frame. Raises `ProtocolViolation`."""
+    """Return the message in a client's frame. Raises `ProtocolViolation`."""
     try:
         message: FromClient = _FROM_CLIENT.validate_json(frame)
     except ValidationError as reason:
@@ -38,7 +39,7 @@ def decode_from_client(frame: str | bytes) -> FromClient:
 
 
 def decode_from_server(frame: str | bytes) -> FromServer:
-    """The message in a server's frame. Raises `ProtocolViolation`."""
+    """Return the message in a server's frame. Raises `ProtocolViolation`."""
     try:
         message: FromServer = _FROM_SERVER.validate_json(frame)
     except ValidationError as reason:
@@ -57,7 +58,7 @@ _BREACHES: Final = {
 def _explain(reason: ValidationError) -> ProtocolViolation:
     first = reason.errors(include_url=False, include_context=False)[0]
     breach = _BREACHES.get(first["type"], Breach.BAD_VALUE)
-    # Keys and types are the peer's words, so they are cut short and made printable before they go anywhere.
+    # Keys and types come from the peer, so they are cut short and made printable before they reach a log or a screen.
     place = ".".join(str(part)[:40] for part in first["loc"]) or "the frame"
     sentence = f"{place}: {first['msg'][:200]}"
     return ProtocolViolation(breach, "".join(letter if letter.isprintable() else "?" for letter in sentence))

@@ -1,7 +1,7 @@
-"""What a view is made of: the entries that one viewer, a seat or a spectator, is shown one after the other.
+"""The entries of a view: everything that one viewer, a seat or a spectator, is shown of a room, in order.
 
-Which entry is shown to whom, and when, is decided by the horizon rule in one place, `server.room.view`.
-Seats are 0 and 1 on the wire; people read them as 1 and 2.
+The horizon rule decides which entry is shown to whom, and when: see `fairest_server.room.view`. Seats are 0 and 1 on
+the wire; people read them as 1 and 2.
 """
 
 from typing import Annotated, Literal

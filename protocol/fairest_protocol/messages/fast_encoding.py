@@ -1,7 +1,7 @@
-"""The messages that a race is made of, written without a model in between, and any entry read back.
+"""Encoders that write the most frequent messages of a race without building their models; and `decode_entry`.
 
-A move leads to an entry or two and to a view for each player; to build them as models and encode these takes longer
-than everything that a server has to decide about the move. Tests hold these words to what the models say.
+A move leads to one or two entries, and to a view for each player. Building these as models and encoding them takes
+longer than deciding the move. Tests check that the bytes equal those of the models.
 """
 
 from collections.abc import Sequence
@@ -17,18 +17,18 @@ _ENTRY: Final = TypeAdapter[Entry](Entry)
 
 
 def decode_entry(text: bytes) -> Entry:
-    """The entry that this text says. Raises ValidationError."""
+    """Return the entry with this text. Raises pydantic's ValidationError."""
     return _ENTRY.validate_json(text)
 
 
 def encode_moved(seat: int, number: int, move: Move, card: Card | None) -> bytes:
-    """As `encode(Moved(...))`."""
+    """Return the bytes of `encode(Moved(...))`."""
     moved = f'"{card}"' if card else "null"
     return f'{{"type":"moved","seat":{seat},"number":{number},"move":"{move.text}","card":{moved}}}'.encode()
 
 
 def encode_turned(seat: int, pass_number: int, position: int, card: Card, salt: bytes) -> bytes:
-    """As `encode(Turned(...))`."""
+    """Return the bytes of `encode(Turned(...))`."""
     return (
         f'{{"type":"turned","seat":{seat},"pass_number":{pass_number},"position":{position},'
         f'"card":"{card}","salt":"{salt.hex()}"}}'
@@ -36,5 +36,5 @@ def encode_turned(seat: int, pass_number: int, position: int, card: Card, salt: 
 
 
 def encode_view(position: int, entries: Sequence[bytes], tag: str) -> bytes:
-    """As `encode(View(...))`, of entries that are encoded."""
+    """Return the bytes of `encode(View(...))`, with entries that are already encoded."""
     return b'{"type":"view","position":%d,"tag":"%b","entries":[%b]}' % (position, tag.encode(), b",".join(entries))

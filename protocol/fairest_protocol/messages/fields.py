@@ -11,7 +11,7 @@ from fairest_protocol.calculation.seal import KEY_BYTES, ROUND_ID_BYTES, SECRET_
 
 SUBPROTOCOL: Final = "fairest.v1"
 TICK_SECONDS: Final = 3.0
-"""How often the number of placed cards is told ahead of the horizon."""
+"""The interval at which the numbers of placed cards are sent, ahead of the horizon."""
 
 
 class Message(BaseModel):
@@ -67,10 +67,10 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{2,20}$")]
 """A player's name: letters, digits, underscore and hyphen, 2 to 20 of them."""
 
 RoomCode = Annotated[str, Field(pattern=r"^[a-z]+(-[a-z]+){1,5}$", max_length=60)]
-"""A room's code, words joined by hyphens: who knows it may join or watch."""
+"""A room's code, words joined by hyphens. Everybody who knows the code may join or watch the room."""
 
 Token = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{43}$")]
-"""256 random bits in unpadded base64url. It opens the player's seats, so it is never logged or put in a URL."""
+"""256 random bits in unpadded base64url. It gives access to the player's seats: never log it or put it into a URL."""
 
 Hash = Annotated[bytes, Field(min_length=32, max_length=32)]
 Secret = Annotated[bytes, Field(min_length=SECRET_BYTES, max_length=SECRET_BYTES)]
@@ -79,10 +79,14 @@ Signature = Annotated[bytes, Field(min_length=SIGNATURE_BYTES, max_length=SIGNAT
 PublicKey = Annotated[bytes, Field(min_length=KEY_BYTES, max_length=KEY_BYTES)]
 """A server's Ed25519 key, by which its signatures are checked."""
 LogTag = Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
-"""A random mark on what the log took in one piece: by it a server knows whether you saw what its log holds now."""
+"""A random tag that all events of one append share.
+
+A client sends back the tag of the last entry that it saw, so that a server can tell whether its log still holds what
+the client saw.
+"""
 Seat = Literal[0, 1]
 TimeMs = Annotated[int, Field(ge=0, lt=2**53)]
-"""Milliseconds since 1970 on the server's clock; a number that every program can count with."""
+"""Milliseconds since 1970 on the server's clock, below 2^53, so that every JSON reader keeps it exact."""
 
 
 def as_seat(number: int) -> Seat:

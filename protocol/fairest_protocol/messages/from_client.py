@@ -1,4 +1,4 @@
-"""What a client may say."""
+"""The messages that a client sends."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""What a server may say."""
+"""The messages that a server sends."""
 
 from typing import Annotated, Literal
 

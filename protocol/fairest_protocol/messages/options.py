@@ -1,4 +1,4 @@
-"""What may be chosen when a room is made; every option has a default that suits two friends."""
+"""The options of a room, chosen when it is created. Every option has a default that suits two friends."""
 
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -39,17 +39,20 @@ class RoomOptions(Message):
     listed: bool = False
 
     def resolved(self) -> "RoomOptions":
-        """These options with the variant's own name and parameters filled in, so that nobody needs to know them.
+        """Return these options with the variant's own name and its parameters filled in.
 
-        Raises `BadRules`.
+        Clients then read the numbers, and need not know the variant. Raises `BadRules`, as `chosen_rules` does.
         """
         rules = self.chosen_rules()
         return self.model_copy(update={"rules": rules.name, "piles": rules.piles, "redeals": rules.redeals})
 
     def rules_id(self) -> str:
-        """As `Rules.rules_id`, from settled options, also where the variant is not known here."""
+        """Return what `Rules.rules_id` is for these options, which are `resolved`.
+
+        It also works for a variant that this version does not know.
+        """
         return f"{self.rules} {self.piles} {self.redeals}"
 
     def chosen_rules(self) -> Rules:
-        """The rules these options ask for. Raises `BadRules` for a combination that nobody plays."""
+        """Return the rules with these parameters. Raises `BadRules` if the variant does not allow them."""
         return choose_rules(self.rules, self.piles, self.redeals)

@@ -1,4 +1,4 @@
-"""Every way to be told no: refusals of the rules of the house, breaches of the protocol, and close codes."""
+"""The negative answers of a server: refusals, which change nothing; breaches, which end the connection; close codes."""
 
 from enum import IntEnum, StrEnum
 from typing import Final
@@ -111,9 +111,9 @@ class CloseCode(IntEnum):
     INTERNAL = 1011
     """The server has a fault; or, without an `error`, a ping was not answered."""
     RESTARTING = 1012
-    """The server restarts, or has lost sight of Redis; come again, here or elsewhere, and resume."""
+    """The server restarts, or has lost Redis; connect again, here or elsewhere, and resume."""
     BAD_JSON = 4400
-    """A frame is no JSON."""
+    """A frame is not JSON."""
     UNKNOWN_TYPE = 4401
     """There is no message of this `type`."""
     UNKNOWN_KEY = 4402
@@ -121,15 +121,15 @@ class CloseCode(IntEnum):
     BAD_VALUE = 4403
     """A field is missing, or has a value that it cannot have."""
     HELLO_FIRST = 4404
-    """Something else was said before `hello`."""
+    """Another message came before `hello`."""
     HELLO_TWICE = 4405
-    """`hello` was said on a connection that had been welcomed."""
+    """A second `hello` came on a connection that had been welcomed."""
     HELLO_LATE = 4406
     """No `hello` was accepted in time."""
     BAD_TOKEN = 4407
-    """No player has this token; say `hello` without one."""
+    """No player has this token; send `hello` without one."""
     TOO_FAST = 4408
-    """More was sent than this server reads, for too long."""
+    """For too long, more was sent than this server reads."""
     REPLACED = 4409
     """Another connection of this player has the seat; leave it alone."""
 

@@ -1,7 +1,7 @@
 """What one viewer has seen of a room: the fold of the entries of its view.
 
-The server makes snapshots with it and a client lives in it, so a snapshot cannot hold anything that the entries
-did not show, and both ends cannot disagree on what an entry means.
+The server makes snapshots from it, and a client applies each entry to it. So a snapshot cannot hold anything that the
+entries did not show, and server and client cannot disagree on what an entry means.
 """
 
 from typing import Annotated, Any
@@ -19,12 +19,12 @@ from fairest_protocol.messages.fields import CardText, Hash, Message, Name, Phas
 from fairest_protocol.messages.options import RoomOptions
 
 
-def _check_cards(board: Board) -> Board:
+def _checked_board(board: Board) -> Board:
     if len(board.layout) != len(board.foundations) or not 0 < len(board.piles) <= MAX_PILES or board.stock < 0:
-        raise ValueError("the board has not the shape of a board")
+        raise ValueError("the board does not have the shape of a board")
     for card in (board.turned or "AC", *(card for stack in (*board.foundations, *board.piles) for card in stack)):
         if not is_card(card):
-            raise ValueError("the board holds something that is no card")
+            raise ValueError("the board holds something that is not a card")
     return board
 
 
@@ -38,7 +38,7 @@ class SeatScene(Message):
     entropy: Secret | None = None
     wins: int = 0
     wants_rematch: bool = False
-    board: Annotated[Board, AfterValidator(_check_cards)] | None = None
+    board: Annotated[Board, AfterValidator(_checked_board)] | None = None
     turn: Turn | None = None
     moves: int = 0
     has_stopped: bool = False
@@ -58,54 +58,54 @@ class Scene(Message):
     markers: tuple[CardText, ...] = ()
     envelopes: tuple[tuple[Hash, ...], ...] = ()
     deadline_ms: TimeMs | None = None
-    """When the present phase ends by itself, if it does: ready, countdown, race."""
+    """When the present phase ends by itself, or None if it does not; ready, countdown and race do."""
     outcome: Outcome | None = None
     duration_ms: int | None = None
     match_is_over: bool = False
 
     def after(self, entry: Entry) -> "Scene":
-        """The scene after one more entry of the view.
+        """Return the scene after one more entry of the view.
 
-        Raises ValueError for an entry that cannot follow: a server that sends it contradicts itself.
+        Raises ValueError for an entry that cannot follow this scene: a server that sends it contradicts itself.
         """
         match entry:
             case entries.Seated(seat=seat, name=name):
-                return _seat(self, seat, name=name)
+                return _with_seat(self, seat, name=name)
             case entries.SeatFreed(seat=seat):
-                return self._freed(seat)
+                return self._after_seat_freed(seat)
             case entries.Attached(seat=seat):
-                return _seat(self, seat, is_connected=True, away_until_ms=None)
+                return _with_seat(self, seat, is_connected=True, away_until_ms=None)
             case entries.Detached(seat=seat, until_ms=until):
-                return _seat(self, seat, is_connected=False, away_until_ms=until)
+                return _with_seat(self, seat, is_connected=False, away_until_ms=until)
             case entries.Paused(length_ms=length_ms):
-                return self._paused(length_ms)
+                return self._after_pause(length_ms)
             case entries.RoundOpened():
-                return self._opened(entry)
+                return self._after_opening(entry)
             case entries.RoundVoided():
-                return _with(self, phase=Phase.WAITING, secret=entry.secret, deadline_ms=None)
+                return _with_fields(self, phase=Phase.WAITING, secret=entry.secret, deadline_ms=None)
             case entries.PlayerReady(seat=seat, entropy_hash=entropy_hash):
-                ready = _seat(self, seat, entropy_hash=entropy_hash)
-                everybody = all(each.entropy_hash for each in ready.seats)
-                return _with(ready, phase=Phase.DEALING) if everybody else ready
+                ready = _with_seat(self, seat, entropy_hash=entropy_hash)
+                all_ready = all(each.entropy_hash for each in ready.seats)
+                return _with_fields(ready, phase=Phase.DEALING) if all_ready else ready
             case entries.Revealed(seat=seat, entropy=entropy):
-                return _seat(self, seat, entropy=entropy)
+                return _with_seat(self, seat, entropy=entropy)
             case entries.Dealt():
-                return self._dealt(entry)
+                return self._after_deal(entry)
             case entries.Started(until_ms=until):
-                return _with(self, phase=Phase.RACING, deadline_ms=until)
+                return _with_fields(self, phase=Phase.RACING, deadline_ms=until)
             case entries.Turned(seat=seat):
                 turn = Turn(entry.pass_number, entry.position)
-                return _seat(self, seat, board=self._board(seat).turn(entry.card), turn=turn)
+                return _with_seat(self, seat, board=self._board(seat).turn(entry.card), turn=turn)
             case entries.Moved(seat=seat):
-                return self._moved(entry)
+                return self._after_move(entry)
             case entries.Stopped(seat=seat, until_ms=until):
-                return _with(_seat(self, seat, has_stopped=True), deadline_ms=until)
+                return _with_fields(_with_seat(self, seat, has_stopped=True), deadline_ms=until)
             case entries.RoundFinished():
-                return self._finished(entry)
+                return self._after_finish(entry)
             case entries.RematchWanted(seat=seat):
-                return _seat(self, seat, wants_rematch=True)
+                return _with_seat(self, seat, wants_rematch=True)
             case entries.RoomClosed():
-                return _with(self, phase=Phase.CLOSED, deadline_ms=None)
+                return _with_fields(self, phase=Phase.CLOSED, deadline_ms=None)
 
     def _board(self, seat: int) -> Board:
         board = self.seats[seat].board
@@ -113,23 +113,23 @@ class Scene(Message):
             raise ValueError(f"seat {seat} has no cards yet")
         return board
 
-    def _paused(self, length_ms: int) -> "Scene":
-        scene = self if self.deadline_ms is None else _with(self, deadline_ms=self.deadline_ms + length_ms)
+    def _after_pause(self, length_ms: int) -> "Scene":
+        scene = self if self.deadline_ms is None else _with_fields(self, deadline_ms=self.deadline_ms + length_ms)
         for number, seat in enumerate(self.seats):
             if seat.away_until_ms is not None:
-                scene = _seat(scene, number, away_until_ms=seat.away_until_ms + length_ms)
+                scene = _with_seat(scene, number, away_until_ms=seat.away_until_ms + length_ms)
         return scene
 
-    def _freed(self, seat: int) -> "Scene":
-        """A new player starts a new match; the one who stays keeps the place, not the score."""
+    def _after_seat_freed(self, seat: int) -> "Scene":
+        """Return the scene with this seat free. The player who stays keeps the seat, but not the score of the match."""
         seats = [
             SeatScene(name=each.name, is_connected=each.is_connected, away_until_ms=each.away_until_ms)
             for each in self.seats
         ]
         seats[seat] = SeatScene()
-        return _with(self, phase=Phase.WAITING, seats=tuple(seats), deadline_ms=None)
+        return _with_fields(self, phase=Phase.WAITING, seats=tuple(seats), deadline_ms=None)
 
-    def _opened(self, entry: entries.RoundOpened) -> "Scene":
+    def _after_opening(self, entry: entries.RoundOpened) -> "Scene":
         first = entry.number == 1
         seats = tuple(
             SeatScene(
@@ -151,7 +151,7 @@ class Scene(Message):
             deadline_ms=entry.ready_until_ms,
         )
 
-    def _dealt(self, entry: entries.Dealt) -> "Scene":
+    def _after_deal(self, entry: entries.Dealt) -> "Scene":
         board = Board(
             layout=entry.layout,
             foundations=tuple((card,) for card in entry.starters) or ((),) * len(entry.layout),
@@ -160,8 +160,8 @@ class Scene(Message):
             stock=len(entry.envelopes[0]),
             redeals=entry.redeals,
         )
-        scene = _seat(_seat(self, 0, board=board), 1, board=board)
-        return _with(
+        scene = _with_seat(_with_seat(self, 0, board=board), 1, board=board)
+        return _with_fields(
             scene,
             phase=Phase.COUNTDOWN,
             markers=entry.markers,
@@ -169,20 +169,20 @@ class Scene(Message):
             deadline_ms=entry.starts_at_ms,
         )
 
-    def _moved(self, entry: entries.Moved) -> "Scene":
+    def _after_move(self, entry: entries.Moved) -> "Scene":
         seat, move = entry.seat, entry.move
         if move is STOP or move is RESIGN:
-            return _seat(self, seat, moves=entry.number)
+            return _with_seat(self, seat, moves=entry.number)
         board = self._board(seat)
         illegal = board.refusal(move)
         if illegal:
             raise ValueError(f"move {move} of seat {seat} is against the rules: {illegal}")
         if entry.number != self.seats[seat].moves + 1 or entry.card != board.card_of(move):
             raise ValueError(f"move {move} of seat {seat} moves another card, or comes out of turn")
-        return _seat(self, seat, board=board.play(move), moves=entry.number)
+        return _with_seat(self, seat, board=board.play(move), moves=entry.number)
 
-    def _finished(self, entry: entries.RoundFinished) -> "Scene":
-        scene = _with(
+    def _after_finish(self, entry: entries.RoundFinished) -> "Scene":
+        scene = _with_fields(
             self,
             phase=Phase.FINISHED,
             outcome=entry.outcome,
@@ -192,15 +192,15 @@ class Scene(Message):
             deadline_ms=None,
         )
         for seat in (0, 1):
-            scene = _seat(scene, seat, wins=entry.wins[seat], has_stopped=True)
+            scene = _with_seat(scene, seat, wins=entry.wins[seat], has_stopped=True)
         return scene
 
 
-def _with(scene: Scene, **changes: Any) -> Scene:
+def _with_fields(scene: Scene, **changes: Any) -> Scene:
     return scene.model_copy(update=changes)
 
 
-def _seat(scene: Scene, number: int, **changes: Any) -> Scene:
+def _with_seat(scene: Scene, number: int, **changes: Any) -> Scene:
     seats = list(scene.seats)
     seats[number] = seats[number].model_copy(update=changes)
-    return _with(scene, seats=tuple(seats))
+    return _with_fields(scene, seats=tuple(seats))

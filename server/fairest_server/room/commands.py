@@ -1,4 +1,8 @@
-"""What somebody wants to happen in a room; `decide` judges it."""
+"""Commands: requests to change a room, made by players, timers and other processes. `decide` judges them.
+
+`connection_id` names the connection that a command came over, or speaks of. `MakeMove` and `PlayerRequest` act for the
+seat that this connection speaks for, and are refused if it speaks for none.
+"""
 
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.messages.from_client import Leave, Ready, Rematch, Reveal
@@ -7,7 +11,7 @@ from fairest_protocol.value import Value
 
 
 class CreateRoom(Value):
-    """Begin the log of a new room, with this player in its first seat."""
+    """Create a room, with this player in its first seat. `player` is the hash of the player's token."""
 
     options: RoomOptions
     player: str
@@ -16,7 +20,10 @@ class CreateRoom(Value):
 
 
 class TakeSeat(Value):
-    """A player joins over a link, or comes back to the seat that it has."""
+    """A player takes a free seat, or comes back to the seat that it has.
+
+    `to` is the type of the message that asked for it, `join` or `resume`. A `resume` never takes a free seat.
+    """
 
     player: str
     name: str
@@ -25,13 +32,13 @@ class TakeSeat(Value):
 
 
 class Disconnect(Value):
-    """A link is gone. Means nothing when it speaks for no seat, or a newer link has taken its place."""
+    """A connection is lost. Nothing happens if it speaks for no seat, or a newer connection has replaced it."""
 
     connection_id: str
 
 
 class MakeMove(Value):
-    """Who speaks for a seat over this link makes its move with this number."""
+    """The player of this connection makes the move with this number."""
 
     connection_id: str
     number: int
@@ -39,39 +46,39 @@ class MakeMove(Value):
 
 
 class PlayerRequest(Value):
-    """Who speaks for a seat over this link says something else that changes the room."""
+    """The player of this connection sends another message that changes the room."""
 
     connection_id: str
     message: Ready | Reveal | Rematch | Leave
 
 
 class ExpireDeadline(Value):
-    """It is this late on Redis' clock: judge every deadline that has passed."""
+    """Judge the next deadline, if it has passed: `now_ms` is the time on Redis' clock."""
 
     now_ms: int
 
 
 class ProcessLapsed(Value):
-    """A server process is gone, and with it every link whose name begins with its own."""
+    """A server process is gone, and with it every connection whose id begins with `process_id`."""
 
     process_id: str
 
 
 class Pause(Value):
-    """A time on Redis' clock in which no server was there to hear anybody: it counts for no deadline."""
+    """A time, on Redis' clock, in which no server was running: it does not count for any deadline."""
 
     start_ms: int
     end_ms: int
 
 
 class ApplyPauses(Value):
-    """There were these pauses: those that the room does not know of are taken out of its clocks."""
+    """Delay the deadlines of the room by those of these pauses that it does not know yet."""
 
     pauses: tuple[Pause, ...]
 
 
 class MarkArchived(Value):
-    """The record of this match of the room is stored."""
+    """The record of this match of the room, counted from 1, is stored."""
 
     match: int
 

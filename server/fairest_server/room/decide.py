@@ -1,4 +1,7 @@
-"""Judge a command: the events it leads to, or the answer it gets instead. Pure: time and randomness come in."""
+"""Judge a command: the events that it leads to, or the answer that it gets instead.
+
+Pure: the time comes with the command, and a new round's secret from `DrawRound`.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -43,19 +46,19 @@ from fairest_server.room.events import (
 from fairest_server.room.state import Deadline, DeadlineKind, RoomState
 
 Verdict = tuple[Event, ...] | Refused | Accepted
-"""Events to append; or nothing happens and this is the answer. No events and no answer: there is nothing to do."""
+"""The events to append, or an answer if nothing changes. An empty tuple: nothing changes, and there is no answer."""
 
 DrawRound = Callable[[], RoundOpened]
-"""Draws the id and the secret of a new round from the system's random source."""
+"""Draws the id and the secret of a new round from the system's random source, and signs its commitment."""
 
 
 def refuse(to: str, code: Refusal, detail: str = "", number: int | None = None) -> Refused:
-    """A refusal of this request with the code's sentence, or with a more telling one."""
+    """Return a refusal of the message of type `to`, with the code's sentence or with `detail` instead of it."""
     return Refused(to=to, code=code, sentence=detail or SENTENCES[code], number=number)
 
 
 def refuse_for_now(command: Command) -> Refused:
-    """Nothing can be decided at the moment; whoever asked may try again."""
+    """Return the refusal `try_again`, for a command that cannot be decided or stored at the moment."""
     match command:
         case MakeMove(number=number):
             return refuse("play", Refusal.TRY_AGAIN, number=number)
@@ -66,7 +69,7 @@ def refuse_for_now(command: Command) -> Refused:
 
 
 def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> Verdict:
-    """What a command leads to in this state; None is a room whose log is still empty."""
+    """Return what a command leads to in this state. None is the state of a room whose log is empty."""
     if isinstance(command, CreateRoom):
         return _create(state, command)
     if state is None:
@@ -87,7 +90,7 @@ def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> 
             return _apply_pauses(state, pauses)
         case ExpireDeadline(now_ms=now_ms):
             deadline = state.next_deadline()
-            return _expire(state, deadline, draw_round) if deadline and deadline.at_ms <= now_ms else ()
+            return _expire_deadline(state, deadline, draw_round) if deadline and deadline.at_ms <= now_ms else ()
         case MarkArchived(match=number):
             return (MatchPublished(),) if number and state.unarchived_match == number else ()
 
@@ -183,22 +186,22 @@ def _make_move(state: RoomState, command: MakeMove) -> Verdict:
 
 
 def _wrong_number(number: int, accepted: int) -> Refused:
-    said = f"The next number is {accepted + 1}, not {number}."
+    correction = f"The next number is {accepted + 1}, not {number}."
     if number == accepted:
-        return refuse("play", Refusal.NUMBER_REPEATED, f"{SENTENCES[Refusal.NUMBER_REPEATED]} {said}", number)
+        return refuse("play", Refusal.NUMBER_REPEATED, f"{SENTENCES[Refusal.NUMBER_REPEATED]} {correction}", number)
     code = Refusal.NUMBER_OLD if number < accepted else Refusal.NUMBER_FUTURE
-    return refuse("play", code, f"{SENTENCES[code]} {said}", number)
+    return refuse("play", code, f"{SENTENCES[code]} {correction}", number)
 
 
 def _ready(state: RoomState, seat: Seat, message: Ready) -> Verdict:
-    said = state.seat(seat).entropy_hash
-    if said == message.entropy_hash:
+    promised = state.seat(seat).entropy_hash
+    if promised == message.entropy_hash:
         return ()
     if state.phase is not Phase.READY:
         return refuse("ready", Refusal.WRONG_PHASE, f"Nobody gets ready while the room is {state.phase}.")
     if state.round is None or state.round.round_id != message.round:
         return refuse("ready", Refusal.WRONG_ROUND)
-    if said is not None:
+    if promised is not None:
         return refuse("ready", Refusal.ALREADY_READY)
     return (PlayerReady(seat=seat, entropy_hash=message.entropy_hash),)
 
@@ -235,7 +238,7 @@ def _leave(state: RoomState, seat: Seat) -> Verdict:
     return (SeatsStopped(seats=(seat,), ending=Ending.RESIGNED), free)
 
 
-def _expire(state: RoomState, deadline: Deadline, draw_round: DrawRound) -> Verdict:
+def _expire_deadline(state: RoomState, deadline: Deadline, draw_round: DrawRound) -> Verdict:
     match deadline.kind:
         case DeadlineKind.PHASE:
             return _end_phase(state, draw_round)

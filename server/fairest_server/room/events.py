@@ -1,7 +1,10 @@
-"""What happened in a room: the events of its log, from which everything else is computed.
+"""The events of a room's log, from which everything else about the room is computed.
 
-Times are not in the events; the log stamps each of them with Redis' clock. What follows from an event by the rules
-(a stuck player, a finished round) is no event of its own: `evolve` finds it every time in the same way.
+Events hold no times: the log stamps each of them with Redis' clock. A consequence of the rules (a stuck player, a
+finished round) is not an event of its own: `evolve` derives it from the event, each time in the same way.
+
+Types and fields are the format of stored logs, so they keep their names: the field `link` holds the id of a connection,
+which is `connection_id` everywhere else, and `match_published` says that a match was archived.
 """
 
 from typing import Annotated, Literal
@@ -23,7 +26,7 @@ class RoomCreated(Message):
 
 
 class SeatTaken(Message):
-    """A player, known by the hash of its token, sits down."""
+    """A player takes a seat. `player` is the hash of the player's token."""
 
     type: Literal["seat_taken"] = "seat_taken"
     seat: Seat
@@ -32,7 +35,7 @@ class SeatTaken(Message):
 
 
 class SeatFreed(Message):
-    """A seat is free again; an open round nobody is bound to yet is called off with it."""
+    """A seat is free again. In the phase `ready` this also calls off the open round."""
 
     type: Literal["seat_freed"] = "seat_freed"
     seat: Seat
@@ -40,7 +43,7 @@ class SeatFreed(Message):
 
 
 class Attached(Message):
-    """A seat's player is connected by this link; an older link of the seat counts no more."""
+    """A seat's player is connected; from now on this connection, and no older one, speaks for the seat."""
 
     type: Literal["attached"] = "attached"
     seat: Seat
@@ -48,7 +51,7 @@ class Attached(Message):
 
 
 class Detached(Message):
-    """A seat's link was lost. `lapsed`: its process was silent for so long that it was given up."""
+    """A seat's connection was lost. `lapsed`: the process that held it stopped sending heartbeats."""
 
     type: Literal["detached"] = "detached"
     seat: Seat
@@ -57,7 +60,7 @@ class Detached(Message):
 
 
 class Paused(Message):
-    """In this time no server was there to hear anybody: every clock stood still."""
+    """No server was running in this time, so every clock of the room stood still."""
 
     type: Literal["paused"] = "paused"
     start_ms: TimeMs
@@ -65,7 +68,7 @@ class Paused(Message):
 
 
 class RoundOpened(Message):
-    """A round with the server's secret, of which only the signed commitment is shown until the end."""
+    """A round was opened. Of the server's secret, only the signed commitment is shown until the end of the round."""
 
     type: Literal["round_opened"] = "round_opened"
     round: RoundId
@@ -82,7 +85,7 @@ class PlayerReady(Message):
 
 
 class Revealed(Message):
-    """A player showed its entropy; with the second one the cards are dealt."""
+    """A player showed its entropy. Once both have, the cards are dealt."""
 
     type: Literal["revealed"] = "revealed"
     seat: Seat
@@ -90,13 +93,13 @@ class Revealed(Message):
 
 
 class Started(Message):
-    """The countdown is over, the race is on."""
+    """The countdown is over: the race starts."""
 
     type: Literal["started"] = "started"
 
 
 class Played(Value):
-    """A seat's accepted move. There are more of them than of all the others, so they have a shorter form in the log."""
+    """A seat's accepted move. Most events are moves, so they have a shorter form in the log than JSON."""
 
     seat: Seat
     move: Move
@@ -118,13 +121,13 @@ class RematchAsked(Message):
 
 
 class MatchPublished(Message):
-    """The finished match's result and record are stored where they outlive the room."""
+    """Result and record of the finished match are archived: stored where they outlive the room."""
 
     type: Literal["match_published"] = "match_published"
 
 
 class RoomClosed(Message):
-    """Nobody came back in time; the log is left to expire."""
+    """No player came back in time: the room is closed, and its log expires."""
 
     type: Literal["room_closed"] = "room_closed"
 
@@ -146,6 +149,6 @@ JsonEvent = Annotated[
     | RoomClosed,
     Field(discriminator="type"),
 ]
-"""The events that stand in the log as JSON."""
+"""The events that are stored as JSON."""
 
 Event = JsonEvent | Played

@@ -1,4 +1,4 @@
-"""What follows from an event: the next state of a room. Pure; the event's time is the log's stamp."""
+"""The next state of a room after an event. Pure: the time of an event is the log's stamp, in milliseconds."""
 
 from fairest_protocol.calculation.deal import seal_deal
 from fairest_protocol.calculation.round import Ending, Outcome, Round, start_round, undealt_outcome
@@ -12,7 +12,7 @@ from fairest_server.room.state import PAUSE_SECONDS, Clocks, OpenRound, RoomStat
 
 
 def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
-    """The state after this event, which the log stamped with this time."""
+    """Return the state after this event, which the log stamped with `at_ms`. Before the first event `state` is None."""
     if state is None:
         assert isinstance(event, events.RoomCreated), "the first event of every log is room_created"
         clocks = Clocks(idle_until_ms=at_ms + event.options.idle_seconds * 1000, paused_until_ms=at_ms)
@@ -32,7 +32,7 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
         case events.Detached(seat=seat):
             return _detached(state, seat, at_ms)
         case events.Paused():
-            return replace(state, clocks=_stand_still(state, event))
+            return replace(state, clocks=_clocks_after_pause(state, event))
         case events.RoundOpened():
             return _opened(state, event, at_ms)
         case events.PlayerReady(seat=seat, entropy_hash=entropy_hash):
@@ -64,7 +64,7 @@ def _with_seat(state: RoomState, number: int, seat: SeatState | None) -> RoomSta
 
 
 def _enter(state: RoomState, trigger: Trigger, at_ms: int, seconds: int | None) -> RoomState:
-    """The next phase, which ends by itself after so many seconds, or not at all."""
+    """Return the state in the next phase, which ends by itself after `seconds`, or with None not at all."""
     until = None if seconds is None else at_ms + seconds * 1000
     clocks = replace(state.clocks, phase_until_ms=until)
     return replace(state, phase=next_phase(state.phase, trigger), clocks=clocks)
@@ -90,29 +90,30 @@ def _stopped(state: RoomState, event: events.SeatsStopped, at_ms: int) -> RoomSt
 
 
 def _after_ending(state: RoomState, race: Round, at_ms: int) -> RoomState:
-    """Somebody's race has ended: the round is over, or the other one has the chase time left."""
+    """Return the state after a seat's race has ended: the round is over, or the other seat has the chase time left."""
     if race.is_over:
         return _finished(state, race.outcome(), at_ms)
     until = state.clocks.phase_until_ms
     chase = at_ms + state.options.chase_seconds * 1000
     if state.phase is Phase.RACING and (until is None or chase < until):
         until = chase
-    # New clocks in any case: whose race has ended has no deadline of its own any more.
+    # New clocks in any case: a seat whose race has ended has no deadline any more, so the deadlines have changed.
     return replace(state, clocks=replace(state.clocks, phase_until_ms=until))
 
 
 def _detached(state: RoomState, seat: int, at_ms: int) -> RoomState:
     left = replace_in_pair(state.seats, seat, replace(state.seat(seat), connection_id=None))
-    clocks = _away_until(state.clocks, seat, at_ms + state.options.grace_seconds * 1000)
+    clocks = _with_away_until(state.clocks, seat, at_ms + state.options.grace_seconds * 1000)
     if not any(each and each.connection_id for each in left):
         clocks = replace(clocks, idle_until_ms=at_ms + state.options.idle_seconds * 1000)
     return replace(state, seats=left, clocks=clocks)
 
 
-def _stand_still(state: RoomState, pause: events.Paused) -> Clocks:
-    """All that had not happened when the pause began happens later by its length, the start of the race included.
+def _clocks_after_pause(state: RoomState, pause: events.Paused) -> Clocks:
+    """Return the clocks with everything that lies after the start of the pause moved by its length.
 
-    A race that began after the last beat, and so within the pause, began when the pause was over.
+    The start of the race moves too. A race that began after the last heartbeat, and so within the pause, counts as
+    begun when the pause was over.
     """
     clocks, length = state.clocks, pause.end_ms - pause.start_ms
 
@@ -132,25 +133,31 @@ def _stand_still(state: RoomState, pause: events.Paused) -> Clocks:
     )
 
 
-def _away_until(clocks: Clocks, seat: int, until_ms: int | None) -> Clocks:
+def _with_away_until(clocks: Clocks, seat: int, until_ms: int | None) -> Clocks:
     return replace(clocks, away_until_ms=replace_in_pair(clocks.away_until_ms, seat, until_ms))
 
 
 def _race_seconds(state: RoomState) -> int:
-    """Who starts while the other has stopped already, being away, has the chase time only."""
+    """Return the time limit of a race that starts now.
+
+    If one seat has been stopped before the start, for being away, the other one has at most the chase time.
+    """
     is_alone = state.race is not None and any(racer.ending for racer in state.race.racers)
     limit, chase = state.options.limit_seconds, state.options.chase_seconds
     return min(limit, chase) if is_alone else limit
 
 
 def _freed(state: RoomState, seat: int, at_ms: int) -> RoomState:
-    """Back to waiting. Who stays keeps the seat; a match that was under way is over, and stored as far as it went."""
+    """Return the room waiting for a player. The player who stays keeps the seat.
+
+    A match under way is over; if one of its rounds is finished, it is archived as far as it went.
+    """
     other = state.seats[1 - seat]
     stays = replace(other, entropy_hash=None, entropy=None, wins=0, wants_rematch=False) if other else None
     freed = _enter(_with_seat(_with_seat(state, seat, None), 1 - seat, stays), Trigger.SEAT_FREED, at_ms, None)
     raced = state.round is not None and (state.phase is Phase.FINISHED or state.round.number > 1)
     broken_off = raced and not state.match_is_over
-    clocks = _away_until(freed.clocks, seat, None)
+    clocks = _with_away_until(freed.clocks, seat, None)
     if not (stays and stays.connection_id):
         clocks = replace(clocks, idle_until_ms=at_ms + state.options.idle_seconds * 1000)
     return replace(

@@ -1,4 +1,4 @@
-"""What the lobby says of a listed room."""
+"""The row of a listed room in the lobby."""
 
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import ListedRoom
@@ -6,7 +6,7 @@ from fairest_server.room.state import RoomState
 
 
 def list_room(code: str, state: RoomState | None, now_ms: int) -> ListedRoom | None:
-    """The room's line in the lobby, None for a room that has none: private, closed, or empty."""
+    """Return the room's row in the lobby, or None if it has none: the room is not listed, closed, or empty."""
     if state is None or not state.options.listed or state.phase is Phase.CLOSED or not any(state.seats):
         return None
     first, second = state.seats
@@ -25,7 +25,7 @@ def list_room(code: str, state: RoomState | None, now_ms: int) -> ListedRoom | N
 
 
 def changes_listing(before: RoomState | None, after: RoomState) -> bool:
-    """Whether the lobby has to hear of this. Moves change nothing, until one ends the round."""
+    """Return whether the room's row changes between these states. A move changes it only if it ends the round."""
     if not after.options.listed:
         return False
     if before is None or before.phase is not after.phase:

@@ -1,4 +1,4 @@
-"""The record of a room's last match, made from the room's log."""
+"""The records of a room's matches, made from the room's log. They are not signed here."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,12 +14,12 @@ from fairest_server.room.steps import Step
 
 @dataclass(slots=True, eq=False)
 class _Match:
-    """A match while its log is being read."""
+    """A match while its log is being read: its rounds so far, and the events of the round under way."""
 
     match_id: str
     names: tuple[str, str]
     rounds: list[RecordedRound] = field(default_factory=list)
-    moves: list[RecordedMove | RecordedStop] = field(default_factory=list)
+    events: list[RecordedMove | RecordedStop] = field(default_factory=list)
     finished_at_ms: int | None = None
 
     @property
@@ -29,12 +29,12 @@ class _Match:
 
 
 def record_last_match(room: str, steps: Iterable[Step]) -> Record | None:
-    """The record of the last match that is over, or None when none is."""
+    """Return the record of the last match that is over, or None if no match is."""
     return next(reversed(record_matches(room, steps)), None)
 
 
 def record_matches(room: str, steps: Iterable[Step]) -> list[Record]:
-    """The records of all matches that are over."""
+    """Return the records of all matches that are over, in order. `room` is the room's code."""
     match: _Match | None = None
     over: list[_Match] = []
     options = rules = None
@@ -44,7 +44,7 @@ def record_matches(room: str, steps: Iterable[Step]) -> list[Record]:
             match = _open(match, step)
         if match is None:
             continue
-        _note(match, step)
+        _add_step(match, step)
         if step.after.match_is_over and match.is_raced and match not in over:
             match.finished_at_ms = step.at_ms
             over.append(match)
@@ -66,7 +66,10 @@ def record_matches(room: str, steps: Iterable[Step]) -> list[Record]:
 
 
 def _open(match: _Match | None, step: Step) -> _Match:
-    """The match that this round belongs to. Rounds called off before a first race go with the next match."""
+    """Return the match that the round just opened belongs to: the one under way, or a new one.
+
+    Rounds that were called off before the first race of a match are recorded with the next match.
+    """
     opened, after = step.after.round, step.after
     assert opened is not None, "the round was just opened"
     if match is not None and opened.number > 1:
@@ -75,33 +78,34 @@ def _open(match: _Match | None, step: Step) -> _Match:
     return _Match(opened.round_id.hex(), (after.seat(0).name, after.seat(1).name), called_off)
 
 
-def _note(match: _Match, step: Step) -> None:
+def _add_step(match: _Match, step: Step) -> None:
+    """Add a step of the log to its match: a move or a stop, a pause, or the end of a round."""
     before, event, after = step.before, step.event, step.after
     started_at = after.clocks.started_at_ms or step.at_ms
-    # No earlier than the move before: pauses may be timed by a clock ahead of the room's own, on another node.
-    earliest = match.moves[-1].at_ms if match.moves else 0
+    # No earlier than the event before: a pause may be timed by a clock ahead of the room's own, on another node.
+    earliest = match.events[-1].at_ms if match.events else 0
     since_start = max(earliest, step.at_ms - started_at) if before and before.phase is Phase.RACING else 0
     if isinstance(event, events.Played):
-        match.moves.append(RecordedMove(since_start, event.seat, event.move))
+        match.events.append(RecordedMove(since_start, event.seat, event.move))
     elif isinstance(event, events.SeatsStopped) and after.race is not None:
-        match.moves.append(RecordedStop(since_start, event.seats, event.ending))
+        match.events.append(RecordedStop(since_start, event.seats, event.ending))
     elif isinstance(event, events.Paused) and before and before.clocks.started_at_ms:
-        _stand_still(match, event.start_ms - before.clocks.started_at_ms)
+        _clamp_to_pause_start(match, event.start_ms - before.clocks.started_at_ms)
     if before and before.round and before.phase is Phase.READY and isinstance(event, events.SeatFreed):
         match.rounds.append(_recorded(before, before.round))
     if before and before.phase is not Phase.FINISHED and after.phase is Phase.FINISHED and after.round:
-        moves = tuple(match.moves) if after.race else ()
-        match.rounds.append(replace(_recorded(after, after.round), events=moves, outcome=after.round.outcome))
-        match.moves = []
+        raced = tuple(match.events) if after.race else ()
+        match.rounds.append(replace(_recorded(after, after.round), events=raced, outcome=after.round.outcome))
+        match.events = []
 
 
-def _stand_still(match: _Match, since_start_ms: int) -> None:
-    """The clock of the race stood still from here on; what Redis still took meanwhile happened at this moment."""
-    match.moves = [replace(moved, at_ms=min(moved.at_ms, max(0, since_start_ms))) for moved in match.moves]
+def _clamp_to_pause_start(match: _Match, since_start_ms: int) -> None:
+    """Record the events that Redis stored during a pause at its start, `since_start_ms` after the start of the race."""
+    match.events = [replace(event, at_ms=min(event.at_ms, max(0, since_start_ms))) for event in match.events]
 
 
 def _recorded(state: RoomState, opened: OpenRound) -> RecordedRound:
-    """All that sealed this round's deal, as far as it had come."""
+    """Return the round with everything that sealed its deal, as far as it had come, without events and result."""
     first, second = state.seats
     return RecordedRound(
         round_id=opened.round_id,

@@ -1,9 +1,9 @@
-"""Every change of phase there is, in one table.
+"""Every change of phase, in one table.
 
     waiting -> ready -> dealing -> countdown -> racing -> finished -> ready (next round, rematch)
 
-A seat that is freed takes the room back to `waiting`, an abandoned room is `closed`. `decide` refuses what players
-may not do in a phase, so a missing row here is a fault of ours, never of theirs.
+A seat that is freed takes the room back to `waiting`; a room that everybody left is `closed`. `decide` refuses whatever
+players may not do in a phase, so a missing row here is a fault of the server, never of a player.
 """
 
 from enum import Enum
@@ -13,7 +13,7 @@ from fairest_protocol.messages.fields import Phase
 
 
 class Trigger(Enum):
-    """What can move a room to another phase."""
+    """A reason for a room to change its phase."""
 
     SEAT_FREED = "a seat is free again"
     ROUND_OPENED = "both seats are taken and a round is open"
@@ -41,5 +41,5 @@ TRANSITIONS: Final[dict[tuple[Phase, Trigger], Phase]] = {
 
 
 def next_phase(phase: Phase, trigger: Trigger) -> Phase:
-    """The phase that follows. Raises KeyError where the table has no row: our fault."""
+    """Return the phase that follows. Raises KeyError if the table has no row, which is a fault of the server."""
     return TRANSITIONS[phase, trigger]

@@ -1,6 +1,6 @@
-"""What happened in a room, in the words of the wire: once for everybody, each entry with the turn that it belongs to.
+"""Steps of a room's log, projected into entries of the wire: once for all viewers, each with the time it opens.
 
-Nothing is held back here: who may see it, and when, is for a `View` to say.
+Nothing is held back here. A `View` decides when its viewer is shown an entry.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,11 @@ from fairest_server.room.steps import Step
 
 
 class OutgoingEntry(Value):
-    """An entry on its way to the viewers, as its text. `opens_at` is None for what everybody may know at once."""
+    """An entry on its way to the viewers.
+
+    `text` is its JSON. `seat` is the seat that turned the card or made the decision; it may see the entry at once.
+    `opens_at` says when the others may; None means that everybody may at once, and `seat` is -1.
+    """
 
     text: bytes
     seat: int = -1
@@ -27,7 +31,7 @@ class OutgoingEntry(Value):
 
 
 class ProjectedStep(Value):
-    """A step, what it is in the words of the wire, and what is open to everybody behind it: None is all."""
+    """A step, its entries, and the round's horizon after it. A horizon of None means that everything is open."""
 
     step: Step
     entries: Sequence[OutgoingEntry]
@@ -35,37 +39,37 @@ class ProjectedStep(Value):
 
 
 class StepHistory:
-    """All that happened in a room so far, from its first step on. What somebody asks for is put into words, and once.
+    """All steps of a room so far. A step is projected when it is first asked for, and the projection is kept.
 
-    Who comes back has missed the last few of what may be hundreds of steps.
+    A client that reconnects has missed the last few of what may be hundreds of steps, so most are never projected.
     """
 
     def __init__(self, steps: list[Step]) -> None:
         self.steps = steps
-        self._told: dict[int, ProjectedStep] = {}
+        self._projected: dict[int, ProjectedStep] = {}
         self._counts: list[int] = []
 
     def extend(self, steps: Sequence[Step]) -> None:
-        """These steps happened next."""
+        """Append the steps that happened next."""
         self.steps.extend(steps)
 
-    def project(self, place: int) -> ProjectedStep:
-        """The step in this place, from 0."""
-        told = self._told.get(place)
-        if told is None:
-            told = self._told[place] = project(self.steps[place])
-        return told
+    def project(self, index: int) -> ProjectedStep:
+        """Return the projection of the step with this index, from 0."""
+        projected = self._projected.get(index)
+        if projected is None:
+            projected = self._projected[index] = project(self.steps[index])
+        return projected
 
-    def count(self, place: int) -> int:
-        """How many entries there are up to the step in this place, that one included."""
+    def count(self, index: int) -> int:
+        """Return the number of entries of all steps up to and including the one with this index."""
         counts = self._counts
         for step in self.steps[len(counts) :]:
             counts.append((counts[-1] if counts else 0) + count_entries(step))
-        return counts[place]
+        return counts[index]
 
 
 def count_entries(step: Step) -> int:
-    """How many entries `project` makes of a step, without writing a word of them."""
+    """Return how many entries `project` makes of a step, without making them."""
     before, after = step.before, step.after
     match step.event:
         case events.Played(seat=seat):
@@ -86,7 +90,7 @@ def count_entries(step: Step) -> int:
 
 
 def project(step: Step) -> ProjectedStep:
-    """What happened, in the words of the wire."""
+    """Return the step with its entries and the horizon after it."""
     race = step.after.race
     return ProjectedStep(step, _project(step), race.horizon if race else None)
 
@@ -131,12 +135,15 @@ def _project(step: Step) -> list[OutgoingEntry]:
             return []
 
 
-def _public(*told: Entry) -> list[OutgoingEntry]:
-    return [OutgoingEntry(encode(entry)) for entry in told]
+def _public(*shown: Entry) -> list[OutgoingEntry]:
+    return [OutgoingEntry(encode(entry)) for entry in shown]
 
 
 def _voided_round(before: RoomState | None) -> OpenRound | None:
-    """The round that ends when a seat becomes free now, before anybody is bound to it."""
+    """Return the open round that is called off if a seat becomes free in this state, or None.
+
+    A round is called off only in the phase `ready`: later, leaving ends it with a result.
+    """
     return before.round if before and before.phase is Phase.READY else None
 
 
@@ -184,7 +191,7 @@ def _project_first_cards(after: RoomState) -> list[OutgoingEntry]:
 
 
 def _racing(state: RoomState) -> list[int]:
-    """The seats that are still racing."""
+    """Return the seats that are still racing."""
     assert state.race is not None, "a race that starts is dealt"
     return [seat for seat, racer in enumerate(state.race.racers) if not racer.ending]
 
@@ -202,13 +209,13 @@ def _project_turned(after: RoomState, seat: int) -> OutgoingEntry:
 
 
 def _racers(seat: Seat, before: RoomState | None, after: RoomState) -> tuple[Racer, Racer]:
-    """Who made a move, before it and after it."""
+    """Return the racer in this seat before a move and after it."""
     assert before is not None and before.race is not None and after.race is not None, "moves are made in a race"
     return before.race.racers[seat], after.race.racers[seat]
 
 
 def _has_turned(was: Racer, now: Racer) -> bool:
-    """Whether the move turned a card."""
+    """Return whether the move turned a card."""
     return now.turn != was.turn and now.board.turned is not None
 
 
@@ -216,12 +223,12 @@ def _project_move(event: events.Played, before: RoomState | None, after: RoomSta
     seat, move = event.seat, event.move
     was, now = _racers(seat, before, after)
     moved = encode_moved(seat, now.moves, move, was.board.card_of(move))
-    news = [OutgoingEntry(moved, seat, (was.turn, True))]
+    outgoing = [OutgoingEntry(moved, seat, (was.turn, True))]
     if _has_turned(was, now):
-        news.append(_project_turned(after, seat))
+        outgoing.append(_project_turned(after, seat))
     if now.ending:
-        news.extend(_project_endings((seat,), after))
-    return news
+        outgoing.extend(_project_endings((seat,), after))
+    return outgoing
 
 
 def _project_endings(seats: Sequence[Seat], after: RoomState) -> list[OutgoingEntry]:

@@ -1,4 +1,4 @@
-"""What a room is at one moment: a value, computed from its log."""
+"""The state of a room at one moment: a value, computed from the room's log."""
 
 from collections.abc import Iterator
 from enum import Enum
@@ -12,11 +12,14 @@ from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import Value
 
 PAUSE_SECONDS: Final = 5
-"""Between the rounds of a match."""
+"""The time between two rounds of a match."""
 
 
 class SeatState(Value):
-    """A taken seat. `connection_id` names the connection that speaks for it, None while there is none."""
+    """A taken seat.
+
+    `player` is the hash of its player's token; `connection_id` names the connection that speaks for it, if any.
+    """
 
     player: str
     name: str
@@ -28,7 +31,7 @@ class SeatState(Value):
 
 
 class OpenRound(Value):
-    """The round under way, from its commitment to its result; `sealed` is there once it is dealt."""
+    """The round under way, from its commitment to its result; `sealed` is None until the cards are dealt."""
 
     round_id: bytes
     secret: bytes
@@ -39,7 +42,7 @@ class OpenRound(Value):
 
 
 class DeadlineKind(Enum):
-    """What a deadline is for."""
+    """The thing that happens at a deadline."""
 
     PHASE = "the present phase ends"
     SEAT = "a seat was away too long"
@@ -47,7 +50,7 @@ class DeadlineKind(Enum):
 
 
 class Deadline(Value):
-    """Something that happens by itself at this time on Redis' clock."""
+    """A time on Redis' clock at which something happens by itself; `seat` is -1 unless it happens to one seat."""
 
     at_ms: int
     kind: DeadlineKind
@@ -55,10 +58,13 @@ class Deadline(Value):
 
 
 class Clocks(Value):
-    """All that depends on when something happened, in one place.
+    """Every part of a room's state that depends on when an event happened, in milliseconds on Redis' clock.
 
-    A state whose clocks are the very object of the state before does not depend on the time of its last event, and has
-    the same deadlines as the state before.
+    If two states share one `Clocks` object, the events between them did not change any deadline, and the times of these
+    events do not matter: `RoomState.has_same_deadlines_as` compares the objects with `is`.
+
+    `phase_until_ms`: the present phase ends by itself. `away_until_ms`: for each seat, a player who is away loses it or
+    is stopped. `idle_until_ms`: the empty room is closed. None means that there is no such deadline.
     """
 
     phase_until_ms: int | None = None
@@ -67,12 +73,14 @@ class Clocks(Value):
     started_at_ms: int | None = None
     finished_at_ms: int | None = None
     paused_until_ms: int = 0
-    """When the last pause ended that these clocks know of; before any, when the room was made."""
+    """The end of the last pause that is counted in these clocks; before any pause, the time the room was created."""
 
 
 class RoomState(Value):
-    """A room. `race` is that of the round once it is dealt, under way or over; `matches` counts the matches begun here,
-    and `unarchived_match` is the newest that waits to be stored, or 0.
+    """A room.
+
+    `race` is the race of the round, None until the cards are dealt. `matches` counts the matches begun in this room;
+    `unarchived_match` is the number of the newest one that waits to be archived, or 0.
     """
 
     options: RoomOptions
@@ -87,7 +95,7 @@ class RoomState(Value):
     unarchived_match: int = 0
 
     def with_race(self, race: Round) -> "RoomState":
-        """The same room, its race further on. Every move makes one: `replace` would be three calls more."""
+        """Return the same room with this race. Every move calls it, and `replace` would take three more calls."""
         return RoomState(
             self.options,
             self.rules,
@@ -102,28 +110,28 @@ class RoomState(Value):
         )
 
     def seat(self, number: int) -> SeatState:
-        """A seat that is known to be taken."""
+        """Return the state of a seat that is known to be taken. Raises AssertionError if it is free."""
         seat = self.seats[number]
         assert seat is not None, f"seat {number} is free"
         return seat
 
     def seat_of(self, player: str) -> int | None:
-        """The seat this player has here, if any."""
+        """Return the seat that this player has here, if any."""
         return next((number for number, seat in enumerate(self.seats) if seat and seat.player == player), None)
 
     def seat_of_connection(self, connection_id: str) -> Seat | None:
-        """The seat that this link speaks for, if any."""
+        """Return the seat that this connection speaks for, if any."""
         first, second = self.seats
         if first is not None and first.connection_id == connection_id:
             return 0
         return 1 if second is not None and second.connection_id == connection_id else None
 
     def free_seat(self) -> int | None:
-        """The first free seat, if any."""
+        """Return the first free seat, if any."""
         return next((number for number, seat in enumerate(self.seats) if seat is None), None)
 
     def deadlines(self) -> Iterator[Deadline]:
-        """Everything that will happen by itself if nobody does anything, in no order."""
+        """Yield every deadline that applies in this state, in no particular order."""
         if self.phase is Phase.CLOSED:
             return
         if self.clocks.phase_until_ms is not None:
@@ -135,26 +143,30 @@ class RoomState(Value):
             yield Deadline(self.clocks.idle_until_ms, DeadlineKind.IDLE)
 
     def next_deadline(self) -> Deadline | None:
-        """The earliest deadline, if there is any."""
+        """Return the earliest deadline, if there is any."""
         return min(self.deadlines(), key=lambda deadline: deadline.at_ms, default=None)
 
     def has_same_deadlines_as(self, other: "RoomState") -> bool:
-        """Whether another state of this room is to be looked at when this one is."""
+        """Return whether both states of this room have the same next check, see `next_check_ms`."""
         return self.clocks is other.clocks and self.unarchived_match == other.unarchived_match
 
     def lacks_pause(self, pause_end_ms: int) -> bool:
-        """Whether the clocks of this room do not know yet of a pause that ended then."""
+        """Return whether a pause that ended at `pause_end_ms` is not counted in the clocks of this room yet."""
         return pause_end_ms > self.clocks.paused_until_ms and self.phase is not Phase.CLOSED
 
     def next_check_ms(self) -> int | None:
-        """When some process has to look at this room even if nobody is connected to it, or None for never."""
+        """Return when some process must check this room even if nobody is connected to it, or None for never."""
         if self.unarchived_match:
             return self.clocks.finished_at_ms
         deadline = self.next_deadline()
         return deadline.at_ms if deadline else None
 
     def _absence_counts(self, seat: int) -> bool:
-        """While entropies are shown only the reveal deadline counts; who has stopped cannot be stopped again."""
+        """Return whether the deadline of an absent player applies to this seat.
+
+        While entropies are revealed only the deadline of that phase applies, and a seat that has stopped cannot be
+        stopped again.
+        """
         if self.phase is Phase.DEALING:
             return False
         if self.phase in (Phase.COUNTDOWN, Phase.RACING):

@@ -1,4 +1,4 @@
-"""Entries of a room's log, and the steps that they are once they are folded: each event between two states."""
+"""Entries of a room's log, and the steps made by folding them: each event between two states."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from fairest_server.room.state import RoomState
 
 
 class LogEntry(Value):
-    """One event as it stands in a log: its index from 1, its append's tag, Redis' time stamp."""
+    """One event in a log, with its index from 1, the tag of its append, and Redis' time stamp."""
 
     index: int
     tag: str
@@ -18,13 +18,17 @@ class LogEntry(Value):
 
 
 class LogSlice(Value):
-    """Entries that stand together in a log, and the tag of the entry before them: empty at the beginning."""
+    """Consecutive entries of a log, and the tag of the entry before them: empty at the beginning of the log."""
 
     after_tag: str
     entries: Sequence[LogEntry]
 
     def continues(self, index: int, tag: str) -> bool:
-        """Whether these entries, as far as they are newer than the one with this index and tag, stand behind it."""
+        """Return whether a log that ends with the entry of this index and tag can go on with this slice.
+
+        It can if the slice holds that entry, begins right after it, or has only older entries; the caller skips the
+        entries that it knows. If it cannot, entries are missing in between, or the log has lost its tail.
+        """
         if not self.entries:
             return True
         known = index - self.entries[0].index
@@ -34,7 +38,7 @@ class LogSlice(Value):
 
 
 class Step(Value):
-    """One event of the log: the state before it, the event, the log's time stamp and tag, and the state after it."""
+    """One event of the log with its time stamp and tag, the state before it (None for the first), and the one after."""
 
     before: RoomState | None
     event: Event
@@ -44,7 +48,7 @@ class Step(Value):
 
 
 def fold(entries: Sequence[LogEntry], before: RoomState | None = None) -> list[Step]:
-    """Entries that follow each other as steps, from this state on; a whole log from its first entry on."""
+    """Return consecutive entries as steps. `before` is the state before the first one: None for a whole log."""
     steps: list[Step] = []
     for entry in entries:
         after = evolve(before, entry.event, entry.at_ms)

@@ -1,10 +1,10 @@
-"""The horizon rule: what of a room's log one viewer may see, and when. Nothing about a round leaves by another way.
+"""The horizon rule: which entries of a room one viewer may see, and when. Nothing about a round leaves another way.
 
     Nobody sees a decision before every player still racing has gone past the turn at which it was made, nor a card
     before every player still racing has turned it.
 
-A `View` holds back the news that its viewer may not see yet, lets it go as the horizon moves, and numbers what it
-shows: a pure function of the log, so the numbers are the same in every process.
+A `View` holds back the entries that its viewer may not see yet, releases them as the horizon moves, and numbers the
+entries it shows. It is a pure function of the log, so the numbers are the same in every process.
 """
 
 from collections.abc import Iterable
@@ -27,9 +27,9 @@ from fairest_server.room.steps import Step
 
 
 class ViewCursor(NamedTuple):
-    """How far a viewer has seen: a position of its view, and the log's tag of the step that showed it.
+    """How far a viewer has seen: a position in its view, and the log's tag of the step that showed it.
 
-    A log that lost its tail may reach the same position again; the tag is another one then.
+    A log that has lost its tail may reach the same position again, but then with another tag.
     """
 
     position: int = 0
@@ -37,17 +37,18 @@ class ViewCursor(NamedTuple):
 
 
 ORIGIN: Final = ViewCursor()
-
+"""The cursor of a viewer that has seen nothing."""
 
 _Held = tuple[int, OpensAt, bytes]
-"""Which one of those that were held back an entry is, when it opens, and its text."""
+"""An entry held back: its number among all entries held back so far, when it opens, and its text. Sorts by number."""
 
 
 @dataclass(slots=True)
 class View:
-    """What one viewer has been shown: a seat (0, 1) or, with None, a spectator.
+    """How far one viewer has seen: a seat (0 or 1), or with None a spectator.
 
-    `sees_all` is for spectators of an open room. `position` and `tag` are behind the entries shown.
+    `sees_all`: a spectator of an open room, from whom nothing is held back. `position` is the number of entries shown,
+    `tag` that of the step that showed the last of them. `_held` has a queue for each seat whose entries are held back.
     """
 
     viewer: int | None
@@ -55,12 +56,12 @@ class View:
     position: int = 0
     tag: str = ""
     _held: tuple[list[_Held], list[_Held]] = field(default_factory=lambda: ([], []))
-    _count: int = 0
+    _held_count: int = 0
 
-    def reveal(self, *told: ProjectedStep) -> list[bytes]:
-        """The entries that this viewer is shown now that all of this happened, in order."""
+    def reveal(self, *steps: ProjectedStep) -> list[bytes]:
+        """Advance over these steps; return the texts of the entries that the viewer is shown with them, in order."""
         shown: list[bytes] = []
-        for each in told:
+        for each in steps:
             count = len(shown)
             for item in each.entries:
                 if item.opens_at is None:
@@ -69,8 +70,8 @@ class View:
                 elif item.seat == self.viewer or self.sees_all:
                     shown.append(item.text)
                 else:
-                    self._count += 1
-                    self._held[item.seat].append((self._count, item.opens_at, item.text))
+                    self._held_count += 1
+                    self._held[item.seat].append((self._held_count, item.opens_at, item.text))
             self._release(each.horizon, shown)
             if len(shown) > count:
                 self.tag = each.step.tag
@@ -79,22 +80,23 @@ class View:
 
     @property
     def cursor(self) -> ViewCursor:
-        """How far this viewer has seen."""
+        """The position and the tag of the last entry shown."""
         return ViewCursor(self.position, self.tag)
 
-    def fast_forward(self, history: StepHistory, place: int) -> None:
-        """Be what seeing every step up to this place would make of a fresh view, without going through all of them.
+    def fast_forward(self, history: StepHistory, index: int) -> None:
+        """Bring a fresh view to where it stands after the step with this index, without replaying all steps before it.
 
-        What is held back there stands near it: of each seat it is what that seat did last.
+        Only the newest entries of each hidden seat can still be held back. So scan backwards, for each seat up to its
+        first entry that is open.
         """
         waiting: list[tuple[int, OpensAt, bytes]] = []
         hidden = set() if self.sees_all else {0, 1} - {self.viewer}
-        horizon = history.project(place).horizon
-        for earlier in reversed(range(place + 1)):
+        horizon = history.project(index).horizon
+        for earlier in reversed(range(index + 1)):
             step = history.steps[earlier]
             event, race = step.event, step.after.race
             if not hidden or horizon is None or race is None:
-                # All that was before this race has been shown.
+                # The entries before this race are open to everybody.
                 break
             if isinstance(event, Played) and event.seat not in hidden:
                 continue
@@ -107,29 +109,29 @@ class View:
                     waiting.append((item.seat, item.opens_at, item.text))
         for number, (seat, opens_at, text) in enumerate(reversed(waiting), 1):
             self._held[seat].append((number, opens_at, text))
-        self._count = len(waiting)
-        self.position, self.tag = history.count(place) - len(waiting), history.steps[place].tag
+        self._held_count = len(waiting)
+        self.position, self.tag = history.count(index) - len(waiting), history.steps[index].tag
 
     def _release(self, horizon: OpensAt | None, shown: list[bytes]) -> None:
-        """Show held entries that are open now, in the order in which they came."""
+        """Append the held entries that are open now to `shown`, in the order in which they were held back."""
         opened: list[_Held] = []
         for held in self._held:
-            # What one seat does opens in the order in which it is done.
+            # The entries of one seat open in the order in which they were made.
             while held and (horizon is None or held[0][1] <= horizon):
                 opened.append(held.pop(0))
         if opened:
-            # No two have the same number.
+            # Numbers are unique, so the sort never compares times or texts.
             shown.extend([text for _, _, text in sorted(opened)])
 
 
 def views_of(state: RoomState) -> dict[int | None, View]:
-    """A fresh view for every kind of viewer of a room: both seats, and the spectators."""
+    """Return a fresh view for each kind of viewer of a room: both seats, and with None the spectators."""
     is_open = state.options.spectators is Spectators.OPEN
     return {0: View(0), 1: View(1), None: View(None, sees_all=is_open)}
 
 
 def view(steps: Iterable[Step], viewer: int | None) -> list[Entry]:
-    """Everything that this viewer is shown of a log."""
+    """Return all entries that this viewer is shown of a log."""
     shown: list[Entry] = []
     seen: View | None = None
     for step in steps:
@@ -139,7 +141,7 @@ def view(steps: Iterable[Step], viewer: int | None) -> list[Entry]:
 
 
 def scene(state: RoomState, shown: Iterable[Entry]) -> Scene:
-    """What a viewer who was shown these entries has seen of the room: the content of a snapshot."""
+    """Return the scene of a viewer that was shown these entries: the content of a snapshot."""
     seen = Scene(options=state.options)
     for entry in shown:
         seen = seen.after(entry)
@@ -147,20 +149,21 @@ def scene(state: RoomState, shown: Iterable[Entry]) -> Scene:
 
 
 class Catchup(Value):
-    """What a viewer is told when it comes, as the text of a message, and its view from there on."""
+    """The first message to a viewer that enters a room or comes back, as text, and the view that goes on from it."""
 
     text: bytes
     view: View
 
 
 def make_catchup(room: str, history: StepHistory, viewer: int | None, seen_upto: ViewCursor, now_ms: int) -> Catchup:
-    """What a viewer has missed of a room behind what it has seen, or the whole scene.
+    """Return the entries that a viewer has missed since `seen_upto`, as a `view`, or the whole scene as a `snapshot`.
 
-    The scene is for who has seen nothing, or something that this log does not hold.
+    A viewer gets a snapshot if it has seen nothing, or if this log does not hold what it has seen. `room` is the
+    room's code and `now_ms` the time, both for the snapshot.
     """
-    seen, place = _view_at(history, viewer, seen_upto)
-    shown = seen.reveal(*map(history.project, range(place + 1, len(history.steps))))
-    if place >= 0:
+    seen, index = _view_at(history, viewer, seen_upto)
+    shown = seen.reveal(*map(history.project, range(index + 1, len(history.steps))))
+    if index >= 0:
         return Catchup(encode_view(seen_upto.position + 1, shown, seen.tag), seen)
     snapshot = messages.Snapshot(
         room=room,
@@ -174,20 +177,20 @@ def make_catchup(room: str, history: StepHistory, viewer: int | None, seen_upto:
 
 
 def _view_at(history: StepHistory, viewer: int | None, cursor: ViewCursor) -> tuple[View, int]:
-    """The view of who has seen so far, and the place of the step that showed it; a fresh one, and -1, without any."""
+    """Return the view at this cursor and the index of the step that showed it; a fresh view and -1 if there is none."""
     created = history.steps[0].after
-    for place in reversed(range(len(history.steps))):
-        if cursor.position and history.steps[place].tag == cursor.tag:
+    for index in reversed(range(len(history.steps))):
+        if cursor.position and history.steps[index].tag == cursor.tag:
             view = views_of(created)[viewer]
-            view.fast_forward(history, place)
-            # What was appended together has one tag, and may have been shown in pieces.
+            view.fast_forward(history, index)
+            # Steps that were appended together share a tag, and may have been shown at different positions.
             if view.position == cursor.position:
-                return view, place
+                return view, index
     return views_of(created)[viewer], -1
 
 
 def placed(state: RoomState) -> tuple[int, int] | None:
-    """The cards on each seat's foundations, told on a fixed tick while a race is on, else None."""
+    """Return the number of cards on each seat's foundations while a race is on, else None."""
     race = state.race
     if race is None or state.phase is not Phase.RACING:
         return None
