@@ -1,4 +1,4 @@
-"""The ways past the queues of the library: frames as it writes them, and words that keep their order."""
+"""The paths past the queues of the library: frames as the library writes them, and messages that keep their order."""
 
 import gc
 import random
@@ -35,7 +35,7 @@ async def racing(redis_url: str, **limits: int) -> AsyncIterator[WireClient]:
         yield player
 
 
-async def test_words_that_come_in_parts_keep_their_place_among_those_that_come_whole(redis_url: str) -> None:
+async def test_messages_that_arrive_in_parts_keep_their_place_among_those_that_arrive_whole(redis_url: str) -> None:
     chance = random.Random(1)
     async with racing(redis_url) as player:
         for number in range(1, 31):
@@ -51,7 +51,7 @@ def framed(number: int) -> bytes:
     return Frame(Opcode.TEXT, encode(Play(number=number, move=MOVE))).serialize(mask=True)
 
 
-async def test_words_that_the_network_cuts_anywhere_are_heard_once_and_in_order(server_url: str) -> None:
+async def test_messages_that_the_network_cuts_anywhere_are_handled_once_and_in_order(server_url: str) -> None:
     async with racing_players(server_url) as (player, other):
         for number in range(1, 48):
             frame = framed(number)
@@ -63,8 +63,8 @@ async def test_words_that_the_network_cuts_anywhere_are_heard_once_and_in_order(
             assert scene.seats[0].moves == number
 
 
-async def test_what_looks_like_a_move_within_another_message_is_none(server_url: str) -> None:
-    """The network cuts it out of its message exactly, behind a request that the server has just dealt with."""
+async def test_a_frame_of_a_move_within_another_message_is_not_a_move(server_url: str) -> None:
+    """The network cuts exactly that frame out of its message, behind a request that the server has just handled."""
     inner = framed(1)
     not_masked = bytes([0x81, 0x80 | len(inner) + 1, 0, 0, 0, 0])
     async with racing_players(server_url) as (player, other):
@@ -78,27 +78,27 @@ async def test_what_looks_like_a_move_within_another_message_is_none(server_url:
             assert (await again.resume(player.room)).scene.seats[0].moves == 0
 
 
-async def test_a_wire_knows_whether_it_stands_between_messages(server_url: str) -> None:
-    """Else every word would go the long way, which is slower and nothing worse."""
+async def test_a_websocket_knows_whether_it_is_between_messages(server_url: str) -> None:
+    """Otherwise every message would be queued, which is slower and nothing worse."""
     async with open_client(server_url) as other, open_client(server_url) as player:
-        (wire,) = [each for each in gc.get_objects() if type(each) is FastWebSocket and peer(each) == own(player)]
-        stood = [wire.is_at_message_boundary]
+        (websocket,) = [each for each in gc.get_objects() if type(each) is FastWebSocket and peer(each) == own(player)]
+        stood = [websocket.is_at_message_boundary]
         for byte in framed(1):
             player.socket.transport.write(bytes([byte]))
             await (await other.socket.ping())
-            stood.append(wire.is_at_message_boundary)
+            stood.append(websocket.is_at_message_boundary)
         assert stood == [True, *[False] * (len(framed(1)) - 1), True]
 
 
-def peer(wire: FastWebSocket) -> object:
-    return wire.transport.get_extra_info("peername")
+def peer(websocket: FastWebSocket) -> object:
+    return websocket.transport.get_extra_info("peername")
 
 
 def own(player: WireClient) -> object:
     return player.socket.transport.get_extra_info("sockname")
 
 
-async def test_words_that_arrive_together_are_heard_in_order(redis_url: str) -> None:
+async def test_messages_that_arrive_together_are_handled_in_order(redis_url: str) -> None:
     async with racing(redis_url) as player:
         for number in range(1, 40, 3):
             player.socket.transport.write(framed(number) + framed(number + 1))
@@ -107,7 +107,7 @@ async def test_words_that_arrive_together_are_heard_in_order(redis_url: str) -> 
         assert scene.seats[0].moves == 39
 
 
-async def test_words_beyond_the_limit_wait_behind_those_within_it(redis_url: str) -> None:
+async def test_messages_beyond_the_limit_wait_behind_those_within_it(redis_url: str) -> None:
     async with racing(redis_url, messages_burst=12, messages_per_second=100) as player:
         for number in range(1, 31):
             await player.send(Play(number=number, move=MOVE))
@@ -115,8 +115,8 @@ async def test_words_beyond_the_limit_wait_behind_those_within_it(redis_url: str
         assert scene.seats[0].moves == 30
 
 
-async def test_a_word_does_not_overtake_one_that_takes_longer(redis_url: str) -> None:
-    """The refused record is asked of Redis; the move behind it is one too far, and refused at once."""
+async def test_a_message_does_not_overtake_one_that_takes_longer(redis_url: str) -> None:
+    """The record is looked for in Redis; the move behind it has a number too high, and is refused at once."""
     async with racing(redis_url) as player:
         await player.send(GetRecord())
         await player.send(Play(number=9, move=MOVE))
