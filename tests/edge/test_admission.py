@@ -1,4 +1,4 @@
-"""Every limit, tried from outside by a real client: refused, and nothing has changed."""
+"""Every limit, tried from outside by a real client, which is refused; nothing has changed."""
 
 import asyncio
 import ssl
@@ -18,6 +18,7 @@ from fairest_protocol.messages.from_client import Create, GetRecord, Hello, Join
 from fairest_protocol.messages.from_server import Error, Left, Refused, Snapshot, Welcome
 from fairest_protocol.messages.refusals import Breach, CloseCode, Refusal
 from fairest_server.app import StartError, running
+from fairest_server.edge.admission import BUCKETS_PER_SWEEP, Admission
 from fairest_server.settings import Settings
 from tests.support.certificates import make_certificate
 from tests.support.waiting import until
@@ -39,7 +40,7 @@ def limited(redis_url: str) -> Limited:
 
 
 async def status_of(url: str, **headers: str) -> int:
-    """What the handshake is answered with; 101 for a connection."""
+    """The HTTP status of the answer to an opening handshake; 101 is a connection."""
     try:
         async with connect(url, additional_headers=headers, proxy=None):
             return 101
@@ -59,7 +60,7 @@ async def test_a_page_whose_address_only_looks_like_ours_may_not_connect(limited
             assert await status_of(url, Origin=origin) == 403
 
 
-async def test_what_is_no_origin_at_all_may_not_connect(limited: Limited) -> None:
+async def test_a_malformed_origin_may_not_connect(limited: Limited) -> None:
     async with limited() as url:
         assert await status_of(url, Origin="http://[") == 403
 
@@ -71,7 +72,7 @@ async def test_our_own_pages_named_pages_and_programs_may_connect(limited: Limit
         assert await status_of(url) == 101
 
 
-async def test_a_full_server_says_so_and_has_room_again_when_somebody_goes(limited: Limited) -> None:
+async def test_a_full_server_says_so_and_has_room_again_when_a_client_goes(limited: Limited) -> None:
     async with limited(max_connections=2) as url:
         async with open_client(url), open_client(url):
             assert await status_of(url) == 503
@@ -110,7 +111,24 @@ async def test_an_address_that_makes_too_many_players_makes_no_more_but_those_it
             await third.receive_a(Welcome)
 
 
-async def test_words_of_a_trusted_proxy_that_are_no_address_count_as_one(limited: Limited) -> None:
+async def test_when_all_forwarded_addresses_are_trusted_the_first_of_them_counts(limited: Limited) -> None:
+    async with (
+        limited(connections_per_address=1, trusted_proxies="127.0.0.0/8") as url,
+        connect(url, additional_headers={"X-Forwarded-For": "127.0.0.7, 127.0.0.8"}, proxy=None),
+    ):
+        assert await status_of(url, **{"X-Forwarded-For": "127.0.0.7, 127.0.0.9"}) == 429
+        assert await status_of(url, **{"X-Forwarded-For": "127.0.0.9, 127.0.0.8"}) == 101
+
+
+async def test_a_trusted_proxy_that_forwards_no_address_counts_itself(limited: Limited) -> None:
+    async with (
+        limited(connections_per_address=1, trusted_proxies="127.0.0.1") as url,
+        connect(url, additional_headers={"X-Forwarded-For": "127.0.0.1"}, proxy=None),
+    ):
+        assert await status_of(url) == 429
+
+
+async def test_text_of_a_trusted_proxy_that_is_not_an_address_counts_as_one(limited: Limited) -> None:
     async with limited(connections_per_address=1, trusted_proxies="127.0.0.1") as url:
         headers = {"X-Forwarded-For": "unknown"}
         async with connect(url, additional_headers=headers, proxy=None):
@@ -133,6 +151,30 @@ async def test_an_address_is_the_same_whatever_port_a_proxy_writes_behind_it(lim
         assert await status_of(url, **{"X-Forwarded-For": "203.0.113.7:4712"}) == 429
 
 
+def enroll_from_many_addresses(admission: Admission) -> None:
+    """As many addresses as are known before full buckets are dropped, one new player each."""
+    for number in range(BUCKETS_PER_SWEEP):
+        assert admission.may_enroll(f"2001:db8:0:{number:x}::/64")
+
+
+def test_an_address_whose_new_players_were_long_ago_is_forgotten() -> None:
+    now = 0.0
+    admission = Admission(Settings(), monotonic=lambda: now)
+    enroll_from_many_addresses(admission)
+    now = 3_600.0
+    assert admission.may_enroll("203.0.113.7")
+    assert admission._new_players.keys() == {"203.0.113.7"}
+
+
+def test_an_address_that_has_made_its_players_stays_known_until_it_may_make_them_all_again() -> None:
+    now = 0.0
+    admission = Admission(Settings(players_per_address=1), monotonic=lambda: now)
+    enroll_from_many_addresses(admission)
+    now = 3_599.0
+    assert admission.may_enroll("203.0.113.7")
+    assert not admission.may_enroll("2001:db8:0:1::/64")
+
+
 async def test_a_player_may_not_open_rooms_without_end(limited: Limited) -> None:
     async with limited(rooms_per_player=2) as url, open_client(url) as greedy, open_client(url) as other:
         for _ in range(2):
@@ -143,7 +185,7 @@ async def test_a_player_may_not_open_rooms_without_end(limited: Limited) -> None
         await other.enter(Create())
 
 
-async def test_who_sends_faster_than_is_read_is_slowed_down_and_loses_nothing(limited: Limited) -> None:
+async def test_a_client_that_sends_faster_than_is_read_is_slowed_down_and_loses_nothing(limited: Limited) -> None:
     async with limited(messages_per_second=100, messages_burst=10) as url, open_client(url) as hasty:
         loop = asyncio.get_running_loop()
         since = loop.time()
@@ -154,7 +196,9 @@ async def test_who_sends_faster_than_is_read_is_slowed_down_and_loses_nothing(li
         assert loop.time() - since >= 0.45
 
 
-async def test_who_does_not_stop_flooding_is_cut_off_and_the_other_player_is_not_harmed(limited: Limited) -> None:
+async def test_a_client_that_does_not_stop_flooding_is_cut_off_and_the_other_player_is_not_harmed(
+    limited: Limited,
+) -> None:
     async with (
         limited(messages_per_second=50, messages_burst=100, flood_seconds=0.3) as url,
         racing_players(url) as (first, second),
@@ -191,7 +235,9 @@ async def test_a_server_with_a_certificate_speaks_tls_only(limited: Limited, tmp
             await connect(named, proxy=None)
 
 
-async def test_who_connects_and_begins_no_tls_is_not_waited_for(limited: Limited, tmp_path: Path) -> None:
+async def test_a_client_that_connects_and_does_not_begin_tls_is_not_waited_for(
+    limited: Limited, tmp_path: Path
+) -> None:
     cert, key = make_certificate(tmp_path)
     async with limited(tls_cert=cert, tls_key=key, hello_seconds=0.3) as url, asyncio.timeout(5):
         reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rsplit(":", 1)[1]))
@@ -199,7 +245,7 @@ async def test_who_connects_and_begins_no_tls_is_not_waited_for(limited: Limited
         writer.close()
 
 
-async def test_a_certificate_that_is_not_there_is_named(limited: Limited, tmp_path: Path) -> None:
+async def test_a_certificate_that_does_not_exist_is_named(limited: Limited, tmp_path: Path) -> None:
     with pytest.raises(StartError, match=r"cannot serve TLS with .*none\.pem"):
         async with limited(tls_cert=tmp_path / "none.pem", tls_key=tmp_path / "none.key"):
             pass
@@ -213,13 +259,13 @@ async def test_a_certificate_that_is_not_there_is_named(limited: Limited, tmp_pa
         ({"trusted_proxies": "10.0.0.0/99"}, "10.0.0.0/99"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused_with_what_to_write(settings: dict[str, str], complaint: str) -> None:
+def test_settings_that_make_no_sense_are_refused_with_an_example(settings: dict[str, str], complaint: str) -> None:
     with pytest.raises(ValidationError, match=complaint):
         Settings.model_validate(settings)
 
 
-async def test_a_room_that_somebody_leaves_and_enters_again_counts_once(limited: Limited) -> None:
-    """Coming back is not opening."""
+async def test_a_room_that_a_player_leaves_and_enters_again_counts_once(limited: Limited) -> None:
+    """To resume a room is not to open one."""
     async with limited(rooms_per_player=1) as url, open_client(url) as player:
         room = (await player.enter(Create())).room
         async with open_client(url, token=player.token) as again:
@@ -231,7 +277,7 @@ def cut_off(reason: str) -> float:
 
 
 async def until_cut_off(reason: str, count: float) -> None:
-    """A server counts when the connection is gone, its client may know before."""
+    """The server counts when the connection is gone, which its client may see earlier."""
 
     async def is_counted() -> bool:
         return cut_off(reason) == count
@@ -248,7 +294,7 @@ async def test_frames_that_are_too_big_are_counted(limited: Limited) -> None:
         await until_cut_off("too_big", before + 1)
 
 
-async def test_clients_that_answer_no_ping_are_counted(limited: Limited) -> None:
+async def test_clients_that_do_not_answer_a_ping_are_counted(limited: Limited) -> None:
     before = cut_off("silent")
     async with limited(heartbeat_seconds=0.2) as url, open_client(url) as player:
         player.socket.transport.pause_reading()
@@ -270,7 +316,7 @@ async def test_refusals_are_counted_wherever_they_are_decided(limited: Limited, 
         assert counted()[code] == before.get(code, 0) + 1
 
 
-async def test_what_makes_the_server_read_a_whole_log_counts_as_ten_messages(limited: Limited) -> None:
+async def test_a_message_for_which_the_server_reads_a_whole_log_counts_as_ten(limited: Limited) -> None:
     def throttled() -> float:
         return REGISTRY.get_sample_value("fairest_throttled_total") or 0
 

@@ -99,7 +99,7 @@ async def test_hello_comes_in_time(server_url: str) -> None:
         assert (await close_of(client))[0] == CloseCode.HELLO_LATE
 
 
-async def test_a_made_up_token_is_nobody(server_url: str) -> None:
+async def test_a_made_up_token_is_refused(server_url: str) -> None:
     async with open_raw_client(server_url) as client:
         await client.send(Hello(token="A" * 43))
         assert (await client.receive_a(Error)).code is Breach.BAD_TOKEN
@@ -126,14 +126,16 @@ async def test_a_taken_name_is_refused_and_another_one_may_be_said(server_url: s
         (Create(options=RoomOptions(rules="easy", piles=4)), Refusal.BAD_RULES),
     ],
 )
-async def test_outside_of_a_room_what_may_not_be_is_refused(server_url: str, message: Any, code: Refusal) -> None:
+async def test_a_request_that_needs_a_room_or_other_rules_is_refused(
+    server_url: str, message: Any, code: Refusal
+) -> None:
     async with open_client(server_url) as client:
         refused = await client.expect_refusal(message)
         assert (refused.to, refused.code) == (message.type, code)
         assert refused.sentence.endswith(".")
 
 
-async def test_a_bad_combination_of_rules_is_refused_with_what_would_be_right(server_url: str) -> None:
+async def test_a_bad_combination_of_rules_is_refused_with_the_range_that_is_allowed(server_url: str) -> None:
     async with open_client(server_url) as client:
         refused = await client.expect_refusal(Create(options=RoomOptions(rules="senior", piles=9)))
         assert refused.sentence == "Senior is played with 4 to 8 piles, not 9."
@@ -144,7 +146,7 @@ async def test_a_full_room_takes_no_third_player(server_url: str) -> None:
         assert (await third.expect_refusal(Join(room=first.room))).code is Refusal.ROOM_FULL
 
 
-async def test_who_has_no_seat_cannot_resume_one(server_url: str) -> None:
+async def test_a_player_without_a_seat_cannot_resume_one(server_url: str) -> None:
     async with racing_players(server_url) as (first, _), open_client(server_url) as third:
         assert (await third.expect_refusal(Resume(room=first.room, position=0))).code is Refusal.NOT_SEATED
 

@@ -1,4 +1,4 @@
-"""What a process says over plain HTTP: to players on the public port, to the operator on a port of its own."""
+"""Pages over plain HTTP: for players on the public port, for the operator on the admin port."""
 
 import asyncio
 import http.client
@@ -46,7 +46,7 @@ async def test_a_process_whose_redis_is_silent_is_alive_and_not_ready() -> None:
 
 
 async def test_metrics_are_for_the_operator_only(settings_for_tests: Settings) -> None:
-    """In a quiet house even a total of moves says how far a player is."""
+    """On a quiet server even a total of moves says how far a player is."""
     port = free_port()
     async with running(settings_for_tests.model_copy(update={"admin_port": port})) as url, open_client(url):
         status, text = await asyncio.to_thread(get, f"http://127.0.0.1:{port}", "/metrics")
@@ -77,7 +77,7 @@ async def test_each_worker_has_metrics_of_its_own(redis_url: str) -> None:
             assert (await asyncio.to_thread(get, f"http://127.0.0.1:{port + place}", "/metrics"))[0] == 200
 
 
-async def test_logs_that_nobody_watches_are_json_lines(redis_url: str) -> None:
+async def test_logs_that_do_not_go_to_a_terminal_are_json_lines(redis_url: str) -> None:
     command = [*SERVER_COMMAND, "--port", "0", "--redis-url", redis_url]
     process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=PIPE)
     assert process.stdout is not None

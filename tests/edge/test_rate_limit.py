@@ -11,7 +11,7 @@ def test_a_burst_is_free_and_the_next_one_waits_for_its_token() -> None:
     assert [bucket.take(0) for _ in range(4)] == [0, 0, 0, 0.1]
 
 
-def test_who_pauses_gets_the_burst_back_and_no_more() -> None:
+def test_a_client_that_pauses_gets_the_burst_back_and_no_more() -> None:
     bucket = TokenBucket(rate_per_second=10, burst=3, at_seconds=0)
     for _ in range(3):
         bucket.take(0)
@@ -23,7 +23,7 @@ def test_a_refused_token_is_not_lent() -> None:
     assert [bucket.try_take(at) for at in (0, 0.5, 1.0)] == [True, False, True]
 
 
-def test_it_is_known_since_when_too_much_was_asked_for() -> None:
+def test_the_bucket_knows_since_when_it_has_been_empty() -> None:
     bucket = TokenBucket(rate_per_second=10, burst=2, at_seconds=0)
     for at in (0, 0, 1, 1, 1, 1.1):
         bucket.take(at)
@@ -34,7 +34,7 @@ def test_it_is_known_since_when_too_much_was_asked_for() -> None:
 
 @given(st.lists(st.floats(0, 1), max_size=200))
 def test_in_the_long_run_no_more_is_taken_than_the_rate_allows(gaps: list[float]) -> None:
-    """Who waits as long as it is told takes at most the burst and what has flowed in."""
+    """A client that waits as long as it is told takes at most the burst and the tokens that were added since."""
     bucket, now = TokenBucket(rate_per_second=5, burst=4, at_seconds=0), 0.0
     for taken, gap in enumerate(gaps, 1):
         now += gap

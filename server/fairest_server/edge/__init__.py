@@ -1,1 +1,1 @@
-"""Whatever touches a client's socket: listeners, admission, the WebSocket, its session and its outbox."""
+"""Everything that touches a client's socket: listeners, admission, pages, the WebSocket, sessions."""

@@ -1,9 +1,9 @@
-"""Who may come in: looked at before the WebSocket opens, so that who may not costs next to nothing."""
+"""Admission control: a request is checked before its WebSocket opens, so that a refused one costs next to nothing."""
 
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from http import HTTPStatus
@@ -19,15 +19,17 @@ from fairest_server.edge.rate_limit import TokenBucket
 from fairest_server.ops import metrics
 from fairest_server.settings import Settings
 
-_SECONDS_OF_NEW_PLAYERS = 3_600
-_BUCKETS_LOOKED_AT = 1_000
-ADDRESSES_KNOWN: Final = 1_000
-"""So many are not taken apart again: who comes is counted, let in, and perhaps back soon."""
+_ENROLLMENT_SECONDS: Final = 3_600
+"""An address may have `players_per_address` new players in this time."""
+BUCKETS_PER_SWEEP: Final = 1_000
+"""Full buckets of new players are dropped whenever this many more addresses are known."""
+CACHED_ADDRESSES: Final = 1_000
+"""Addresses whose parsed form is kept: each is needed twice for a connection, and again when its client reconnects."""
 _LOG = structlog.get_logger(__name__)
 
 
 class ConnectionRefused(Exception):
-    """A request that may not become a connection; the text says why, to its sender."""
+    """A request that may not become a connection. The text tells the client why; `reason` is the metric's label."""
 
     def __init__(self, status: HTTPStatus, reason: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -39,13 +41,14 @@ _WITH_PORT: Final = re.compile(r"([0-9.]+):[0-9]+|\[([^]]*)\](?::[0-9]+)?")
 
 
 class Admission:
-    """The limits of one process on who is connected. Addresses of IPv6 count by their network of 64 bits."""
+    """The limits of one process on connections and new players. An IPv6 address counts as its network of 64 bits."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._settings = settings
+        self._monotonic = monotonic
         self._open: Counter[str] = Counter()
         self._count = 0
-        """All that `_open` counts, which may be thousands of addresses: too many to go through for each who comes."""
+        """The sum of `_open`, which may hold thousands of addresses: too many to add up for each request."""
         self._new_players: dict[str, TokenBucket] = {}
 
     def check(self, connection: ServerConnection, request: Request) -> None:
@@ -60,7 +63,7 @@ class Admission:
 
     def _check(self, address: str, request: Request) -> None:
         origin = request.headers.get("Origin")
-        if origin is not None and not self._is_ours(origin, request.headers.get("Host", "")):
+        if origin is not None and not self._is_allowed(origin, request.headers.get("Host", "")):
             raise ConnectionRefused(
                 HTTPStatus.FORBIDDEN, "origin", f"Pages of {origin[:100]!a} may not connect here (--origins)."
             )
@@ -73,8 +76,8 @@ class Admission:
 
     @contextmanager
     def counted_connection(self, connection: ServerConnection) -> Iterator[str]:
-        """Count a connection for as long as the context lasts; yields the address that it comes from."""
-        assert connection.request is not None, "the handshake is over"
+        """Count a connection for as long as the context lasts; yields the address that it is counted under."""
+        assert connection.request is not None, "the opening handshake is over"
         address = self._address(connection, connection.request)
         self._open[address] += 1
         self._count += 1
@@ -89,31 +92,35 @@ class Admission:
                 del self._open[address]
 
     def may_enroll(self, address: str) -> bool:
-        """Whether one more new player may come from this address; counted if so."""
-        now = time.monotonic()
+        """Whether one more new player may come from `address`; a player who may is counted."""
+        now = self._monotonic()
         if address not in self._new_players:
-            self._forget_old(now)
+            self._drop_full_buckets(now)
             burst = self._settings.players_per_address
-            self._new_players[address] = TokenBucket(burst / _SECONDS_OF_NEW_PLAYERS, burst, now)
+            self._new_players[address] = TokenBucket(burst / _ENROLLMENT_SECONDS, burst, now)
         return self._new_players[address].try_take(now)
 
-    def _forget_old(self, now: float) -> None:
-        """Who came from here long ago does not stay in memory."""
-        if len(self._new_players) % _BUCKETS_LOOKED_AT == 0:
+    def _drop_full_buckets(self, now: float) -> None:
+        """Forget addresses whose last new player is so long ago that a new bucket would be the same."""
+        if len(self._new_players) % BUCKETS_PER_SWEEP == 0:
             self._new_players = {
                 address: bucket for address, bucket in self._new_players.items() if not bucket.is_full(now)
             }
 
-    def _is_ours(self, origin: str, rooms: str) -> bool:
-        """Pages of this server itself, and of those that the operator named."""
+    def _is_allowed(self, origin: str, host: str) -> bool:
+        """Whether `origin` is this server's own `host`, or one of the origins that the operator named."""
         try:
-            return urlsplit(origin).netloc.lower() == rooms.lower() or origin in self._settings.origin_list
+            return urlsplit(origin).netloc.lower() == host.lower() or origin in self._settings.origin_list
         except ValueError:
-            # Brackets that are no address of IPv6.
+            # Brackets that do not hold an IPv6 address.
             return False
 
     def _address(self, connection: ServerConnection, request: Request) -> str:
-        """Where this comes from: behind proxies that we trust, what the first of them saw."""
+        """Return the address that the request is counted under: the peer's, or the client's behind trusted proxies.
+
+        `X-Forwarded-For` is read from its right end, where the nearest proxy wrote, up to the first address that is
+        not trusted. If all are trusted, the leftmost one counts.
+        """
         address = str(connection.remote_address[0])
         forwarded = ",".join(request.headers.get_all("X-Forwarded-For")).split(",")
         while forwarded and self._is_trusted(address):
@@ -126,9 +133,9 @@ class Admission:
         return parsed is not None and any(parsed in network for network in networks)
 
 
-@lru_cache(ADDRESSES_KNOWN)
+@lru_cache(CACHED_ADDRESSES)
 def _parse(address: str) -> IPv4Address | IPv6Address | None:
-    """An address; of IPv4 also where it is written as one of IPv6. Some proxies write its port as well."""
+    """Parse an address; one of IPv4 in IPv6 notation counts as IPv4, and a port that some proxies add is cut off."""
     with_port = _WITH_PORT.fullmatch(address)
     try:
         parsed = ip_address(with_port[1] or with_port[2] if with_port else address)
@@ -137,10 +144,10 @@ def _parse(address: str) -> IPv4Address | IPv6Address | None:
     return (parsed.ipv4_mapped or parsed) if isinstance(parsed, IPv6Address) else parsed
 
 
-@lru_cache(ADDRESSES_KNOWN)
+@lru_cache(CACHED_ADDRESSES)
 def _network(address: str) -> str:
     parsed = _parse(address)
     if parsed is None:
-        # A word of a proxy's, which goes to the log.
+        # Text of a proxy, which goes to the log: made printable and cut short.
         return ascii(address[:64])
     return str(IPv6Network((parsed, 64), strict=False)) if isinstance(parsed, IPv6Address) else str(parsed)

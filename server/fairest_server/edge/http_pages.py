@@ -1,4 +1,4 @@
-"""What is answered over plain HTTP: small pages, one line or one JSON text each."""
+"""Pages over plain HTTP: small answers to GET, each of one line or one JSON text."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
@@ -16,7 +16,7 @@ JSON = "application/json"
 
 
 class Page(Value):
-    """The answer to a request."""
+    """The answer to a request for a page."""
 
     body: bytes
     content_type: str = TEXT
@@ -24,20 +24,21 @@ class Page(Value):
 
 
 QueryParams = Mapping[str, str]
-"""The last value of each parameter behind the question mark."""
+"""The parameters of a URL's query; of one that is given twice, the last value."""
 Pages = Mapping[str, Callable[[QueryParams], Awaitable[Page]]]
 Respond = Callable[[ServerConnection, Request], Awaitable[Response | None]]
 
 
 def text_page(text: str, status: HTTPStatus = HTTPStatus.OK) -> Page:
-    """A page of one line."""
+    """Return a page of one line."""
     return Page(f"{text}\n".encode(), status=status)
 
 
 def make_responder(pages: Pages, check: Callable[[ServerConnection, Request], None] | None) -> Respond:
-    """Answers `GET` of each of these paths. Any other request is let through to the WebSocket, or is not found.
+    """Return a function that answers a request for one of `pages`, and lets any other through to the WebSocket.
 
-    `check` raises `ConnectionRefused` for a request that may not open a WebSocket; None opens none at all.
+    `check` raises `ConnectionRefused` for a request that may not open a WebSocket. Without it, no request may, and
+    every other path is not found.
     """
 
     async def respond(connection: ServerConnection, request: Request) -> Response | None:

@@ -1,11 +1,14 @@
-"""The way out: frames to one connection, at once and without waiting, or the end of a connection that does not read."""
+"""Outgoing frames of one connection: written at once, or the connection is cut off because its client does not read."""
 
+from fairest_protocol.messages.codec import encode
+from fairest_protocol.messages.fields import Message
+from fairest_protocol.messages.from_server import Refused
 from fairest_server.edge.fast_websocket import FastWebSocket
 from fairest_server.ops import metrics
 
 
 class Outbox:
-    """Frames for one connection. The queue is the socket's own write buffer; full means that the reader has stalled
+    """Frames for one connection. The queue is the socket's own write buffer; when it is full, the reader has stalled
     and is cut off: players resume where they were, spectators come back to a snapshot.
     """
 
@@ -18,12 +21,19 @@ class Outbox:
         """Whether this connection was cut off because its reader had stalled."""
 
     def send(self, data: bytes) -> None:
-        """Send one text frame; nothing happens on a connection that is closing."""
-        # Looked at before: a record may be larger than all that may lie here, and its reader has done nothing yet.
+        """Send one encoded message; does nothing on a connection that is closing."""
+        # The buffer is checked before the write: a record may by itself be larger than the limit, and its reader has
+        # not stalled.
         if self._websocket.transport.get_write_buffer_size() > self._max_unsent_bytes:
-            # `close` would wait for the very reader that does not read.
+            # `close` would wait for the very client that does not read.
             metrics.CUT_OFF.labels("unread").inc()
             self.has_stalled = True
             self._websocket.transport.abort()
         else:
             self._websocket.write_text(data)
+
+    def send_message(self, message: Message) -> None:
+        """Encode and send a message; a refusal is counted."""
+        if isinstance(message, Refused):
+            metrics.REFUSALS.labels(message.code).inc()
+        self.send(encode(message))

@@ -1,24 +1,24 @@
-"""How much one client may ask for: pure arithmetic, the time is an argument."""
+"""The token bucket that limits a client: pure arithmetic, with the time as an argument."""
 
 from dataclasses import dataclass
 
 
 @dataclass(slots=True)
 class TokenBucket:
-    """At most `burst` at once, and `rate_per_second` in the long run. Times are seconds of a clock that only grows."""
+    """Allows `burst` tokens at once, and `rate_per_second` in the long run. Times are seconds of a monotonic clock."""
 
     rate_per_second: float
     burst: float
     at_seconds: float
     tokens: float = -1.0
     empty_since: float | None = None
-    """Since when more was asked for than the rate allows, without a rest that filled half of the bucket."""
+    """When the bucket ran empty; None again once a rest has filled half of it."""
 
     def __post_init__(self) -> None:
         self.tokens = self.burst
 
     def take(self, now_seconds: float, tokens: int = 1) -> float:
-        """Take tokens, which may be lent: returns the seconds until they are there, 0 for at once."""
+        """Take `tokens`, on credit if need be; return the seconds until they are paid back, 0 if they were there."""
         self._fill(now_seconds)
         self.tokens -= tokens
         if self.tokens < 0 and self.empty_since is None:
@@ -26,7 +26,7 @@ class TokenBucket:
         return max(0.0, -self.tokens / self.rate_per_second)
 
     def try_take(self, now_seconds: float) -> bool:
-        """Take one token if it is there; whether it was."""
+        """Take one token if there is one; return whether there was."""
         self._fill(now_seconds)
         if self.tokens < 1:
             return False
@@ -34,7 +34,7 @@ class TokenBucket:
         return True
 
     def is_full(self, now_seconds: float) -> bool:
-        """Whether nothing of it is remembered any more."""
+        """Whether the bucket is as good as new, so that it can be forgotten."""
         self._fill(now_seconds)
         return self.tokens >= self.burst
 

@@ -1,0 +1,50 @@
+"""Why this end closes a connection: with an `error` that names a breach, or with a close code that the library chose.
+
+An exception keeps the frames of the stack that it passed through, and everything that lives in them. So a breach that
+is raised is made anew each time, by a factory; the constants are only sent, never raised.
+"""
+
+from functools import partial
+from typing import Final
+
+from websockets.exceptions import ConnectionClosed
+from websockets.frames import CloseCode as WireCode
+
+from fairest_protocol.messages.codec import ProtocolViolation
+from fairest_protocol.messages.refusals import Breach
+
+binary_frame: Final = partial(
+    ProtocolViolation, Breach.BINARY_FRAME, "Messages are JSON in text frames; this frame was binary."
+)
+hello_first: Final = partial(ProtocolViolation, Breach.HELLO_FIRST, "The first message of a connection is hello.")
+hello_twice: Final = partial(ProtocolViolation, Breach.HELLO_TWICE, "This connection has said hello already.")
+hello_late: Final = partial(ProtocolViolation, Breach.HELLO_LATE, "No hello came in time.")
+bad_token: Final = partial(
+    ProtocolViolation, Breach.BAD_TOKEN, "This server knows no player with this token; say hello without one."
+)
+too_fast: Final = partial(ProtocolViolation, Breach.TOO_FAST, "You sent more than this server reads, for too long.")
+
+REPLACED: Final = ProtocolViolation(Breach.REPLACED, "A newer connection of yours has taken this seat.")
+LOG_LOST: Final = ProtocolViolation(
+    Breach.RESTARTING, "The server has lost its newest memory of this room; connect again."
+)
+UNAVAILABLE: Final = ProtocolViolation(Breach.RESTARTING, "This server cannot reach its data; connect again.")
+INTERNAL: Final = ProtocolViolation(Breach.INTERNAL, "The server has a fault; it is not yours. Connect again.")
+
+_LIBRARY_CLOSES: Final = {
+    WireCode.PROTOCOL_ERROR: "bad_frame",
+    WireCode.INVALID_DATA: "bad_frame",
+    WireCode.MESSAGE_TOO_BIG: "too_big",
+    WireCode.INTERNAL_ERROR: "silent",
+}
+"""Why the library closes a connection by itself, by its close code: `silent` means that a ping was not answered."""
+
+
+def library_close_reason(closed: ConnectionClosed) -> str | None:
+    """Return why the library closed the connection by itself, as the metric `fairest_cut_off_total` counts it.
+
+    None if the client closed first, or if the close code is one of ours.
+    """
+    if closed.sent is None or closed.rcvd_then_sent or closed.sent.code not in _LIBRARY_CLOSES:
+        return None
+    return _LIBRARY_CLOSES[WireCode(closed.sent.code)]

@@ -1,0 +1,68 @@
+"""The handshake of the protocol: the `hello` with which a new connection says which player it speaks for."""
+
+import asyncio
+from collections.abc import Callable
+
+from redis.exceptions import RedisError
+
+from fairest_protocol.messages.from_client import Hello
+from fairest_protocol.messages.from_server import Refused, Welcome
+from fairest_protocol.messages.refusals import Refusal
+from fairest_server.edge.breaches import bad_token, hello_first, hello_late
+from fairest_server.edge.inbox import Inbox
+from fairest_server.live.registry import RoomRegistry
+from fairest_server.room.decide import refuse
+from fairest_server.store.players import NameTaken, Player, Players, UnknownToken
+
+
+class Handshake:
+    """Enrols new players and recognises known ones by their tokens. One serves all connections of a process."""
+
+    def __init__(
+        self, players: Players, registry: RoomRegistry, may_enroll: Callable[[str], bool], hello_seconds: float
+    ) -> None:
+        """`may_enroll` counts a new player from an address, and says whether the address may have one more."""
+        self._players = players
+        self._registry = registry
+        self._may_enroll = may_enroll
+        self._hello_seconds = hello_seconds
+
+    async def accept(self, inbox: Inbox, address: str, on_refused: Callable[[Refused], None]) -> tuple[Player, Welcome]:
+        """Wait for a `hello` that this server accepts; return its player, and the answer to send.
+
+        A refused client may say hello again, until `hello_seconds` are over: `on_refused` tells it why. Raises
+        ProtocolViolation (`hello_first`, `hello_late`, `bad_token`, or what `inbox` raises) and ConnectionClosed.
+        """
+        try:
+            deadline = asyncio.get_running_loop().time() + self._hello_seconds
+            while True:
+                # The deadline is for the client alone: calls to Redis have time limits of their own.
+                async with asyncio.timeout_at(deadline):
+                    message = await inbox.receive()
+                if not isinstance(message, Hello):
+                    raise hello_first()
+                answer = await self._identify(message, address)
+                if not isinstance(answer, Refused):
+                    return answer
+                on_refused(answer)
+                await inbox.throttle()
+        except TimeoutError:
+            raise hello_late() from None
+
+    async def _identify(self, hello: Hello, address: str) -> tuple[Player, Welcome] | Refused:
+        token = None
+        try:
+            if hello.token is not None:
+                player = await self._players.recognise(hello.token, hello.name)
+            elif self._may_enroll(address):
+                player, token = await self._players.enroll(hello.name)
+            else:
+                return refuse("hello", Refusal.TOO_MANY_PLAYERS)
+        except UnknownToken:
+            raise bad_token() from None
+        except NameTaken:
+            return refuse("hello", Refusal.NAME_TAKEN)
+        except (RedisError, OSError):
+            return refuse("hello", Refusal.TRY_AGAIN)
+        key, now_ms = self._registry.key.public, self._registry.clock.now_ms()
+        return player, Welcome(name=player.name, token=token, key=key, now_ms=now_ms)
