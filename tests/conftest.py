@@ -18,6 +18,7 @@ from fairest_server.store.redis.connect import connect
 from fairest_server.store.redis.embedded import find_redis_server
 from tests.support.processes import Fleet, redis_process, serving_fleet
 from tests.support.redis_cluster import RedisCluster, redis_cluster
+from tests.support.run_guard import guarded_run
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,6 +46,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 settings.register_profile("suite", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_process_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Fail the last test of a run that leaves processes behind, and kill them; first of all fixtures, so ended last."""
+    with guarded_run(tmp_path_factory.getbasetemp()) as run:
+        yield
+        left = run.wait_for_end()
+    assert not left, f"these processes were left behind: {left}"
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from pathlib import Path
 from fairest_server.app import running
 from fairest_server.settings import Settings
 from tests.support.ports import free_port
-from tests.support.processes import SERVER_COMMAND, redis_process, serving_fleet
+from tests.support.processes import SERVER_COMMAND, end_process, redis_process, serving_fleet
 from tests.support.waiting import until
 from tests.support.wire_client import open_client, racing_players
 
@@ -82,8 +82,7 @@ async def test_logs_that_do_not_go_to_a_terminal_are_json_lines(redis_url: str) 
     process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=PIPE)
     assert process.stdout is not None
     await process.stdout.readline()
-    process.terminate()
-    _, told = await process.communicate()
+    _, told = await end_process(process)
     lines = [json.loads(line) for line in told.decode().splitlines()]
     assert {"durability", "serving", "stopping"} <= {line["event"] for line in lines}
     assert all({"level", "timestamp"} <= line.keys() for line in lines)

@@ -23,7 +23,7 @@ from tests.support.bots import start_match
 from tests.support.certificates import make_certificate
 from tests.support.history import check_history
 from tests.support.ports import free_port
-from tests.support.processes import Fleet, serving_fleet
+from tests.support.processes import Fleet, end_process, serving_fleet
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, racing_players
 
@@ -105,14 +105,12 @@ async def running_nginx(folder: Path, port: int, servers: list[str]) -> AsyncIte
     (folder / "nginx.conf").write_text(AROUND.format(folder=folder))
     assert NGINX is not None
     command = [NGINX, "-e", str(folder / "error.log"), "-p", str(folder), "-c", str(folder / "nginx.conf")]
-    nginx = await asyncio.create_subprocess_exec(*command, stdout=DEVNULL, stderr=PIPE)
+    nginx = await asyncio.create_subprocess_exec(*command, stdout=DEVNULL, stderr=PIPE, cwd=folder)
     try:
         await _accepting(nginx, port)
         yield
     finally:
-        if nginx.returncode is None:
-            nginx.terminate()
-        await nginx.communicate()
+        await end_process(nginx)
 
 
 async def _accepting(nginx: asyncio.subprocess.Process, port: int) -> None:

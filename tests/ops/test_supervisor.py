@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.certificates import make_certificate
-from tests.support.processes import SERVER_COMMAND, serving_fleet
+from tests.support.processes import SERVER_COMMAND, end_process, serving_fleet
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, open_client, racing_players
 
@@ -51,8 +51,7 @@ async def served(redis_url: str) -> AsyncIterator[Served]:
         url = (await keeper.stdout.readline()).decode().strip()
     yield Served(url, keeper)
     if keeper.returncode is None:
-        keeper.terminate()
-        await keeper.communicate()
+        await end_process(keeper)
 
 
 async def test_players_race_whichever_worker_they_meet(served: Served) -> None:
@@ -125,5 +124,4 @@ async def test_workers_asked_for_in_the_environment_start_none_of_their_own_and_
             assert not Path(f"/proc/{worker}/task/{worker}/children").read_text()
             assert redis_url not in Path(f"/proc/{worker}/cmdline").read_text()
     finally:
-        keeper.terminate()
-        await keeper.communicate()
+        await end_process(keeper)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import random
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -279,7 +280,7 @@ async def test_the_program_stops_with_an_alarm_and_says_where_the_receipt_is(
         first = Client(url, Identity(), Create(options=QUICK), gives_up_after=1)
         hosting = asyncio.create_task(play_match(first, choose_greedy, random.Random(1), 0))
         command = [*CLIENT_COMMAND, "join", await first.entered(), "--server", url]
-        environment = {"XDG_DATA_HOME": str(tmp_path), "HOME": str(tmp_path)}
+        environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path), "HOME": str(tmp_path)}
         player = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment)
         async with asyncio.timeout(20):
             _, told = await player.communicate(b"sa\n" * 30)

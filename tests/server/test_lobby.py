@@ -159,7 +159,8 @@ def test_pages_show_every_room_once_those_with_a_free_seat_first() -> None:
 
 async def fairest(*words: str) -> tuple[int, str, str]:
     process = await asyncio.create_subprocess_exec(*CLIENT_COMMAND, *words, stdout=PIPE, stderr=PIPE)
-    out, errors = await process.communicate()
+    async with asyncio.timeout(30):
+        out, errors = await process.communicate()
     return process.returncode or 0, out.decode(), errors.decode()
 
 

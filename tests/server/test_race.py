@@ -27,7 +27,7 @@ from fairest_server.settings import Settings
 from fairest_server.store import keys
 from fairest_server.store.redis.connect import connect
 from tests.support.history import read_room, read_steps
-from tests.support.processes import SERVER_COMMAND, serving_fleet
+from tests.support.processes import SERVER_COMMAND, end_process, serving_fleet
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
 
@@ -120,8 +120,7 @@ async def two_processes(redis_url: str) -> AsyncIterator[tuple[str, str]]:
         yield urls[0], urls[1]
     finally:
         for server in servers:
-            server.terminate()
-            await server.communicate()
+            await end_process(server)
 
 
 async def test_the_same_with_the_players_on_two_processes(two_processes: tuple[str, str], redis_url: str) -> None:

@@ -32,7 +32,7 @@ from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.connect import connect
 from tests.support.appending import append_once
 from tests.support.history import read_room, read_steps
-from tests.support.processes import CLIENT_COMMAND
+from tests.support.processes import CLIENT_COMMAND, end_process
 from tests.support.races import KEY
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
@@ -175,7 +175,7 @@ async def client(url: str, home: Path, *arguments: str) -> AsyncIterator[Process
     finally:
         if process.returncode is None:
             process.kill()
-        await process.communicate()
+        await end_process(process)
 
 
 async def hear_from(process: Process) -> FromServer:

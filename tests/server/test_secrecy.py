@@ -20,7 +20,7 @@ from fairest_protocol.messages.from_server import Error, Refused
 from fairest_server.app import configure_logs
 from fairest_server.room.state import OpenRound, RoomState
 from tests.support.history import read_room
-from tests.support.processes import CLIENT_COMMAND, SERVER_COMMAND
+from tests.support.processes import CLIENT_COMMAND, SERVER_COMMAND, end_process
 from tests.support.wire_client import QUICK, WireClient, open_client, open_raw_client, racing_players
 
 
@@ -32,8 +32,7 @@ class Serving:
     process: asyncio.subprocess.Process
 
     async def log(self) -> str:
-        self.process.terminate()
-        _, told = await self.process.communicate()
+        _, told = await end_process(self.process)
         return told.decode()
 
 
@@ -46,8 +45,7 @@ async def serving(redis_url: str) -> AsyncIterator[Serving]:
         url = (await process.stdout.readline()).decode().strip()
     yield Serving(url, process)
     if process.returncode is None:
-        process.kill()
-        await process.communicate()
+        await end_process(process)
 
 
 def sealed_words(state: RoomState, upto: int) -> Iterator[str]:

@@ -10,7 +10,7 @@ import tempfile
 import time
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 import redis as plain_redis
@@ -18,6 +18,8 @@ import redis as plain_redis
 from fairest_server.store.redis.embedded import find_redis_server
 
 START_SECONDS = 20.0
+STOP_SECONDS = 10.0
+"""A server gives up waiting after 3.5 s, a supervisor after the time of its workers and one second more."""
 SERVER_COMMAND = (sys.executable, "-P", "-m", "fairest_server")
 """Starts a server; -P: nothing is imported from the folder that the tests stand in."""
 CLIENT_COMMAND = (sys.executable, "-P", "-m", "fairest_cli")
@@ -54,17 +56,34 @@ class Fleet:
         """kill -9."""
         process = self.processes.pop(url)
         process.kill()
-        await process.wait()
+        async with asyncio.timeout(STOP_SECONDS):
+            await process.wait()
 
     async def end(self, url: str) -> int:
         """SIGTERM; returns the exit code."""
         process = self.processes.pop(url)
         process.terminate()
-        return await process.wait()
+        async with asyncio.timeout(STOP_SECONDS):
+            return await process.wait()
 
     async def kill_all(self) -> None:
         for url in list(self.processes):
             await self.kill(url)
+
+
+async def end_process(process: asyncio.subprocess.Process) -> tuple[bytes, bytes]:
+    """End a process: SIGTERM, SIGKILL if it is still there after `STOP_SECONDS`; return what was left in its pipes.
+
+    Raises AssertionError when the process has ended and its pipes stay open, held by a process that it has started.
+    """
+    for end in (process.terminate, process.kill):
+        if process.returncode is None:
+            end()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOP_SECONDS):
+                written, errors = await process.communicate()
+                return written or b"", errors or b""
+    raise AssertionError(f"process {process.pid} has ended, and a process that it has started holds its pipes open")
 
 
 @asynccontextmanager
@@ -112,13 +131,13 @@ class RedisProcess:
         """kill -9."""
         assert self._process is not None
         self._process.kill()
-        self._process.wait()
+        self._process.wait(STOP_SECONDS)
 
     def end(self) -> None:
         """SIGTERM."""
         assert self._process is not None
         self._process.terminate()
-        self._process.wait()
+        self._process.wait(STOP_SECONDS)
 
     def freeze(self) -> None:
         """SIGSTOP."""
