@@ -1,4 +1,4 @@
-# Everything a developer or a newcomer types. Each target makes what it needs on a fresh machine.
+# The commands of the project. Each target installs its requirements first, on a fresh machine too.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,13 +17,13 @@ $(INSTALLED): pyproject.toml
 play: $(INSTALLED)  ## race a bot on this machine
 	@$(BIN)/fairest play
 
-test: $(INSTALLED)  ## the whole suite, on a real Redis that it starts itself
+test: $(INSTALLED)  ## run the whole suite, on a real Redis that it starts itself
 	@$(BIN)/pytest -n 4
 
-test-redis: $(INSTALLED)  ## what touches Redis, on another one: make test-redis REDIS=/usr/bin/redis-server
+test-redis: $(INSTALLED)  ## run the tests that touch Redis on another one: make test-redis REDIS=/usr/bin/redis-server
 	@$(BIN)/pytest -n 4 --redis=$(REDIS) tests/server tests/store
 
-check: $(INSTALLED)  ## format, lint, types, import contracts, structure, docs in step with the code
+check: $(INSTALLED)  ## check format, lint, types, import contracts, structure, docs in step with the code
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
@@ -31,19 +31,19 @@ check: $(INSTALLED)  ## format, lint, types, import contracts, structure, docs i
 	@$(BIN)/python .ci/structure.py --check
 	@$(BIN)/python docs/generate.py --check
 
-format: $(INSTALLED)  ## put the code into its form
+format: $(INSTALLED)  ## format the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-docs: $(INSTALLED)  ## write what in docs/ is made from the code
+docs: $(INSTALLED)  ## write the generated parts of docs/
 	@$(BIN)/python docs/generate.py
 
-screenshots: $(INSTALLED)  ## pictures of the client for the README, of a race that is always the same
+screenshots: $(INSTALLED)  ## draw the README's pictures of the client, from a race that is always the same
 	@$(BIN)/python docs/screenshots.py
 
-bench: $(INSTALLED)  ## every figure; ONLY=name for one
+bench: $(INSTALLED)  ## measure every figure; ONLY=name for one group
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	@$(BIN)/python -m benchmarks $(ONLY)
 
-clean:  ## remove what was installed here
+clean:  ## remove the installation
 	rm -rf $(VENV)
