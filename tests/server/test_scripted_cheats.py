@@ -16,8 +16,9 @@ from websockets.typing import Subprotocol
 from fairest_cli.bots.player import play_match
 from fairest_cli.bots.policies import choose_greedy
 from fairest_cli.model.round_check import Cheated
-from fairest_cli.session.connection import Connection, Rejected
+from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity
+from fairest_cli.session.websocket import Rejected
 from fairest_protocol.calculation.deal import SealedDeal, seal_deal
 from fairest_protocol.calculation.round import Ending, Outcome, Score
 from fairest_protocol.calculation.seal import commit_entropy, commit_secret, make_seed

@@ -28,7 +28,7 @@ from fairest_cli.records.receipt_check import BadReceipt, compare_receipt
 from fairest_cli.records.record_check import ASIDE, NOT_PROVED, WrongRecord, verify_record
 from fairest_cli.text import replay as replaying
 from fairest_cli.text import rule_cards as reference
-from fairest_cli.text.practice import HELP, answer, draw_practice, start_practice
+from fairest_cli.text.practice import HELP, answer, describe_practice, start_practice
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.record import BadRecord, Record
 from fairest_protocol.calculation.rules import find_variant
@@ -51,7 +51,7 @@ def practice(
         chosen_rules(variant, piles, redeals), _draw_seed() if seed is None else seed, shows_stock=open_stock
     )
     print(HELP)
-    print("\n".join(draw_practice(game)))
+    print("\n".join(describe_practice(game)))
     try:
         for line in _typed_lines():
             if line.strip().lower() in QUIT:
@@ -80,12 +80,12 @@ def replay(file: Annotated[Path, typer.Argument(help="The record of a match.")],
 
         open_face(AtReplay(record, file))
         return
-    print("\n".join(replaying.draw_heading(record)))
+    print("\n".join(replaying.describe_record(record)))
     if sys.stdin.isatty() and sys.stdout.isatty():
         _step_through(record, steps)
     else:
         for number in range(len(steps)):
-            print("\n".join(replaying.draw_step(record, steps, number)))
+            print("\n".join(replaying.describe_step(record, steps, number)))
 
 
 @app.command()
@@ -131,7 +131,7 @@ def rules(
     if variant is None and (piles, redeals, seed) != (None, None, None):
         raise typer.BadParameter("name a variant to see it with these piles, redeals or this seed")
     if variant is None:
-        print("\n".join(reference.list_variants()))
+        print("\n".join(reference.describe_variants()))
         return
     chosen = chosen_rules(variant, piles, redeals)
     given = None if seed is None else reference.read_seed(seed)
@@ -152,7 +152,7 @@ def deal(
 def _step_through(record: Record, steps: list[replaying.Step]) -> None:
     place: int | None = 0
     while place is not None and steps:
-        print("\n".join(replaying.draw_step(record, steps, place)))
+        print("\n".join(replaying.describe_step(record, steps, place)))
         try:
             place = replaying.next_place(input(f"{replaying.HELP} > "), place, len(steps) - 1)
         except ValueError as reason:

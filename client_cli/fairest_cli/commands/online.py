@@ -28,9 +28,10 @@ from fairest_cli.exit_codes import BROKEN_SEAL, FAULT, INTERRUPTED, USAGE
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.model.round_check import Cheated
 from fairest_cli.records.receipts import receipts_folder
-from fairest_cli.session.connection import EntryRequest, Rejected
+from fairest_cli.session.connection import EntryRequest
 from fairest_cli.session.identity import IdentityInUse
 from fairest_cli.session.local_server import ServerNotStarted
+from fairest_cli.session.websocket import Rejected
 from fairest_cli.text.lobby import LobbyUnavailable, describe_lobby, fetch_lobby
 from fairest_cli.text.run import let_bot_play, race, race_at_home, watch_room
 from fairest_cli.untrusted_text import as_json_line, clean

@@ -32,7 +32,7 @@ class Receipt:
         self._folder = folder
         self._file: IO[str] | None = None
 
-    def heard(self, message: Snapshot | View, server_url: str, key: bytes | None, at_ms: int) -> None:
+    def add_heard(self, message: Snapshot | View, server_url: str, key: bytes | None, at_ms: int) -> None:
         """Note what the server showed us. A spectator's view is nobody's race and is not kept."""
         if self.path is None and isinstance(message, Snapshot) and message.seat is not None:
             server = key.hex()[:8] if key else "unsigned"
@@ -41,7 +41,7 @@ class Receipt:
         if self.path is not None:
             self._write({"at_ms": at_ms, "heard": json.loads(encode(message))})
 
-    def said(self, message: Ready | Reveal | Play, at_ms: int) -> None:
+    def add_said(self, message: Ready | Reveal | Play, at_ms: int) -> None:
         """Note what we said."""
         if self.path is not None:
             self._write({"at_ms": at_ms, "said": json.loads(encode(message))})

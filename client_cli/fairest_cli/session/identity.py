@@ -1,7 +1,7 @@
-"""Who we are to a server: a token in a file that only its owner may read, one for each player on this machine.
+"""The players of this machine: one token for each, in a file that only its owner may read.
 
 Two terminals of one person are two players: a profile is locked while a client uses it, and the next client takes the
-next profile. A client that was killed frees its lock, so starting it again brings the same player back.
+next profile. The lock ends with the client's process, so a client that was killed comes back as the same player.
 """
 
 import fcntl
@@ -27,12 +27,14 @@ class IdentityInUse(Exception):
 
 
 class Identity:
-    """A player's token, the server's key, and the bond of the round under way, which must outlive a killed client.
+    """A player at one server: the token, the server's key, and the entropy commitment of the round under way.
 
-    Without a path nothing is stored: the player is gone with the client.
+    The commitment has to outlive a client that is killed, since the server holds us to it. Without a path nothing is
+    stored, and the player is gone with the client.
     """
 
     def __init__(self, path: Path | None = None) -> None:
+        """Raises OSError, and ValueError for a file that does not hold a player."""
         self._path = path
         self.token: str | None = None
         self.server_key: bytes | None = None
@@ -41,52 +43,55 @@ class Identity:
             stored = json.loads(path.read_text())
             self.token = stored.get("token")
             self.server_key = bytes.fromhex(stored["server_key"]) if stored.get("server_key") else None
-            self.entropy_commitment = _read_bond(stored.get("bond"))
+            self.entropy_commitment = _read_commitment(stored.get("bond"))
 
     def keep_token(self, token: str | None) -> None:
-        """Remember the token of a new player, or forget one that the server does not know."""
+        """Store the token of a new player, or with None, forget a token that the server does not know."""
         self.token = token
         self._store()
 
-    def keep_server_key(self, key: bytes) -> None:
-        """Remember the key that the server shows, to notice if it is another one next time."""
-        if key != self.server_key:
-            self.server_key = key
-            self._store()
+    def compare_key(self, key: bytes) -> str:
+        """Store the key that the server shows; return a warning if it had another one before, else nothing."""
+        known = self.server_key
+        if key == known:
+            return ""
+        self.server_key = key
+        self._store()
+        if known is None:
+            return ""
+        return f"Beware: this server signs with another key than when you were here last ({key.hex()[:16]})."
 
-    def keep_entropy_commitment(self, bond: EntropyCommitment) -> None:
-        """Remember what we are bound to, before anybody sees our hash, and before anybody sees our entropy."""
-        self.entropy_commitment = bond
+    def keep_entropy_commitment(self, entropy_commitment: EntropyCommitment) -> None:
+        """Store what we commit to. Call it before our hash is sent, and again before our entropy is sent."""
+        self.entropy_commitment = entropy_commitment
         self._store()
 
     def _store(self) -> None:
         if self._path is None:
             return
         server_key = self.server_key.hex() if self.server_key else None
-        bond = (
-            {name: _text(value) for name, value in asdict(self.entropy_commitment).items()}
-            if self.entropy_commitment
-            else None
-        )
+        known = self.entropy_commitment
+        bond = {name: _text(value) for name, value in asdict(known).items()} if known else None
+        # The file's key "bond" is older than the name of the class; players' files have it.
         write_private(self._path, json.dumps({"token": self.token, "server_key": server_key, "bond": bond}))
 
 
 @contextmanager
 def open_identity(server_url: str, name: str | None, folder: Path | None = None) -> Iterator[Identity]:
-    """The player of this name at this server; without a name, the first profile that no other client uses.
+    """Lock and yield the player of this name at this server; without a name, the first profile that is not in use.
 
     Raises `IdentityInUse` for a name that another client on this machine plays under.
     """
     address = urlsplit(server_url)
     server = re.sub(r"[^A-Za-z0-9.-]", "_", f"{address.hostname}_{address.port or address.scheme}")
-    place = (folder or user_data_path("fairest")) / "players" / server
-    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    players = (folder or user_data_path("fairest")) / "players" / server
+    players.mkdir(mode=0o700, parents=True, exist_ok=True)
     candidates = [f"name-{name.lower()}"] if name else [f"player-{number}" for number in range(1, MAX_PROFILES + 1)]
     for candidate in candidates:
-        lock = _lock(place / f"{candidate}.lock")
+        lock = _lock(players / f"{candidate}.lock")
         if lock is not None:
             with lock:
-                yield Identity(place / f"{candidate}.json")
+                yield Identity(players / f"{candidate}.json")
             return
     raise IdentityInUse(f"{name or 'every profile'} is in use by another fairest on this machine")
 
@@ -95,7 +100,7 @@ def _text(value: object) -> object:
     return value.hex() if isinstance(value, bytes) else value
 
 
-def _read_bond(stored: dict[str, Any] | None) -> EntropyCommitment | None:
+def _read_commitment(stored: dict[str, Any] | None) -> EntropyCommitment | None:
     if stored is None:
         return None
     read: dict[str, Any] = {
@@ -105,6 +110,7 @@ def _read_bond(stored: dict[str, Any] | None) -> EntropyCommitment | None:
 
 
 def _lock(path: Path) -> IO[str] | None:
+    """Return the locked file, or None if another process holds the lock. Closing the file releases it."""
     file = path.open("w")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

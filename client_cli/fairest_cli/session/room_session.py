@@ -1,4 +1,8 @@
-"""One stay in a room, as a player or a spectator: the connection, and what came of it. Screens draw from it."""
+"""One stay in a room, as a player or a spectator, under the text client, the full screen and the bots.
+
+The session follows the connection's updates, asks for the record once when a match is over, and saves it. Whatever it
+asked is forgotten when the connection is lost, since the request may be lost with it, and asked again on the next one.
+"""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -17,79 +21,112 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import Left, MatchRecord, View
 from fairest_protocol.value import replace
 
-Show = Callable[[KnownRoom, Update], Awaitable[None]]
-"""Told of each change: what we knew before, and what changed."""
+OnUpdate = Callable[[KnownRoom, Update], Awaitable[None]]
+"""Called with each update, and with the model before it."""
 
 
 def now_ms() -> int:
-    """Our own clock."""
+    """Return the time of this machine's clock, in milliseconds since the epoch."""
     return int(time.time() * 1000)
 
 
 class RoomSession:
-    """A way into a room and the room as it is shown to us.
+    """A connection, and what became of the room it is in.
 
-    `finished` is what we knew at the end of the last round, until the next one starts; a new round may be open by then.
-    `record` is that of the match, once it is over. `way_back` follows the invitation for a player who goes; without it,
-    there is no way back.
+    `finished` is the model at the end of the last round until the next round starts; the room may have opened that one
+    already. `match_record` is the record of the match that is over, as the server sent it; `record` and `record_path`
+    are there once it was saved, and `problem` says why the record or the receipt could not be saved. `way_back` are the
+    options to type behind the invitation to come back to the seat; None for a viewer without a way back.
     """
 
     def __init__(
-        self, connection: Connection, *, way_back: str | None = None, clock: Callable[[], int] = now_ms
+        self,
+        connection: Connection,
+        *,
+        way_back: str | None = None,
+        clock: Callable[[], int] = now_ms,
+        asks_record: bool = True,
+        saves_record: bool = True,
+        ends_with_record: bool = False,
     ) -> None:
+        """`clock` returns milliseconds. With `ends_with_record`, `run` returns when the record has arrived."""
         self.way_back = way_back
         self.clock = clock
         self.finished: KnownRoom | None = None
         self.progress = Progress()
+        self.match_record: MatchRecord | None = None
         self.record: Record | None = None
         self.record_path: Path | None = None
         self.problem = ""
         self._connection = connection
+        self._asks_record = asks_record
+        self._saves_record = saves_record
+        self._ends_with_record = ends_with_record
         self._has_asked_record = False
+        self._asked_ready: bytes | None = None
+        """The round for which we have reported that we are ready, on the present socket."""
 
     @property
     def model(self) -> KnownRoom:
-        """What we know now."""
+        """What we know of the room now."""
         return self._connection.model
 
     @property
     def is_spectator(self) -> bool:
-        """Whether we only watch."""
+        """Whether we are in the room without a seat."""
         return self.model.scene is not None and self.model.seat is None
 
     @property
     def is_racing(self) -> bool:
-        """Whether our race is on, so that going away could cost something."""
+        """Whether our race is on, so that leaving could lose it."""
         own = self.model.own
         return self.model.phase is Phase.RACING and own is not None and not own.has_stopped
 
     @property
     def may_play(self) -> bool:
-        """Whether a key press may become a move: the race is on for us, and the server is there to hear of it."""
+        """Whether a key press may become a move: our race is on, and the server is connected."""
         return self.is_racing and self.model.status is ConnectionStatus.CONNECTED
 
     @property
+    def is_ready_wanted(self) -> bool:
+        """Whether the room waits for us to get ready, and we have not reported it on this socket."""
+        scene, own = self.model.scene, self.model.own
+        is_open = scene is not None and scene.phase is Phase.READY and scene.round != self._asked_ready
+        return is_open and own is not None and own.entropy_hash is None
+
+    @property
     def receipt_path(self) -> Path | None:
-        """Where our receipt of this room is kept, if one is."""
+        """The file with our receipt of this room, if there is one."""
         return self._connection.receipt.path if self._connection.receipt else None
 
-    async def run(self, show: Show) -> None:
-        """Follow the room until there is no more of it for us. Raises `Rejected` and `Cheated`; safe to cancel."""
+    @property
+    def receipt_problem(self) -> str:
+        """Why the receipt could not be written, empty if it could."""
+        return self._connection.receipt.problem if self._connection.receipt else ""
+
+    async def run(self, on_update: OnUpdate) -> None:
+        """Follow the room until we have left it or it is closed, and call `on_update` with each update.
+
+        Raises `Rejected` and `Cheated`. Safe to cancel: the seat waits for us.
+        """
         before = self.model
         async with aclosing(self._connection.updates()) as updates:
             async for update in updates:
-                await self._note(before, update)
-                await show(before, update)
+                await self._take(before, update)
+                await on_update(before, update)
                 before = update.model
                 if isinstance(update.message, Left) or update.model.phase is Phase.CLOSED:
                     return
+                if self._ends_with_record and isinstance(update.message, MatchRecord):
+                    return
 
     async def play(self, move: Move) -> None:
-        """Make a move; it stands in the model at once, as sent."""
+        """Make a move. It is in the model at once, among the moves that are sent and not answered."""
         await self._connection.play(move)
 
     async def get_ready(self) -> None:
-        """Say that we are ready."""
+        """Report that we are ready."""
+        self._asked_ready = self.model.scene.round if self.model.scene else None
         await self._connection.get_ready()
 
     async def ask_rematch(self) -> None:
@@ -97,51 +134,57 @@ class RoomSession:
         await self._connection.ask_rematch()
 
     async def leave(self) -> None:
-        """Give our place up; in a race that is resigning."""
+        """Give up our seat; in a race, that is resigning."""
         await self._connection.leave()
 
-    async def _note(self, before: KnownRoom, update: Update) -> None:
+    async def _take(self, before: KnownRoom, update: Update) -> None:
+        """Bring the session's own state up to date, and ask for the record when a match is over."""
         model, message = update.model, update.message
         if model.status is ConnectionStatus.LOST:
-            # What was said last may be lost with the connection; it is said again on the next one.
-            self._has_asked_record = False
+            # The last requests may be lost with the connection; they are sent again on the next one.
+            self._has_asked_record, self._asked_ready = False, None
             return
         if isinstance(message, View):
-            ended = at_the_end(before, model, message, self.clock())
+            ended = model_at_round_end(before, model, message, self.clock())
             self.finished = ended or self.finished
             if any(isinstance(entry, entries.Started) for entry in message.entries) and ended is None:
-                self.finished, self.record, self.record_path, self.problem = None, None, None, ""
+                self.finished, self.match_record = None, None
+                self.record, self.record_path, self.problem = None, None, ""
         if model.phase is Phase.FINISHED and self.finished is None:
             self.finished = model
         self.progress = self.progress.after(self.finished or model, self.clock())
         if isinstance(message, MatchRecord):
-            self._keep(message)
+            self.match_record = message
+            if self._saves_record:
+                self._save_record(message)
         is_over = model.phase is Phase.FINISHED and model.scene is not None and model.scene.match_is_over
-        if is_over and not self._has_asked_record:
+        if is_over and self._asks_record and not self._has_asked_record:
             self._has_asked_record = True
             await self._connection.ask_record()
         elif not is_over:
             self._has_asked_record = False
 
-    def _keep(self, message: MatchRecord) -> None:
+    def _save_record(self, message: MatchRecord) -> None:
         try:
             self.record_path = save_record(message)
             self.record = load_record(self.record_path)
         except (BadRecord, OSError) as reason:
-            self.problem = f"The record could not be kept: {clean(str(reason))}"
-        receipt = self._connection.receipt
-        if receipt is not None and receipt.problem:
-            self.problem = receipt.problem
+            self.problem = f"The record could not be saved: {clean(str(reason))}"
+        self.problem = self.receipt_problem or self.problem
 
 
-def at_the_end(before: KnownRoom, model: KnownRoom, view: View, at_ms: int) -> KnownRoom | None:
-    """What was known when a round ended in this view. The next round may be opened in the same one."""
+def model_at_round_end(before: KnownRoom, model: KnownRoom, view: View, at_ms: int) -> KnownRoom | None:
+    """Return what was known when the round ended that ends in `view`, None if none does.
+
+    `before` and `model` are the models before and after the view, which may hold the opening of the next round too:
+    then the entries up to the end are folded once more.
+    """
     kinds = [type(entry) for entry in view.entries]
     if entries.RoundFinished not in kinds:
         return None
     place = kinds.index(entries.RoundFinished)
     if entries.RoundOpened not in kinds[place:]:
         return model
-    # The connection has compared the moves with what we sent; here they are only folded.
-    folded = replace(before, seal_check=replace(before.seal_check, logs=None))
-    return folded.after(view.model_copy(update={"entries": view.entries[: place + 1]}), at_ms)
+    # The connection has compared our moves with those that we sent; without the entries by seat, that is skipped here.
+    unchecked = replace(before, seal_check=replace(before.seal_check, logs=None))
+    return unchecked.after(view.model_copy(update={"entries": view.entries[: place + 1]}), at_ms)

@@ -38,7 +38,7 @@ def card_name(card: Card) -> str:
     return f"{rank_name(rank(card))} of {SUIT_NAMES[card[1].upper()]}"
 
 
-def draw_board(board: Board) -> Iterator[str]:
+def describe_board(board: Board) -> Iterator[str]:
     """Foundations with the rank that each needs next, waste piles, turned card and stock.
 
     A foundation shows its whole sequence, in brackets what is still to come.
@@ -48,7 +48,7 @@ def draw_board(board: Board) -> Iterator[str]:
         needs = "complete" if wanted is None else f"needs {rank_name(wanted)}"
         yield row_head(digit, f"by {foundation.step:+d}  {needs}") + _sequence(foundation, len(cards))
     for letter, pile in zip(PILE_LETTERS, board.piles, strict=False):
-        yield from draw_cards(row_head(letter, _count(len(pile))), pile)
+        yield from describe_cards(row_head(letter, _count(len(pile))), pile)
     if board.turned is not None:
         name = rank_name(rank(board.turned))
         yield row_head("s", "the turned card") + f"{name}   ({card_name(board.turned)}; {_stock(board)})"
@@ -63,23 +63,23 @@ def row_head(mark: str, label: str) -> str:
     return f"  {mark}  {label:<18} | "
 
 
-def draw_cards(head: str, cards: Sequence[Card]) -> Iterator[str]:
+def describe_cards(head: str, cards: Sequence[Card]) -> Iterator[str]:
     """A row of cards, going on under its own column where a small terminal ends."""
     indent = f"{'':{len(head) - 2}}| "
     yield from wrap(ranks(cards) or "-", COLUMNS, initial_indent=head, subsequent_indent=indent)
 
 
-def draw_result(outcome: Outcome, names: Sequence[str]) -> Iterator[str]:
+def describe_result(outcome: Outcome, names: Sequence[str]) -> Iterator[str]:
     """Who won a round, and each player's count."""
     if outcome.winner is None:
         yield "A draw."
     else:
         yield f"{clean(names[outcome.winner])} wins."
     for name, score in zip(names, outcome.scores, strict=True):
-        yield from draw_score(name, score)
+        yield from describe_score(name, score)
 
 
-def draw_score(name: str, score: Score) -> Iterator[str]:
+def describe_score(name: str, score: Score) -> Iterator[str]:
     """What one player has to show for a round."""
     near = ", a near miss" if score.is_near_miss else ""
     yield f"  {clean(name)}: {score.placed} of {score.goal} cards{near}; {ENDINGS[score.ending]}"

@@ -1,182 +1,150 @@
-"""A person at a keyboard, or a program behind a pipe, in a room: what is typed is done, what happens is told."""
+"""A player or spectator who types lines: a person at a keyboard, or a program behind a pipe."""
 
 import asyncio
 import time
 from collections.abc import Callable, Iterator
-from contextlib import aclosing
-from pathlib import Path
 
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
-from fairest_cli.records.files import save_record
-from fairest_cli.session.connection import Connection, Update
+from fairest_cli.session.connection import Update
+from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.keyboard import typed_lines
-from fairest_cli.text.narration import HELP, describe_time_left, describe_way_back, draw
+from fairest_cli.text.narration import HELP, describe_boards, describe_time_left, describe_way_back
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.moves import MOVES, STOP
-from fairest_protocol.calculation.record import BadRecord
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.from_server import Left, MatchRecord
+from fairest_protocol.messages.from_server import MatchRecord
 
-Tell = Callable[[KnownRoom, Update], Iterator[str]]
+DescribeUpdate = Callable[[KnownRoom, Update], Iterator[str]]
+"""The lines to print for an update, given the model before it."""
 
 
-class Player:
-    """One viewer of a room, seated or not, with standard input for its hands.
+class LinePlayer:
+    """One viewer of a room, with a seat or without, who plays by standard input.
 
-    A person gets ready with Enter and stays after a match, for another one. A pipe is ready at once, its moves wait
-    for the start and for one another, its end means `stop` in this round and any other, and the end of the match is
-    its end. `write` gets each line to show, `note` each line that is for people only. `way_back` follows the invitation
-    to the room where a player who goes is told how to come back; without it, there is no way back.
+    A person gets ready with Enter, and may stay after a match for another one. A pipe gets ready at once; each line
+    waits until a move may be sent. The end of the pipe stops our race, in this round and in every further one, and the
+    record of the match ends the player: open the session of a pipe with `ends_with_record`.
+
+    `print_line` prints the lines of `describe_update`; `print_hint` prints a line that is for people only.
     """
 
     def __init__(
         self,
-        connection: Connection,
-        tell: Tell,
-        write: Callable[[str], None],
-        note: Callable[[str], None],
+        session: RoomSession,
+        describe_update: DescribeUpdate,
+        print_line: Callable[[str], None],
+        print_hint: Callable[[str], None],
         *,
         is_person: bool,
-        way_back: str | None = None,
     ) -> None:
-        self.record_path: Path | None = None
-        self._connection = connection
-        self._tell = tell
-        self._write = write
-        self._note = note
+        self._session = session
+        self._describe_update = describe_update
+        self._print_line = print_line
+        self._print_hint = print_hint
         self._is_person = is_person
-        self._way_back = way_back
         self._may_type = asyncio.Event()
-        self._ended = asyncio.Event()
-        self._asked_record = False
-        self._asked_ready: bytes | None = None
+        self._prompted_round: bytes | None = None
 
     async def run(self) -> None:
-        """Play or watch until the match is over, or we leave. Raises `Rejected`; when cancelled, the seat waits."""
-        watching = asyncio.create_task(self._watch())
-        typing = asyncio.create_task(self._obey())
-        ended = asyncio.create_task(self._ended.wait())
-        tasks = {watching, typing, ended}
+        """Play or watch until the room ends for us. Raises `Rejected` and `Cheated`; when cancelled, the seat waits."""
+        following = asyncio.create_task(self._session.run(self._on_update))
+        typing = asyncio.create_task(self._obey_lines())
         try:
-            while not (watching.done() or ended.done()):
-                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
-                    task.result()
-                if typing.done():
-                    tasks.discard(typing)
+            done, _ = await asyncio.wait((following, typing), return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
         finally:
-            self._say_how_to_come_back()
-            for task in (watching, typing, ended):
-                task.cancel()
-            await asyncio.gather(watching, typing, ended, return_exceptions=True)
+            if self._is_person and self._session.way_back is not None:
+                for line in describe_way_back(self._session.model, self._session.way_back):
+                    self._print_hint(line)
+            following.cancel()
+            typing.cancel()
+            await asyncio.gather(following, typing, return_exceptions=True)
 
-    def _say_how_to_come_back(self) -> None:
-        if self._is_person and self._way_back is not None:
-            for line in describe_way_back(self._connection.model, self._way_back):
-                self._note(line)
-
-    async def _watch(self) -> None:
-        before = self._connection.model
-        async with aclosing(self._connection.updates()) as updates:
-            async for update in updates:
-                for line in self._tell(before, update):
-                    self._write(line)
-                before = update.model
-                if update.model.status is ConnectionStatus.LOST:
-                    # What was said last may be lost with the connection; it is said again on the next one.
-                    self._asked_ready, self._asked_record = None, False
-                    continue
-                if isinstance(update.message, MatchRecord):
-                    self._keep(update.message)
-                if isinstance(update.message, Left):
-                    return
-                await self._attend(update.model)
-
-    async def _attend(self, model: KnownRoom) -> None:
-        """Do what needs no typing, and see whether typing makes sense."""
-        scene, own = model.scene, model.own
-        if scene is None:
+    async def _on_update(self, before: KnownRoom, update: Update) -> None:
+        for line in self._describe_update(before, update):
+            self._print_line(line)
+        if update.model.status is ConnectionStatus.LOST:
+            self._prompted_round = None
             return
-        if own and scene.phase is Phase.READY and not own.entropy_hash and scene.round != self._asked_ready:
-            self._asked_ready = scene.round
-            if self._is_person:
-                self._note("Press Enter when you are ready. Type help for how to play.")
-            else:
-                await self._connection.get_ready()
-        if scene.phase is Phase.FINISHED and scene.match_is_over and not self._asked_record:
-            self._asked_record = True
-            await self._connection.ask_record()
-        if scene.phase is not Phase.FINISHED:
-            self._asked_record = False
-        if scene.phase is Phase.CLOSED:
-            self._ended.set()
-        if self._is_person or model.may_move:
+        if isinstance(update.message, MatchRecord):
+            self._print_files()
+        if update.model.scene is None:
+            return
+        await self._get_ready(update.model)
+        if self._is_person or update.model.may_move:
             self._may_type.set()
         else:
             self._may_type.clear()
 
-    def _keep(self, message: MatchRecord) -> None:
-        try:
-            self.record_path = save_record(message)
-            self._note(f"The record is at {self.record_path}")
-        except (BadRecord, OSError) as reason:
-            self._note(f"The record could not be kept: {clean(str(reason))}")
-        receipt = self._connection.receipt
-        if receipt is not None and receipt.path is not None:
-            self._note(receipt.problem or f"Your receipt is at {receipt.path}")
+    async def _get_ready(self, model: KnownRoom) -> None:
+        """Report that a pipe is ready; prompt a person to, once in a round and again after a drop."""
+        if not self._session.is_ready_wanted or model.scene is None:
+            return
         if not self._is_person:
-            self._ended.set()
-        elif self._connection.model.own:
-            self._note("Type rematch to race again, or leave.")
+            await self._session.get_ready()
+        elif model.scene.round != self._prompted_round:
+            self._prompted_round = model.scene.round
+            self._print_hint("Press Enter when you are ready. Type help for how to play.")
 
-    async def _obey(self) -> None:
+    def _print_files(self) -> None:
+        """Print where the record and the receipt are."""
+        session = self._session
+        if session.record_path is not None:
+            self._print_hint(f"The record is at {session.record_path}")
+        elif session.problem != session.receipt_problem:
+            self._print_hint(session.problem)
+        if session.receipt_path is not None:
+            self._print_hint(session.receipt_problem or f"Your receipt is at {session.receipt_path}")
+        if self._is_person and session.model.own:
+            self._print_hint("Type rematch to race again, or leave.")
+
+    async def _obey_lines(self) -> None:
         async for line in typed_lines():
             await self._may_type.wait()
-            await self._do(line)
-        if self._is_person:
-            self._ended.set()
-            return
-        while True:
+            await self._obey(line)
+        # At the end of the input a person leaves the seat waiting; a program has no more moves to make.
+        while not self._is_person:
             await self._may_type.wait()
             self._may_type.clear()
-            await self._connection.play(STOP)
+            await self._session.play(STOP)
 
-    async def _do(self, line: str) -> None:
-        model, word = self._connection.model, line.lower().replace(" ", "")
+    async def _obey(self, line: str) -> None:
+        model, word = self._session.model, line.lower().replace(" ", "")
         move = MOVES.get(word)
-        if move is not None and model.own is None:
-            self._note("You are watching: only players move.")
-        elif move is not None:
+        if move is None:
+            await self._obey_word(model, word, line)
+        elif model.own is None:
+            self._print_hint("You are watching: only players move.")
+        else:
             if not self._is_person:
                 self._may_type.clear()
-            await self._connection.play(move)
-        else:
-            await self._hear_word(model, word, line)
+            await self._session.play(move)
 
-    async def _hear_word(self, model: KnownRoom, word: str, line: str) -> None:
+    async def _obey_word(self, model: KnownRoom, word: str, line: str) -> None:
         match word:
             case "" | "ready" if model.phase is Phase.READY:
-                await self._connection.get_ready()
+                await self._session.get_ready()
             case "rematch":
-                await self._connection.ask_rematch()
+                await self._session.ask_rematch()
             case "leave" | "quit" | "q":
-                await self._leave(model)
+                await self._leave()
             case "" | "board":
-                for text in draw(model):
-                    self._note(text)
+                for text in describe_boards(model):
+                    self._print_hint(text)
             case "time":
-                self._note(describe_time_left(model, int(time.time() * 1000)))
+                self._print_hint(describe_time_left(model, int(time.time() * 1000)))
             case "words":
-                self._note(" ".join(model.seal_check.check_words) or "There are no check words before the deal.")
+                self._print_hint(" ".join(model.seal_check.check_words) or "There are no check words before the deal.")
             case "ready":
-                self._note("There is nothing to get ready for right now.")
+                self._print_hint("There is nothing to get ready for right now.")
             case "help" | "?":
-                self._note(HELP)
+                self._print_hint(HELP)
             case _:
-                self._note(f"{clean(line)[:40]!r} is no move and no word that is known here; type help.")
+                self._print_hint(f"{clean(line)[:40]!r} is not a move or a word of this program; type help.")
 
-    async def _leave(self, model: KnownRoom) -> None:
-        if model.phase is Phase.RACING and model.own and not model.own.has_stopped:
-            self._note("Leaving now is resigning. Type resign to do that, or stop to keep what you have placed.")
+    async def _leave(self) -> None:
+        if self._session.is_racing:
+            self._print_hint("Leaving now is resigning. Type resign to do that, or stop to keep what you have placed.")
             return
-        await self._connection.leave()
+        await self._session.leave()

@@ -7,7 +7,7 @@ from typing import Final
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.model.seal_check import describe_proof
 from fairest_cli.session.connection import Update
-from fairest_cli.text.board_text import COLUMNS, draw_board, draw_result, format_time
+from fairest_cli.text.board_text import COLUMNS, describe_board, describe_result, format_time
 from fairest_cli.untrusted_text import as_json_line, clean
 from fairest_protocol.calculation.cards import rank, rank_name
 from fairest_protocol.calculation.moves import REDEAL
@@ -43,7 +43,7 @@ def as_json_lines(before: KnownRoom, update: Update) -> Iterator[str]:  # noqa: 
         yield as_json_line(message)
 
 
-def tell(before: KnownRoom, update: Update) -> Iterator[str]:
+def describe_update(before: KnownRoom, update: Update) -> Iterator[str]:
     """What a person wants to read about this change: the news, and the boards if they look different now.
 
     The result of a round stands below the boards.
@@ -53,10 +53,10 @@ def tell(before: KnownRoom, update: Update) -> Iterator[str]:
     draws = isinstance(message, Snapshot) or any(_changes_drawing(update.model, entry) for entry in shown)
     is_over = any(isinstance(entry, entries.RoundFinished) for entry in shown)
     if draws and is_over:
-        yield from draw(update.model)
+        yield from describe_boards(update.model)
     yield from describe_changes(before, update)
     if draws and not is_over:
-        yield from draw(update.model)
+        yield from describe_boards(update.model)
 
 
 def describe_changes(before: KnownRoom, update: Update) -> Iterator[str]:
@@ -84,7 +84,7 @@ def describe_changes(before: KnownRoom, update: Update) -> Iterator[str]:
             pass
 
 
-def draw(model: KnownRoom) -> Iterator[str]:
+def describe_boards(model: KnownRoom) -> Iterator[str]:
     """The boards that this viewer looks at: a player's own, both for a spectator."""
     scene = model.scene
     if scene is None or scene.phase not in (Phase.RACING, Phase.FINISHED):
@@ -94,7 +94,7 @@ def draw(model: KnownRoom) -> Iterator[str]:
         if board is not None:
             yield ""
             yield f"{_name(model, number)}: {board.placed} of {board.goal} cards"
-            yield from draw_board(board)
+            yield from describe_board(board)
 
 
 def describe_time_left(model: KnownRoom, now_ms: int) -> str:
@@ -212,7 +212,7 @@ def _describe_entry(before: KnownRoom, model: KnownRoom, entry: Entry) -> Iterat
 def _describe_finished(model: KnownRoom, entry: entries.RoundFinished) -> Iterator[str]:
     yield ""
     yield f"The round is over after {format_time(entry.duration_ms / 1000)}."
-    yield from draw_result(entry.outcome, [_name(model, 0), _name(model, 1)])
+    yield from describe_result(entry.outcome, [_name(model, 0), _name(model, 1)])
     yield from describe_proof(model.seal_check)
     if model.scene and model.scene.options.best_of > 1:
         state = "The match is over:" if entry.match_is_over else "The match stands at"

@@ -6,7 +6,7 @@ A practice game is a value. `answer` takes a typed line and returns the game aft
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from fairest_cli.text.board_text import draw_board, draw_cards, draw_score, row_head
+from fairest_cli.text.board_text import describe_board, describe_cards, describe_score, row_head
 from fairest_cli.text.rule_cards import read_seed
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.deal import make_deal
@@ -79,19 +79,21 @@ def answer(practice: Practice, line: str, draw_seed: Callable[[], str]) -> tuple
             return practice, iter([f"{clean(line)[:40]!r} is no move and no word that is known here; type help."])
 
 
-def draw_practice(practice: Practice) -> Iterator[str]:
+def describe_practice(practice: Practice) -> Iterator[str]:
     """The board, the stock if it is open, and the result once there is one."""
     board = practice.player.board
     yield ""
     yield f"{practice.rules.name}, seed {clean(practice.seed)}: {board.placed} of {board.goal} cards"
-    yield from draw_board(board)
+    yield from describe_board(board)
     if practice.shows_stock:
         turn = practice.player.turn
         order = practice.race.deal.orders[turn.pass_number]
-        yield from draw_cards(row_head(" ", "still to come"), [order[position] for position in practice.player.ahead])
+        yield from describe_cards(
+            row_head(" ", "still to come"), [order[position] for position in practice.player.ahead]
+        )
     if practice.race.is_over:
         yield "You placed every card." if board.is_won else "The game is over."
-        yield from draw_score("you", practice.race.outcome().scores[0])
+        yield from describe_score("you", practice.race.outcome().scores[0])
 
 
 def _play(practice: Practice, move: Move) -> tuple[Practice, Iterator[str]]:
@@ -104,4 +106,4 @@ def _play(practice: Practice, move: Move) -> tuple[Practice, Iterator[str]]:
 
 
 def _show(practice: Practice) -> tuple[Practice, Iterator[str]]:
-    return practice, draw_practice(practice)
+    return practice, describe_practice(practice)

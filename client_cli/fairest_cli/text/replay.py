@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from fairest_cli.text.board_text import draw_board, draw_result, format_time
+from fairest_cli.text.board_text import describe_board, describe_result, format_time
 from fairest_cli.text.rule_cards import describe_counts
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.record import Record, RecordedMove, RecordedStop
@@ -30,7 +30,7 @@ def all_steps(record: Record) -> list[Step]:
     ]
 
 
-def draw_heading(record: Record) -> Iterator[str]:
+def describe_record(record: Record) -> Iterator[str]:
     """What the record is about."""
     names = " against ".join(clean(name) for name in record.names)
     ties = ", direct plays break a tie" if record.direct_breaks_ties else ""
@@ -38,19 +38,19 @@ def draw_heading(record: Record) -> Iterator[str]:
     yield f"{record.rules.name}: {describe_counts(record.rules)}; best of {record.best_of}{ties}"
 
 
-def draw_step(record: Record, steps: list[Step], place: int) -> Iterator[str]:
+def describe_step(record: Record, steps: list[Step], place: int) -> Iterator[str]:
     """What happened at this step, and the board of the seat that it happened to."""
     step = steps[place]
     seats = range(len(step.race.racers))
-    yield f"-- step {place} of {len(steps) - 1}, round {step.round_number + 1}: {describe_step(record, step)}"
+    yield f"-- step {place} of {len(steps) - 1}, round {step.round_number + 1}: {describe_event(record, step)}"
     if isinstance(step.event, RecordedMove):
         seats = range(step.event.seat, step.event.seat + 1)
     for seat in seats:
         board = step.race.racers[seat].board
         yield f"{clean(record.names[seat])}: {board.placed} of {board.goal} cards"
-        yield from draw_board(board)
+        yield from describe_board(board)
     if step.race.is_over:
-        yield from draw_result(step.race.outcome(), record.names)
+        yield from describe_result(step.race.outcome(), record.names)
 
 
 def next_place(command: str, place: int, last: int) -> int | None:
@@ -70,7 +70,7 @@ def next_place(command: str, place: int, last: int) -> int | None:
             raise ValueError(f"{clean(other)!r} is none of these.")
 
 
-def describe_step(record: Record, step: Step) -> str:
+def describe_event(record: Record, step: Step) -> str:
     """What happened at a step, and when."""
     event = step.event
     if event is None:

@@ -22,7 +22,7 @@ def read_seed(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()
 
 
-def list_variants() -> Iterator[str]:
+def describe_variants() -> Iterator[str]:
     """One line for each variant."""
     for name, variant in VARIANTS.items():
         yield f"{name:<11} {variant.title:<26} {describe_counts(variant.rules)}"

@@ -1,4 +1,4 @@
-"""One session each: a player in a room, a spectator, a bot, a race at home. They put the client's parts together."""
+"""The sessions of the text client: a player or a spectator in a room, a bot in a room, and a race at home."""
 
 import random
 import sys
@@ -9,71 +9,76 @@ from fairest_cli.bots.policies import Policy
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.records.files import save_record
 from fairest_cli.session.connection import Connection, EntryRequest, Update
-from fairest_cli.session.identity import Identity
-from fairest_cli.session.open import MAX_ATTEMPTS, open_guest_seat, open_seat, open_view
-from fairest_cli.text.board_text import draw_result
-from fairest_cli.text.line_player import Player
-from fairest_cli.text.narration import as_json_lines, describe_changes, draw, tell
+from fairest_cli.session.open import open_guest_seat, open_seat, open_view
+from fairest_cli.session.room_session import RoomSession
+from fairest_cli.text.board_text import describe_result
+from fairest_cli.text.line_player import LinePlayer
+from fairest_cli.text.narration import as_json_lines, describe_boards, describe_changes, describe_update
 from fairest_protocol.calculation.record_parser import read_record
 from fairest_protocol.messages.options import RoomOptions
 
 
-async def race(server: str, name: str | None, request: EntryRequest, as_json: bool) -> None:
-    """A person, or a pipe, in a seat of a room. Raises `Rejected`, `IdentityInUse`; when cancelled, the seat waits."""
-    with open_seat(server, name, request) as connection:
-        await _sit(connection, as_json, way_back=f" --name {name}" if name else "")
+async def race(server: str, name: str | None, entry_request: EntryRequest, as_json: bool) -> None:
+    """Race from a seat of a room, by a keyboard or a pipe.
+
+    Raises `Rejected`, `IdentityInUse` and `Cheated`; when cancelled, the seat waits.
+    """
+    with open_seat(server, name, entry_request) as connection:
+        await _follow(connection, as_json, way_back=f" --name {name}" if name else "")
 
 
-async def watch_room(server: str, request: EntryRequest, as_json: bool) -> None:
-    """A spectator of a room. Raises `Rejected`."""
-    await _sit(open_view(server, request), as_json)
+async def watch_room(server: str, entry_request: EntryRequest, as_json: bool) -> None:
+    """Watch a room as a spectator. Raises `Rejected` and `Cheated`."""
+    await _follow(open_view(server, entry_request), as_json)
 
 
-async def let_bot_play(server: str, request: EntryRequest, policy: Policy, pace_seconds: float) -> None:
-    """A bot in a seat of a room, until the match is over; then the results. Raises `Rejected`."""
-    connection = Connection(server, Identity(), request, gives_up_after=MAX_ATTEMPTS)
-    record = await play_match(connection, policy, random.Random(), pace_seconds)
+async def let_bot_play(server: str, entry_request: EntryRequest, policy: Policy, pace_seconds: float) -> None:
+    """Let a bot play in a seat of a room until the match is over, and print the results.
+
+    `pace_seconds` is the mean time that the bot thinks about a move. Raises `Rejected` and `Cheated`.
+    """
+    record = await play_match(open_view(server, entry_request), policy, random.Random(), pace_seconds)
     if record is not None:
         played = read_record(record.lines)
         for number, finished in enumerate(played.rounds, 1):
             if finished.outcome is not None:
                 print(f"Round {number}:")
-                print("\n".join(draw_result(finished.outcome, played.names)))
+                print("\n".join(describe_result(finished.outcome, played.names)))
 
 
 async def race_at_home(policy: Policy, options: RoomOptions, *, is_person: bool) -> None:
-    """A race against a house bot on a server of our own, or of two bots. Raises `ServerNotStarted`.
+    """Race against a house bot on a server of our own; without a person, let two bots race.
 
-    The house bot opens the room; then the person, or the other bot, comes in.
+    The house bot opens the room; then the person or the other bot joins it. Raises `ServerNotStarted`.
     """
     pace_seconds = HOUSE_PACE_SECONDS if is_person else 0
     async with house_room(policy, options, pace_seconds, rematches=is_person) as (url, room):
         guest = open_guest_seat(url, room, is_person=is_person)
         if is_person:
-            await _sit(guest, as_json=False)
+            await _follow(guest, as_json=False)
         else:
             await _race_bots(guest, policy)
 
 
-async def _sit(connection: Connection, as_json: bool, way_back: str | None = None) -> None:
-    notes = sys.stderr if as_json else sys.stdout
-    player = Player(
-        connection,
-        tell=as_json_lines if as_json else tell,
-        write=lambda line: print(line, flush=True),
-        note=lambda line: print(line, file=notes, flush=True),
-        is_person=sys.stdin.isatty(),
-        way_back=way_back,
+async def _follow(connection: Connection, as_json: bool, way_back: str | None = None) -> None:
+    """Follow a room from standard input to standard output; hints go to standard error where the output is JSON."""
+    hints, is_person = sys.stderr if as_json else sys.stdout, sys.stdin.isatty()
+    player = LinePlayer(
+        RoomSession(connection, way_back=way_back, ends_with_record=not is_person),
+        describe_update=as_json_lines if as_json else describe_update,
+        print_line=lambda line: print(line, flush=True),
+        print_hint=lambda line: print(line, file=hints, flush=True),
+        is_person=is_person,
     )
     await player.run()
 
 
 async def _race_bots(guest: Connection, policy: Policy) -> None:
-    def show(before: KnownRoom, update: Update) -> None:
+    def print_changes(before: KnownRoom, update: Update) -> None:
         for line in describe_changes(before, update):
             print(line)
 
-    record = await play_match(guest, policy, random.Random(), 0, show=show)
-    print("\n".join(draw(guest.model)))
+    record = await play_match(guest, policy, random.Random(), 0, on_update=print_changes)
+    print("\n".join(describe_boards(guest.model)))
     if record is not None:
         print(f"The record is at {save_record(record)}")

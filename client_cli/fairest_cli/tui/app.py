@@ -25,11 +25,12 @@ from fairest_cli.exit_codes import BROKEN_SEAL
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.model.round_check import Cheated
 from fairest_cli.records.receipts import receipts_folder
-from fairest_cli.session.connection import Rejected, Update
+from fairest_cli.session.connection import Update
 from fairest_cli.session.identity import IdentityInUse
 from fairest_cli.session.local_server import ServerNotStarted
 from fairest_cli.session.open import open_guest_seat, open_seat, open_view
 from fairest_cli.session.room_session import RoomSession, now_ms
+from fairest_cli.session.websocket import Rejected
 from fairest_cli.text.narration import describe_way_back
 from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.crash import keep_traceback

@@ -7,8 +7,9 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
-from fairest_cli.session.connection import Connection, Rejected
+from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity
+from fairest_cli.session.websocket import Rejected
 from fairest_protocol.messages.from_client import Watch
 
 

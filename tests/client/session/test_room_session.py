@@ -2,7 +2,7 @@
 
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.model.seal_check import describe_proof
-from fairest_cli.session.room_session import at_the_end
+from fairest_cli.session.room_session import model_at_round_end
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import View
 from fairest_protocol.messages.options import RoomOptions
@@ -27,13 +27,13 @@ def ended() -> tuple[KnownRoom, KnownRoom, View]:
 def test_the_result_is_known_though_the_next_round_is_open_in_the_same_view() -> None:
     before, after, missed = ended()
     assert after.phase is Phase.READY
-    finished = at_the_end(before, after, missed, 0)
+    finished = model_at_round_end(before, after, missed, 0)
     assert finished is not None and finished.scene is not None
     assert finished.scene.outcome is not None
 
 
 def test_so_is_what_the_seal_has_proved() -> None:
-    finished = at_the_end(*ended(), 0)
+    finished = model_at_round_end(*ended(), 0)
     assert finished is not None
     assert describe_proof(finished.seal_check) == (
         "Sealed deal: 48 of 48 envelopes right, and the commitment was kept.",
@@ -42,4 +42,4 @@ def test_so_is_what_the_seal_has_proved() -> None:
 
 def test_a_view_without_an_end_has_none() -> None:
     before, after, missed = ended()
-    assert at_the_end(before, after, missed.model_copy(update={"entries": missed.entries[:1]}), 0) is None
+    assert model_at_round_end(before, after, missed.model_copy(update={"entries": missed.entries[:1]}), 0) is None

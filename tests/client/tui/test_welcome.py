@@ -8,8 +8,9 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.typing import Subprotocol
 
 from fairest_cli.session import connection
-from fairest_cli.session.connection import Connection, Rejected
+from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity
+from fairest_cli.session.websocket import Rejected
 from fairest_protocol.messages.from_client import Create
 
 

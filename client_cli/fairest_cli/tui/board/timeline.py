@@ -5,7 +5,7 @@ from typing import Final
 
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.session.progress import count_of
-from fairest_cli.text.replay import all_steps, describe_step
+from fairest_cli.text.replay import all_steps, describe_event
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.calculation.round import Outcome
@@ -100,7 +100,7 @@ def timeline_of(record: Record) -> Timeline:
         at_ms = 0 if step.event is None else step.event.at_ms
         outcome = step.race.outcome() if step.race.is_over else None
         counts = first.placed, second.placed
-        label = describe_step(record, step)
+        label = describe_event(record, step)
         moments.append(Moment(at_ms, label, (first, second), counts, step.round_number + 1, outcome))
     return Timeline(tuple(moments))
 

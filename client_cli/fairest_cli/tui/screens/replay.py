@@ -7,7 +7,7 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from fairest_cli.text.replay import draw_heading
+from fairest_cli.text.replay import describe_record
 from fairest_cli.tui.board.card_style import QUIET
 from fairest_cli.tui.board.timeline import Timeline
 from fairest_cli.tui.screens.base import FairestScreen
@@ -31,7 +31,7 @@ class ReplayScreen(FairestScreen):
 
     def parts(self) -> ComposeResult:
         """A heading and the stage."""
-        *_, rules = draw_heading(self._record)
+        *_, rules = describe_record(self._record)
         yield TextLines(Text(f" Replay: {rules}", QUIET, no_wrap=True), id="heading")
         first, second = (clean(name) for name in self._record.names)
         yield TimelineView(self._reel, (first, second), self.card_style)

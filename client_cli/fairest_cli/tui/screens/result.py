@@ -12,7 +12,7 @@ from fairest_cli.model.seal_check import describe_proof
 from fairest_cli.records.files import short_path
 from fairest_cli.session.progress import progress_of
 from fairest_cli.session.room_session import RoomSession
-from fairest_cli.text.board_text import draw_score, format_time
+from fairest_cli.text.board_text import describe_score, format_time
 from fairest_cli.tui.board.card_style import GOLD, QUIET, foot
 from fairest_cli.tui.board.progress_chart import STYLES, draw_curve
 from fairest_cli.tui.board.timeline import timeline_of
@@ -65,7 +65,7 @@ class ResultScreen(RoomScreen):
         self.query_one("#headline", TextLines).show(headline)
         lines = []
         for seat, score in enumerate(outcome.scores):
-            first, second = draw_score(self.name_of(seat, end), score)
+            first, second = describe_score(self.name_of(seat, end), score)
             lines += [Text(first, STYLES[seat]), Text(second, QUIET)]
         lines.append(self._standing(end))
         self.query_one("#scores", TextLines).show(lines)

@@ -1,0 +1,108 @@
+"""One WebSocket to a server: how the client opens it, what may come first on it, and what its end means."""
+
+import os
+from typing import Final
+from urllib.parse import urlsplit
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Subprotocol
+
+from fairest_cli.model.known_room import Contradiction
+from fairest_protocol.messages.fields import SUBPROTOCOL
+from fairest_protocol.messages.from_server import FromServer, Snapshot, View, Welcome
+from fairest_protocol.messages.refusals import CloseCode
+
+MAX_FRAME_BYTES: Final = 1024 * 1024
+OPEN_SECONDS: Final = 5.0
+CLOSE_SECONDS: Final = 1.0
+HEARTBEAT_SECONDS: Final = 5.0
+"""A ping is sent this often, and has this long to be answered."""
+LOCAL_HOSTS: Final = ("localhost", "127.0.0.1", "::1")
+
+
+class Rejected(Exception):
+    """The server does not let us do what we ask for, and asking again would not help. The text is a sentence."""
+
+
+class _ConnectWithoutRedirects(connect):
+    """A connection attempt that fails on a redirect: no answer may send us, and our token, to another server."""
+
+    def process_redirect(self, exc: Exception) -> Exception:
+        """Return the response that redirects as the failure that it would be without a Location header."""
+        return exc
+
+
+def open_websocket(url: str) -> connect:
+    """Return the connection attempt to await, or to enter as a context manager, with the client's settings.
+
+    A server on this machine is never reached through a proxy. Raises OSError, TimeoutError, InvalidHandshake and
+    InvalidURI when it is awaited.
+    """
+    return _ConnectWithoutRedirects(
+        url,
+        subprotocols=[Subprotocol(SUBPROTOCOL)],
+        compression=None,
+        max_size=MAX_FRAME_BYTES,
+        open_timeout=OPEN_SECONDS,
+        ping_interval=HEARTBEAT_SECONDS,
+        ping_timeout=HEARTBEAT_SECONDS,
+        close_timeout=CLOSE_SECONDS,
+        proxy=None if (urlsplit(url).hostname or "") in LOCAL_HOSTS else True,
+    )
+
+
+class ServerSocket:
+    """An open WebSocket, and how far the server has come on it: `welcome` first, then the room, then its entries.
+
+    `is_welcomed` turns true with the server's answer to `hello`, `is_in_room` with its answer to our request to enter.
+    """
+
+    def __init__(self, websocket: ClientConnection) -> None:
+        self.websocket = websocket
+        self.is_welcomed = False
+        self.is_in_room = False
+
+    @property
+    def local_port(self) -> int:
+        """Our port."""
+        return int(self.websocket.local_address[1])
+
+    def abort(self) -> None:
+        """End the connection at once, without a closing handshake, as a network failure does."""
+        self.websocket.transport.abort()
+
+    def abort_unless_welcomed(self) -> None:
+        """End a connection that the server has accepted and then left unanswered."""
+        if not self.is_welcomed:
+            self.abort()
+
+    def check_order(self, message: FromServer) -> None:
+        """Raise `Contradiction` for a message that may not come at this point.
+
+        `welcome` comes once, and first; a snapshot comes only as the answer to our request to enter a room.
+        """
+        is_welcome = isinstance(message, Welcome)
+        if is_welcome == self.is_welcomed and isinstance(message, (Welcome, Snapshot, View)):
+            raise Contradiction("it welcomes us twice" if is_welcome else "it shows a room before it has welcomed us")
+        if isinstance(message, Snapshot) and self.is_in_room:
+            raise Contradiction("it sends a snapshot that nobody asked for")
+        self.is_welcomed = self.is_welcomed or is_welcome
+
+
+def check_close(code: int, reason: str) -> None:
+    """Raise `Rejected` for a close code after which reconnecting would not help."""
+    if code == CloseCode.BAD_TOKEN:
+        return
+    if code in (CloseCode.TOO_BIG, CloseCode.BINARY_FRAME) or code >= 4000:
+        raise Rejected(
+            "You play this seat from another terminal now."
+            if code == CloseCode.REPLACED
+            else f"The server ended the connection: {reason or code}."
+        )
+
+
+def explain_failure(reason: Exception) -> str:
+    """Return why an attempt to connect failed, in the operating system's words where there are any."""
+    if isinstance(reason, OSError) and reason.errno and reason.errno > 0:
+        return os.strerror(reason.errno)
+    return str(reason) or type(reason).__name__
