@@ -19,13 +19,13 @@ from redis.exceptions import RedisError, ResponseError
 from structlog.typing import Processor
 
 from fairest_server.edge.listeners import CannotListen, admin_port, os_error_text, public_port
-from fairest_server.live.registry import RoomRegistry
-from fairest_server.live.signing import SigningKey
+from fairest_server.live.signing import load_deployment_key
 from fairest_server.ops import metrics
 from fairest_server.ops.file_limits import raise_open_file_limit
 from fairest_server.ops.gc_policy import configure_gc
 from fairest_server.ops.supervisor import STOP_SECONDS as WORKERS_SECONDS
 from fairest_server.ops.supervisor import Supervisor, WorkerError
+from fairest_server.process import serving_rooms
 from fairest_server.settings import Settings
 from fairest_server.store.lobby import Lobby
 from fairest_server.store.players import Players
@@ -33,7 +33,6 @@ from fairest_server.store.redis.cluster import Cluster
 from fairest_server.store.redis.connect import connect
 from fairest_server.store.redis.durability import read_durability
 from fairest_server.store.redis.embedded import EmbeddedRedisError, embedded_redis
-from fairest_server.store.signing_key import load_private_key
 
 STOP_SECONDS: Final = 3.5
 """A process that was told to stop is gone after this long, whoever does not answer: all it promised is in the log."""
@@ -69,15 +68,16 @@ async def running(settings: Settings) -> AsyncIterator[str]:
             stack.push_async_callback(client.aclose)
         try:
             await _refuse_lone_node(redis, url)
-            key = SigningKey(await load_private_key(redis))
+            key = await load_deployment_key(redis)
         except (RedisError, OSError) as reason:
             raise StartError(f"no Redis answers at {_without_secrets(url)}: {reason}") from reason
-        host, players = RoomRegistry(redis, beating, listening, key, settings.closed_room_seconds), Players(greeting)
-        durability = await read_durability(redis)
-        await stack.enter_async_context(host.serving())
+        players, durability = Players(greeting), await read_durability(redis)
+        rooms = await stack.enter_async_context(
+            serving_rooms(redis, beating, listening, key, settings.closed_room_seconds)
+        )
         try:
-            admin = await stack.enter_async_context(admin_port(settings, host))
-            url = await stack.enter_async_context(public_port(settings, host, players, Lobby(greeting), durability))
+            admin = await stack.enter_async_context(admin_port(settings, rooms))
+            url = await stack.enter_async_context(public_port(settings, rooms, players, Lobby(greeting), durability))
         except CannotListen as reason:
             # Raised only when the host has ended, whose tasks would wrap it in an exception group.
             failure = StartError(str(reason))
@@ -86,7 +86,7 @@ async def running(settings: Settings) -> AsyncIterator[str]:
             _LOG.info("durability", promise=durability.promise)
             for warning in durability.warnings:
                 _LOG.warning("durability", problem=warning)
-            _LOG.info("serving", url=url, admin=admin, process=host.process_id)
+            _LOG.info("serving", url=url, admin=admin, process=rooms.process_id)
             yield url
             return
     raise failure

@@ -34,8 +34,8 @@ class Observed:
         self.rooms_read: list[str] = []
         self.is_held = asyncio.Event()
         self.may_go = asyncio.Event()
-        self.compare_tails = RoomRegistry.compare_tails
-        hear, read = RoomRegistry._heard, Log.read
+        self.compare_ends = RoomRegistry.compare_ends
+        hear, read = RoomRegistry._on_wakeup, Log.read
 
         def heard(host: RoomRegistry, code: str, tail: LogSlice) -> None:
             self._heard += [logged.event for logged in tail.entries]
@@ -45,7 +45,7 @@ class Observed:
             self.rooms_read.append(room)
             return await read(log, room, after)
 
-        monkeypatch.setattr(RoomRegistry, "_heard", heard)
+        monkeypatch.setattr(RoomRegistry, "_on_wakeup", heard)
         monkeypatch.setattr(Log, "read", reading)
 
     def begin(self) -> None:
@@ -54,7 +54,7 @@ class Observed:
         async def compare(host: RoomRegistry) -> None:
             pass
 
-        self._patch.setattr(RoomRegistry, "compare_tails", compare)
+        self._patch.setattr(RoomRegistry, "compare_ends", compare)
         self.rooms_read.clear()
 
     def hold_first_move(self, *, on_its_way_back: bool) -> None:
@@ -163,7 +163,7 @@ async def test_a_room_that_goes_on_while_the_ends_are_compared_is_not_read(
         return asked >= 4
 
     monkeypatch.setattr(Log, "last_ends", ask_and_wait)
-    monkeypatch.setattr(RoomRegistry, "compare_tails", observed.compare_tails)
+    monkeypatch.setattr(RoomRegistry, "compare_ends", observed.compare_ends)
     await until(both_have_asked, "both processes have asked")
     await players[0].play("sa")
     await observed.both_have_heard(FIRST)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fairest_protocol.messages.codec import decode_from_server, encode
 from fairest_protocol.messages.entries import RematchWanted
 from fairest_protocol.messages.from_server import Placed, View
-from fairest_server.live.spectator_fanout import FRAMES_PER_SECOND, GATHER_SECONDS, SLICE, SpectatorFanout
+from fairest_server.live.spectator_fanout import BURST_FRAMES, COLLECT_SECONDS, FRAMES_PER_SECOND, SpectatorFanout
 from fairest_server.room.view import ViewCursor
 
 ENTRY = encode(RematchWanted(seat=0))
@@ -68,7 +68,7 @@ class Match:
     def tell(self, count: int = 1) -> None:
         for _ in range(count):
             self.position += 1
-            self.crowd.reveal([ENTRY], ViewCursor(self.position, "00000000"))
+            self.crowd.add_entries([ENTRY], ViewCursor(self.position, "00000000"))
 
 
 def test_what_happens_within_a_moment_is_one_frame() -> None:
@@ -82,18 +82,18 @@ def test_a_frame_waits_for_no_longer_than_a_moment() -> None:
     match = Match(1)
     match.tell()
     match.clock.run()
-    assert match.clock.now == GATHER_SECONDS
+    assert match.clock.now == COLLECT_SECONDS
 
 
 def test_a_large_crowd_is_served_at_its_rate() -> None:
     match = Match(FRAMES_PER_SECOND)
     match.tell()
     match.clock.run()
-    assert GATHER_SECONDS < match.clock.now <= GATHER_SECONDS + 1.0
+    assert COLLECT_SECONDS < match.clock.now <= COLLECT_SECONDS + 1.0
 
 
 def test_what_happens_while_a_crowd_is_served_is_one_frame() -> None:
-    match = Match(3 * SLICE)
+    match = Match(3 * BURST_FRAMES)
     match.tell()
     match.clock.step()
     match.tell(7)
@@ -102,14 +102,14 @@ def test_what_happens_while_a_crowd_is_served_is_one_frame() -> None:
 
 
 def test_a_crowd_is_served_in_slices() -> None:
-    match = Match(3 * SLICE)
+    match = Match(3 * BURST_FRAMES)
     match.tell()
     match.clock.step()
-    assert sum(len(watcher.frames) for watcher in match.watchers) == SLICE
+    assert sum(len(watcher.frames) for watcher in match.watchers) == BURST_FRAMES
 
 
 def test_what_happens_while_a_crowd_is_served_comes_to_everybody_after_it() -> None:
-    match = Match(3 * SLICE)
+    match = Match(3 * BURST_FRAMES)
     match.tell()
     match.clock.step()
     match.tell()
@@ -138,7 +138,7 @@ def test_who_has_left_is_shown_nothing_more() -> None:
 def test_a_message_to_everybody_stands_behind_what_happened_before_it() -> None:
     match = Match(1)
     match.tell()
-    match.crowd.tell(encode(Placed(placed=(1, 2))))
+    match.crowd.add_message(encode(Placed(placed=(1, 2))))
     match.clock.run()
     assert [type(decode_from_server(frame)) for frame in match.watchers[0].frames] == [View, Placed]
 
@@ -160,7 +160,7 @@ def test_everybody_is_shown_each_entry_once_and_in_order_from_its_coming_on(doin
             gone.add(leaver)
             match.crowd.discard(leaver)
         elif doing == "tick":
-            match.crowd.tell(encode(Placed(placed=(match.position, 0))))
+            match.crowd.add_message(encode(Placed(placed=(match.position, 0))))
         elif doing == "time":
             match.clock.step()
     match.clock.run()

@@ -18,7 +18,7 @@ from fairest_cli.model.round_check import Cheated
 from fairest_cli.session.connection import Connection as Client
 from fairest_cli.session.identity import Identity
 from fairest_protocol.calculation.deal import SealedDeal, seal_deal
-from fairest_protocol.calculation.seal import commit_secret, commitment_statement
+from fairest_protocol.calculation.seal import commit_secret
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.codec import decode_from_server, encode
 from fairest_protocol.messages.entries import Entry
@@ -90,13 +90,13 @@ class DealsAnotherDeck(Cheat):
     """The second player gets a deck of its own, sealed as it should be."""
 
     def bend(self, entry: Entry) -> Iterator[Entry]:
-        room = self._room
-        if room is None or room.seat_of(self) != 1 or room.state is None or room.state.round is None:
+        state = self._room.state if self._room else None
+        if state is None or state.round is None or state.seat_of_connection(self.connection_id) != 1:
             yield entry
         elif isinstance(entry, entries.Dealt):
-            yield entry.model_copy(update={"envelopes": self.other(room.state.round.round_id).envelopes})
+            yield entry.model_copy(update={"envelopes": self.other(state.round.round_id).envelopes})
         elif isinstance(entry, entries.Turned) and entry.seat == 1:
-            other, at = self.other(room.state.round.round_id), entry.position
+            other, at = self.other(state.round.round_id), entry.position
             yield entry.model_copy(update={"card": other.deal.orders[0][at], "salt": other.salt(0, at)})
         else:
             yield entry
@@ -119,8 +119,7 @@ class ChangesItsSecret(Cheat):
 
     def commit(self, round_id: bytes) -> dict[str, bytes]:
         commitment = commit_secret(round_id, OTHER_SECRET)
-        signature = self._registry.key._key.sign(commitment_statement(round_id, commitment))
-        return {"commitment": commitment, "signature": signature}
+        return {"commitment": commitment, "signature": self._rooms.key.commit(round_id, OTHER_SECRET).signature}
 
 
 class ChangesItsSecretAndLies(ChangesItsSecret):

@@ -20,7 +20,8 @@ from fairest_protocol.messages.refusals import CloseCode
 from fairest_server.app import running
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.registry import RoomRegistry
-from fairest_server.live.signing import SigningKey
+from fairest_server.live.room_server import RoomServer
+from fairest_server.live.signing import DeploymentKey, SigningKey
 from fairest_server.room.events import Detached, Paused, SeatFreed
 from fairest_server.settings import Settings
 from fairest_server.store import keys
@@ -193,21 +194,22 @@ async def test_a_room_stays_written_down_however_often_idle_rooms_are_released(
     settings_for_tests: Settings, redis: BatchingRedis
 ) -> None:
     """Somebody comes into a room that is not open here, again and again, while the pulse releases idle rooms."""
-    host, is_done = RoomRegistry(redis, redis, redis, SigningKey(bytes(32)), closed_room_seconds=60), asyncio.Event()
+    key, is_done = DeploymentKey(redis, SigningKey(bytes(32))), asyncio.Event()
+    rooms = RoomServer(redis, redis, Processes(redis, redis, "another one"), key, closed_room_seconds=60)
 
     async def release_all_the_time() -> None:
         while not is_done.is_set():
-            await host.release_rooms()
+            await rooms.attached.retain_only(rooms.registry.codes)
             await asyncio.sleep(0)
 
     async with running(settings_for_tests) as url, open_client(url) as client, asyncio.TaskGroup() as tasks:
         room = (await client.enter(Create(options=QUICK))).room
         tasks.create_task(release_all_the_time())
         for _ in range(100):
-            opened = await host.hold_room(room)
+            opened = await rooms.registry.attach_room(room)
             assert opened is not None
-            assert await redis.sismember(keys.attached_rooms(host.process_id), room)
-            host.changed(opened)
+            assert await redis.sismember(keys.attached_rooms(rooms.process_id), room)
+            rooms.registry.on_change(opened)
         is_done.set()
 
 
@@ -216,7 +218,7 @@ async def test_a_reminder_that_comes_too_early_is_followed_by_another_one(
 ) -> None:
     """This process's idea of Redis' clock is ahead of it, by the length of a race."""
     opened: list[tuple[RoomRegistry, LiveRoom]] = []
-    hold_room = RoomRegistry.hold_room
+    hold_room = RoomRegistry.attach_room
 
     async def hold(host: RoomRegistry, code: str) -> LiveRoom | None:
         room = await hold_room(host, code)
@@ -224,7 +226,7 @@ async def test_a_reminder_that_comes_too_early_is_followed_by_another_one(
         opened.append((host, room))
         return room
 
-    monkeypatch.setattr(RoomRegistry, "hold_room", hold)
+    monkeypatch.setattr(RoomRegistry, "attach_room", hold)
     async with running(settings_for_tests) as url, racing_players(url):
         host, room = opened[0]
         deadline, reminders = room.deadline, host._timers._deadlines

@@ -10,7 +10,7 @@ from fairest_protocol.messages.from_server import Refused, Welcome
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.edge.breaches import bad_token, hello_first, hello_late
 from fairest_server.edge.inbox import Inbox
-from fairest_server.live.registry import RoomRegistry
+from fairest_server.live.room_server import RoomServer
 from fairest_server.room.decide import refuse
 from fairest_server.store.players import NameTaken, Player, Players, UnknownToken
 
@@ -19,11 +19,11 @@ class Handshake:
     """Enrols new players and recognises known ones by their tokens. One serves all connections of a process."""
 
     def __init__(
-        self, players: Players, registry: RoomRegistry, may_enroll: Callable[[str], bool], hello_seconds: float
+        self, players: Players, rooms: RoomServer, may_enroll: Callable[[str], bool], hello_seconds: float
     ) -> None:
         """`may_enroll` counts a new player from an address, and says whether the address may have one more."""
         self._players = players
-        self._registry = registry
+        self._rooms = rooms
         self._may_enroll = may_enroll
         self._hello_seconds = hello_seconds
 
@@ -64,5 +64,5 @@ class Handshake:
             return refuse("hello", Refusal.NAME_TAKEN)
         except (RedisError, OSError):
             return refuse("hello", Refusal.TRY_AGAIN)
-        key, now_ms = self._registry.key.public, self._registry.clock.now_ms()
+        key, now_ms = self._rooms.key.public, self._rooms.clock.now_ms()
         return player, Welcome(name=player.name, token=token, key=key, now_ms=now_ms)

@@ -20,7 +20,7 @@ from fairest_server.edge.fast_websocket import FastWebSocket
 from fairest_server.edge.handshake import Handshake
 from fairest_server.edge.http_pages import JSON, Page, Pages, QueryParams, make_responder, text_page
 from fairest_server.edge.session import Session
-from fairest_server.live.registry import RoomRegistry
+from fairest_server.live.room_server import RoomServer
 from fairest_server.ops import metrics
 from fairest_server.settings import Settings, public_url
 from fairest_server.store.lobby import Lobby
@@ -44,25 +44,25 @@ class CannotListen(Exception):
 
 @asynccontextmanager
 async def public_port(
-    settings: Settings, registry: RoomRegistry, players: Players, lobby: Lobby, durability: Durability
+    settings: Settings, rooms: RoomServer, players: Players, lobby: Lobby, durability: Durability
 ) -> AsyncIterator[str]:
     """Serve players and spectators for as long as the context lasts; yields the URL. Raises `CannotListen`."""
     admission, connection_numbers = Admission(settings), itertools.count(1)
-    hello = Handshake(players, registry, admission.may_enroll, settings.hello_seconds)
+    hello = Handshake(players, rooms, admission.may_enroll, settings.hello_seconds)
 
     async def handle(websocket: ServerConnection) -> None:
         assert isinstance(websocket, FastWebSocket), "as create_connection says"
-        connection_id = f"{registry.process_id}-{next(connection_numbers)}"
+        connection_id = f"{rooms.process_id}-{next(connection_numbers)}"
         with admission.counted_connection(websocket) as address:
             for upgrade in (websocket.request, websocket.response):
                 if upgrade is not None:
                     # The headers are not read again, and take 2 KiB for as long as the connection lasts.
                     upgrade.headers.clear()
-            session = Session(websocket, connection_id, address, settings, hello, registry, players, lobby)
+            session = Session(websocket, connection_id, address, settings, hello, rooms, players, lobby)
             await session.serve()
 
     async def page_key(_: QueryParams) -> Page:
-        return text_page(registry.key.public.hex())
+        return text_page(rooms.key.public.hex())
 
     async def page_durability(_: QueryParams) -> Page:
         return text_page(durability.promise)
@@ -76,7 +76,7 @@ async def public_port(
         except (RedisError, OSError):
             return text_page("The lobby cannot be read right now; try again.", HTTPStatus.SERVICE_UNAVAILABLE)
 
-    pages: Pages = {**_health_pages(registry), "/key": page_key, "/durability": page_durability, "/lobby": page_lobby}
+    pages: Pages = {**_health_pages(rooms), "/key": page_key, "/durability": page_durability, "/lobby": page_lobby}
     tls = _load_tls(settings)
     with _as_cannot_listen(settings.host, settings.port):
         server = await serve(
@@ -109,18 +109,18 @@ async def public_port(
 
 
 @asynccontextmanager
-async def admin_port(settings: Settings, registry: RoomRegistry) -> AsyncIterator[str | None]:
+async def admin_port(settings: Settings, rooms: RoomServer) -> AsyncIterator[str | None]:
     """Serve the operator's pages for as long as the context lasts; yields their URL. Raises `CannotListen`."""
     if settings.admin_port is None:
         yield None
         return
 
     async def page_metrics(_: QueryParams) -> Page:
-        metrics.REDIS_SILENT.set(registry.silent_seconds)
+        metrics.REDIS_SILENT.set(rooms.clock.silent_seconds)
         metrics.TASKS.set(len(asyncio.all_tasks()))
         return Page(metrics.expose(), metrics.CONTENT_TYPE)
 
-    pages: Pages = {**_health_pages(registry), "/metrics": page_metrics}
+    pages: Pages = {**_health_pages(rooms), "/metrics": page_metrics}
     with _as_cannot_listen(settings.admin_host, settings.admin_port):
         server = await serve(
             _close_at_once,
@@ -135,16 +135,18 @@ async def admin_port(settings: Settings, registry: RoomRegistry) -> AsyncIterato
         await _close(server)
 
 
-def _health_pages(registry: RoomRegistry) -> Pages:
+def _health_pages(rooms: RoomServer) -> Pages:
     """Return the pages for a liveness probe and for a balancer: is the process alive, should it get players."""
 
     async def page_alive(_: QueryParams) -> Page:
         return text_page("alive")
 
     async def page_ready(_: QueryParams) -> Page:
-        if registry.clock.decision_window():
+        if rooms.clock.decision_window():
             return text_page("ready")
-        return text_page(f"redis has been silent for {registry.silent_seconds:.1f} s", HTTPStatus.SERVICE_UNAVAILABLE)
+        return text_page(
+            f"redis has been silent for {rooms.clock.silent_seconds:.1f} s", HTTPStatus.SERVICE_UNAVAILABLE
+        )
 
     return {"/livez": page_alive, "/readyz": page_ready}
 

@@ -35,7 +35,7 @@ from fairest_server.edge.outbox import Outbox
 from fairest_server.edge.rate_limit import TokenBucket
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.proposal import Request
-from fairest_server.live.registry import RoomRegistry
+from fairest_server.live.room_server import RoomServer
 from fairest_server.ops import metrics
 from fairest_server.ops.faults import report
 from fairest_server.room.commands import CreateRoom, MakeMove, PlayerRequest, TakeSeat
@@ -68,8 +68,8 @@ class Session:
         "_outbox",
         "_player",
         "_players",
-        "_registry",
         "_room",
+        "_rooms",
         "_rooms_per_player",
         "_websocket",
         "connection_id",
@@ -84,7 +84,7 @@ class Session:
         address: str,
         settings: Settings,
         handshake: Handshake,
-        registry: RoomRegistry,
+        rooms: RoomServer,
         players: Players,
         lobby: Lobby,
     ) -> None:
@@ -94,7 +94,7 @@ class Session:
         self._websocket = websocket
         self._address = address
         self._handshake = handshake
-        self._registry = registry
+        self._rooms = rooms
         self._players = players
         self._lobby = lobby
         self._rooms_per_player = settings.rooms_per_player
@@ -126,7 +126,7 @@ class Session:
             room, self._room = self._room, None
             if room is not None:
                 # The log learns that this connection is gone; the grace period decides whether the seat is given up.
-                room.depart(self)
+                room.disconnect(self)
 
     # As a subscriber of its room.
 
@@ -220,7 +220,7 @@ class Session:
         if room is None:
             self._outbox.send_message(_refuse(message, Refusal.NOT_IN_ROOM))
         elif self.entry_kind == "watch" and isinstance(message, Leave):
-            room.unfollow(self)
+            room.unsubscribe(self)
             self._leave_room()
         elif self.entry_kind == "watch":
             # The room would refuse it as well, and the players' requests would queue behind it.
@@ -245,17 +245,17 @@ class Session:
                     if not await self._players.may_open_room(player.player_id, self._rooms_per_player):
                         self.entry_refused(refuse("create", Refusal.TOO_MANY_ROOMS))
                         return
-                    self._room = await self._registry.new_room()
+                    self._room = await self._rooms.registry.new_room()
                     self._log_context["room"] = self._room.code
                     command = CreateRoom(options, player.player_id, player.name, self.connection_id)
                     self._room.submit(Request(command, self))
                 case Watch(room=code):
-                    self._room = await self._registry.watch(code, self)
+                    self._room = await self._rooms.entrance.watch(code, self)
                 case Join(room=code) | Resume(room=code):
                     self.seen_upto = ORIGIN
                     if isinstance(message, Resume):
                         self.seen_upto = ViewCursor(message.position, message.tag or "")
-                    room = await self._registry.hold_room(code)
+                    room = await self._rooms.registry.attach_room(code)
                     if room is None:
                         self.entry_refused(refuse(message.type, Refusal.NO_SUCH_ROOM))
                         return
@@ -276,7 +276,7 @@ class Session:
             elif self._room is None:
                 self._outbox.send_message(refuse("get_record", Refusal.NOT_IN_ROOM))
             else:
-                await self._registry.send_record(self._room.code, self)
+                await self._rooms.send_record(self._room.code, self)
         except (RedisError, OSError):
             self._outbox.send_message(refuse(message.type, Refusal.TRY_AGAIN))
 

@@ -1,1 +1,1 @@
-"""Rooms as this process has them open: each a cache of its log, with its subscribers and its timers."""
+"""The rooms that this process has open: each a cache of its log, with its subscribers and its timers."""

@@ -1,4 +1,4 @@
-"""Matches that are over become signed records: stored where they outlive the room, and told to who asks in it."""
+"""Finished matches become signed records, which outlive their rooms."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,30 +16,30 @@ from fairest_server.store.log import Log
 from fairest_server.store.records import RecordStore
 
 RETRY_SECONDS: Final = 0.25
-"""Between two attempts to store a match in a Redis that does not answer."""
+"""Between two attempts to store a match while Redis does not answer."""
 
 
 class MatchArchiver:
-    """Makes records of rooms' logs. `sign` signs one; `stopping` is set when this process ends."""
+    """Makes records of the logs of rooms. `sign` signs a record; `stopping` is set when this process stops."""
 
     def __init__(
-        self, log: Log, archive: RecordStore, sign: Callable[[Record], Record], stopping: asyncio.Event
+        self, log: Log, records: RecordStore, sign: Callable[[Record], Record], stopping: asyncio.Event
     ) -> None:
         self._log = log
-        self._archive = archive
+        self._records = records
         self._sign = sign
         self._stopping = stopping
         self._under_way: set[str] = set()
         self._turns = [asyncio.Lock() for _ in range(keys.BUCKETS)]
-        """By bucket. One room of each is in memory with its whole log, 100 KiB, until Redis has its record.
+        """One for each bucket: the whole log of a room, 100 KiB, is in memory until Redis has its record.
 
-        What is away of a Cluster holds up its own buckets only.
+        A node of a Cluster that is away holds up its own buckets only.
         """
 
     async def archive(self, code: str) -> int | None:
-        """Store the matches of this room that are over, however often it takes; the newest match that is stored now.
+        """Store the finished matches of this room, trying until Redis takes them; return the newest one's number.
 
-        None if that is being done already, or if this process ends and leaves it to another.
+        Returns None if that is being done already, or if this process stops and leaves it to another one.
         """
         if code in self._under_way:
             return None
@@ -56,15 +56,15 @@ class MatchArchiver:
             self._under_way.discard(code)
 
     async def _store(self, code: str) -> int:
-        """The newest match of what was read, that is: another one may be over by now."""
+        """Store what the log holds; return the newest finished match in it. Another may be over by now."""
         steps = fold(await self._log.read(code))
         for record in record_matches(code, steps):
-            if await self._archive.keep(self._sign(record)):
+            if await self._records.keep(self._sign(record)):
                 metrics.RECORDS.inc()
         return steps[-1].after.unarchived_match if steps else 0
 
     async def last_record(self, code: str) -> MatchRecord | None:
-        """The record of the last match that is over in this room, if any is. Raises RedisError."""
+        """The signed record of the last finished match of this room, if there is one. Raises RedisError."""
         record = record_last_match(code, fold(await self._log.read(code)))
         if record is None:
             return None

@@ -1,78 +1,92 @@
 """What the open rooms of this process read of their logs. A room whose log cannot be read is given up, here alone."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Protocol
+from weakref import WeakValueDictionary
 
 import structlog
 from redis.exceptions import RedisError
 
 from fairest_server.live.live_room import LiveRoom
+from fairest_server.live.room_tasks import RoomTasks
 from fairest_server.room.steps import LogEntry, LogSlice, fold
 from fairest_server.store.log import Log
 
 _LOG = structlog.get_logger(__name__)
 
 
-class Rooms(Protocol):
-    """The rooms of this process, as far as reading is concerned."""
+class OpenRooms(Protocol):
+    """What the reader asks of the registry."""
 
     def is_open(self, room: LiveRoom) -> bool:
-        """Whether this is the room that goes by its code here, and was not dropped."""
+        """Whether this object is the open room with its code. One that was dropped is not."""
 
     def give_up(self, room: LiveRoom) -> None:
-        """Drop a room whose log was lost or is another one."""
+        """Drop a room whose log is not the one that was shown."""
 
 
 class LogReader:
-    """Reads logs for rooms that are open."""
+    """Reads logs for open rooms."""
 
-    def __init__(self, log: Log, rooms: Rooms) -> None:
+    def __init__(self, log: Log, rooms: OpenRooms, tasks: RoomTasks) -> None:
         self._log = log
         self._rooms = rooms
+        self._tasks = tasks
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def catch_up(self, room: LiveRoom, after: int) -> None:
-        """Hand the room what its log has behind this index, or that Redis did not answer."""
+    def lock(self, code: str) -> asyncio.Lock:
+        """The lock to hold while the whole log of this room is read, so that all who want it wait for one read."""
+        return self._locks.setdefault(code, asyncio.Lock())
+
+    def start_catch_up(self, room: LiveRoom, after: int) -> None:
+        """Read the room's log behind this index, in a task, and hand the entries to `room.on_log_read`."""
+        self._tasks.start(self._catch_up(room, after), room.code)
+
+    async def _catch_up(self, room: LiveRoom, after: int) -> None:
         try:
             entries = await self._read(room, after)
         except (RedisError, OSError):
-            room.caught_up(None)
+            room.on_log_read(None)
         else:
             if entries is not None:
-                room.caught_up(entries)
+                room.on_log_read(entries)
 
     async def catch_up_to_end(self, room: LiveRoom) -> None:
-        """Have the room take all that its log has by now. Raises RedisError.
+        """Have the room take everything that its log holds by now. Raises RedisError.
 
-        Whoever watched it in another process may have seen more than this one has heard of, and would see the room go
-        back. A player is spared that by its own append, which the log takes behind its end only.
+        A spectator who watched the room in another process may have seen more than this process knows, and would see
+        the room go back. A player is spared that by its own append, which the log takes behind its end only.
         """
-        tag, entries = room.tag, await self._read(room, room.index)
+        tag, entries = room.cursor.tag, await self._read(room, room.cursor.index)
         end = entries[-1].index if entries else 0
-        while entries and room.index < end and self._rooms.is_open(room):
-            # Nothing is taken while an append is under way; its answer is here before the next reading.
-            room.hear(LogSlice(tag, entries))
-            if room.index < end:
-                tag, entries = room.tag, await self._read(room, room.index)
+        while entries and room.cursor.index < end and self._rooms.is_open(room):
+            # The room takes nothing while an append is in flight; its answer is here before the next read.
+            room.on_log_slice(LogSlice(tag, entries))
+            if room.cursor.index < end:
+                tag, entries = room.cursor.tag, await self._read(room, room.cursor.index)
 
     async def load_history(self, room: LiveRoom) -> None:
-        """Give the room its history, or give it up if its log has none. Raises RedisError.
+        """Give the room its recent history, or give the room up if its log has none. Raises RedisError.
 
-        The log is read until nothing is missing that the room has shown; from there on no `await` may come between.
+        The log is read until nothing is missing that the room has shown. Behind the last read there is no `await`, so
+        that the history ends exactly where the room is.
         """
         entries = await self._read(room, 0)
-        while entries and len(entries) < room.index:
+        while entries and len(entries) < room.cursor.index:
             more = await self._read(room, len(entries))
             entries = [*entries, *more] if more else None
-        if entries and room.index and entries[room.index - 1].tag != room.tag:
+        index = room.cursor.index
+        if entries and index and entries[index - 1].tag != room.cursor.tag:
             entries = None
         if entries:
-            room.hear(LogSlice("", entries))
-            room.remember(fold(entries[: room.index]))
+            room.on_log_slice(LogSlice("", entries))
+            room.recent.keep(fold(entries[: room.cursor.index]))
         elif self._rooms.is_open(room):
             self._rooms.give_up(room)
 
     async def _read(self, room: LiveRoom, after: int) -> Sequence[LogEntry] | None:
-        """None for a log that cannot be read, whose room is given up. Raises RedisError."""
+        """The entries behind this index; None for a log that cannot be read, whose room is given up."""
         try:
             return await self._log.read(room.code, after)
         except ValueError:

@@ -1,26 +1,32 @@
-"""What follows from all that was said in a room by now, before the log has it. Pure: time, tag and chance come in."""
+"""What the waiting requests of a room lead to, before the log has taken it. Pure: time, tag and randomness come in."""
 
 from collections.abc import Sequence
 
+from fairest_protocol.messages.codec import encode
+from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import Accepted, Refused
 from fairest_protocol.value import Value
+from fairest_server.live.log_cursor import LogCursor
+from fairest_server.live.redis_clock import DecisionWindow
 from fairest_server.live.subscribers import Subscriber
-from fairest_server.room.commands import Command
+from fairest_server.room.commands import ApplyPauses, Command, ExpireDeadline
 from fairest_server.room.decide import DrawRound, decide
 from fairest_server.room.evolve import evolve
-from fairest_server.room.state import RoomState
+from fairest_server.room.lobby_entry import changes_listing, list_room
+from fairest_server.room.state import Deadline, RoomState
 from fairest_server.room.steps import Step
+from fairest_server.store.append_queue import Append
 
 
 class Request(Value, gc=True):
-    """A command and who gets the answer, if anybody does."""
+    """A command, and the subscriber that gets the answer, if there is one."""
 
     command: Command
     asker: Subscriber | None = None
 
 
 class LateAnswer(Value, gc=True):
-    """An answer that was decided after so many steps of the proposal, and is given after them."""
+    """An answer that is sent once the first `after_steps` steps of its proposal have been shown."""
 
     after_steps: int
     asker: Subscriber
@@ -28,7 +34,10 @@ class LateAnswer(Value, gc=True):
 
 
 class Proposal(Value, gc=True):
-    """What was asked for, the steps it will be if Redis' clock does not matter, and the answers that wait for them."""
+    """Requests that were decided together: the steps that the log is asked to take, and the answers that wait for them.
+
+    The steps are those that follow if they are stamped with the time at which they were decided; see `stamped`.
+    """
 
     requests: Sequence[Request]
     tag: str = ""
@@ -36,7 +45,7 @@ class Proposal(Value, gc=True):
     answers: Sequence[LateAnswer] = ()
 
     def stamped(self, at_ms: int) -> Sequence[Step]:
-        """The steps with the log's time stamp; only those in which time matters are computed again."""
+        """The steps under the log's time stamp; they are computed again only if a state among them depends on time."""
         before = self.steps[0].before
         clocks = before.clocks if before else None
         if self.steps[-1].after.clocks is clocks:
@@ -52,7 +61,7 @@ class Proposal(Value, gc=True):
 def propose(
     requests: Sequence[Request], state: RoomState | None, draw_round: DrawRound, *, now_ms: int, tag: str
 ) -> Proposal:
-    """All of these requests decided, each on what the one before leads to."""
+    """Decide these requests in order, each on the state that the one before leads to."""
     steps: list[Step] = []
     answers: list[LateAnswer] = []
     for request in requests:
@@ -65,3 +74,50 @@ def propose(
         elif request.asker:
             answers.append(LateAnswer(len(steps), request.asker, verdict))
     return Proposal(requests, tag, steps, answers)
+
+
+def make_append(
+    proposal: Proposal,
+    room: str,
+    cursor: LogCursor,
+    deadline: Deadline | None,
+    window: DecisionWindow,
+    closed_room_seconds: int,
+    *,
+    is_shared: bool,
+) -> Append:
+    """The append of a proposal's steps behind the cursor, on the condition that Redis' clock is inside the window.
+
+    `deadline` is the next one of the state before. An append that Redis would execute behind it is decided again, once
+    the deadline is: the player may have run out of time.
+    """
+    before, after = proposal.steps[0].before, proposal.steps[-1].after
+    command = proposal.requests[0].command
+    not_before_ms, not_after_ms = 0, window.not_after_ms
+    if isinstance(command, ExpireDeadline):
+        not_before_ms = command.now_ms
+    elif deadline and not isinstance(command, ApplyPauses):
+        not_after_ms = min(not_after_ms, deadline.at_ms)
+    next_check_ms, expire_seconds = None, 0
+    if before is None or not before.has_same_deadlines_as(after):
+        next_check_ms = after.next_check_ms() or 0
+        expire_seconds = closed_room_seconds if after.phase is Phase.CLOSED else 0
+    return Append(
+        room=room,
+        expected=cursor.index,
+        expected_tag=cursor.tag,
+        tag=proposal.tag,
+        events=[step.event for step in proposal.steps],
+        not_before_ms=not_before_ms,
+        not_after_ms=not_after_ms,
+        next_check_ms=next_check_ms,
+        expire_seconds=expire_seconds,
+        is_shared=is_shared,
+        listing=_encode_listing(room, after, window.now_ms) if changes_listing(before, after) else None,
+    )
+
+
+def _encode_listing(room: str, state: RoomState, now_ms: int) -> bytes:
+    """The room's row in the lobby; empty if the room is to leave the lobby."""
+    listed = list_room(room, state, now_ms)
+    return encode(listed) if listed else b""

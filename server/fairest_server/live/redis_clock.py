@@ -1,4 +1,4 @@
-"""Redis' clock, by which rooms live, as one process follows it; and the moments at which it may decide anything."""
+"""Redis' clock as one process follows it, and the window of time in which the process may decide anything."""
 
 import time
 from typing import Final
@@ -7,14 +7,17 @@ from fairest_protocol.value import Value
 from fairest_server.store import keys
 
 APPEND_DEADLINE_MS: Final = 2_000
-"""What Redis takes longer for is decided anew. It may have been a pause; or whoever asked was told that it failed."""
+"""An append that Redis executes later than this is rejected (`LATE`) and decided again, because the room may have been
+paused in between or the sender may already have been refused.
+"""
 MAX_CLOCK_AGE_SECONDS: Final = 2.5
-"""Redis was heard this lately, or nothing is decided. Less than what counts as a pause, `keys.PAUSE_MS`."""
+"""Nothing is decided if the last answered heartbeat is older: less than what counts as a pause, `keys.PAUSE_MS`."""
 
 
 class DecisionWindow(Value):
-    """A moment at which something may be decided: Redis' clock as far as it is known here, and how long what is decided
-    now may take to reach the log: JUDGE_MS, less before a pause.
+    """Redis' clock now, as far as it is known here, and until when a decision made now may reach the log.
+
+    That is APPEND_DEADLINE_MS, or less if a pause could begin before.
     """
 
     now_ms: int
@@ -28,30 +31,30 @@ class RedisClock:
         self._ahead_ms = 0.0
         self._heard_at = 0.0
         self._beat_ms = 0
-        """What Redis' clock showed when it last answered a beat of ours."""
+        """What Redis' clock showed when it answered the last heartbeat."""
 
     @property
     def silent_seconds(self) -> float:
-        """How long ago Redis told its clock, by one that nobody sets."""
+        """How long ago the last heartbeat was answered, by the monotonic clock."""
         return time.monotonic() - self._heard_at
 
     def now_ms(self) -> int:
-        """What Redis' clock shows now, give or take the time of an answer."""
+        """What Redis' clock shows now, within the time that an answer takes."""
         return int(time.time() * 1000 - self._ahead_ms)
 
     def decision_window(self) -> DecisionWindow | None:
-        """The present moment; None if Redis was not heard so lately that no pause can have gone unnoticed."""
+        """The window that begins now; None if Redis was silent for so long that a pause may have gone unnoticed."""
         if self.silent_seconds >= MAX_CLOCK_AGE_SECONDS:
             return None
         now_ms = self.now_ms()
         return DecisionWindow(now_ms, min(now_ms + APPEND_DEADLINE_MS, self._beat_ms + keys.PAUSE_MS))
 
     def set(self, redis_ms: int) -> None:
-        """Redis' clock shows this."""
+        """Correct the clock by an answer that carries Redis' time."""
         self._ahead_ms = time.time() * 1000 - redis_ms
 
     def beat(self, redis_ms: int) -> None:
-        """A beat of ours was answered, when Redis' clock showed this."""
+        """Take in that a heartbeat was answered when Redis' clock showed this."""
         self.set(redis_ms)
         self._beat_ms = redis_ms
         self._heard_at = time.monotonic()

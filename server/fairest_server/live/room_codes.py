@@ -1,4 +1,4 @@
-"""Codes of rooms: three words, easy to say on the telephone (docs/decisions/0007-room-codes.md)."""
+"""Codes of rooms: three words that are easy to say on the telephone (docs/decisions/0007-room-codes.md)."""
 
 import secrets
 from typing import Any, Final, cast
@@ -10,7 +10,7 @@ _GENERATOR: Final = RandomGenerator(cast("Any", config), rand=secrets.SystemRand
 
 
 def draw_code() -> str:
-    """A code from the system's random source, without phrases like "of bliss". Somebody may have it already."""
+    """Draw a code from the system's random source, without phrases like "of bliss". It may be taken already."""
     code = _GENERATOR.generate_slug(3)
     while "of" in code.split("-"):
         code = _GENERATOR.generate_slug(3)

@@ -1,8 +1,8 @@
-"""The spectators of a room: a crowd of any size that costs the players nothing.
+"""The fan-out to the spectators of a room, which may be thousands, at no cost to the players.
 
-Players are told at once. What spectators may see is gathered for a moment, encoded once, and sent to a few of them at a
-time, with pauses, so that no player's move waits behind a thousand frames. What happens meanwhile is their next frame:
-the larger the crowd, the fewer frames each of them gets.
+Players get every message at once. The entries that spectators may see are collected for a moment, encoded once, and
+sent to a few spectators at a time, with pauses, so that no player's move waits behind a thousand frames. Entries that
+arrive meanwhile go into the next frame: the more spectators there are, the fewer frames each of them gets.
 """
 
 from collections import deque
@@ -12,20 +12,20 @@ from typing import Final, Generic, Protocol, TypeVar
 from fairest_protocol.messages.fast_encoding import encode_view
 from fairest_server.room.view import ViewCursor
 
-GATHER_SECONDS: Final = 0.05
-"""What happens within this time is one frame."""
+COLLECT_SECONDS: Final = 0.05
+"""Entries of this time share one frame."""
 FRAMES_PER_SECOND: Final = 2_000
-"""A room's spectators of one process get no more frames than these, however many they are."""
-SLICE: Final = 10
-"""So many frames are written at once: at 10 us each, less than a move takes on its way."""
-PAUSE_SECONDS: Final = SLICE / FRAMES_PER_SECOND
+"""The frames a second that all spectators of a room in one process get together."""
+BURST_FRAMES: Final = 10
+"""Frames that are written without a pause: at 10 us each, they take less time than a move."""
+PAUSE_SECONDS: Final = BURST_FRAMES / FRAMES_PER_SECOND
 
 Later = Callable[[float, Callable[[], None]], object]
-"""Calls a function after so many seconds; 0 is as soon as everything else has had its turn."""
+"""Calls a function after this many seconds; 0 is as soon as everything that is ready has run."""
 
 
 class Watching(Protocol):
-    """A spectator, connected."""
+    """A connected spectator."""
 
     def show(self, data: bytes) -> None:
         """Send an encoded message."""
@@ -35,15 +35,17 @@ Spectator = TypeVar("Spectator", bound=Watching)
 
 
 class SpectatorFanout(Generic[Spectator]):
-    """Who watches a room from this process, and what is on its way to them. Each of them sees every frame in order."""
+    """The spectators of a room in this process, and the frames on their way to them. Each gets all frames in order."""
 
     def __init__(self, later: Later) -> None:
         self._later = later
         self._spectators: dict[Spectator, None] = {}
-        self._gathered: list[bytes] = []
+        self._collected: list[bytes] = []
         self._cursor = ViewCursor()
+        """Behind the last collected entry."""
         self._outgoing: list[tuple[bytes, deque[Spectator]]] = []
-        self._is_waiting = False
+        """Frames, each with the spectators that have not got it yet."""
+        self._is_scheduled = False
 
     def __len__(self) -> int:
         return len(self._spectators)
@@ -55,45 +57,45 @@ class SpectatorFanout(Generic[Spectator]):
         return iter(self._spectators)
 
     def add(self, spectator: Spectator) -> None:
-        """Show this spectator what comes from here on; it has been shown all that was gathered."""
-        self._seal()
+        """Send this spectator every frame from here on; it has been shown all that was collected."""
+        self._close_frame()
         self._spectators[spectator] = None
 
     def discard(self, spectator: Spectator) -> None:
-        """Show it nothing more."""
+        """Send this spectator nothing more."""
         self._spectators.pop(spectator, None)
 
-    def reveal(self, entries: list[bytes], cursor: ViewCursor) -> None:
-        """These entries of their view are new; the last of them is at this mark."""
-        self._gathered.extend(entries)
+    def add_entries(self, entries: list[bytes], cursor: ViewCursor) -> None:
+        """Collect entries of the spectators' view; `cursor` is behind the last of them."""
+        self._collected.extend(entries)
         self._cursor = cursor
-        self._wait(GATHER_SECONDS)
+        self._schedule(COLLECT_SECONDS)
 
-    def tell(self, data: bytes) -> None:
-        """Send this message, behind what was gathered."""
-        self._seal()
+    def add_message(self, data: bytes) -> None:
+        """Send an encoded message behind the entries that were collected."""
+        self._close_frame()
         self._outgoing.append((data, deque(self._spectators)))
-        self._wait(0)
+        self._schedule(0)
 
-    def _seal(self) -> None:
-        """What was gathered becomes a frame for those who are here now."""
-        if self._gathered:
-            position = self._cursor.position - len(self._gathered) + 1
-            data = encode_view(position, self._gathered, self._cursor.tag)
+    def _close_frame(self) -> None:
+        """Make a frame of the collected entries, for the spectators that are here now."""
+        if self._collected:
+            position = self._cursor.position - len(self._collected) + 1
+            data = encode_view(position, self._collected, self._cursor.tag)
             self._outgoing.append((data, deque(self._spectators)))
-            self._gathered = []
+            self._collected = []
 
-    def _wait(self, seconds: float) -> None:
-        if not self._is_waiting:
-            self._is_waiting = True
+    def _schedule(self, seconds: float) -> None:
+        if not self._is_scheduled:
+            self._is_scheduled = True
             self._later(seconds, self._send)
 
     def _send(self) -> None:
-        """The moment is over, or a pause: send to the next few."""
-        self._is_waiting = False
+        """Write the next BURST_FRAMES frames, then pause if there are more."""
+        self._is_scheduled = False
         if not self._outgoing:
-            self._seal()
-        for _ in range(SLICE):
+            self._close_frame()
+        for _ in range(BURST_FRAMES):
             while self._outgoing and not self._outgoing[0][1]:
                 del self._outgoing[0]
             if not self._outgoing:
@@ -103,6 +105,6 @@ class SpectatorFanout(Generic[Spectator]):
             if spectator in self._spectators:
                 spectator.show(data)
         if self._outgoing:
-            self._wait(PAUSE_SECONDS)
-        elif self._gathered:
-            self._wait(GATHER_SECONDS)
+            self._schedule(PAUSE_SECONDS)
+        elif self._collected:
+            self._schedule(COLLECT_SECONDS)

@@ -1,17 +1,19 @@
-"""Who follows a room from this process, and what each of them is shown: the last step before the outbox.
+"""Who sees a room from this process, and what each of them is shown: the last step before the outbox.
 
-There are three kinds of viewers, the two seats and the spectators. Each kind that is here has its `View` of the log. A
-message for all who see the same is encoded once.
+There are three kinds of viewers: the two seats, and the spectators. Each kind that is present has its `View` of the
+log. A message that several subscribers get is encoded once.
 """
 
 from collections.abc import Sequence
+from enum import Enum
 from typing import Protocol
 
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fast_encoding import encode_view
-from fairest_protocol.messages.from_server import Placed, Refused
+from fairest_protocol.messages.from_server import Accepted, Placed, Refused
 from fairest_server.live.spectator_fanout import Later, SpectatorFanout
-from fairest_server.room import view as seen
+from fairest_server.ops import metrics
+from fairest_server.room import view as views
 from fairest_server.room.events import Attached, Detached, Played, SeatFreed
 from fairest_server.room.projection import project
 from fairest_server.room.state import RoomState
@@ -20,151 +22,167 @@ from fairest_server.room.view import ViewCursor
 
 
 class Subscriber(Protocol):
-    """Somebody connected who is shown a room: a player over a link, or a spectator."""
+    """A connection that is shown a room, as a player or as a spectator."""
 
     @property
     def connection_id(self) -> str:
-        """The name of this connection, unlike that of any other in any process."""
+        """The id of the connection, unique among all processes."""
 
     @property
     def entry_kind(self) -> str:
-        """What it asked for: create, join, resume or watch."""
+        """How it asked to enter: create, join, resume or watch."""
 
     @property
     def seen_upto(self) -> ViewCursor:
-        """How far this follower has seen the room, which it wants to go on from; nothing asks for a snapshot."""
+        """How far it has seen the room and wants to go on from; `ORIGIN` asks for a snapshot."""
 
     def show(self, data: bytes) -> None:
         """Send an encoded message."""
 
-    def replaced(self) -> None:
-        """A newer connection speaks for the seat now."""
-
-    def unseated(self) -> None:
-        """The seat was freed."""
-
     def admitted(self, seat: int | None) -> None:
-        """It is shown the room from here on, as who has this seat or as a spectator."""
+        """It is shown the room from here on, as the player in this seat or as a spectator."""
 
     def entry_refused(self, answer: Refused) -> None:
-        """What was asked for is not to be had, and this is said about it."""
+        """It is not let in, for the reason in the answer."""
+
+    def replaced(self) -> None:
+        """A newer connection of the same player has the seat now."""
+
+    def unseated(self) -> None:
+        """The seat was freed, so the connection is in no room."""
 
     def log_lost(self) -> None:
-        """The room that was shown is not the one that the log holds: come again."""
+        """The log no longer holds what was shown: the client has to reconnect."""
 
     def unavailable(self) -> None:
-        """The room cannot be served here right now: come again, here or elsewhere."""
+        """The room cannot be served here right now: the client has to reconnect, here or elsewhere."""
+
+
+class DropReason(Enum):
+    """Why all subscribers of a room are sent away."""
+
+    LOG_LOST = "the log is not the one that was shown"
+    UNAVAILABLE = "this process cannot reach Redis"
 
 
 class Subscribers:
-    """The followers of one room. `later` calls something after so many seconds."""
+    """The subscribers of one room in this process. `later` calls a function after a number of seconds."""
 
     __slots__ = ("_pending", "_placed_sent", "_seats", "_spectator_view", "_spectators")
 
     def __init__(self, later: Later) -> None:
-        self._seats: dict[int, tuple[Subscriber, seen.View]] = {}
+        self._seats: dict[int, tuple[Subscriber, views.View]] = {}
         self._spectators: SpectatorFanout[Subscriber] = SpectatorFanout(later)
-        self._spectator_view: seen.View | None = None
+        self._spectator_view: views.View | None = None
         self._pending: dict[str, Subscriber] = {}
+        """Those that asked to enter and are not shown the room yet, by connection id."""
         self._placed_sent: tuple[int, int] | None = None
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody follows the room or is about to."""
+        """Whether nobody is shown the room or waits to be."""
         return not (self._seats or self._spectators or self._pending)
 
     @property
     def is_complete(self) -> bool:
-        """Whether both players are shown the room from this process, and nobody else waits for that."""
+        """Whether both players are shown the room from this process, and nobody waits to be."""
         return len(self._seats) == 2 and not self._pending
 
     def add_pending(self, subscriber: Subscriber) -> None:
-        """Remember a follower that has asked for the room and is not shown it yet."""
+        """Remember a subscriber that has asked to enter."""
         self._pending[subscriber.connection_id] = subscriber
 
     def is_pending(self, subscriber: Subscriber) -> bool:
-        """Whether the follower still waits to be shown the room: it has not left, nor been shown it meanwhile."""
+        """Whether the subscriber still waits to be shown the room: it neither left nor was admitted meanwhile."""
         return subscriber.connection_id in self._pending
 
     def shows(self, subscriber: Subscriber) -> bool:
-        """Whether this follower is shown the room."""
+        """Whether this subscriber is shown the room."""
         return subscriber in self._spectators or any(subscriber is player for player, _ in self._seats.values())
 
-    def admit(self, seat: int | None, subscriber: Subscriber, introduction: seen.Catchup) -> None:
-        """Show a follower what it has missed, the last tick's counts among it, and let it follow from here on."""
+    def admit(self, seat: int | None, subscriber: Subscriber, catchup: views.Catchup) -> None:
+        """Send a subscriber what it has missed and the counts of the last tick, and show it the room from here on."""
         del self._pending[subscriber.connection_id]
         subscriber.admitted(seat)
-        subscriber.show(introduction.text)
+        subscriber.show(catchup.text)
         if self._placed_sent is not None:
             subscriber.show(encode(Placed(placed=self._placed_sent)))
         if seat is not None:
-            self._seats[seat] = subscriber, introduction.view
+            self._seats[seat] = subscriber, catchup.view
         else:
-            # Another spectator's view has come as far: both are functions of the log.
-            self._spectator_view = introduction.view
+            # The view of other spectators has come just as far: both are functions of the log.
+            self._spectator_view = catchup.view
             self._spectators.add(subscriber)
 
-    def refuse_entry(self, subscriber: Subscriber, answer: Refused) -> None:
-        """The follower does not get what it asked for."""
-        self.forget(subscriber)
-        subscriber.entry_refused(answer)
+    def answer(self, subscriber: Subscriber, answer: Refused | Accepted) -> None:
+        """Send the answer to a request. A refused request to enter also ends the subscription."""
+        if not isinstance(answer, Refused):
+            subscriber.show(encode(answer))
+        elif answer.to in ("create", "join", "resume"):
+            self.forget(subscriber)
+            subscriber.entry_refused(answer)
+        else:
+            metrics.REFUSALS.labels(answer.code).inc()
+            subscriber.show(encode(answer))
 
     def forget(self, subscriber: Subscriber) -> None:
-        """Show this follower nothing more."""
+        """Show this subscriber nothing more."""
         self._spectators.discard(subscriber)
         self._pending.pop(subscriber.connection_id, None)
         self._seats = {seat: shown for seat, shown in self._seats.items() if shown[0] is not subscriber}
 
-    def lose(self) -> list[str]:
-        """The room is not the one that was shown: everybody has to come again. Returns the links that end with this."""
-        subscribers = self._take_all()
+    def drop_all(self, reason: DropReason) -> list[str]:
+        """Send everybody away, to connect again. Returns the ids of the connections that end with this."""
+        players = [player for player, _ in self._seats.values()]
+        subscribers = [*players, *self._spectators, *self._pending.values()]
+        self._seats, self._pending = {}, {}
         for subscriber in subscribers:
-            subscriber.log_lost()
-        return [subscriber.connection_id for subscriber in subscribers]
-
-    def send_away(self) -> list[str]:
-        """The room cannot be served here right now. Returns the links that end with this."""
-        subscribers = self._take_all()
-        for subscriber in subscribers:
-            subscriber.unavailable()
+            self._spectators.discard(subscriber)
+            if reason is DropReason.LOG_LOST:
+                subscriber.log_lost()
+            else:
+                subscriber.unavailable()
         return [subscriber.connection_id for subscriber in subscribers]
 
     def show(self, steps: Sequence[Step]) -> list[Subscriber]:
-        """The log has these steps: everybody sees what they may see of them, then followers come and go.
+        """Show everybody what they may see of these steps of the log; then let subscribers come and go with them.
 
-        Returns those who came: who were expected, and have been given a seat.
+        Returns the pending subscribers to which the log has given a seat: they are to be admitted.
         """
-        told = [project(step) for step in steps]
+        projected = [project(step) for step in steps]
         for subscriber, view in self._seats.values():
-            entries = view.reveal(*told)
+            entries = view.reveal(*projected)
             if entries:
                 subscriber.show(encode_view(view.position - len(entries) + 1, entries, view.tag))
         if self._spectator_view is not None and self._spectators:
-            entries = self._spectator_view.reveal(*told)
+            entries = self._spectator_view.reveal(*projected)
             if entries:
-                self._spectators.reveal(entries, self._spectator_view.cursor)
+                self._spectators.add_entries(entries, self._spectator_view.cursor)
         for step in steps:
             if not isinstance(step.event, Played):
                 self._reseat(step)
-        return self._who_came(steps) if self._pending else []
+        return self._newly_seated(steps) if self._pending else []
 
     def send_placed(self, state: RoomState | None) -> None:
-        """The tick: how many cards each player has placed, if that is not what was told before."""
-        counts = seen.placed(state) if state else None
+        """Send the tick: how many cards each player has placed, if that differs from the last tick."""
+        counts = views.placed(state) if state else None
         if counts is not None and counts != self._placed_sent:
             data = encode(Placed(placed=counts))
             for player, _ in self._seats.values():
                 player.show(data)
-            self._spectators.tell(data)
+            self._spectators.add_message(data)
         self._placed_sent = counts
 
     def _reseat(self, step: Step) -> None:
-        """Followers come and go with the links that the log names, so every process agrees on who speaks for a seat."""
+        """Drop the subscriber whose connection lost its seat by this step.
+
+        The log names the connections, so all processes agree on which of them speaks for a seat.
+        """
         event = step.event
         if isinstance(event, (SeatFreed, Detached)):
-            # A lost connection's follower is gone by now: who is detached here left after its race had ended.
+            # A lost connection was forgotten before. One that is detached here left the room after its race had ended.
             holder = step.before.seats[event.seat] if step.before else None
-            subscriber = self._take_away(event.seat, holder.connection_id if holder else None)
+            subscriber = self._remove(event.seat, holder.connection_id if holder else None)
             if subscriber is not None and isinstance(event, Detached) and event.lapsed:
                 subscriber.unavailable()
             elif subscriber is not None:
@@ -175,24 +193,16 @@ class Subscribers:
                 del self._seats[event.seat]
                 shown[0].replaced()
 
-    def _who_came(self, steps: Sequence[Step]) -> list[Subscriber]:
-        """Those whom the log has given a seat. Who left again right behind that is expected no more."""
+    def _newly_seated(self, steps: Sequence[Step]) -> list[Subscriber]:
+        """The pending subscribers to which these steps gave a seat, but for those that left again in the same steps."""
         return [
             self._pending[step.event.link]
             for step in steps
             if isinstance(step.event, Attached) and step.event.link in self._pending
         ]
 
-    def _take_all(self) -> list[Subscriber]:
-        players = [player for player, _ in self._seats.values()]
-        subscribers = [*players, *self._spectators, *self._pending.values()]
-        self._seats, self._pending = {}, {}
-        for subscriber in subscribers:
-            self._spectators.discard(subscriber)
-        return subscribers
-
-    def _take_away(self, seat: int, connection_id: str | None) -> Subscriber | None:
-        """The follower that spoke for this seat over this link, shown the room already or not."""
+    def _remove(self, seat: int, connection_id: str | None) -> Subscriber | None:
+        """Remove and return the subscriber that has this seat over this connection, admitted already or pending."""
         if seat in self._seats and self._seats[seat][0].connection_id == connection_id:
             return self._seats.pop(seat)[0]
         return self._pending.pop(connection_id, None) if connection_id else None

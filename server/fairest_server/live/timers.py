@@ -1,7 +1,7 @@
-"""What happens in the rooms of this process by itself: deadlines, the tick of placed cards, another try at Redis.
+"""The timers of open rooms: deadlines, the tick of placed cards, and retries while Redis does not answer.
 
-Timers only remind. What is due, and when, follows from a room's log; Redis' clock has the last word, and a process that
-forgets a timer is no harm, since the sweep finds the room.
+A timer only reminds a room to look. Its log says what is due, and Redis' clock has the last word. A timer that is lost
+does no harm, since the sweep finds the room.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ from fairest_server.room.commands import ExpireDeadline
 from fairest_server.room.state import Deadline, RoomState
 
 RETRY_SECONDS: Final = 0.25
-"""Between two attempts to write to a Redis that does not answer."""
+"""Between two attempts to reach a Redis that does not answer."""
 
 
 class Timers:
-    """The timers of all rooms of this process, one of each kind a room."""
+    """The timers of all rooms of this process: at most one of each kind for a room."""
 
     def __init__(self, clock: RedisClock) -> None:
         self._clock = clock
@@ -28,19 +28,19 @@ class Timers:
         self._retries: dict[LiveRoom, asyncio.TimerHandle] = {}
 
     def set(self, room: LiveRoom) -> None:
-        """Set the room's timers by its state."""
+        """Set the room's deadline and tick by its state."""
         self._set_deadline(room, room.deadline)
         if room not in self._ticks and room.state and room.state.phase is Phase.RACING:
             self._set_tick(room, room.state)
 
     def retry(self, room: LiveRoom) -> None:
-        """Let the room read its log in a while, when Redis may be back."""
+        """Let the room read its log after RETRY_SECONDS, when Redis may be back."""
         if room not in self._retries:
             loop = asyncio.get_running_loop()
             self._retries[room] = loop.call_later(RETRY_SECONDS, self._try_again, room)
 
     def drop(self, room: LiveRoom) -> None:
-        """Forget the room's timers."""
+        """Cancel the room's timers."""
         self._set_deadline(room, None)
         for timers in (self._ticks, self._retries):
             if room in timers:
@@ -55,9 +55,9 @@ class Timers:
             timer.cancel()
             del self._deadlines[room]
         if deadline is not None:
-            delay = max(
-                0.0, (deadline.at_ms - self._clock.now_ms()) / 1000, RETRY_SECONDS * room.append_outcome_unknown
-            )
+            # A room that waits for Redis would be reminded over and over of a deadline that has passed.
+            earliest = RETRY_SECONDS if room.cursor.is_uncertain else 0.0
+            delay = max(earliest, (deadline.at_ms - self._clock.now_ms()) / 1000)
             timer = asyncio.get_running_loop().call_later(delay, self._expire, room, deadline)
             self._deadlines[room] = (deadline.at_ms, timer)
 
@@ -66,7 +66,7 @@ class Timers:
         room.submit(Request(ExpireDeadline(deadline.at_ms)))
 
     def _set_tick(self, room: LiveRoom, state: RoomState) -> None:
-        """Ticks are counted from the start of the race on Redis' clock, so they are the same in every process."""
+        """Set the next tick. Ticks count from the start of the race on Redis' clock, so all processes tick together."""
         since_start_ms = self._clock.now_ms() - (state.clocks.started_at_ms or 0)
         delay = TICK_SECONDS - (since_start_ms / 1000) % TICK_SECONDS
         self._ticks[room] = asyncio.get_running_loop().call_later(delay, self._tick, room)

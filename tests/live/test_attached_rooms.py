@@ -9,8 +9,8 @@ from redis.exceptions import RedisError
 
 from fairest_protocol.messages.from_client import Create
 from fairest_server.app import running
+from fairest_server.live.attached_rooms import AttachedRooms
 from fairest_server.live.registry import RoomRegistry
-from fairest_server.membership.attached_rooms import AttachedRooms
 from fairest_server.settings import Settings
 from fairest_server.store import keys
 from fairest_server.store.log import Log
@@ -36,7 +36,7 @@ async def nowhere() -> AsyncIterator[Redis]:
 
 async def test_rooms_that_are_asked_for_at_once_are_all_held(processes: Processes) -> None:
     attached = AttachedRooms(processes)
-    await asyncio.gather(*map(attached.hold, ROOMS))
+    await asyncio.gather(*map(attached.register, ROOMS))
     assert await processes.rooms_of(PROCESS) == sorted(ROOMS)
 
 
@@ -47,12 +47,12 @@ async def test_rooms_that_are_asked_for_during_a_write_are_the_next_one(processe
     async def count(rooms: set[str]) -> None:
         writes.append(set(rooms))
         if len(writes) == 1:
-            asking.extend(asyncio.create_task(attached.hold(room)) for room in ROOMS[10:])
+            asking.extend(asyncio.create_task(attached.register(room)) for room in ROOMS[10:])
         await hold(rooms)
 
     processes.hold = count  # type: ignore[assignment, method-assign]
     attached = AttachedRooms(processes)
-    asking = [asyncio.create_task(attached.hold(room)) for room in ROOMS[:10]]
+    asking = [asyncio.create_task(attached.register(room)) for room in ROOMS[:10]]
     await asyncio.gather(*asking)
     await asyncio.gather(*asking)
     assert [len(rooms) for rooms in writes] == [10, len(ROOMS) - 10]
@@ -61,7 +61,7 @@ async def test_rooms_that_are_asked_for_during_a_write_are_the_next_one(processe
 async def test_whoever_waits_for_the_same_write_goes_on_at_the_same_moment(processes: Processes) -> None:
     """Not one in each turn of the event loop: a beat may come between, and thousands may wait."""
     attached = AttachedRooms(processes)
-    asking = [asyncio.create_task(attached.hold(room)) for room in ROOMS]
+    asking = [asyncio.create_task(attached.register(room)) for room in ROOMS]
     await asyncio.wait(asking, return_when=asyncio.FIRST_COMPLETED)
     await asyncio.sleep(0)
     assert all(each.done() for each in asking)
@@ -69,34 +69,34 @@ async def test_whoever_waits_for_the_same_write_goes_on_at_the_same_moment(proce
 
 async def test_a_room_that_is_wanted_again_while_it_is_released_is_held(processes: Processes) -> None:
     attached = AttachedRooms(processes)
-    await attached.hold(ROOMS[0])
-    await asyncio.gather(attached.retain_only(set()), attached.hold(ROOMS[0]))
+    await attached.register(ROOMS[0])
+    await asyncio.gather(attached.retain_only(set()), attached.register(ROOMS[0]))
     assert ROOMS[0] in attached
     assert await processes.rooms_of(PROCESS) == [ROOMS[0]]
 
 
 async def test_rooms_that_nobody_speaks_in_are_released(processes: Processes) -> None:
     attached = AttachedRooms(processes)
-    await asyncio.gather(*map(attached.hold, ROOMS[:3]))
+    await asyncio.gather(*map(attached.register, ROOMS[:3]))
     await attached.retain_only({ROOMS[1]})
     assert await processes.rooms_of(PROCESS) == [ROOMS[1]]
 
 
 async def test_without_redis_everybody_who_asks_is_told(nowhere: Redis) -> None:
     attached = AttachedRooms(Processes(nowhere, nowhere, PROCESS))
-    told = await asyncio.gather(*map(attached.hold, ROOMS[:3]), return_exceptions=True)
+    told = await asyncio.gather(*map(attached.register, ROOMS[:3]), return_exceptions=True)
     assert all(isinstance(each, RedisError) for each in told)
 
 
 async def test_a_room_that_could_not_be_held_is_not_held(nowhere: Redis) -> None:
     attached = AttachedRooms(Processes(nowhere, nowhere, PROCESS))
-    await asyncio.gather(*map(attached.hold, ROOMS[:3]), return_exceptions=True)
+    await asyncio.gather(*map(attached.register, ROOMS[:3]), return_exceptions=True)
     assert not any(room in attached for room in ROOMS[:3])
 
 
 async def test_who_gives_up_waiting_is_in_nobodys_way(processes: Processes) -> None:
     attached = AttachedRooms(processes)
-    asking = [asyncio.create_task(attached.hold(room)) for room in ROOMS[:3]]
+    asking = [asyncio.create_task(attached.register(room)) for room in ROOMS[:3]]
     await asyncio.sleep(0)
     asking[1].cancel()
     await asyncio.wait(asking)
@@ -107,17 +107,17 @@ async def test_a_new_room_that_was_released_before_it_was_open_is_held_all_the_s
     settings_for_tests: Settings, redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process that is killed must have told whose seats it held: else nobody would ever tell that room."""
-    hosts: list[RoomRegistry] = []
+    registries: list[RoomRegistry] = []
     exists = Log.exists
     new_room = RoomRegistry.new_room
 
-    async def new_room_of(host: RoomRegistry) -> object:
-        hosts.append(host)
-        return await new_room(host)
+    async def new_room_of(registry: RoomRegistry) -> object:
+        registries.append(registry)
+        return await new_room(registry)
 
     async def release_then_look(log: Log, room: str) -> bool:
         if len(looked) < 2:
-            await hosts[0].release_rooms()
+            await registries[0]._attached.retain_only(registries[0].codes)
         looked.append(room)
         return await exists(log, room)
 
@@ -126,4 +126,4 @@ async def test_a_new_room_that_was_released_before_it_was_open_is_held_all_the_s
     monkeypatch.setattr(Log, "exists", release_then_look)
     async with running(settings_for_tests) as url, open_client(url) as client:
         room = (await client.enter(Create(options=QUICK))).room
-        assert await redis.sismember(keys.attached_rooms(hosts[0].process_id), room)
+        assert await redis.sismember(keys.attached_rooms(registries[0]._attached._processes.process_id), room)

@@ -1,0 +1,64 @@
+"""The append cycle of a live room: its states, and the one table of what leads from each to the next.
+
+    state            turn wanted  turn    nothing  append     read             result  log read
+    ---------------  -----------  ------  -------  ---------  ---------------  ------  --------
+    IDLE             QUEUED                                   READING
+    QUEUED                        DECIDE                      READING_QUEUED
+    DECIDING                              IDLE     IN_FLIGHT  READING          IDLE
+    IN_FLIGHT                                                                  IDLE
+    READING                                                                            IDLE
+    READING_QUEUED                READING                                              QUEUED
+
+(`DECIDE` is DECIDING; it stands short to keep the table narrow.)
+
+A room has at most one append on its way. While one is, or while the log is read, requests wait and nothing is decided.
+A missing row is a fault of ours, and raises KeyError where it happens; the tests hold the table above against the
+mappings below. There is one mapping for each column, since a change of state stands on the way of every move: a lookup
+by an integer is no call in Python.
+"""
+
+from enum import IntEnum
+from typing import Final
+
+
+class AppendState(IntEnum):
+    """What a live room does about its log at the moment."""
+
+    IDLE = 0
+    """Nothing waits to be decided."""
+    QUEUED = 1
+    """The room waits in the append queue for its turn."""
+    DECIDING = 2
+    """It is the room's turn: requests are being decided. Lasts for one call."""
+    IN_FLIGHT = 3
+    """An append was handed to the queue and is not answered yet."""
+    READING = 4
+    """The log is being read; the room asks for a turn once that is done."""
+    READING_QUEUED = 5
+    """The log is being read, and the room still waits in the append queue."""
+
+
+# A member of an enum costs ten times as much to look up as a global name, and every move looks up six.
+IDLE: Final = AppendState.IDLE
+QUEUED: Final = AppendState.QUEUED
+DECIDING: Final = AppendState.DECIDING
+IN_FLIGHT: Final = AppendState.IN_FLIGHT
+READING: Final = AppendState.READING
+READING_QUEUED: Final = AppendState.READING_QUEUED
+
+Transitions = dict[AppendState, AppendState]
+
+TURN_WANTED: Final[Transitions] = {IDLE: QUEUED}
+"""Something waits to be decided, and the append queue was asked for a turn."""
+TURN: Final[Transitions] = {QUEUED: DECIDING, READING_QUEUED: READING}
+"""The append queue asks for an append. During a read the turn passes: the room asks for another one behind it."""
+NOTHING_TO_APPEND: Final[Transitions] = {DECIDING: IDLE}
+"""The requests led to no event."""
+APPEND: Final[Transitions] = {DECIDING: IN_FLIGHT}
+"""The requests led to events, which the append queue takes."""
+READ: Final[Transitions] = {IDLE: READING, QUEUED: READING_QUEUED, DECIDING: READING}
+"""The log has to be read: an entry is missing, or an append was left unanswered."""
+RESULT: Final[Transitions] = {IN_FLIGHT: IDLE, DECIDING: IDLE}
+"""The append was answered; or deciding failed, which the append queue answers as an unknown outcome."""
+LOG_READ: Final[Transitions] = {READING: IDLE, READING_QUEUED: QUEUED}
+"""The log was read, or Redis did not answer."""

@@ -1,0 +1,74 @@
+"""The rooms in which this process may speak for a seat, as Redis knows them.
+
+They are registered before the process speaks there. If it is killed, others find in Redis whose seats it had, and tell
+those rooms.
+"""
+
+import asyncio
+from collections.abc import Set as AbstractSet
+
+from fairest_server.store.processes import Processes
+
+
+class AttachedRooms:
+    """The codes of the rooms that are registered. Every method that waits raises RedisError when Redis is away.
+
+    One write is under way at a time. All that is requested meanwhile is the next write, and its callers go on at the
+    same moment: thousands may come at once, and to let them through one by one would take seconds. A caller may be
+    cancelled; the write goes on, since others wait for it.
+    """
+
+    def __init__(self, processes: Processes) -> None:
+        self._processes = processes
+        self._codes: set[str] = set()
+        self._to_register: set[str] = set()
+        self._to_release: set[str] = set()
+        self._writing: asyncio.Task[None] | None = None
+
+    def __contains__(self, code: str) -> bool:
+        return code in self._codes
+
+    async def register(self, code: str) -> None:
+        """Register this room, unless it is registered."""
+        if code not in self._codes:
+            self._to_register.add(code)
+            await self._write_requested()
+
+    async def register_all(self) -> None:
+        """Register all rooms again: Redis may have forgotten this process."""
+        self._to_register |= self._codes
+        await self._write_requested()
+
+    async def retain_only(self, codes: AbstractSet[str]) -> None:
+        """Release all rooms but these."""
+        released = self._codes - codes
+        # At once: a player who enters one of them now registers it again, behind this release.
+        self._codes -= released
+        self._to_release |= released
+        await self._write_requested()
+
+    def forget(self, code: str) -> None:
+        """Take this room for not registered: Redis may have lost it."""
+        self._codes.discard(code)
+
+    async def _write_requested(self) -> None:
+        """Wait until everything that is requested by now is written."""
+        if self._writing is not None:
+            await asyncio.shield(self._writing)
+        # Several callers may have awaited the same write; the first of them has already started the next one.
+        if self._writing is None and (self._to_register or self._to_release):
+            self._writing = asyncio.create_task(self._write())
+        if self._writing is not None:
+            await asyncio.shield(self._writing)
+
+    async def _write(self) -> None:
+        to_register, self._to_register = self._to_register, set()
+        to_release, self._to_release = self._to_release, set()
+        try:
+            if to_release:
+                await self._processes.release(self._processes.process_id, to_release)
+            if to_register:
+                await self._processes.hold(to_register)
+                self._codes |= to_register
+        finally:
+            self._writing = None

@@ -1,0 +1,67 @@
+"""Where a live room stands in its log, and what it knows of the log behind that. Pure: no reads, no appends."""
+
+from collections.abc import Sequence
+
+from fairest_server.room.steps import LogEntry, LogSlice
+
+
+class LogCursor:
+    """The last entry of a room's log that this process has taken: `index` from 1, and its `tag`.
+
+    A log that lost its tail may grow past the same index again. The tag, which is random for each append, tells the two
+    apart: an entry follows only if the one before it has the expected tag.
+    """
+
+    __slots__ = ("_read_from", "buffered", "index", "is_uncertain", "just_read", "tag")
+
+    def __init__(self) -> None:
+        self.index = 0
+        self.tag = ""
+        self.is_uncertain = False
+        """Whether Redis left an append unanswered: the log has to be read before anything else is decided."""
+        self.just_read = False
+        """Whether the log was read for what is decided at the next turn, so that a refusal may rest on it."""
+        self._read_from = (0, "")
+        self.buffered: list[LogSlice] = []
+        """Slices that arrived while an append is in flight.
+
+        Each may hold our own entries, which came back before the answer, or another process' before or behind them:
+        which of these it is shows when the answer is there.
+        """
+
+    @property
+    def end(self) -> tuple[int, str]:
+        """Index and tag of the last entry taken; 0 and empty before the first."""
+        return self.index, self.tag
+
+    def start_reading(self) -> int:
+        """Remember from where the log is read; return the index behind which to read.
+
+        The last entry taken is read again, since its tag shows whether the log still holds it.
+        """
+        self._read_from = self.end
+        return max(0, self.index - 1)
+
+    def holds_last_entry(self, entries: Sequence[LogEntry]) -> bool:
+        """Whether a read that began at `start_reading` found the entry that was the last one then, under its tag.
+
+        If not, the log has lost its tail, or is that of another room, and this process' copy is worthless.
+        """
+        if not self._read_from[0]:
+            return True
+        return bool(entries) and (entries[0].index, entries[0].tag) == self._read_from
+
+    def new_entries(self, log_slice: LogSlice) -> list[LogEntry] | None:
+        """The entries of a slice that are behind the last one taken; None if the slice leaves a gap or does not fit."""
+        if not log_slice.continues(self.index, self.tag):
+            return None
+        return [entry for entry in log_slice.entries if entry.index > self.index]
+
+    def buffer(self, log_slice: LogSlice) -> None:
+        """Keep a slice until the append in flight is answered."""
+        self.buffered.append(log_slice)
+
+    def take_buffered(self) -> list[LogSlice]:
+        """The slices that were kept, in the order of their arrival; none is kept any longer."""
+        buffered, self.buffered = self.buffered, []
+        return buffered

@@ -1,0 +1,94 @@
+"""All that serves rooms in this process, wired together."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from redis.asyncio import Redis
+
+from fairest_protocol.messages.codec import encode
+from fairest_protocol.messages.refusals import Refusal
+from fairest_server.live.archiver import MatchArchiver
+from fairest_server.live.attached_rooms import AttachedRooms
+from fairest_server.live.entrance import Entrance
+from fairest_server.live.live_room import LiveRoom
+from fairest_server.live.redis_clock import RedisClock
+from fairest_server.live.registry import RoomRegistry
+from fairest_server.live.room_tasks import RoomTasks
+from fairest_server.live.signing import DeploymentKey
+from fairest_server.live.subscribers import Subscriber
+from fairest_server.ops import metrics
+from fairest_server.room.decide import refuse
+from fairest_server.store.log import Log
+from fairest_server.store.processes import Processes
+from fairest_server.store.records import RecordStore
+from fairest_server.store.redis.batching_client import BatchingRedis
+
+WIND_UP_SECONDS: Final = 1.5
+"""How long a process that stops goes on with appends and reads that are under way."""
+WIND_UP_CHECKS: Final = 150
+
+
+class RoomServer:
+    """The rooms of this process, on one Redis, within `serving`; and what sessions ask of them."""
+
+    def __init__(
+        self, redis: BatchingRedis, listening: Redis, processes: Processes, key: DeploymentKey, closed_room_seconds: int
+    ) -> None:
+        """`listening` is a client of its own for subscriptions, which wait for nothing else."""
+        self.process_id: Final = processes.process_id
+        self.key: Final = key
+        self.clock: Final = RedisClock()
+        self.log: Final = Log(redis)
+        self.attached: Final = AttachedRooms(processes)
+        self.stopping: Final = asyncio.Event()
+        """Set when this process stops."""
+        self._tasks = RoomTasks()
+        self._archiver = MatchArchiver(self.log, RecordStore(redis), key.sign, self.stopping)
+        self.registry: Final = RoomRegistry(
+            self.log,
+            self.clock,
+            self.attached,
+            self._archiver,
+            self._tasks,
+            listening,
+            draw_round=key.draw_round,
+            welcome=self._welcome,
+            closed_room_seconds=closed_room_seconds,
+        )
+        self.entrance: Final = Entrance(self.registry, self.clock, self._tasks)
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[asyncio.TaskGroup]:
+        """Serve rooms for as long as the context lasts, then finish what is under way. Raises RedisError.
+
+        Yields the group of tasks that end with this process. Those that talk to Redis are told to end by `stopping`,
+        and are not cancelled: redis-py may swallow a cancellation that meets it while it reads with a time limit
+        (docs/decisions/0002-redis-client.md).
+        """
+        async with self.log.sending(), self._tasks.running() as tasks:
+            wakeups = tasks.create_task(self.registry.wakeups.run())
+            try:
+                yield tasks
+            finally:
+                self.stopping.set()
+                wakeups.cancel()
+                tasks.create_task(self._wind_up())
+
+    async def send_record(self, code: str, subscriber: Subscriber) -> None:
+        """Send the record of the last finished match of this room, or a refusal. Raises RedisError."""
+        record = await self._archiver.last_record(code)
+        if record is None:
+            metrics.REFUSALS.labels(Refusal.NO_RECORD).inc()
+        subscriber.show(encode(record or refuse("get_record", Refusal.NO_RECORD)))
+
+    def _welcome(self, room: LiveRoom, subscriber: Subscriber) -> None:
+        self.entrance.welcome(room, subscriber)
+
+    async def _wind_up(self) -> None:
+        """Wait until no room is busy, for at most WIND_UP_SECONDS."""
+        for _ in range(WIND_UP_CHECKS):
+            if not self.registry.is_busy:
+                return
+            await asyncio.sleep(WIND_UP_SECONDS / WIND_UP_CHECKS)

@@ -1,0 +1,38 @@
+"""Work that a process does every second until it stops."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Final
+
+import structlog
+from redis.exceptions import RedisError
+
+from fairest_server.ops.faults import contained
+
+PERIOD_SECONDS: Final = 1.0
+MIN_REST_SECONDS: Final = 0.1
+"""Between two runs, even if one takes longer than the period."""
+_LOG = structlog.get_logger(__name__)
+
+
+async def repeat(work: Callable[[], Awaitable[None]], stopping: asyncio.Event) -> None:
+    """Run `work` every PERIOD_SECONDS until `stopping` is set. A failed run is logged, and the next one tries again."""
+    while True:
+        since = time.monotonic()
+        with contained("the pulse"):
+            try:
+                await work()
+            except (RedisError, OSError) as reason:
+                _LOG.warning("redis does not answer", reason=str(reason))
+        if await stops_within(stopping, max(MIN_REST_SECONDS, PERIOD_SECONDS - (time.monotonic() - since))):
+            return
+
+
+async def stops_within(stopping: asyncio.Event, seconds: float) -> bool:
+    """Wait for `seconds`, or until `stopping` is set; return whether it is."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await stopping.wait()
+    return stopping.is_set()

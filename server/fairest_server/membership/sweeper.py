@@ -1,0 +1,129 @@
+"""The sweep: rooms whose deadline nobody judged, rooms of processes that lapsed, logs that moved on unnoticed."""
+
+import asyncio
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+import structlog
+from redis.exceptions import RedisError
+
+from fairest_server.live.attached_rooms import AttachedRooms
+from fairest_server.live.live_room import LiveRoom
+from fairest_server.live.proposal import Request
+from fairest_server.live.registry import RoomRegistry
+from fairest_server.live.signing import DeploymentKey
+from fairest_server.membership.periodic import repeat
+from fairest_server.ops.faults import contained
+from fairest_server.room.commands import ExpireDeadline, ProcessLapsed
+from fairest_server.store import keys
+from fairest_server.store.log import Log
+from fairest_server.store.processes import Processes
+
+OVERDUE_MS: Final = 1_000
+"""A deadline is left this long to a process that has the room open, before a sweep looks at the room."""
+UNREADABLE_SECONDS: Final = 600
+"""A room whose log cannot be read is looked at again after this time, so that it holds up no other."""
+
+_LOG = structlog.get_logger(__name__)
+
+
+class Sweeper:
+    """The sweep of this process. Each of its tasks runs until `stopping` is set, apart from the others and from the
+    heartbeat, since any of them may have to wait for a node of Redis.
+    """
+
+    def __init__(
+        self,
+        processes: Processes,
+        log: Log,
+        registry: RoomRegistry,
+        attached: AttachedRooms,
+        key: DeploymentKey,
+        lapsed: Callable[[], AbstractSet[str]],
+        stopping: asyncio.Event,
+    ) -> None:
+        """`lapsed` returns the processes that had lapsed at the last heartbeat."""
+        self._processes = processes
+        self._log = log
+        self._registry = registry
+        self._attached = attached
+        self._key = key
+        self._lapsed = lapsed
+        self._stopping = stopping
+
+    async def release(self) -> None:
+        """Release rooms that are no longer open. It may have to wait behind all who register one."""
+        await repeat(self.release_rooms, self._stopping)
+
+    async def compare(self) -> None:
+        """Find what wake-ups missed, and keep the signing key in Redis."""
+        await repeat(self._compare, self._stopping)
+
+    async def sweep(self) -> None:
+        """Look after what other processes left behind."""
+        await repeat(self._sweep, self._stopping)
+
+    async def release_rooms(self) -> None:
+        """Release the rooms that are not open here, once. Raises RedisError."""
+        await self._attached.retain_only(self._registry.codes)
+
+    async def _compare(self) -> None:
+        await self._registry.compare_ends()
+        await self._key.keep()
+
+    async def _sweep(self) -> None:
+        for process_id in sorted(self._lapsed()):
+            if await self._report_lapsed(process_id) and await self._processes.forget_process(process_id):
+                _LOG.info("a process has lapsed, its rooms know", process=process_id)
+        for code in await self._log.due_rooms(OVERDUE_MS):
+            with contained("a room", room=code):
+                await self._look_after(code)
+
+    async def _look_after(self, code: str) -> None:
+        """Judge the deadline of an overdue room, or archive its match. Raises RedisError."""
+        try:
+            room = await self._registry.open_room(code)
+        except ValueError:
+            _LOG.exception("a log that cannot be read", room=code)
+            await self._log.put_off(code, UNREADABLE_SECONDS)
+            return
+        if room is None or room.state is None:
+            await self._log.forget(code)
+            return
+        deadline = room.state.next_deadline()
+        if deadline is not None:
+            room.submit(Request(ExpireDeadline(deadline.at_ms)))
+        else:
+            self._registry.on_change(room)
+
+    async def _report_lapsed(self, process_id: str) -> bool:
+        """Tell the rooms of a process that it has lapsed; return whether all of them know. Raises RedisError."""
+        codes = await self._processes.rooms_of(process_id)
+        unreachable: set[int] = set()
+        for code in codes:
+            if keys.bucket(code) in unreachable:
+                continue
+            try:
+                room = await self._registry.open_room(code)
+            except (RedisError, OSError):
+                # On a Cluster, rooms of other buckets may be within reach.
+                unreachable.add(keys.bucket(code))
+                continue
+            except ValueError:
+                # A room whose log cannot be read has no seat that could be freed.
+                _LOG.exception("a log that cannot be read", room=code)
+                room = None
+            if room is not None and _speaks_for_a_seat(process_id, room):
+                room.submit(Request(ProcessLapsed(process_id)))
+            else:
+                if room is not None:
+                    self._registry.on_change(room)
+                await self._processes.release(process_id, [code])
+        return not codes
+
+
+def _speaks_for_a_seat(process_id: str, room: LiveRoom) -> bool:
+    """Whether a connection of this process has a seat, by the log."""
+    seats = room.state.seats if room.state else ()
+    return any(seat and seat.connection_id and seat.connection_id.startswith(f"{process_id}-") for seat in seats)

@@ -1,0 +1,36 @@
+"""One process of a deployment: its rooms, its heartbeat and its sweep."""
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from redis.asyncio import Redis
+
+from fairest_server.live.room_server import RoomServer
+from fairest_server.live.signing import DeploymentKey
+from fairest_server.membership.heartbeat import Heartbeat
+from fairest_server.membership.sweeper import Sweeper
+from fairest_server.store.processes import Processes
+from fairest_server.store.redis.batching_client import BatchingRedis
+
+
+@asynccontextmanager
+async def serving_rooms(
+    redis: BatchingRedis, beating: Redis, listening: Redis, key: DeploymentKey, closed_room_seconds: int
+) -> AsyncIterator[RoomServer]:
+    """Serve rooms as a member of the deployment for as long as the context lasts. Raises RedisError.
+
+    `beating` and `listening` are clients of their own for heartbeats and wake-ups, which wait for nothing else.
+    """
+    processes = Processes(redis, beating, secrets.token_hex(4))
+    rooms = RoomServer(redis, listening, processes, key, closed_room_seconds)
+    heartbeat = Heartbeat(processes, rooms.clock, rooms.registry, rooms.attached, rooms.stopping)
+    sweeper = Sweeper(
+        processes, rooms.log, rooms.registry, rooms.attached, key, lambda: heartbeat.lapsed, rooms.stopping
+    )
+    # Nothing is decided without Redis' clock, which comes with the first heartbeat.
+    await heartbeat.beat()
+    async with rooms.serving() as tasks:
+        for work in (heartbeat.run, heartbeat.watch_silence, sweeper.release, sweeper.compare, sweeper.sweep):
+            tasks.create_task(work())
+        yield rooms
