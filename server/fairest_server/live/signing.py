@@ -57,15 +57,15 @@ class DeploymentKey:
         return self._key.public
 
     def draw_round(self) -> RoundOpened:
-        """As `SigningKey.draw_round`."""
+        """Draw a new round and sign its commitment, as `SigningKey.draw_round` does."""
         return self._key.draw_round()
 
     def commit(self, round_id: bytes, secret: bytes) -> RoundOpened:
-        """As `SigningKey.commit`."""
+        """Return the round that is bound to this secret, as `SigningKey.commit` does."""
         return self._key.commit(round_id, secret)
 
     def sign(self, record: Record) -> Record:
-        """As `SigningKey.sign`."""
+        """Return the record under this key, as `SigningKey.sign` does."""
         return self._key.sign(record)
 
     async def keep(self) -> None:
