@@ -260,7 +260,7 @@ async def lies_about_the_result(script: Script) -> None:
         (welcomes_us_twice, "it welcomes us twice"),
         (makes_another_room, "made another room than the one that was asked for"),
         (sends_a_snapshot_in_between, "a snapshot that nobody asked for"),
-        (calls_a_round_off_that_it_does_not_like, "calls off a round to which both players are bound"),
+        (calls_a_round_off_that_it_does_not_like, "calls off a round to which both players were committed"),
         (opens_the_same_round_again, "opens a round again that it had opened before"),
         (deals_for_fewer_piles, "deals for other rules than those of the room"),
         (deals_twice, "deals a second time"),
@@ -308,7 +308,7 @@ async def test_a_round_that_both_were_bound_to_cannot_be_dropped_by_a_lost_conne
         else:
             await one.show_scene()
 
-    with pytest.raises(Cheated, match="dropped a round to which both players were bound"):
+    with pytest.raises(Cheated, match="dropped a round to which both players were committed"):
         await meet(script)
 
 

@@ -1,1 +1,1 @@
-"""Programs that play over the wire like anybody else."""
+"""Bots: programs that play over the wire as people do."""

@@ -1,4 +1,4 @@
-"""The house bots' ways to play: a board and a random source go in, a move comes out."""
+"""Policies of the house bots: functions from a board and a random source to a legal move."""
 
 import random
 from collections.abc import Callable
@@ -11,12 +11,12 @@ Policy = Callable[[Board, random.Random], Move]
 
 
 def choose_random(board: Board, chance: random.Random) -> Move:
-    """Any legal move, all equally likely."""
+    """Return any legal move, all equally likely."""
     return chance.choice(list(board.legal_moves()))
 
 
 def choose_greedy(board: Board, chance: random.Random) -> Move:
-    """To a foundation whenever it can, from the waste first and to the one least advanced; else any pile."""
+    """Return a move to a foundation if there is one, from the waste first, to the shortest one; else any legal move."""
     moves = list(board.legal_moves())
     for from_stock in (False, True):
         fitting = [move for move in moves if move.places and move.takes_turned is from_stock]

@@ -25,7 +25,7 @@ from fairest_cli.exit_codes import BROKEN_SEAL
 from fairest_cli.records.files import load_record, records_folder
 from fairest_cli.records.history import describe_history, past_matches
 from fairest_cli.records.receipt_check import BadReceipt, compare_receipt
-from fairest_cli.records.record_check import ASIDE, NOT_PROVED, WrongRecord, verify_record
+from fairest_cli.records.record_check import LIMITS_OF_RECEIPT, LIMITS_OF_RECORD, WrongRecord, verify_record
 from fairest_cli.text import replay as replaying
 from fairest_cli.text import rule_cards as reference
 from fairest_cli.text.practice import HELP, answer, describe_practice, start_practice
@@ -117,7 +117,7 @@ def verify(
         print(f"WRONG: {clean(str(reason))}")
         raise SystemExit(BROKEN_SEAL) from None
     print("Everything that can be checked is right.")
-    print(NOT_PROVED if receipt is None else ASIDE)
+    print(LIMITS_OF_RECORD if receipt is None else LIMITS_OF_RECEIPT)
 
 
 @app.command()

@@ -1,1 +1,1 @@
-"""What this client knows of a room, and the checks that hold the server to its seal. Pure."""
+"""The client's knowledge of a room, and the checks that hold the server to its seal. Pure."""

@@ -1,4 +1,4 @@
-"""What this client knows: a pure value, fed by the server's messages. Every face draws from it."""
+"""The client's knowledge of a room: an immutable value, folded over the server's messages. Pure."""
 
 from enum import Enum
 from typing import Final
@@ -33,7 +33,7 @@ DEFAULT_SERVER: Final = "ws://127.0.0.1:8765"
 
 
 class ConnectionStatus(Enum):
-    """How we stand with the server."""
+    """The state of the connection to the server, over all its sockets."""
 
     CONNECTING = "connecting"
     CONNECTED = "connected"
@@ -41,11 +41,16 @@ class ConnectionStatus(Enum):
 
 
 class Contradiction(ValueError):
-    """The server sent something that cannot follow from what it sent before."""
+    """The server sent a message that cannot follow what it sent before."""
 
 
 class KnownRoom(Value):
-    """The room as far as it was shown to us. `sent` are our moves that the server has not answered yet."""
+    """The room as far as the server has shown it to us.
+
+    `room` is its code; `seat` is None for a spectator. `position` and `tag` name the last entry of the view that was
+    received, as `resume` needs them. `placed` are the counts of the last tick. `sent` are our moves that the server has
+    not answered yet. `clock_ahead_ms` is how far our clock is ahead of the server's.
+    """
 
     server_url: str = DEFAULT_SERVER
     status: ConnectionStatus = ConnectionStatus.CONNECTING
@@ -62,50 +67,50 @@ class KnownRoom(Value):
 
     @property
     def invitation(self) -> str:
-        """What somebody types to come into our room."""
+        """The command with which another player joins our room."""
         server = "" if self.server_url == DEFAULT_SERVER else f" --server {self.server_url}"
         return f"fairest join {self.room}{server}"
 
     @property
     def phase(self) -> Phase | None:
-        """The phase of the room we are in."""
+        """The phase of the room, None as long as no room was shown."""
         return self.scene.phase if self.scene else None
 
     @property
     def own(self) -> SeatScene | None:
-        """Our own seat."""
+        """Our own seat, None for a spectator."""
         return self.scene.seats[self.seat] if self.scene and self.seat is not None else None
 
     @property
     def board(self) -> Board | None:
-        """Our own board."""
+        """Our own board, None before the deal and for a spectator."""
         return self.own.board if self.own else None
 
     @property
     def may_move(self) -> bool:
-        """Whether it makes sense to send a move: the race is on for us, and everything sent has been answered."""
+        """Whether to send a move: our race is on, and every move that we sent was answered."""
         own = self.own
         return self.phase is Phase.RACING and own is not None and not own.has_stopped and not self.sent
 
     def next_play(self, move: Move) -> Play:
-        """Number a move as the one that comes next."""
+        """Return the message that makes `move` our next move."""
         number = self.sent[-1].number if self.sent else self.own.moves if self.own else 0
         return Play(number=number + 1, move=move)
 
     def with_sent(self, play: Play) -> "KnownRoom":
-        """The model after a move was sent."""
+        """Return the model after a move was sent."""
         return replace(self, sent=(*self.sent, play))
 
     def with_status(self, status: ConnectionStatus) -> "KnownRoom":
-        """The model after the connection changed."""
+        """Return the model after the state of the connection changed."""
         return replace(self, status=status)
 
     def with_entropy_commitment(self, entropy_commitment: EntropyCommitment | None) -> "KnownRoom":
-        """The model of who is bound like this."""
+        """Return the model of a client that is committed like this."""
         return replace(self, seal_check=self.seal_check.with_entropy_commitment(entropy_commitment))
 
     def after(self, message: FromServer, now_ms: int) -> "KnownRoom":
-        """The model after a message. `now_ms` is our own clock.
+        """Return the model after a message of the server. `now_ms` is the time of our own clock.
 
         Raises `Contradiction` for a message that cannot follow, and `Cheated` for one that breaks the seal.
         """
@@ -118,7 +123,7 @@ class KnownRoom(Value):
             case Snapshot():
                 if self.room == message.room and self.scene and self.scene.options != message.scene.options:
                     raise Cheated("The server has changed the rules of the room.")
-                return self._settled(
+                return self._without_made_moves(
                     replace(
                         self,
                         room=message.room,
@@ -132,28 +137,28 @@ class KnownRoom(Value):
                     )
                 )
             case View():
-                return self._viewed(message)
+                return self._after_view(message)
             case Placed(placed=placed):
                 return replace(self, placed=placed)
             case Accepted(number=number):
                 return replace(self, sent=tuple(play for play in self.sent if play.number > number))
             case Refused(to="play", code=Refusal.TRY_AGAIN):
-                # The move stays ours to send.
+                # The move stays in `sent`: the connection sends it again.
                 return self
             case Refused(to="play", number=number):
-                # Moves sent behind a refused one had numbers that are now free again; the server refuses them too.
+                # The server refuses the moves behind this one as well; their numbers are free again.
                 return replace(self, sent=tuple(play for play in self.sent if play.number != number))
             case Left():
                 return replace(self, room=None, seat=None, scene=None, position=0, tag=None, sent=())
             case Refused() | Error() | MatchRecord() | LobbyPage():
                 return self
 
-    def _viewed(self, message: View) -> "KnownRoom":
+    def _after_view(self, message: View) -> "KnownRoom":
         if self.scene is None or message.position > self.position + 1:
             raise Contradiction(f"entry {message.position} of the view follows entry {self.position}")
         scene, seal_check = self.scene, self.seal_check
         for entry in message.entries[self.position + 1 - message.position :]:
-            self._check_own(entry, seal_check)
+            self._check_own_move(entry, seal_check)
             seal_check = seal_check.after(entry, scene.options)
             try:
                 scene = scene.after(entry)
@@ -162,17 +167,22 @@ class KnownRoom(Value):
         position = message.position + len(message.entries) - 1
         if position < self.position:
             return self
-        return self._settled(replace(self, scene=scene, seal_check=seal_check, position=position, tag=message.tag))
+        return self._without_made_moves(
+            replace(self, scene=scene, seal_check=seal_check, position=position, tag=message.tag)
+        )
 
-    def _check_own(self, entry: Entry, seal_check: SealCheck) -> None:
-        """Nobody moves in our name. What a client of ours sent before it was killed, we cannot know."""
-        if not isinstance(entry, Moved) or entry.seat != self.seat or seal_check.logs is None:
+    def _check_own_move(self, entry: Entry, seal_check: SealCheck) -> None:
+        """Raise `Cheated` for a move of our seat that we did not send.
+
+        Skipped once entries were missed: we cannot know the moves that this client sent before it was killed.
+        """
+        if not isinstance(entry, Moved) or entry.seat != self.seat or seal_check.shown is None:
             return
         if not any((play.number, play.move) == (entry.number, entry.move) for play in self.sent):
             raise Cheated(f"The server made the move {entry.move} in our name.")
 
-    def _settled(self, model: "KnownRoom") -> "KnownRoom":
-        """Moves that the view shows as made, or that a new round makes meaningless, are sent no more."""
+    def _without_made_moves(self, model: "KnownRoom") -> "KnownRoom":
+        """Drop from `sent` the moves that the view shows as made, and all of them outside of a race."""
         own = model.own
         done = own.moves if own and model.phase is Phase.RACING else None
         sent = () if done is None else tuple(play for play in model.sent if play.number > done)

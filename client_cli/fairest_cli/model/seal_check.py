@@ -1,21 +1,22 @@
-"""What this client holds the server to: the sealed deal, checked as it opens, entry by entry. Pure.
+"""The seal of a round, checked entry by entry as the server opens it. Pure.
 
-Every check happens at the first moment at which it can: signatures and hashes when they are shown, each envelope when
-its card is turned by either seat, everything together when the secret is shown. Whether we get ready, and whether we
-show our entropy, hangs on what the witness has seen, never on what a scene says.
+Every check is made as early as possible: signatures and hashes when they are shown, each envelope when either seat
+turns its card, everything together when the server's secret is shown. Whether the client gets ready, and whether it
+reveals its entropy, depends on what was checked here, never on what a scene says.
 """
 
 from collections.abc import Mapping, Sequence
 
 from msgspec import field
 
-from fairest_cli.model.round_check import Cheated, Shown, check_deal, check_race, name_place
+from fairest_cli.model.deal_check import check_deal, check_layout, known_rules
+from fairest_cli.model.round_check import Cheated, RaceEntry, check_race, name_place
 from fairest_cli.model.signature import is_signed
 from fairest_protocol.calculation.cards import Card
-from fairest_protocol.calculation.deal import make_deal, seal_deal, sealed_pass
+from fairest_protocol.calculation.deal import seal_deal, sealed_pass
 from fairest_protocol.calculation.moves import REDEAL
 from fairest_protocol.calculation.round import Outcome, Turn
-from fairest_protocol.calculation.rules import BadRules, Foundation, Redeal, RolledFoundations, Rules
+from fairest_protocol.calculation.rules import Foundation
 from fairest_protocol.calculation.seal import (
     commit_entropy,
     commit_secret,
@@ -32,13 +33,15 @@ from fairest_protocol.messages.scene import Scene
 from fairest_protocol.value import Value, replace, replace_in_pair
 
 Pair = tuple[bytes | None, bytes | None]
-Logs = tuple[tuple[Shown, ...], tuple[Shown, ...]]
+"""One value for each seat, None as long as it was not shown."""
+RaceEntries = tuple[tuple[RaceEntry, ...], tuple[RaceEntry, ...]]
+"""For each seat, the cards it turned and the moves it made."""
 
 
 class EntropyCommitment(Value):
-    """What we are bound to in a round: our entropy, for this commitment of the server and this seat.
+    """What we are committed to in a round: our entropy, for this commitment of the server and this seat.
 
-    `other_hash` is what the other player was bound to when we showed our entropy; None as long as we have not.
+    `other_hash` is the other player's entropy hash at the time at which we revealed our entropy; None before that.
     """
 
     round_id: bytes
@@ -50,18 +53,19 @@ class EntropyCommitment(Value):
 
 
 class SealCheck(Value):
-    """What was shown of the sealed deal of one round.
+    """What the server has shown of the sealed deal of one round.
 
-    `opened` has the card behind each envelope that was opened, by sealed pass and position; `last` is the turn of each
-    seat's last card, `redeals` how often it has redealt. `logs` is what each seat was shown to do, as long as nothing
-    was missed since the deal, else None. `past` are rounds that were opened before. `proved` counts the envelopes that
-    the server's secret opened at the end.
+    `opened_cards` has the card behind each envelope that was opened, by sealed pass and position. `last_turns` has the
+    turn of each seat's last card, `redeals` the number of its redeals. `laid_out` are starters and markers. `shown` is
+    what each seat did, None if an entry was missed since the deal. `past_rounds` were opened before this one.
+    `proved_envelopes` is the number of envelopes that the server's secret has opened, None before the end and for rules
+    that this client does not know.
     """
 
     key: bytes | None = None
     seat: int | None = None
     entropy_commitment: EntropyCommitment | None = None
-    past: frozenset[bytes] = frozenset()
+    past_rounds: frozenset[bytes] = frozenset()
     round_id: bytes | None = None
     commitment: bytes = b""
     is_secret_known: bool = False
@@ -69,17 +73,17 @@ class SealCheck(Value):
     entropies: Pair = (None, None)
     rules_id: str = ""
     layout: tuple[Foundation, ...] | None = None
-    laid: tuple[Card, ...] | None = None
+    laid_out: tuple[Card, ...] | None = None
     envelopes: tuple[tuple[bytes, ...], ...] = ()
-    opened: Mapping[tuple[int, int], Card] = field(default_factory=dict)
-    last: tuple[Turn | None, Turn | None] = (None, None)
+    opened_cards: Mapping[tuple[int, int], Card] = field(default_factory=dict)
+    last_turns: tuple[Turn | None, Turn | None] = (None, None)
     redeals: tuple[int, int] = (0, 0)
-    logs: Logs | None = None
+    shown: RaceEntries | None = None
     proved_envelopes: int | None = None
 
     @property
     def check_words(self) -> tuple[str, ...]:
-        """The four words that everybody has who was shown the same seal; none before the cards are dealt."""
+        """The four words that everybody sees who was shown the same seal; none before the cards are dealt."""
         first, second = self.entropies
         if self.round_id is None or not self.envelopes or first is None or second is None:
             return ()
@@ -88,244 +92,217 @@ class SealCheck(Value):
 
     @property
     def both_committed(self) -> bool:
-        """Whether both players are bound, so that the deck is fixed, whoever knows it."""
+        """Whether both players are committed to their entropy, which fixes the deck."""
         return None not in self.entropy_hashes
 
     @property
     def may_reveal(self) -> bool:
-        """Whether showing our entropy can help nobody: the server and both players are bound, we to our bond."""
+        """Whether our entropy is of no use to a cheat: the server and both players are committed, we to our own."""
         return self.both_committed and not self.is_secret_known and self.current_entropy_commitment is not None
 
     @property
     def current_entropy_commitment(self) -> EntropyCommitment | None:
-        """Our bond, if it is of this round."""
-        return (
-            self.entropy_commitment
-            if self.entropy_commitment and self.entropy_commitment.round_id == self.round_id
-            else None
-        )
+        """Our entropy commitment, if it is one of this round."""
+        known = self.entropy_commitment
+        return known if known and known.round_id == self.round_id else None
 
     def with_entropy_commitment(self, entropy_commitment: EntropyCommitment | None) -> "SealCheck":
-        """The witness who knows what we are bound to."""
+        """Return the check for a client that is committed like this."""
         return replace(self, entropy_commitment=entropy_commitment)
 
     def after(self, entry: Entry, options: RoomOptions) -> "SealCheck":
-        """The witness after one more entry of the view. Raises `Cheated`."""
+        """Return the check after the next entry of the view. Raises `Cheated`."""
         match entry:
             case entries.RoundOpened():
-                return _opened(self, entry)
+                _require_secret(self, "opens another round")
+                return _open_round(self, entry.round, entry.commitment, entry.signature)
             case entries.RoundVoided(round=round_id, secret=secret):
                 if round_id != self.round_id:
                     raise Cheated("The server calls off a round that it has not opened.")
                 if self.both_committed:
-                    raise Cheated("The server calls off a round to which both players are bound.")
+                    raise Cheated("The server calls off a round to which both players were committed.")
                 return _with_secret(self, secret, options, None)
             case entries.PlayerReady(seat=seat, entropy_hash=entropy_hash):
                 return _with_hash(self, seat, entropy_hash)
             case entries.Revealed(seat=seat, entropy=entropy):
                 return _with_entropy(self, seat, entropy)
             case entries.Dealt():
-                return _dealt(self, entry, options)
+                return _with_deal(self, entry, options)
             case entries.Turned(seat=seat):
-                return _logged(_turned(self, entry), seat, entry)
+                return _with_shown(_with_opened_card(self, entry), seat, entry)
             case entries.Moved(seat=seat, move=move):
-                moved = self
-                if move is REDEAL:
-                    count = self.redeals[seat] + 1
-                    moved = replace(self, redeals=(count, self.redeals[1]) if seat == 0 else (self.redeals[0], count))
-                return _logged(moved, seat, entry)
+                redeals = self.redeals[seat] + (move is REDEAL)
+                moved = replace(self, redeals=replace_in_pair(self.redeals, seat, redeals))
+                return _with_shown(moved, seat, entry)
             case entries.RoundFinished(secret=secret, outcome=outcome):
                 return _with_secret(self, secret, options, outcome)
             case entries.RoomClosed():
-                _check_opened(self, "closes the room")
+                _require_secret(self, "closes the room")
                 return self
             case _:
                 return self
 
     def after_snapshot(self, scene: Scene, seat: int | None) -> "SealCheck":
-        """The witness after a snapshot, which may not take back what was shown before. Raises `Cheated`."""
-        is_dropped = (
-            self.round_id is not None
-            and scene.round != self.round_id
-            and self.both_committed
-            and not self.is_secret_known
-        )
-        if is_dropped and seat is not None:
+        """Return the check after a snapshot, which may not take back what was shown before. Raises `Cheated`."""
+        is_other_round = self.round_id is not None and scene.round != self.round_id
+        if is_other_round and self.both_committed and not self.is_secret_known and seat is not None:
             raise Cheated(
-                "The server has dropped a round to which both players were bound, and never opened its commitment. "
-                "Unless its Redis has lost it, it did not like the deck."
+                "The server has dropped a round to which both players were committed, and never showed its secret. "
+                "Unless its Redis has lost the round, the server did not like the deck."
             )
         if scene.round is None:
-            return replace(_fresh(self), seat=seat)
+            return replace(_without_round(self), seat=seat)
         if scene.commitment is None:
             raise Cheated("The server has opened a round without committing itself.")
-        seal = replace(self, seat=seat, logs=None)
+        check = replace(self, seat=seat)
         if scene.round != self.round_id:
-            signature = scene.signature or b""
-            seal = replace(_committed(self, scene.round, scene.commitment, signature), seat=seat, logs=None)
+            check = _open_round(check, scene.round, scene.commitment, scene.signature or b"")
         elif scene.commitment != self.commitment:
             raise Cheated("The server shows another commitment than before for the same round.")
+        # Entries may have been missed before the snapshot, so the race can no longer be replayed from its start.
+        check = replace(check, shown=None)
         for number, each in enumerate(scene.seats):
-            seal = seal if each.entropy_hash is None else _with_hash(seal, number, each.entropy_hash)
-            seal = seal if each.entropy is None else _with_entropy(seal, number, each.entropy)
+            check = check if each.entropy_hash is None else _with_hash(check, number, each.entropy_hash)
+            check = check if each.entropy is None else _with_entropy(check, number, each.entropy)
         if scene.envelopes:
-            if seal.envelopes and seal.envelopes != scene.envelopes:
+            if check.envelopes and check.envelopes != scene.envelopes:
                 raise Cheated("The server shows other envelopes than before for the same round.")
-            redealt = [(scene.options.redeals or 0) - each.board.redeals if each.board else 0 for each in scene.seats]
-            seal = replace(
-                seal,
+            redeals = [(scene.options.redeals or 0) - each.board.redeals if each.board else 0 for each in scene.seats]
+            check = replace(
+                check,
                 rules_id=scene.options.rules_id(),
                 envelopes=scene.envelopes,
-                last=(scene.seats[0].turn, scene.seats[1].turn),
-                redeals=(redealt[0], redealt[1]),
+                last_turns=(scene.seats[0].turn, scene.seats[1].turn),
+                redeals=(redeals[0], redeals[1]),
             )
-        return seal if scene.secret is None else _with_secret(seal, scene.secret, scene.options, None)
+        return check if scene.secret is None else _with_secret(check, scene.secret, scene.options, None)
 
 
-def describe_proof(seal: SealCheck) -> Sequence[str]:
-    """What a round's end proved about its deal, in one sentence or none."""
-    if not seal.envelopes:
+def describe_proof(check: SealCheck) -> Sequence[str]:
+    """Return a sentence on what the end of a round has proved about its deal, none for a round without a deal."""
+    if not check.envelopes:
         return ()
-    if seal.proved_envelopes is None:
-        return (
-            "NOT PROVED: this client does not know these rules; fairest verify of a newer one can prove the record.",
-        )
-    count = seal.proved_envelopes
+    count = check.proved_envelopes
+    if count is None:
+        return ("NOT PROVED: this client does not know these rules; a newer one can prove the record: fairest verify.",)
     return (f"Sealed deal: {count} of {count} envelopes right, and the commitment was kept.",)
 
 
-def _fresh(seal: SealCheck) -> SealCheck:
-    """A witness of no round, who remembers whom it deals with and which rounds there were."""
-    seen = {seal.round_id} if seal.round_id is not None else set()
-    return SealCheck(key=seal.key, seat=seal.seat, entropy_commitment=seal.entropy_commitment, past=seal.past | seen)
-
-
-def _opened(seal: SealCheck, entry: entries.RoundOpened) -> SealCheck:
-    _check_opened(seal, "opens another round")
-    return _committed(seal, entry.round, entry.commitment, entry.signature)
-
-
-def _committed(seal: SealCheck, round_id: bytes, commitment: bytes, signature: bytes) -> SealCheck:
-    """A new round, never seen before, to which the server has signed its commitment."""
-    fresh = _fresh(seal)
-    bond = fresh.entropy_commitment
-    if round_id in fresh.past or (bond and bond.round_id == round_id and bond.commitment != commitment):
-        raise Cheated("The server opens a round again that it had opened before.")
-    if fresh.key is None or not is_signed(commitment_statement(round_id, commitment), signature, fresh.key):
-        raise Cheated("The server did not sign its commitment with the key that it shows.")
-    return replace(fresh, round_id=round_id, commitment=commitment, logs=((), ()))
-
-
-def _check_opened(seal: SealCheck, deed: str) -> None:
-    if seal.round_id is not None and not seal.is_secret_known:
-        raise Cheated(f"The server {deed} and never opened its commitment {seal.commitment.hex()[:16]}.")
-
-
-def _with_hash(seal: SealCheck, seat: int, entropy_hash: bytes) -> SealCheck:
-    known, bond = seal.entropy_hashes[seat], seal.current_entropy_commitment
-    _round_of(seal)  # or the server is ahead of itself
-    if known is not None and known != entropy_hash:
-        raise Cheated(f"The server changed the entropy hash of seat {seat + 1}.")
-    if seat == seal.seat and (bond is None or entropy_hash != bond.entropy_hash):
-        raise Cheated("The server shows another entropy hash for us than the one that we sent.")
-    if seat != seal.seat and bond is not None and bond.other_hash not in (None, entropy_hash):
-        raise Cheated("The other player was bound anew after we had shown our entropy.")
-    return replace(seal, entropy_hashes=replace_in_pair(seal.entropy_hashes, seat, entropy_hash))
-
-
-def _with_entropy(seal: SealCheck, seat: int, entropy: bytes) -> SealCheck:
-    if commit_entropy(_round_of(seal), seat, entropy) != seal.entropy_hashes[seat]:
-        raise Cheated(f"The entropy of seat {seat + 1} does not belong to the hash that was shown before.")
-    return replace(seal, entropies=replace_in_pair(seal.entropies, seat, entropy))
-
-
-def _dealt(seal: SealCheck, entry: entries.Dealt, options: RoomOptions) -> SealCheck:
-    if None in seal.entropies:
-        raise Cheated("The server deals before both players have shown their entropy.")
-    if seal.envelopes:
-        raise Cheated("The server deals a second time.")
-    if (entry.piles, entry.redeals) != (options.piles, options.redeals):
-        raise Cheated("The server deals for other rules than those of the room.")
-    rules = _known_rules(options)
-    if rules is not None:
-        _check_layout(rules, entry)
-    laid = (*entry.starters, *entry.markers)
-    return replace(
-        seal, rules_id=options.rules_id(), layout=entry.layout, laid=laid, envelopes=entry.envelopes, logs=((), ())
+def _without_round(check: SealCheck) -> SealCheck:
+    """Return a check of no round, which keeps the server's key, our own commitment and the rounds there were."""
+    seen = {check.round_id} if check.round_id is not None else set()
+    return SealCheck(
+        key=check.key,
+        seat=check.seat,
+        entropy_commitment=check.entropy_commitment,
+        past_rounds=check.past_rounds | seen,
     )
 
 
-def _check_layout(rules: Rules, entry: entries.Dealt) -> None:
-    """What does not hang on the seed can be compared before a card is turned."""
-    passes = 1 + rules.redeals * (rules.redeal is Redeal.RESHUFFLED)
-    if [len(sealed) for sealed in entry.envelopes] != [rules.stock] * passes:
-        raise Cheated("The server showed more or fewer envelopes than its deal has.")
-    if isinstance(rules.foundations, RolledFoundations):
-        return
-    usual = make_deal(rules, bytes(32))
-    if (entry.layout, entry.starters, entry.markers) != (usual.foundations, usual.starters, usual.markers):
-        raise Cheated("Starters, steps or markers are not those of the rules.")
+def _open_round(check: SealCheck, round_id: bytes, commitment: bytes, signature: bytes) -> SealCheck:
+    """Return the check of a new round, never opened before, to which the server has signed its commitment."""
+    fresh = _without_round(check)
+    known = fresh.entropy_commitment
+    if round_id in fresh.past_rounds or (known and known.round_id == round_id and known.commitment != commitment):
+        raise Cheated("The server opens a round again that it had opened before.")
+    if fresh.key is None or not is_signed(commitment_statement(round_id, commitment), signature, fresh.key):
+        raise Cheated("The server did not sign its commitment with the key that it shows.")
+    return replace(fresh, round_id=round_id, commitment=commitment, shown=((), ()))
 
 
-def _known_rules(options: RoomOptions) -> Rules | None:
-    """The rules of the room, if this client knows them."""
-    try:
-        return options.chosen_rules()
-    except BadRules:
-        return None
+def _require_secret(check: SealCheck, deed: str) -> None:
+    if check.round_id is not None and not check.is_secret_known:
+        raise Cheated(f"The server {deed} and never opened its commitment {check.commitment.hex()[:16]}.")
 
 
-def _turned(seal: SealCheck, entry: entries.Turned) -> SealCheck:
-    """Open an envelope."""
-    turn = Turn(entry.pass_number, entry.position)
-    _check_order(seal, entry.seat, turn)
-    number = sealed_pass(entry.pass_number, seal.envelopes)
-    place, card = (number, entry.position), entry.card
-    sealed = seal.envelopes[number] if seal.envelopes else ()
-    if entry.position >= len(sealed):
+def _with_hash(check: SealCheck, seat: int, entropy_hash: bytes) -> SealCheck:
+    known, own = check.entropy_hashes[seat], check.current_entropy_commitment
+    _require_round(check)
+    if known is not None and known != entropy_hash:
+        raise Cheated(f"The server changed the entropy hash of seat {seat + 1}.")
+    if seat == check.seat and (own is None or entropy_hash != own.entropy_hash):
+        raise Cheated("The server shows another entropy hash for us than the one that we sent.")
+    if seat != check.seat and own is not None and own.other_hash not in (None, entropy_hash):
+        raise Cheated("The other player was committed anew after we had revealed our entropy.")
+    return replace(check, entropy_hashes=replace_in_pair(check.entropy_hashes, seat, entropy_hash))
+
+
+def _with_entropy(check: SealCheck, seat: int, entropy: bytes) -> SealCheck:
+    if commit_entropy(_require_round(check), seat, entropy) != check.entropy_hashes[seat]:
+        raise Cheated(f"The entropy of seat {seat + 1} does not belong to the hash that was shown before.")
+    return replace(check, entropies=replace_in_pair(check.entropies, seat, entropy))
+
+
+def _with_deal(check: SealCheck, dealt: entries.Dealt, options: RoomOptions) -> SealCheck:
+    if None in check.entropies:
+        raise Cheated("The server deals before both players have revealed their entropy.")
+    if check.envelopes:
+        raise Cheated("The server deals a second time.")
+    if (dealt.piles, dealt.redeals) != (options.piles, options.redeals):
+        raise Cheated("The server deals for other rules than those of the room.")
+    rules = known_rules(options)
+    if rules is not None:
+        check_layout(rules, dealt)
+    return replace(
+        check,
+        rules_id=options.rules_id(),
+        layout=dealt.layout,
+        laid_out=(*dealt.starters, *dealt.markers),
+        envelopes=dealt.envelopes,
+        shown=((), ()),
+    )
+
+
+def _with_opened_card(check: SealCheck, turned: entries.Turned) -> SealCheck:
+    turn = Turn(turned.pass_number, turned.position)
+    _check_order(check, turned.seat, turn)
+    number = sealed_pass(turned.pass_number, check.envelopes)
+    place, card = (number, turned.position), turned.card
+    sealed = check.envelopes[number] if check.envelopes else ()
+    if turned.position >= len(sealed):
         raise Cheated(f"The server turns a card at {name_place(turn)}, which it has not sealed.")
-    if make_envelope(_round_of(seal), number, entry.position, card, entry.salt) != sealed[entry.position]:
+    if make_envelope(_require_round(check), number, turned.position, card, turned.salt) != sealed[turned.position]:
         raise Cheated(f"The card at {name_place(turn)}, {card}, does not come from its envelope.")
-    if card in (seal.laid or ()) or any(
-        other == card and at != place and at[0] == number for at, other in seal.opened.items()
+    if card in (check.laid_out or ()) or any(
+        other == card and at != place and at[0] == number for at, other in check.opened_cards.items()
     ):
         raise Cheated(f"The card at {name_place(turn)}, {card}, lies somewhere else already.")
-    last = (turn, seal.last[1]) if entry.seat == 0 else (seal.last[0], turn)
-    return replace(seal, opened={**seal.opened, place: card}, last=last)
+    last_turns = replace_in_pair(check.last_turns, turned.seat, turn)
+    return replace(check, opened_cards={**check.opened_cards, place: card}, last_turns=last_turns)
 
 
-def _check_order(seal: SealCheck, seat: int, turn: Turn) -> None:
-    """Cards come in the order that was sealed; before the first redeal without a gap, after one with its number."""
-    last = seal.last[seat] or Turn(0, -1)
+def _check_order(check: SealCheck, seat: int, turn: Turn) -> None:
+    """Cards come in the sealed order: without a gap before the first redeal, and in the pass that the seat is in."""
+    last = check.last_turns[seat] or Turn(0, -1)
     is_next = turn.position == last.position + 1 if turn.pass_number == 0 else turn > last
-    if not is_next or turn.pass_number != seal.redeals[seat]:
+    if not is_next or turn.pass_number != check.redeals[seat]:
         raise Cheated(f"Seat {seat + 1} turns the card at {name_place(turn)} after the one at {name_place(last)}.")
 
 
-def _logged(seal: SealCheck, seat: int, entry: Shown) -> SealCheck:
-    if seal.logs is None:
-        return seal
-    first, second = seal.logs
-    return replace(seal, logs=((*first, entry), second) if seat == 0 else (first, (*second, entry)))
+def _with_shown(check: SealCheck, seat: int, entry: RaceEntry) -> SealCheck:
+    if check.shown is None:
+        return check
+    return replace(check, shown=replace_in_pair(check.shown, seat, (*check.shown[seat], entry)))
 
 
-def _with_secret(seal: SealCheck, secret: bytes, options: RoomOptions, outcome: Outcome | None) -> SealCheck:
-    """The end: everything is opened."""
-    if commit_secret(_round_of(seal), secret) != seal.commitment:
+def _with_secret(check: SealCheck, secret: bytes, options: RoomOptions, outcome: Outcome | None) -> SealCheck:
+    """Return the check at the end of a round, whose whole deal and race are compared with the server's secret."""
+    if commit_secret(_require_round(check), secret) != check.commitment:
         raise Cheated("The secret does not belong to the commitment: the server has changed it since.")
-    first, second = seal.entropies
-    rules = _known_rules(options)
-    if not seal.envelopes or first is None or second is None or rules is None:
-        return replace(seal, is_secret_known=True)
-    sealed = seal_deal(rules, make_seed(secret, (first, second), _round_of(seal)), _round_of(seal))
-    check_deal(sealed, seal.envelopes, seal.opened, seal.laid, seal.layout)
-    if outcome is not None and seal.logs is not None and seal.laid is not None:
-        ties = options.direct_breaks_ties
-        check_race(rules, sealed.deal, seal.logs, outcome, direct_breaks_ties=ties)
-    return replace(seal, is_secret_known=True, proved_envelopes=sum(map(len, sealed.envelopes)))
+    first, second = check.entropies
+    rules = known_rules(options)
+    if not check.envelopes or first is None or second is None or rules is None:
+        return replace(check, is_secret_known=True)
+    round_id = _require_round(check)
+    sealed = seal_deal(rules, make_seed(secret, (first, second), round_id), round_id)
+    check_deal(sealed, check.envelopes, check.opened_cards, check.laid_out, check.layout)
+    if outcome is not None and check.shown is not None and check.laid_out is not None:
+        check_race(rules, sealed.deal, check.shown, outcome, direct_breaks_ties=options.direct_breaks_ties)
+    return replace(check, is_secret_known=True, proved_envelopes=sum(map(len, sealed.envelopes)))
 
 
-def _round_of(seal: SealCheck) -> bytes:
-    if seal.round_id is None:
+def _require_round(check: SealCheck) -> bytes:
+    """Return the id of the round. Raises `Cheated` if the server is ahead of its own commitment."""
+    if check.round_id is None:
         raise Cheated("The server shows part of a deal before it has committed itself to one.")
-    return seal.round_id
+    return check.round_id

@@ -1,4 +1,4 @@
-"""Records of finished matches as files: saved where the user finds them, and read back."""
+"""Records of finished matches as files, in a folder where the player finds them."""
 
 from pathlib import Path
 
@@ -10,18 +10,21 @@ from fairest_protocol.messages.from_server import MatchRecord
 
 
 def records_folder() -> Path:
-    """Where records are kept."""
+    """Return the folder with the records of this machine's players."""
     return user_data_path("fairest") / "records"
 
 
 def short_path(path: Path) -> str:
-    """A path as people write it who are at home there."""
+    """Return a path as text, with `~` for the home folder."""
     home = Path.home()
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
 def save_record(message: MatchRecord, folder: Path | None = None) -> Path:
-    """Write a record to its file in the records folder and return the path. Raises OSError, and `BadRecord`."""
+    """Write a record to its file in `folder`, by default the records folder, and return the path.
+
+    Raises OSError and `BadRecord`.
+    """
     record = read_record(message.lines)
     place = folder or records_folder()
     place.mkdir(parents=True, exist_ok=True)
@@ -31,8 +34,8 @@ def save_record(message: MatchRecord, folder: Path | None = None) -> Path:
 
 
 def load_record(path: Path) -> Record:
-    """The record in a file. Raises `BadRecord` with the line that is wrong, and OSError."""
+    """Return the record in a file. Raises `BadRecord` with the line that is wrong, and OSError."""
     try:
         return read_record(path.read_text().splitlines())
     except UnicodeDecodeError as reason:
-        raise BadRecord(f"the file is no text: {reason}") from reason
+        raise BadRecord(f"the file is not text: {reason}") from reason

@@ -1,4 +1,4 @@
-"""The matches so far: what lies in the records folder, the newest first."""
+"""The matches whose records are in a folder, the newest first."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -11,22 +11,22 @@ from fairest_protocol.value import Value
 
 
 class PastMatch(Value):
-    """A file of the folder: its record, or what is wrong with it."""
+    """A file of the folder: its record, or the problem with it."""
 
     path: Path
     record: Record | None
     problem: str = ""
 
 
-def past_matches(folder: Path, most: int = 200) -> list[PastMatch]:
-    """The newest files, as they were written; a folder that is not there holds none."""
+def past_matches(folder: Path, limit: int = 200) -> list[PastMatch]:
+    """Return the newest files, at most `limit`, by the time at which they were written; none for a missing folder."""
     files = [path for path in folder.glob("*.jsonl") if path.is_file()] if folder.is_dir() else []
     files.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-    return [_read(path) for path in files[:most]]
+    return [_read(path) for path in files[:limit]]
 
 
 def describe_match(match: PastMatch) -> str:
-    """A match in one line: when, who, what, how it ended."""
+    """Return a match in one line for people: its date, players, result and rules."""
     record = match.record
     if record is None:
         return f"{clean(match.path.name)}: {clean(match.problem)}"
@@ -36,9 +36,9 @@ def describe_match(match: PastMatch) -> str:
 
 
 def describe_history(matches: list[PastMatch]) -> Iterator[str]:
-    """Every match, with what to type to see it again."""
+    """Yield a line for each match, and the command that replays it."""
     if not matches:
-        yield "No match was kept here yet. Race a bot: fairest play"
+        yield "There are no records here yet. Race a bot: fairest play"
     for match in matches:
         yield describe_match(match)
         yield f"    fairest replay {clean(str(match.path))}"

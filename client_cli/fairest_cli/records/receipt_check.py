@@ -1,4 +1,4 @@
-"""A receipt against a record: is the match in the record the one that this player's client was shown? Pure."""
+"""A receipt compared with a record: whether the recorded match is the one that this client was shown. Pure."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -21,48 +21,49 @@ from fairest_protocol.value import replace
 
 
 class BadReceipt(ValueError):
-    """A file that is no receipt; the text says which line is wrong."""
+    """A file that is not a receipt; the text says which line is wrong."""
 
 
 @dataclass(slots=True)
-class _Account:
-    """What the receipt told so far.
+class _Tally:
+    """What the lines of the receipt that were read so far hold.
 
-    `rounds` are all rounds in the order in which they were shown; `begins` is where the present match began among
-    them.
+    `rounds` are all rounds in the order in which they were shown. `match_start` is the index among them at which the
+    present match began, and `match_starts` has that index for each round. `committed` are the rounds to which both
+    players were committed. `cards`, `moves` and `results` count the entries that were compared with the record.
     """
 
     rounds: list[bytes] = field(default_factory=list)
-    bound: set[bytes] = field(default_factory=set)
-    begins: dict[bytes, int] = field(default_factory=dict)
-    match_began: int = 0
+    committed: set[bytes] = field(default_factory=set)
+    match_starts: dict[bytes, int] = field(default_factory=dict)
+    match_start: int = 0
     cards: int = 0
     moves: int = 0
-    finished: int = 0
+    results: int = 0
 
 
 def compare_receipt(record: Record, lines: Sequence[str]) -> Iterator[str]:
-    """Go through the receipt as the client did, and compare all that it was shown with the record.
+    """Fold the receipt as the client did, compare every entry with the record, and yield sentences on the result.
 
-    Raises `WrongRecord` at the first difference, also where the receipt shows that the server broke the seal, and
+    Raises `WrongRecord` at the first difference, and where the receipt shows that the server broke the seal. Raises
     `BadReceipt`.
     """
-    seal = _Comparison(record)
+    comparison = _Comparison(record)
     for number, line in enumerate(lines, 1):
         kind, fields = _read(number, line)
         where = f"Line {number} of the receipt"
         try:
             if kind == "receipt":
-                seal.begin(fields.get("key"), where)
+                comparison.begin_session(fields.get("key"), where)
             elif kind == "said":
-                seal.said(decode_from_client(json.dumps(fields)), where)
+                comparison.take_said(decode_from_client(json.dumps(fields)), where)
             else:
-                seal.heard(decode_from_server(json.dumps(fields)), where)
+                comparison.take_heard(decode_from_server(json.dumps(fields)), where)
         except ProtocolViolation as reason:
-            raise BadReceipt(f"line {number} holds no message ({reason})") from reason
+            raise BadReceipt(f"line {number} does not hold a message ({reason})") from reason
         except (Cheated, Contradiction) as reason:
             raise WrongRecord(f"{where}: {reason}") from reason
-    yield from seal.conclude()
+    yield from comparison.conclude()
 
 
 def _read(number: int, line: str) -> tuple[str, dict[str, Any]]:
@@ -73,34 +74,34 @@ def _read(number: int, line: str) -> tuple[str, dict[str, Any]]:
         kind = "heard" if "heard" in fields else "said"
         return kind, dict(fields[kind])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as reason:
-        raise BadReceipt(f"line {number} is no line of a receipt ({type(reason).__name__})") from reason
+        raise BadReceipt(f"line {number} is not a line of a receipt ({type(reason).__name__})") from reason
 
 
 class _Comparison:
-    """A receipt being read beside a record."""
+    """A receipt that is being compared with a record, line by line."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
         self._rounds = {played.round_id: played for played in record.rounds}
         self._deals: dict[bytes, Deal] = {}
         self._model = KnownRoom()
-        self._account = _Account()
+        self._tally = _Tally()
 
-    def begin(self, key: str | None, where: str) -> None:
-        """A session of the client, which remembers what it was bound to before."""
+    def begin_session(self, key: str | None, where: str) -> None:
+        """Begin a run of the client, which knows the entropy that it committed to in an earlier one."""
         if key != self._record.key.hex():
             raise WrongRecord(f"{where}: the server had the key {clean(str(key))[:64]}, not that of the record.")
         self._model = KnownRoom(
             seal_check=SealCheck(key=self._record.key, entropy_commitment=self._model.seal_check.entropy_commitment)
         )
 
-    def said(self, message: object, where: str) -> None:
-        """Our own words: we were bound after the server was, and the record has our bytes."""
-        seal, account = self._model.seal_check, self._account
+    def take_said(self, message: object, where: str) -> None:
+        """Take a message of ours: we committed after the server had, and the record has our own bytes."""
+        seal, tally = self._model.seal_check, self._tally
         match message:
             case Ready(round=round_id, entropy_hash=entropy_hash):
-                if round_id not in account.rounds:
-                    raise WrongRecord(f"{where}: we were bound to a round before its commitment was shown.")
+                if round_id not in tally.rounds:
+                    raise WrongRecord(f"{where}: we committed ourselves to a round before its commitment was shown.")
                 if seal.seat is not None and round_id == seal.round_id:
                     self._model = self._model.with_entropy_commitment(
                         EntropyCommitment(round_id, seal.commitment, seal.seat, b"", entropy_hash)
@@ -119,7 +120,7 @@ class _Comparison:
                 raise BadReceipt(f"{where} holds what a receipt does not keep")
 
     def _compare_own(self, round_id: bytes, what: str, value: bytes, where: str) -> None:
-        """A word that came too late stands in no record; another word in its place is a lie."""
+        """Compare bytes of ours with the record, which may lack them if they came too late, but may not differ."""
         played, seat = self._rounds.get(round_id), self._model.seat
         if played is None or seat is None:
             return
@@ -127,14 +128,14 @@ class _Comparison:
         if recorded is not None and recorded != value:
             raise WrongRecord(f"{where}: the record has another {what} for us than the one that we sent.")
 
-    def heard(self, message: object, where: str) -> None:
-        """What the server showed, one entry after the other."""
+    def take_heard(self, message: object, where: str) -> None:
+        """Take a message of the server, and compare its entries one after the other."""
         if isinstance(message, Snapshot):
             known = self._model.seal_check.round_id
             self._model = self._model.after(message, 0)
             if self._model.seal_check.round_id != known:
-                # What was missed may have been the end of a match: only what follows surely belongs to the next.
-                self._account.match_began = len(self._account.rounds)
+                # The end of a match may have been missed: only the rounds from here on surely belong to one match.
+                self._tally.match_start = len(self._tally.rounds)
             self._note_round()
             self._compare_seal(where)
         elif isinstance(message, View):
@@ -150,14 +151,14 @@ class _Comparison:
             raise BadReceipt(f"{where} holds a message that a receipt does not keep")
 
     def _note_round(self) -> None:
-        seal, account = self._model.seal_check, self._account
+        seal, tally = self._model.seal_check, self._tally
         if seal.round_id is None:
             return
-        if seal.round_id not in account.rounds:
-            account.rounds.append(seal.round_id)
-        account.begins.setdefault(seal.round_id, account.match_began)
+        if seal.round_id not in tally.rounds:
+            tally.rounds.append(seal.round_id)
+        tally.match_starts.setdefault(seal.round_id, tally.match_start)
         if seal.both_committed:
-            account.bound.add(seal.round_id)
+            tally.committed.add(seal.round_id)
 
     def _compare_seal(self, where: str) -> None:
         seal = self._model.seal_check
@@ -177,24 +178,24 @@ class _Comparison:
                 raise WrongRecord(f"{where}: the record has another {what} than the one that was shown.")
 
     def _compare_entry(self, entry: Entry, where: str) -> None:
-        account, round_id = self._account, self._model.seal_check.round_id
+        tally, round_id = self._tally, self._model.seal_check.round_id
         played = self._rounds.get(round_id or b"")
         if isinstance(entry, entries.RoundFinished) and entry.match_is_over:
-            account.match_began = len(account.rounds)
+            tally.match_start = len(tally.rounds)
         if played is None:
             return
         match entry:
             case entries.Turned():
                 if self._deal(played).orders[entry.pass_number][entry.position] != entry.card:
                     raise WrongRecord(f"{where}: the deal of the record has another card than {entry.card} there.")
-                account.cards += 1
+                tally.cards += 1
             case entries.Moved():
                 self._compare_move(played, entry, where)
-                account.moves += 1
+                tally.moves += 1
             case entries.RoundFinished(outcome=outcome):
                 if outcome != played.outcome:
                     raise WrongRecord(f"{where}: the result that was shown is not the one in the record.")
-                account.finished += 1
+                tally.results += 1
             case _:
                 pass
 
@@ -210,15 +211,15 @@ class _Comparison:
         return self._deals[played.round_id]
 
     def conclude(self) -> Iterator[str]:
-        """What the receipt bears out, once all of it is read."""
-        account, recorded = self._account, list(self._rounds)
-        ours = [place for place, round_id in enumerate(account.rounds) if round_id in self._rounds]
+        """Yield what the whole receipt confirms. Raises `WrongRecord` for another match and for a missing round."""
+        tally, recorded = self._tally, list(self._rounds)
+        ours = [place for place, round_id in enumerate(tally.rounds) if round_id in self._rounds]
         if not ours:
-            raise WrongRecord("The receipt tells of none of the rounds in this record: it is of another match.")
-        first = account.begins[account.rounds[ours[0]]]
-        for round_id in account.rounds[first : ours[-1]]:
-            if round_id not in self._rounds and round_id in account.bound:
+            raise WrongRecord("The receipt has none of the rounds in this record: it is of another match.")
+        first = tally.match_starts[tally.rounds[ours[0]]]
+        for round_id in tally.rounds[first : ours[-1]]:
+            if round_id not in self._rounds and round_id in tally.committed:
                 raise WrongRecord(f"The round {round_id.hex()} belongs to this match and is missing in the record.")
-        yield f"Receipt: {len(ours)} of {len(recorded)} rounds were shown to you, each before you were bound to it."
-        yield f"Receipt: {account.cards} cards and {account.moves} moves that you were shown are in the record."
-        yield f"Receipt: you were shown the result of {account.finished}; it is the one in the record."
+        yield f"Receipt: {len(ours)} of {len(recorded)} rounds were shown to you, each before you committed to it."
+        yield f"Receipt: {tally.cards} cards and {tally.moves} moves that you were shown are in the record."
+        yield f"Receipt: you were shown the result of {tally.results}; it is the one in the record."

@@ -1,6 +1,7 @@
-"""The player's own receipt: what was said and heard of the deals and races in a room, and when, line by line.
+"""The player's own receipt: the messages sent and received about the deals and races of a room, one on each line.
 
-It is written as it happens, so it is there whatever happens next. `fairest verify --receipt` compares a record with it.
+Each line is written as it happens, so a crash or a cheat loses none. `fairest verify --receipt` compares a record with
+the receipt.
 """
 
 import json
@@ -16,14 +17,14 @@ from fairest_protocol.messages.from_server import Snapshot, View
 
 
 def receipts_folder() -> Path:
-    """Where receipts are kept."""
+    """Return the folder with the receipts of this machine's players."""
     return user_data_path("fairest") / "receipts"
 
 
 class Receipt:
-    """A receipt that is being written. It begins with the first snapshot of a seat of ours.
+    """A receipt that is being written. It begins with the first snapshot that shows us a seat of our own.
 
-    `path` is there once it has begun. `problem` says why it could not be kept; the race goes on without it.
+    `path` is None before that. `problem` says why the receipt could not be written; the race goes on without it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -33,7 +34,7 @@ class Receipt:
         self._file: IO[str] | None = None
 
     def add_heard(self, message: Snapshot | View, server_url: str, key: bytes | None, at_ms: int) -> None:
-        """Note what the server showed us. A spectator's view is nobody's race and is not kept."""
+        """Add a message of the server, received at `at_ms` of our clock. A spectator's messages are not kept."""
         if self.path is None and isinstance(message, Snapshot) and message.seat is not None:
             server = key.hex()[:8] if key else "unsigned"
             self.path = self._folder / f"{message.room}-seat{message.seat + 1}-{server}.jsonl"
@@ -42,12 +43,12 @@ class Receipt:
             self._write({"at_ms": at_ms, "heard": json.loads(encode(message))})
 
     def add_said(self, message: Ready | Reveal | Play, at_ms: int) -> None:
-        """Note what we said."""
+        """Add a message of ours, sent at `at_ms` of our clock."""
         if self.path is not None:
             self._write({"at_ms": at_ms, "said": json.loads(encode(message))})
 
     def close(self) -> None:
-        """Nothing more is written."""
+        """Close the file. A message that is added later opens it again."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -63,4 +64,4 @@ class Receipt:
             self._file.write(json.dumps(line, separators=(",", ":")) + "\n")
             self._file.flush()
         except OSError as reason:
-            self.problem = f"The receipt {self.path} could not be kept: {reason.strerror}"
+            self.problem = f"The receipt {self.path} could not be written: {reason.strerror}"

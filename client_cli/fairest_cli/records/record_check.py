@@ -1,4 +1,4 @@
-"""Proof of a record, offline: what `fairest verify` checks, in the order in which it says so. Pure.
+"""The checks of `fairest verify`: they prove a record offline, in the order in which they are printed. Pure.
 
 Each check yields a sentence when it holds; the first one that does not raises `WrongRecord`.
 """
@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from fairest_cli.model.deal_check import first_wrong_envelope
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.model.signature import is_signed
 from fairest_cli.untrusted_text import clean
@@ -24,7 +25,7 @@ from fairest_protocol.calculation.seal import (
 )
 from fairest_protocol.messages.fields import Phase
 
-NOT_PROVED: Final = """\
+LIMITS_OF_RECORD: Final = """\
 What a record alone cannot prove:
   that this match took place, and that nothing was left out of it: a server could
     invent a whole record. Your own receipt shows it: --receipt FILE.
@@ -34,18 +35,18 @@ What a record alone cannot prove:
   that nobody told a player what was to come (docs/fairness.md)."""
 
 
-ASIDE: Final = """\
+LIMITS_OF_RECEIPT: Final = """\
 What no proof shows: that nobody told a player what was to come (docs/fairness.md)."""
 
 
 class WrongRecord(Exception):
-    """The first thing that is wrong; the text says where, and what should be there."""
+    """A check of a record failed; the text says where, and what the record should have."""
 
 
 def verify_record(text: str, key: bytes | None = None) -> tuple[Record, Iterator[str]]:
-    """A record from the text of its file, and the checks of it, made as they are asked for.
+    """Parse the text of a record's file; return the record, and an iterator that makes its checks.
 
-    `key` is the public key that the server is known by, if it is. Raises `WrongRecord`, and so do the checks.
+    `key` is the public key of the server, if it is known. Raises `WrongRecord`, and so does the iterator.
     """
     lines = text.split("\n")
     if lines.pop() != "":
@@ -58,7 +59,7 @@ def verify_record(text: str, key: bytes | None = None) -> tuple[Record, Iterator
 
 
 def prove_shown(lines: Sequence[str], model: KnownRoom) -> None:
-    """Prove a record that a server sends after a match, and that its last round ended as we were shown.
+    """Check the record that a server sends after a match: that it holds, and that its boards are those of `model`.
 
     Raises `WrongRecord`.
     """
@@ -76,7 +77,7 @@ def prove_shown(lines: Sequence[str], model: KnownRoom) -> None:
 
 
 def _check(record: Record, lines: int, key: bytes | None) -> Iterator[str]:
-    yield f"{lines} lines, each bound to the one before: none was changed, left out or moved."
+    yield f"{lines} lines, each chained to the one before: none was changed, left out or moved."
     if not is_signed(record_statement(record.chain()), record.signature, record.key):
         raise WrongRecord("The record is not signed with the key that it names.")
     if key not in (None, record.key):
@@ -96,23 +97,23 @@ def _check_round(record: Record, number: int, played: RecordedRound) -> Iterator
         raise WrongRecord(f"{where}: the commitment is not signed by the server.")
     if commit_secret(played.round_id, played.secret) != played.commitment:
         raise WrongRecord(f"{where}: the secret does not belong to the commitment.")
-    yield f"{where}: the server was bound to its secret before anybody was ready, and has opened it."
+    yield f"{where}: the server committed itself to its secret before anybody was ready, and has shown it."
     for seat, (sealed, entropy) in enumerate(zip(played.entropy_hashes, played.entropies, strict=True)):
         if entropy is not None and sealed != commit_entropy(played.round_id, seat, entropy):
             raise WrongRecord(f"{where}: the entropy of {clean(record.names[seat])} does not belong to its hash.")
     if not played.is_dealt:
         if played.envelopes or played.events:
-            raise WrongRecord(f"{where}: there are cards or moves, and no deal.")
+            raise WrongRecord(f"{where}: there are cards or moves, but no deal.")
         _check_undealt(record, where, played)
         yield f"{where}: called off before its cards were dealt."
         return
-    yield f"{where}: both players were bound to their entropy before they saw the other's."
+    yield f"{where}: both players committed themselves to their entropy before they saw the other's."
     yield from _check_deal(record, where, played)
     yield from _check_race(record, number, played)
 
 
 def _check_undealt(record: Record, where: str, played: RecordedRound) -> None:
-    """Who was to deal and did not has lost it, or both have; nothing else can come of it."""
+    """Check the result of a round without a deal: a player who did not reveal, or resigned, has lost; or both have."""
     if played.outcome is None:
         return
     endings = [score.ending for score in played.outcome.scores]
@@ -121,17 +122,15 @@ def _check_undealt(record: Record, where: str, played: RecordedRound) -> None:
         is_silent or end is Ending.ROUND_OVER for is_silent, end in zip(silent, endings, strict=True)
     )
     if None in played.entropy_hashes or not is_possible or played.outcome != undealt_outcome(record.rules, endings):
-        raise WrongRecord(f"{where}: it has a result that no round without a deal can have.")
+        raise WrongRecord(f"{where}: it has a result that a round without a deal cannot have.")
 
 
 def _check_deal(record: Record, where: str, played: RecordedRound) -> Iterator[str]:
     envelopes = seal_deal(record.rules, played.seed, played.round_id).envelopes
-    for number, (shown, right) in enumerate(zip(played.envelopes, envelopes, strict=False)):
-        for position, (envelope, wanted) in enumerate(zip(shown, right, strict=False)):
-            if envelope != wanted:
-                raise WrongRecord(
-                    f"{where}: the envelope of pass {number}, position {position + 1} holds another card."
-                )
+    wrong = first_wrong_envelope(played.envelopes, envelopes)
+    if wrong is not None:
+        place = f"pass {wrong.pass_number}, position {wrong.position + 1}"
+        raise WrongRecord(f"{where}: the envelope of {place} holds another card.")
     if played.envelopes != envelopes:
         raise WrongRecord(f"{where}: there are more or fewer envelopes than the deal has.")
     count = sum(map(len, envelopes))

@@ -1,4 +1,4 @@
-"""Pages that a server answers over plain HTTP: to look takes no connection of players and makes nobody one."""
+"""Pages that a server answers over plain HTTP. Reading one opens no WebSocket and creates no player."""
 
 import http.client
 import ssl
@@ -6,16 +6,16 @@ from typing import Final
 from urllib.parse import urlsplit
 
 WAIT_SECONDS: Final = 5.0
-MOST_BYTES: Final = 1024 * 1024
-"""Of an answer; a page of the lobby has some thousands."""
+MAX_BYTES: Final = 1024 * 1024
+"""The part of an answer that is read; a page of the lobby has a few thousand bytes."""
 
 
 class PageUnavailable(Exception):
-    """Nothing that speaks HTTP answered; the text says why."""
+    """No HTTP server answered; the text says why."""
 
 
 def fetch_page(server_url: str, path: str) -> tuple[int, bytes]:
-    """The status and the text of a page of this server's. Raises `PageUnavailable`; waits for the network."""
+    """Return the HTTP status and the body of a page of the server. Raises `PageUnavailable`. Blocks on the network."""
     address = urlsplit(server_url)
     host, port = address.hostname or "", address.port
     connection = (
@@ -26,7 +26,7 @@ def fetch_page(server_url: str, path: str) -> tuple[int, bytes]:
     try:
         connection.request("GET", f"{address.path.rstrip('/')}{path}")
         answer = connection.getresponse()
-        return answer.status, answer.read(MOST_BYTES)
+        return answer.status, answer.read(MAX_BYTES)
     except (OSError, http.client.HTTPException) as reason:
         raise PageUnavailable(str(reason)) from reason
     finally:

@@ -1,4 +1,4 @@
-"""A server of our own, for as long as a race at home lasts: `fairest-server` as a child process on any free port."""
+"""The server of a race at home: `fairest-server` as a child process on a free port, for as long as the race lasts."""
 
 import asyncio
 import sys
@@ -13,17 +13,17 @@ STOP_SECONDS: Final = 6.0
 
 
 class ServerNotStarted(Exception):
-    """The server did not start; the text says why."""
+    """The server of a race at home did not start; the text says why."""
 
 
 @asynccontextmanager
 async def own_server() -> AsyncIterator[str]:
     """Run a server with an embedded Redis that keeps nothing, and yield its URL. Raises `ServerNotStarted`."""
     with tempfile.TemporaryDirectory(prefix="fairest-") as folder:
-        # -P: nothing is imported from the folder that the player stands in, whatever lies there.
+        # -P: no module is imported from the current folder, whatever files lie there.
         command = [sys.executable, "-P", "-m", "fairest_server", "--host", "127.0.0.1", "--port", "0"]
         command += ["--data-dir", folder, "--ends-with-input"]
-        # Not a pipe: nobody reads its log, and a full one would hold the server up.
+        # A file and not a pipe: nobody reads the log, and a full pipe would block the server.
         log = Path(folder) / "server.log"
         with log.open("wb") as written:
             server = await asyncio.create_subprocess_exec(
@@ -46,7 +46,7 @@ async def own_server() -> AsyncIterator[str]:
 
 
 async def _address(server: asyncio.subprocess.Process, log: Path) -> str:
-    """The line that a server prints when it serves."""
+    """Return the URL that a server prints once it is listening. Raises `ServerNotStarted`."""
     assert server.stdout is not None
     try:
         line = await asyncio.wait_for(server.stdout.readline(), START_SECONDS)

@@ -1,4 +1,4 @@
-"""How many cards each player had placed, and when: what a progress curve is drawn from. Pure."""
+"""The cards that each player has placed over time, as a chart shows them. Pure."""
 
 from collections.abc import Sequence
 
@@ -8,18 +8,18 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.value import Value, replace
 
 Points = Sequence[tuple[int, int]]
-"""Milliseconds since the start, and the cards placed from then on."""
+"""Steps of one player's curve: milliseconds since the start of the round, and the cards placed from then on."""
 
 
 class Progress(Value):
-    """A round as it was watched: for each seat, the counts that were told and when, from its start."""
+    """The curve of each seat in the present round, from the counts that the server has shown so far."""
 
     round_id: bytes | None = None
     started_ms: int = 0
     players: tuple[Points, Points] = ((), ())
 
     def after(self, model: KnownRoom, now_ms: int) -> "Progress":
-        """The course once this is known. The other player's count comes with the ticks, or with the horizon."""
+        """Return the progress once `model` is known. The other player's count comes with ticks or with the horizon."""
         scene = model.scene
         if scene is None or scene.phase not in (Phase.RACING, Phase.FINISHED):
             return self
@@ -35,7 +35,7 @@ class Progress(Value):
 
 
 def count_of(model: KnownRoom, seat: int) -> int:
-    """The cards that a seat is known to have placed: by its board as far as we see it, by the result, by the tick."""
+    """Return how many cards a seat is known to have placed: by the result, else by its board or the last tick."""
     scene = model.scene
     if scene is None:
         return 0
@@ -47,7 +47,7 @@ def count_of(model: KnownRoom, seat: int) -> int:
 
 
 def progress_of(record: Record, number: int) -> tuple[Points, Points]:
-    """The exact course of round number (from 0) of a record; nothing for one that was never dealt."""
+    """Return the exact curves of a round of a record; `number` counts from 0. Empty for a round without a deal."""
     if not record.rounds[number].is_dealt:
         return (), ()
     players: list[list[tuple[int, int]]] = [[], []]

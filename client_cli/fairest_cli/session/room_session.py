@@ -186,5 +186,5 @@ def model_at_round_end(before: KnownRoom, model: KnownRoom, view: View, at_ms: i
     if entries.RoundOpened not in kinds[place:]:
         return model
     # The connection has compared our moves with those that we sent; without the entries by seat, that is skipped here.
-    unchecked = replace(before, seal_check=replace(before.seal_check, logs=None))
+    unchecked = replace(before, seal_check=replace(before.seal_check, shown=None))
     return unchecked.after(view.model_copy(update={"entries": view.entries[: place + 1]}), at_ms)

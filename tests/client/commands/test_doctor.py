@@ -67,7 +67,7 @@ def test_a_broken_file_in_the_history_is_said_to_be_one(tmp_path: Path) -> None:
 
 def test_without_matches_the_history_says_how_to_have_one(tmp_path: Path) -> None:
     assert list(describe_history(past_matches(tmp_path / "none"))) == [
-        "No match was kept here yet. Race a bot: fairest play"
+        "There are no records here yet. Race a bot: fairest play"
     ]
 
 
