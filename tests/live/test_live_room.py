@@ -1,0 +1,554 @@
+"""A live room by itself: what it decides, appends, shows and reads, state by state of its append cycle."""
+
+import pytest
+
+from fairest_protocol.calculation.seal import commit_entropy
+from fairest_protocol.messages.from_client import Leave, Ready
+from fairest_protocol.messages.from_server import Refused, Snapshot, View
+from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.refusals import Refusal
+from fairest_server.live.live_room import MAX_WAITING
+from fairest_server.room.commands import (
+    ApplyPauses,
+    CreateRoom,
+    Disconnect,
+    ExpireDeadline,
+    MarkArchived,
+    Pause,
+    PlayerRequest,
+    TakeSeat,
+)
+from fairest_server.room.events import Attached, Detached, Paused, PlayerReady, RoomCreated
+from fairest_server.room.steps import LogSlice
+from fairest_server.store.append_queue import Answer
+from tests.support.isolated_room import NOW_MS, ROUND, IsolatedRoom, RecordingSubscriber
+
+ENTROPY_HASH = commit_entropy(ROUND.round, 0, bytes(32))
+READY = PlayerRequest("here-1", Ready(round=ROUND.round, entropy_hash=ENTROPY_HASH))
+LEAVE = PlayerRequest("here-2", Leave())
+CREATE = CreateRoom(RoomOptions(), "player-0", "ann", "here-1")
+
+
+@pytest.fixture
+def alone() -> IsolatedRoom:
+    """A room whose log is empty."""
+    return IsolatedRoom()
+
+
+@pytest.fixture
+def seated() -> IsolatedRoom:
+    """A room with two players, before anybody is ready."""
+    isolated = IsolatedRoom()
+    isolated.seat_both()
+    return isolated
+
+
+# IDLE
+
+
+def test_a_request_asks_for_one_turn(seated: IsolatedRoom) -> None:
+    seated.submit(READY)
+    assert seated.queue == [seated.room]
+
+
+def test_an_idle_room_reads_its_log_when_it_is_told_to(seated: IsolatedRoom) -> None:
+    seated.room.catch_up()
+    assert seated.reads == [seated.room.cursor.index - 1]
+
+
+# QUEUED
+
+
+def test_requests_that_wait_share_a_turn(seated: IsolatedRoom) -> None:
+    seated.submit(READY)
+    seated.submit(Disconnect("here-2"))
+    append = seated.take_turn()
+    assert append is not None
+    assert [type(event) for event in append.events] == [PlayerReady, Detached]
+
+
+def test_a_room_that_waits_for_its_turn_asks_for_no_second_one(seated: IsolatedRoom) -> None:
+    seated.submit(READY)
+    seated.submit(LEAVE)
+    assert len(seated.queue) == 1
+
+
+def test_a_read_lets_the_turn_of_a_queued_room_pass(seated: IsolatedRoom) -> None:
+    seated.submit(READY)
+    seated.room.catch_up()
+    assert seated.take_turn() is None
+
+
+def test_a_room_whose_turn_passed_during_a_read_asks_for_the_very_next_one(seated: IsolatedRoom) -> None:
+    seated.submit(READY)
+    seated.room.catch_up()
+    seated.take_turn()
+    seated.queue.append(IsolatedRoom().room)
+    seated.finish_read()
+    assert seated.queue[0] is seated.room
+
+
+def test_a_room_whose_read_ends_before_its_turn_keeps_its_place(seated: IsolatedRoom) -> None:
+    seated.submit(READY)
+    seated.room.catch_up()
+    seated.finish_read()
+    assert seated.queue == [seated.room]
+
+
+# DECIDING
+
+
+def test_a_request_that_leads_to_nothing_is_no_append(seated: IsolatedRoom) -> None:
+    seated.submit(Disconnect("somebody else's"))
+    assert seated.take_turn() is None
+
+
+def test_a_refusal_of_a_room_that_is_not_shared_needs_no_read(seated: IsolatedRoom) -> None:
+    asker = RecordingSubscriber("here-1")
+    seated.submit(PlayerRequest("nobody's", Leave()), asker)
+    seated.take_turn()
+    assert [message.code for message in asker.messages if isinstance(message, Refused)] == [Refusal.NOT_SEATED]
+
+
+def test_a_refusal_of_a_shared_room_waits_for_the_newest_state(seated: IsolatedRoom) -> None:
+    seated.services.is_shared = True
+    asker = RecordingSubscriber("here-1")
+    seated.submit(PlayerRequest("nobody's", Leave()), asker)
+    seated.take_turn()
+    assert (asker.frames, len(seated.reads)) == ([], 1)
+
+
+def test_a_refusal_of_a_shared_room_is_sent_after_the_read(seated: IsolatedRoom) -> None:
+    seated.services.is_shared = True
+    asker = RecordingSubscriber("here-1")
+    seated.submit(PlayerRequest("nobody's", Leave()), asker)
+    seated.take_turn()
+    seated.finish_read()
+    seated.take_turn()
+    assert [message.code for message in asker.messages if isinstance(message, Refused)] == [Refusal.NOT_SEATED]
+
+
+def test_a_deadline_is_decided_alone_and_first(seated: IsolatedRoom) -> None:
+    deadline = seated.room.deadline
+    assert deadline is not None
+    seated.submit(READY)
+    seated.submit(ExpireDeadline(deadline.at_ms))
+    append = seated.take_turn()
+    assert append is not None
+    assert PlayerReady not in map(type, append.events)
+
+
+def test_an_append_that_a_deadline_led_to_is_not_early(seated: IsolatedRoom) -> None:
+    deadline = seated.room.deadline
+    assert deadline is not None
+    seated.submit(ExpireDeadline(deadline.at_ms))
+    append = seated.take_turn()
+    assert append is not None
+    assert append.not_before_ms == deadline.at_ms
+
+
+def test_an_append_goes_no_later_than_the_next_deadline(seated: IsolatedRoom) -> None:
+    deadline = seated.room.deadline
+    assert deadline is not None
+    seated.clock.at_ms = deadline.at_ms - 1
+    seated.clock.beat(deadline.at_ms - 1)
+    seated.submit(READY)
+    append = seated.take_turn()
+    assert append is not None
+    assert append.not_after_ms == deadline.at_ms
+
+
+def test_a_pause_is_decided_before_everything_else(seated: IsolatedRoom) -> None:
+    seated.services.pauses = (Pause(NOW_MS + 10, NOW_MS + 5_010),)
+    seated.submit(READY)
+    append = seated.take_turn()
+    assert append is not None
+    assert [type(event) for event in append.events] == [Paused]
+
+
+def test_a_pause_may_be_appended_behind_a_deadline(seated: IsolatedRoom) -> None:
+    """The deadline that it is behind is one of those that it puts off."""
+    seated.services.pauses = (Pause(NOW_MS + 10, NOW_MS + 5_010),)
+    seated.submit(ApplyPauses(seated.services.pauses))
+    deadline, append = seated.room.deadline, seated.take_turn()
+    assert append is not None and deadline is not None
+    window = seated.clock.decision_window()
+    assert window is not None
+    assert append.not_after_ms == window.not_after_ms
+
+
+def test_nothing_is_decided_while_redis_is_silent(seated: IsolatedRoom) -> None:
+    asker = RecordingSubscriber("here-1")
+    seated.clock.is_silent = True
+    seated.submit(READY, asker)
+    assert seated.take_turn() is None
+    assert [message.code for message in asker.messages if isinstance(message, Refused)] == [Refusal.TRY_AGAIN]
+
+
+def test_the_log_is_read_before_anything_is_decided_after_a_silence(seated: IsolatedRoom) -> None:
+    seated.clock.is_silent = True
+    seated.submit(READY)
+    seated.take_turn()
+    seated.clock.is_silent = False
+    seated.submit(READY)
+    assert seated.take_turn() is None
+    assert len(seated.reads) == 1
+
+
+def test_a_fault_while_deciding_defers_what_it_met(seated: IsolatedRoom, monkeypatch: pytest.MonkeyPatch) -> None:
+    asker = RecordingSubscriber("here-1")
+    monkeypatch.setattr("fairest_server.live.live_room.propose", lambda *_, **__: 1 / 0)
+    seated.submit(READY, asker)
+    with pytest.raises(ZeroDivisionError):
+        seated.take_turn()
+    seated.answer(Answer.UNKNOWN)
+    assert [message.code for message in asker.messages if isinstance(message, Refused)] == [Refusal.TRY_AGAIN]
+
+
+# IN_FLIGHT
+
+
+def test_nothing_is_shown_before_the_log_has_it(seated: IsolatedRoom) -> None:
+    watcher = RecordingSubscriber("here-1")
+    seated.submit(READY, watcher)
+    seated.take_turn()
+    assert seated.room.state is not None
+    assert (watcher.frames, seated.room.state.seat(0).entropy_hash) == ([], None)
+
+
+def test_what_the_log_took_is_shown_to_both_players(alone: IsolatedRoom) -> None:
+    first, second = alone.seat_both()
+    alone.run(READY)
+    assert [type(player.messages[-1]) for player in (first, second)] == [View, View]
+
+
+def test_a_request_during_an_append_waits_for_its_result(seated: IsolatedRoom) -> None:
+    seated.submit(READY)
+    append = seated.take_turn()
+    seated.submit(LEAVE)
+    assert seated.queue == []
+    seated.accept(append)
+    assert seated.queue == [seated.room]
+
+
+def test_a_wakeup_during_an_append_is_taken_behind_its_result(seated: IsolatedRoom) -> None:
+    seated.submit(READY)
+    append = seated.take_turn()
+    assert append is not None
+    before = seated.room.cursor.end
+    own = seated.append_elsewhere(append.events, append.tag)
+    behind = seated.append_elsewhere([Detached(seat=1, link="here-2")], "other")
+    for log_slice in (own, behind):
+        seated.room.on_log_slice(log_slice)
+    assert seated.room.cursor.end == before
+    seated.answer(Answer.APPENDED)
+    assert seated.room.cursor.end == (len(seated.log), "other")
+
+
+def test_an_append_in_flight_is_not_read_around(seated: IsolatedRoom) -> None:
+    seated.submit(READY)
+    seated.take_turn()
+    seated.room.catch_up()
+    assert seated.reads == []
+
+
+def test_a_conflict_is_decided_again_on_what_was_missed(seated: IsolatedRoom) -> None:
+    seated.submit(READY)
+    seated.take_turn()
+    known = seated.room.cursor.index
+    seated.append_elsewhere([Detached(seat=1, link="here-2")], "other")
+    seated.answer(Answer.CONFLICT, seated.log[known - 1 :])
+    append = seated.take_turn()
+    assert append is not None
+    assert (append.expected, append.expected_tag) == (len(seated.log), "other")
+
+
+def test_a_conflict_needs_no_read(seated: IsolatedRoom) -> None:
+    seated.submit(READY)
+    seated.take_turn()
+    known = seated.room.cursor.index
+    seated.append_elsewhere([Detached(seat=1, link="here-2")], "other")
+    seated.answer(Answer.CONFLICT, seated.log[known - 1 :])
+    assert seated.reads == []
+
+
+def test_a_conflict_that_does_not_hold_our_last_entry_gives_the_room_up(seated: IsolatedRoom) -> None:
+    seated.submit(READY)
+    seated.take_turn()
+    seated.answer(Answer.CONFLICT, [])
+    assert seated.given_up == 1
+
+
+def test_an_append_that_came_late_is_decided_again_behind_the_deadline(seated: IsolatedRoom) -> None:
+    deadline = seated.room.deadline
+    assert deadline is not None
+    seated.submit(READY)
+    seated.take_turn()
+    seated.clock.at_ms = deadline.at_ms + 1
+    seated.answer(Answer.LATE)
+    append = seated.take_turn()
+    assert append is not None
+    assert append.not_before_ms == deadline.at_ms + 1
+
+
+def test_an_append_that_came_early_corrects_the_clock(seated: IsolatedRoom) -> None:
+    seated.submit(READY)
+    seated.take_turn()
+    seated.clock.at_ms = NOW_MS - 500
+    seated.answer(Answer.EARLY)
+    assert seated.clock.now_ms() == NOW_MS - 500
+
+
+def test_an_unknown_outcome_refuses_the_asker_for_now(seated: IsolatedRoom) -> None:
+    asker = RecordingSubscriber("here-1")
+    seated.submit(READY, asker)
+    seated.take_turn()
+    seated.answer(Answer.UNKNOWN)
+    assert [message.code for message in asker.messages if isinstance(message, Refused)] == [Refusal.TRY_AGAIN]
+
+
+def test_the_log_is_read_before_anything_is_decided_behind_an_unknown_outcome(seated: IsolatedRoom) -> None:
+    seated.submit(READY)
+    seated.take_turn()
+    seated.answer(Answer.UNKNOWN)
+    seated.submit(LEAVE)
+    assert seated.take_turn() is None
+    assert len(seated.reads) == 1
+
+
+def test_a_join_with_an_unknown_outcome_is_reported_as_gone_later(alone: IsolatedRoom) -> None:
+    """It may stand in the log although its player was refused: then the seat would seem to be attached for ever."""
+    joining = RecordingSubscriber("here-1", "create")
+    alone.submit(CREATE, joining)
+    append = alone.take_turn()
+    alone.answer(Answer.UNKNOWN)
+    assert append is not None
+    alone.append_elsewhere(append.events, append.tag)
+    alone.room.catch_up()
+    alone.finish_read()
+    gone = alone.take_turn()
+    assert gone is not None
+    assert [type(event) for event in gone.events] == [Detached]
+
+
+def test_a_lost_connection_is_reported_again_when_redis_is_back(seated: IsolatedRoom) -> None:
+    seated.submit(Disconnect("here-1"))
+    seated.take_turn()
+    seated.answer(Answer.UNKNOWN)
+    assert seated.retries == 1
+    seated.room.catch_up()
+    seated.finish_read()
+    append = seated.take_turn()
+    assert append is not None
+    assert append.events == [Detached(seat=0, link="here-1")]
+
+
+# READING
+
+
+def test_a_read_that_redis_does_not_answer_is_tried_again(seated: IsolatedRoom) -> None:
+    seated.room.catch_up()
+    seated.submit(Disconnect("here-1"))
+    seated.room.on_log_read(None)
+    assert seated.retries == 1
+
+
+def test_a_room_that_reads_is_not_asked_to_read_again(seated: IsolatedRoom) -> None:
+    seated.room.catch_up()
+    seated.room.catch_up()
+    assert len(seated.reads) == 1
+
+
+def test_a_request_during_a_read_waits_for_it(seated: IsolatedRoom) -> None:
+    seated.room.catch_up()
+    seated.submit(READY)
+    assert seated.queue == []
+    seated.finish_read()
+    assert seated.queue == [seated.room]
+
+
+def test_a_log_that_lost_its_tail_gives_the_room_up(seated: IsolatedRoom) -> None:
+    seated.room.catch_up()
+    del seated.log[-1]
+    seated.finish_read()
+    assert seated.given_up == 1
+
+
+def test_a_gap_in_a_wakeup_makes_the_room_read(seated: IsolatedRoom) -> None:
+    seated.append_elsewhere([Detached(seat=0, link="here-1")], "other")
+    seated.room.on_log_slice(seated.append_elsewhere([Detached(seat=1, link="here-2")], "another"))
+    assert len(seated.reads) == 1
+
+
+def test_a_wakeup_that_fits_is_taken_without_a_read(seated: IsolatedRoom) -> None:
+    seated.room.on_log_slice(seated.append_elsewhere([Detached(seat=0, link="here-1")], "other"))
+    assert seated.reads == []
+    assert seated.room.cursor.end == (len(seated.log), "other")
+
+
+# Who comes and goes
+
+
+def test_a_player_who_joins_is_shown_the_room(alone: IsolatedRoom) -> None:
+    _, second = alone.seat_both()
+    assert isinstance(second.messages[0], Snapshot)
+    assert second.notes == ["admitted 1"]
+
+
+def test_a_player_who_is_refused_is_not_pending_any_longer(seated: IsolatedRoom) -> None:
+    third = RecordingSubscriber("here-3")
+    seated.submit(TakeSeat("player-2", "eve", "here-3"), third)
+    seated.take_turn()
+    assert [answer.code for answer in third.refusals] == [Refusal.ROOM_FULL]
+    assert not seated.room.subscribers.is_pending(third)
+
+
+def test_a_newer_connection_of_a_player_replaces_the_older_one(alone: IsolatedRoom) -> None:
+    first, _ = alone.seat_both()
+    newer = RecordingSubscriber("here-9", "resume")
+    alone.run(TakeSeat("player-0", "ann", "here-9", "resume"), newer)
+    assert (first.notes[-1], newer.notes) == ("replaced", ["admitted 0"])
+
+
+def test_a_player_who_attaches_at_another_process_replaces_the_one_here(alone: IsolatedRoom) -> None:
+    first, _ = alone.seat_both()
+    alone.room.on_log_slice(alone.append_elsewhere([Attached(seat=0, link="elsewhere-1")], "other"))
+    assert first.notes[-1] == "replaced"
+
+
+def test_a_connection_that_is_gone_is_reported_to_the_log(alone: IsolatedRoom) -> None:
+    first, _ = alone.seat_both()
+    alone.room.disconnect(first)
+    append = alone.take_turn()
+    assert append is not None
+    assert append.events == [Detached(seat=0, link="here-1")]
+
+
+def test_a_connection_that_is_gone_is_shown_nothing_more(alone: IsolatedRoom) -> None:
+    first, _ = alone.seat_both()
+    alone.room.disconnect(first)
+    shown = len(first.frames)
+    alone.accept(alone.take_turn())
+    assert len(first.frames) == shown
+
+
+def test_a_connection_that_is_gone_takes_no_seat(seated: IsolatedRoom) -> None:
+    joining = RecordingSubscriber("here-3", "resume")
+    seated.submit(TakeSeat("player-0", "ann", "here-3", "resume"), joining)
+    seated.room.disconnect(joining)
+    assert seated.take_turn() is None
+
+
+def test_a_subscriber_is_entering_until_the_log_has_answered(alone: IsolatedRoom) -> None:
+    joining = RecordingSubscriber("here-1", "create")
+    alone.submit(CREATE, joining)
+    assert alone.room.is_entering(joining)
+    append = alone.take_turn()
+    assert alone.room.is_entering(joining)
+    alone.accept(append)
+    assert not alone.room.is_entering(joining)
+
+
+def test_a_room_that_is_given_up_sends_everybody_to_connect_again(alone: IsolatedRoom) -> None:
+    players = alone.seat_both()
+    alone.room.abandon()
+    assert [player.notes[-1] for player in players] == ["log lost", "log lost"]
+
+
+def test_a_room_that_is_given_up_names_the_connections_of_which_the_log_has_not_learned(alone: IsolatedRoom) -> None:
+    alone.seat_both()
+    alone.submit(Disconnect("gone-1"))
+    assert set(alone.room.abandon()) == {"gone-1", "here-1", "here-2"}
+
+
+def test_a_room_that_is_given_up_drops_what_was_requested(alone: IsolatedRoom) -> None:
+    alone.seat_both()
+    alone.submit(READY)
+    alone.room.abandon()
+    assert not alone.room.is_busy
+
+
+# Limits and need
+
+
+def test_a_flood_of_requests_is_told_to_try_again(seated: IsolatedRoom) -> None:
+    asker = RecordingSubscriber("here-1")
+    for _ in range(MAX_WAITING):
+        seated.submit(LEAVE, asker)
+    assert asker.frames == []
+    seated.submit(LEAVE, asker)
+    assert [message.code for message in asker.messages if isinstance(message, Refused)] == [Refusal.TRY_AGAIN]
+
+
+def test_a_lost_connection_is_never_refused(seated: IsolatedRoom) -> None:
+    for _ in range(MAX_WAITING):
+        seated.submit(LEAVE, RecordingSubscriber("here-2"))
+    seated.submit(Disconnect("here-1"))
+    append = seated.take_turn()
+    assert append is not None
+    assert Detached(seat=0, link="here-1") in append.events
+
+
+def test_a_room_without_subscribers_or_requests_is_not_needed(alone: IsolatedRoom) -> None:
+    for player in alone.seat_both():
+        alone.room.disconnect(player)
+    alone.accept(alone.take_turn())
+    assert not alone.room.is_needed
+
+
+@pytest.mark.parametrize("make_busy", ["submit", "append", "read"])
+def test_a_busy_room_is_needed(seated: IsolatedRoom, make_busy: str) -> None:
+    for connection in ("here-1", "here-2"):
+        seated.room.disconnect(RecordingSubscriber(connection))
+    if make_busy != "submit":
+        seated.take_turn()
+    if make_busy == "read":
+        seated.answer(Answer.UNKNOWN)
+        seated.room.catch_up()
+    assert seated.room.is_needed
+
+
+def test_an_append_names_the_entry_that_it_follows(seated: IsolatedRoom) -> None:
+    end = seated.room.cursor.end
+    seated.submit(READY)
+    append = seated.take_turn()
+    assert append is not None
+    assert (append.expected, append.expected_tag) == end
+
+
+def test_a_new_log_begins_with_the_creation_of_its_room(alone: IsolatedRoom) -> None:
+    alone.submit(CREATE)
+    append = alone.take_turn()
+    assert append is not None
+    assert (append.expected, type(append.events[0])) == (0, RoomCreated)
+
+
+def test_an_archived_match_that_is_none_of_this_room_changes_nothing(seated: IsolatedRoom) -> None:
+    seated.submit(MarkArchived(1))
+    assert seated.take_turn() is None
+
+
+def test_an_empty_slice_changes_nothing(seated: IsolatedRoom) -> None:
+    end = seated.room.cursor.end
+    seated.room.on_log_slice(LogSlice("", []))
+    assert (seated.room.cursor.end, seated.reads) == (end, [])
+
+
+def test_a_history_is_forgotten_when_both_players_are_here(seated: IsolatedRoom) -> None:
+    seated.room.recent.keep([])
+    seated.run(READY)
+    assert seated.room.recent.steps is None
+
+
+def test_a_history_is_forgotten_when_its_time_is_over(alone: IsolatedRoom) -> None:
+    alone.room.recent.keep([])
+    alone.timers[-1]()
+    assert alone.room.recent.steps is None
+
+
+def test_a_newer_history_outlives_the_timer_of_an_older_one(alone: IsolatedRoom) -> None:
+    alone.room.recent.keep([])
+    first_timer = alone.timers[-1]
+    alone.room.recent.keep([])
+    first_timer()
+    assert alone.room.recent.steps is not None
