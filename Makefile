@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
+# More than there are cores: many tests wait, for a grace period, a lapse, a heartbeat.
+PARALLEL := -n 4 --dist worksteal
 
-.PHONY: play test test-redis check format docs screenshots bench clean
+.PHONY: play test test-long test-redis check format docs screenshots bench clean
 .DEFAULT_GOAL := play
 
 $(INSTALLED): pyproject.toml
@@ -17,11 +19,14 @@ $(INSTALLED): pyproject.toml
 play: $(INSTALLED)  ## race a bot on this machine
 	@$(BIN)/fairest play
 
-test: $(INSTALLED)  ## run the whole suite, on a real Redis that it starts itself
-	@$(BIN)/pytest -n 4
+test: $(INSTALLED)  ## run the tests that belong before each commit, on a real Redis that they start themselves
+	@$(BIN)/pytest $(PARALLEL) -m "not long"
+
+test-long: $(INSTALLED)  ## run the long tests: faults that last, and all properties with many examples
+	@$(BIN)/pytest $(PARALLEL) -m "long or hypothesis" --hypothesis-profile=long
 
 test-redis: $(INSTALLED)  ## run the tests that touch Redis on another one: make test-redis REDIS=/usr/bin/redis-server
-	@$(BIN)/pytest -n 4 --redis=$(REDIS) tests/server tests/store
+	@$(BIN)/pytest $(PARALLEL) --redis=$(REDIS) tests/server tests/store
 
 check: $(INSTALLED)  ## check format, lint, types, import contracts, structure, docs in step with the code
 	@$(BIN)/ruff format --check .

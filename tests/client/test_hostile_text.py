@@ -302,6 +302,7 @@ ANSWERS = {
 
 @pytest.mark.parametrize("answer", ANSWERS)
 @pytest.mark.parametrize("face", [("watch", ROOM), ("lobby",)], ids=" ".join)
+@pytest.mark.long
 async def test_what_answers_over_http_steers_nothing(tmp_path: Path, face: Face, answer: str) -> None:
     written = await meet_bytes(ANSWERS[answer], lambda url: run(tmp_path, *face, "--server", url))
     assert harm(written, is_shown=False) == []

@@ -55,6 +55,7 @@ async def test_a_player_that_never_reads_is_cut_off_and_away(fleet: Fleet) -> No
         await second.receive_until(lambda scene: not scene.seats[0].is_connected)
 
 
+@pytest.mark.long
 async def test_a_flood_of_answers_that_nobody_reads_takes_a_bounded_amount_of_memory(fleet: Fleet) -> None:
     url = await fleet.start("--messages-per-second", "1000000")
     async with racing_players(url) as (first, _):
@@ -67,7 +68,7 @@ async def test_a_flood_of_answers_that_nobody_reads_takes_a_bounded_amount_of_me
         assert resident_kib(fleet, url) - before < MAX_GROWTH_KIB
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.long)])
 async def test_a_server_that_is_told_to_stop_is_gone_in_five_seconds_whoever_does_not_read(
     fleet: Fleet, workers: int
 ) -> None:
@@ -89,6 +90,7 @@ async def test_a_server_that_is_told_to_stop_is_gone_in_five_seconds_whoever_doe
         await flooding
 
 
+@pytest.mark.long
 async def test_a_stopped_process_does_not_keep_a_server_from_ending(fleet: Fleet) -> None:
     """A worker that hangs is killed by the one that keeps it."""
     url = await fleet.start("--workers", "2")

@@ -40,7 +40,12 @@ def without_search() -> Iterator[None]:
     gc.enable()
 
 
-@pytest.fixture(params=[asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+@pytest.fixture(
+    params=[
+        pytest.param(asyncio.new_event_loop, id="asyncio", marks=pytest.mark.long),
+        pytest.param(uvloop.new_event_loop, id="uvloop"),
+    ]
+)
 def runner(request: pytest.FixtureRequest) -> Iterator[asyncio.Runner]:
     """Their sockets end in ways of their own; a server process has uvloop."""
     with asyncio.Runner(loop_factory=request.param) as runner:

@@ -6,6 +6,8 @@ import signal
 import socket
 from pathlib import Path
 
+import pytest
+
 from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.bots import Match, start_match
@@ -14,6 +16,7 @@ from tests.support.processes import serving_fleet
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, open_client
 
+pytestmark = pytest.mark.long
 PACE_SECONDS = 0.05
 
 

@@ -96,6 +96,7 @@ async def test_workers_with_a_certificate_speak_tls_and_say_so(
             await first.play("sa")
 
 
+@pytest.mark.long
 async def test_a_port_that_somebody_else_has_is_named(served: Served, redis_url: str) -> None:
     with_own_port = served.url.rsplit(":", 1)[1]
     command = [*SERVER_COMMAND, "--port", with_own_port, "--redis-url", redis_url]
@@ -106,6 +107,7 @@ async def test_a_port_that_somebody_else_has_is_named(served: Served, redis_url:
     assert f"cannot listen on 127.0.0.1:{with_own_port}" in told.decode()
 
 
+@pytest.mark.long
 async def test_workers_asked_for_in_the_environment_start_none_of_their_own_and_show_no_password(
     redis_url: str, tmp_path: Path
 ) -> None:

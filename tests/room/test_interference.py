@@ -239,7 +239,7 @@ any_options = st.builds(
 viewers = st.sampled_from([BEHIND, BEHIND, None, AHEAD])
 
 
-@settings(max_examples=150)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.integers(0, 2**32), any_options, viewers)
 def test_what_a_viewer_may_not_know_never_reaches_it(seed: int, options: RoomOptions, viewer: int | None) -> None:
     first, twin, start, invented = make_twins(seed, options, viewer)

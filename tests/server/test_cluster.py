@@ -45,6 +45,7 @@ async def two_servers(cluster: RedisCluster) -> AsyncIterator[tuple[str, str]]:
         yield one, two
 
 
+@pytest.mark.long
 async def test_races_on_workers_go_through_the_death_of_one(cluster: RedisCluster) -> None:
     async with serving_fleet(cluster.url) as fleet:
         url = await fleet.start("--workers", "2")
@@ -84,6 +85,7 @@ async def test_the_lobby_lists_the_rooms_of_all_nodes(cluster: RedisCluster) -> 
         assert {room.room for room in page.rooms} == rooms
 
 
+@pytest.mark.long
 async def test_a_dead_node_stops_its_own_races_until_it_is_back_and_no_others() -> None:
     with redis_cluster(*ALWAYS, "--cluster-require-full-coverage", "no") as cluster:
         async with two_servers(cluster) as urls:
@@ -101,6 +103,7 @@ async def test_a_dead_node_stops_its_own_races_until_it_is_back_and_no_others() 
             assert not any([await problems(cluster, match) for match in hurt])
 
 
+@pytest.mark.long
 async def test_a_frozen_node_stops_no_clock_and_no_race_on_the_others(cluster: RedisCluster) -> None:
     frozen = other_than(cluster.owner(keys.PROCESSES), cluster)
     async with two_servers(cluster) as urls, AsyncExitStack() as stack:
@@ -124,6 +127,7 @@ async def test_a_frozen_node_stops_no_clock_and_no_race_on_the_others(cluster: R
         await hurt.play("sa")
 
 
+@pytest.mark.long
 async def test_a_race_goes_on_when_a_replica_takes_the_place_of_its_node() -> None:
     with redis_cluster(spares=1) as cluster:
         master = cluster.owner(keys.PROCESSES)

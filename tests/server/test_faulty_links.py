@@ -65,13 +65,16 @@ async def dead_without_a_sign(link: FaultyLink, _: Match) -> None:
     link.half_open()
 
 
-FAULTS: list[Fault] = [
+LONG_FAULTS: list[Fault] = [
     slow,
     stalled_for_a_second,
     stalled_for_longer_than_a_process_waits,
-    cut_again_and_again,
     closed_for_a_second,
     dead_without_a_sign,
+]
+FAULTS = [
+    pytest.param(cut_again_and_again, id=cut_again_and_again.__name__),
+    *(pytest.param(fault, id=fault.__name__, marks=pytest.mark.long) for fault in LONG_FAULTS),
 ]
 
 
@@ -86,7 +89,7 @@ def address(url: str) -> tuple[str, int]:
     return "127.0.0.1", int(url.rsplit(":", 1)[1])
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+@pytest.mark.parametrize("fault", FAULTS)
 async def test_a_race_goes_through_a_wire_to_the_server_that_is(
     fault: Fault, redis_url: str, redis: BatchingRedis
 ) -> None:
@@ -99,7 +102,7 @@ async def test_a_race_goes_through_a_wire_to_the_server_that_is(
         assert check_history(match.room, await Log(redis).read(match.room), match.transcripts) == []
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+@pytest.mark.parametrize("fault", FAULTS)
 async def test_a_race_goes_through_a_wire_to_redis_that_is(fault: Fault) -> None:
     with redis_process() as process:
         async with faulty_link(process.socket) as link, two_servers(link.url) as urls:
@@ -113,6 +116,7 @@ async def test_a_race_goes_through_a_wire_to_redis_that_is(fault: Fault) -> None
             assert check_history(match.room, logged, match.transcripts) == []
 
 
+@pytest.mark.long
 async def test_a_race_goes_through_an_encrypted_wire_to_redis(tmp_path: Path) -> None:
     """Between processes of their own, whose loop is not asyncio's."""
     tls, cert = make_tls(tmp_path)

@@ -73,6 +73,7 @@ async def test_a_seat_whose_process_was_killed_is_away_until_its_player_comes_ba
             await again.play("sb")
 
 
+@pytest.mark.long
 async def test_a_seat_whose_process_was_killed_stops_after_the_grace_period(fleet: Fleet) -> None:
     first_url, second_url = await fleet.start(), await fleet.start()
     async with racing_players(first_url, second_url, options=SHORT_GRACE) as (_, second):
@@ -80,6 +81,7 @@ async def test_a_seat_whose_process_was_killed_stops_after_the_grace_period(flee
         await second.receive_until(lambda scene: scene.seats[0].has_stopped)
 
 
+@pytest.mark.long
 async def test_a_waiting_room_of_a_killed_process_is_not_waiting_for_ever(fleet: Fleet, redis: BatchingRedis) -> None:
     """Nobody has this room open any more; the next process to start finds it all the same."""
     url = await fleet.start()
@@ -94,6 +96,7 @@ async def test_a_waiting_room_of_a_killed_process_is_not_waiting_for_ever(fleet:
     await until(is_freed, "the seat of the killed process is freed")
 
 
+@pytest.mark.long
 async def test_a_process_that_has_lapsed_leaves_nothing_behind(fleet: Fleet, redis: BatchingRedis) -> None:
     first_url, second_url = await fleet.start(), await fleet.start()
     async with racing_players(first_url, second_url):
@@ -107,6 +110,7 @@ async def test_a_process_that_has_lapsed_leaves_nothing_behind(fleet: Fleet, red
         assert len(held) == 1
 
 
+@pytest.mark.long
 async def test_all_servers_down_for_longer_than_the_grace_period_cost_nobody_a_race(
     fleet: Fleet, redis: BatchingRedis
 ) -> None:
@@ -147,6 +151,7 @@ async def test_a_redis_that_is_silent_sends_clients_away_and_is_forgiven(mortal_
             assert second.socket.close_code == CloseCode.RESTARTING
 
 
+@pytest.mark.long
 async def test_an_embedded_redis_that_is_killed_costs_nobody_a_race() -> None:
     with tempfile.TemporaryDirectory(prefix="fairest-") as folder:
         async with running(Settings(port=0, data_dir=Path(folder))) as url:
@@ -258,6 +263,7 @@ async def test_a_process_that_was_taken_for_dead_writes_down_its_rooms_again(
         await until(is_held, "the process has registered its room again")
 
 
+@pytest.mark.long
 async def test_players_of_a_process_that_was_frozen_and_goes_on_are_not_sent_away_again(
     fleet: Fleet, redis: BatchingRedis
 ) -> None:
@@ -279,6 +285,7 @@ async def test_players_of_a_process_that_was_frozen_and_goes_on_are_not_sent_awa
     assert sum(each.lapsed for each in lost) <= 4
 
 
+@pytest.mark.long
 async def test_a_deadline_that_passes_while_redis_stands_still_is_not_judged_before_the_pause_is_known() -> None:
     """Both have 5 s to get ready, and Redis stands still over the end of them."""
     with redis_process() as process:
@@ -314,6 +321,7 @@ async def test_a_deadline_that_passes_while_redis_stands_still_is_not_judged_bef
     assert kinds.index(Paused) < kinds.index(SeatFreed)
 
 
+@pytest.mark.long
 async def test_a_process_that_was_held_up_itself_sends_nobody_away(fleet: Fleet) -> None:
     """It hears Redis late, and would bring all its clients back at once just when it has no time for them."""
     url = await fleet.start()

@@ -63,6 +63,7 @@ async def test_a_redis_killed_under_always_loses_nothing_acknowledged() -> None:
             assert await problems(redis.url, match) == []
 
 
+@pytest.mark.long
 async def test_a_redis_frozen_for_three_seconds_loses_nothing_and_stops_the_clocks() -> None:
     with redis_process(*ALWAYS) as redis:
         async with three_servers(redis.url) as urls:
@@ -99,6 +100,7 @@ def told(each: Bot) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.long
 async def test_after_a_fail_over_with_a_lost_tail_everybody_goes_on_from_one_log_and_is_told() -> None:
     async with replicated() as (first, second, replication, service), three_servers(service.url) as urls:
         match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
@@ -127,6 +129,7 @@ async def have_the_same(first: RedisProcess, second: RedisProcess) -> bool:
     return None not in offsets and len({found[1] for found in offsets if found}) == 1
 
 
+@pytest.mark.long
 async def test_a_redis_that_became_a_replica_is_left_for_the_one_that_took_its_place() -> None:
     async with replicated() as (first, second, _, service), three_servers(service.url) as urls:
         match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
@@ -155,6 +158,7 @@ async def test_a_full_redis_refuses_moves_until_there_is_room_again() -> None:
             assert first.scene.seats[0].moves == 2
 
 
+@pytest.mark.long
 async def test_a_race_goes_through_a_redis_that_was_full_for_seconds() -> None:
     with redis_process() as redis:
         async with three_servers(redis.url) as urls:
@@ -201,6 +205,7 @@ async def test_a_player_of_a_room_that_redis_lost_is_told_that_there_is_none() -
 
 
 @pytest.mark.parametrize("level", ["players", "both"])
+@pytest.mark.long
 async def test_a_redis_restarted_from_its_file_goes_on_where_it_was(level: str) -> None:
     """SHUTDOWN and a start, as in an upgrade of Redis, before the race and in the middle of it."""
     with redis_process(*ALWAYS) as redis:

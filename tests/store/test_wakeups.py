@@ -144,6 +144,7 @@ async def test_a_subscription_that_is_cut_while_rooms_come_and_go_is_replaced() 
             await listener.hears_on()
 
 
+@pytest.mark.long
 async def test_rooms_that_come_and_go_do_not_end_a_subscription() -> None:
     with redis_process() as process:
         redis, listening = connect(process.url), connect(process.url, timeout_seconds=None)

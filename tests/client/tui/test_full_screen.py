@@ -115,7 +115,10 @@ def has_something_to_do(player: Terminal) -> bool:
     return not player.session.is_racing or (board is not None and any(board.legal_moves()))
 
 
-@pytest.mark.parametrize("hands", [Terminal.make, Terminal.click], ids=("keys", "mouse"))
+@pytest.mark.parametrize(
+    "hands",
+    [pytest.param(Terminal.make, id="keys"), pytest.param(Terminal.click, id="mouse", marks=pytest.mark.long)],
+)
 async def test_a_whole_race_is_played(server_url: str, home: Path, hands: Hands) -> None:
     async with racing(server_url, home, options=QUICK, name="ann") as (player, rival):
         await rival.play("stop")
@@ -199,6 +202,7 @@ async def test_shift_is_heard_from_terminals_that_report_it_as_a_key(server_url:
         assert player.read("news") == " This waste pile is empty."
 
 
+@pytest.mark.long
 async def test_a_race_goes_on_over_a_line_with_jitter(link: FaultyLink, server_url: str, home: Path) -> None:
     chance = random.Random(3)
     async with racing(server_url, home, by=through(link)) as (player, _rival):
@@ -229,6 +233,7 @@ async def test_a_lost_connection_freezes_the_board_and_comes_back_by_itself(
         assert "Connection lost" not in player.text
 
 
+@pytest.mark.long
 async def test_a_race_goes_on_when_its_server_was_killed_and_started_again(redis_url: str, home: Path) -> None:
     port = free_port()
     async with serving_fleet(redis_url) as fleet:

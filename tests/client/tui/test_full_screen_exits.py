@@ -215,6 +215,7 @@ def _meet_on_terminal(home: Path, url: str, face: Face) -> bytes:
     ],
     ids=lambda value: getattr(value, "__name__", " ".join(value) if isinstance(value, tuple) else ""),
 )
+@pytest.mark.long
 async def test_what_a_hostile_server_says_steers_no_terminal(tmp_path: Path, script: Script, face: Face) -> None:
     written = await meet(script, lambda url: asyncio.to_thread(_meet_on_terminal, tmp_path, url, face))
     assert [sequence for sequence in (*STEERING, b"Traceback") if sequence in written] == []

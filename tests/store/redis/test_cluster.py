@@ -182,6 +182,7 @@ async def test_what_is_due_on_other_nodes_is_found_while_one_is_away() -> None:
                 assert [end is None for end in await log.last_ends(rooms)] == [room == lost for room in rooms]
 
 
+@pytest.mark.long
 async def test_a_replica_that_takes_the_place_of_a_dead_node_is_found() -> None:
     with redis_cluster(spares=1) as cluster:
         master = cluster.owner(keys.log(ROOM))

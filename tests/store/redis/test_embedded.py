@@ -174,6 +174,7 @@ async def test_one_that_was_left_behind_has_a_successor_that_is_watched(folder: 
 
 
 @pytest.mark.usefixtures("slow_reader")
+@pytest.mark.long
 async def test_one_that_was_left_behind_while_it_read_is_no_second_one_in_its_folder(folder: Path) -> None:
     async with embedded_redis(folder) as url:
         await put_much(url)
@@ -187,6 +188,7 @@ async def test_one_that_was_left_behind_while_it_read_is_no_second_one_in_its_fo
 
 
 @pytest.mark.usefixtures("slow_reader")
+@pytest.mark.long
 async def test_one_that_reads_for_longer_than_it_may_be_silent_is_waited_for(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,6 +201,7 @@ async def test_one_that_reads_for_longer_than_it_may_be_silent_is_waited_for(
 
 
 @pytest.mark.usefixtures("slow_reader")
+@pytest.mark.long
 async def test_a_server_that_is_told_to_end_while_redis_reads_ends_before_it_has_served(folder: Path) -> None:
     async with embedded_redis(folder) as url:
         await put_much(url)
