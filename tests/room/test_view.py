@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.codec import encode
@@ -19,6 +20,7 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Play
 from fairest_protocol.messages.from_server import Refused, Snapshot, View
 from fairest_protocol.messages.options import RoomOptions, Spectators
+from fairest_protocol.value import replace
 from fairest_server.room import events
 from fairest_server.room.projection import project
 from fairest_server.room.steps import Step
@@ -216,6 +218,18 @@ def test_the_tick_tells_the_placed_cards_of_a_race_that_is_on() -> None:
     assert placed(table.state) is None
     table.start()
     assert placed(table.state) == (4, 4)
+
+
+def test_the_tick_tells_the_count_of_each_seat() -> None:
+    table = Table(1)
+    table.start()
+    assert table.state.race is not None
+    first, second = table.state.race.racers
+    laid = first.board.foundations
+    five = replace(first.board, foundations=((*laid[0], Card("2C")), *laid[1:]))
+    three = replace(first.board, foundations=((), *laid[1:]))
+    racers = (replace(first, board=five), replace(second, board=three))
+    assert placed(table.state.with_race(replace(table.state.race, racers=racers))) == (5, 3)
 
 
 def test_how_a_seat_ended_stays_hidden_until_the_round_is_over() -> None:

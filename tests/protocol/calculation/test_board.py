@@ -75,6 +75,11 @@ def test_playing_to_a_foundation_counts_as_direct_only_from_the_stock(board: Boa
     assert board.play(MOVES["a3"]).direct == 0
 
 
+@pytest.mark.parametrize(("move", "card"), [("s1", "2D"), ("sb", "2D"), ("a3", "6S"), ("c3", "9C"), ("redeal", None)])
+def test_a_move_moves_the_turned_card_or_the_top_of_its_pile(board: Board, move: str, card: str | None) -> None:
+    assert board.card_of(MOVES[move]) == card
+
+
 def test_a_board_with_a_playable_waste_top_is_not_stuck(board: Board) -> None:
     over = replace(board, turned=None, stock=0)
     assert not over.is_stuck

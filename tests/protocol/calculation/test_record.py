@@ -3,10 +3,13 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.calculation.record import BadRecord, Record, RecordedMove
-from fairest_protocol.calculation.record_parser import read_record
+from fairest_protocol.calculation.record import BadRecord, Record, RecordedMove, RecordedStop
+from fairest_protocol.calculation.record_parser import parse_record, read_record
+from fairest_protocol.calculation.round import Ending
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import replace
 from fairest_server.room.match_record import record_last_match
@@ -17,6 +20,12 @@ def recorded(table: Table) -> Record:
     record = record_last_match("quiet-amber-otter", table.steps)
     assert record is not None
     return KEY.sign(record)
+
+
+def with_event(event: RecordedMove | RecordedStop) -> Record:
+    """A record of one round with this event alone."""
+    record = recorded(raced(3))
+    return replace(record, rounds=(replace(record.rounds[0], events=(event,)),))
 
 
 @pytest.fixture
@@ -48,6 +57,33 @@ def test_a_move_against_the_rules_is_found_even_where_the_record_was_sealed_agai
     forged = replace(record, rounds=(replace(played, events=(replace(first, move=MOVES["h8"]), *played.events[1:])),))
     with pytest.raises(BadRecord, match=r"round 1, event 1: h8 of seat [12] is against the rules"):
         read_record(list(forged.lines()))
+
+
+@pytest.mark.parametrize("ending", ["won", "stuck", "stopped", "round_over"])
+def test_a_stop_with_an_ending_that_only_moves_lead_to_is_refused(ending: str) -> None:
+    forged = with_event(RecordedStop(0, (0,), Ending(ending)))
+    with pytest.raises(BadRecord, match=r"line 3 .* a stop cannot have these seats and this ending"):
+        parse_record(list(forged.lines()))
+
+
+@pytest.mark.parametrize("ending", ["out_of_time", "away", "resigned", "not_revealed"])
+def test_a_stop_by_the_clock_by_absence_or_by_leaving_is_parsed(ending: str) -> None:
+    record = with_event(RecordedStop(7, (0, 1), Ending(ending)))
+    assert parse_record(list(record.lines())) == record
+
+
+def test_a_stop_of_no_seat_is_refused() -> None:
+    forged = with_event(RecordedStop(0, (), Ending.AWAY))
+    with pytest.raises(BadRecord, match=r"line 3 .* a stop cannot have these seats and this ending"):
+        parse_record(list(forged.lines()))
+
+
+@given(st.integers(0, 2**53 - 1), st.sampled_from([0, 1]), st.sampled_from(sorted(MOVES)))
+def test_the_line_of_a_move_is_the_json_of_its_fields(at_ms: int, seat: int, move: str) -> None:
+    _, _, line, *_ = with_event(RecordedMove(at_ms, seat, MOVES[move])).lines()
+    written, _ = line.split(',"chain":')
+    fields = {"type": "move", "at_ms": at_ms, "seat": seat, "move": move}
+    assert written + "}" == json.dumps(fields, separators=(",", ":"))
 
 
 def test_a_result_that_the_moves_do_not_lead_to_is_found() -> None:

@@ -1,0 +1,156 @@
+"""A room's log as the records of its matches."""
+
+import pytest
+
+from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.calculation.record import RecordedMove, RecordedStop
+from fairest_protocol.calculation.round import Ending
+from fairest_protocol.calculation.seal import commit_entropy
+from fairest_protocol.messages.from_client import Leave, Rematch
+from fairest_protocol.messages.options import RoomOptions
+from fairest_server.room import events
+from fairest_server.room.match_record import record_last_match, record_matches
+from tests.support.races import Table, raced
+
+ROOM = "quiet-amber-otter"
+
+
+@pytest.fixture
+def racing() -> Table:
+    table = Table(1)
+    table.start()
+    return table
+
+
+def since_start(table: Table) -> int:
+    """How long after the start of the race the last event happened."""
+    started_at_ms = table.state.clocks.started_at_ms
+    assert started_at_ms is not None
+    return table.steps[-1].at_ms - started_at_ms
+
+
+def rematch(table: Table) -> None:
+    for seat in (0, 1):
+        table.submit(table.request(seat, Rematch()))
+    table.deal()
+    table.let_time_pass()
+
+
+def test_a_move_is_recorded_with_its_seat_and_its_time(racing: Table) -> None:
+    racing.play(0, "sa")
+    moved = RecordedMove(since_start(racing), 0, MOVES["sa"])
+    racing.play(1, "resign")
+    resigned = RecordedMove(since_start(racing), 1, MOVES["resign"])
+    (record,) = record_matches(ROOM, racing.steps)
+    assert record.rounds[0].events == (moved, resigned)
+
+
+def test_seats_stopped_by_the_clock_are_recorded(racing: Table) -> None:
+    racing.let_time_pass()
+    (record,) = record_matches(ROOM, racing.steps)
+    assert record.rounds[0].events == (RecordedStop(since_start(racing), (0, 1), Ending.OUT_OF_TIME),)
+
+
+def test_a_seat_stopped_for_its_absence_is_recorded(racing: Table) -> None:
+    racing.lose_link(1)
+    racing.let_time_pass()
+    away = RecordedStop(since_start(racing), (1,), Ending.AWAY)
+    racing.play(0, "stop")
+    (record,) = record_matches(ROOM, racing.steps)
+    assert record.rounds[0].events == (away, RecordedMove(since_start(racing), 0, MOVES["stop"]))
+
+
+def test_a_seat_stopped_before_the_start_is_recorded_at_the_start() -> None:
+    table = Table(1, RoomOptions(countdown_seconds=10, grace_seconds=1))
+    table.seat_both()
+    table.deal()
+    table.lose_link(0)
+    table.let_time_pass()
+    table.let_time_pass()
+    table.play(1, "stop")
+    (record,) = record_matches(ROOM, table.steps)
+    assert record.rounds[0].events[0] == RecordedStop(0, (0,), Ending.AWAY)
+
+
+def test_a_stop_before_the_deal_is_in_the_result_alone() -> None:
+    table = Table(1)
+    table.seat_both()
+    table.get_ready(0, 1)
+    table.submit(table.request(1, Leave()))
+    (record,) = record_matches(ROOM, table.steps)
+    assert record.rounds[0].events == ()
+    assert record.rounds[0].outcome is not None
+    assert record.rounds[0].outcome.winner == 0
+
+
+def test_a_rematch_has_a_record_of_its_own(racing: Table) -> None:
+    racing.play(0, "resign")
+    rematch(racing)
+    racing.play(1, "resign")
+    opened = [step.event.round for step in racing.steps if isinstance(step.event, events.RoundOpened)]
+    records = record_matches(ROOM, racing.steps)
+    assert [[played.round_id for played in record.rounds] for record in records] == [[each] for each in opened]
+    assert [record.match_id for record in records] == [each.hex() for each in opened]
+
+
+def test_the_last_record_is_that_of_the_last_match(racing: Table) -> None:
+    racing.play(0, "resign")
+    rematch(racing)
+    racing.play(1, "resign")
+    assert record_last_match(ROOM, racing.steps) == record_matches(ROOM, racing.steps)[1]
+
+
+def test_a_rematch_under_way_leaves_the_record_of_the_match_before(racing: Table) -> None:
+    racing.play(0, "resign")
+    before = record_last_match(ROOM, racing.steps)
+    rematch(racing)
+    racing.play(1, "sa")
+    assert before is not None
+    assert record_matches(ROOM, racing.steps) == [before]
+
+
+def test_a_match_that_has_rounds_left_has_no_record() -> None:
+    table = Table(1, RoomOptions(best_of=3))
+    table.start()
+    table.play(0, "resign")
+    assert record_matches(ROOM, table.steps) == []
+
+
+def test_a_match_that_a_player_leaves_between_rounds_is_recorded_as_far_as_it_went() -> None:
+    table = Table(1, RoomOptions(best_of=3))
+    table.start()
+    table.play(0, "resign")
+    table.submit(table.request(0, Leave()))
+    (record,) = record_matches(ROOM, table.steps)
+    assert len(record.rounds) == 1
+    assert record.finished_at_ms == table.steps[-1].at_ms
+
+
+def test_a_match_is_finished_when_its_last_round_is(racing: Table) -> None:
+    racing.play(0, "resign")
+    finished_at_ms = racing.steps[-1].at_ms
+    racing.lose_link(0)
+    (record,) = record_matches(ROOM, racing.steps)
+    assert record.finished_at_ms == finished_at_ms
+
+
+def test_names_hashes_and_entropies_are_recorded_in_the_order_of_the_seats() -> None:
+    (record,) = record_matches(ROOM, raced(2).steps)
+    (played,) = record.rounds
+    hashes = [commit_entropy(played.round_id, seat, entropy or b"") for seat, entropy in enumerate(played.entropies)]
+    assert record.names == ("ann", "bob")
+    assert list(played.entropy_hashes) == hashes
+
+
+def test_a_round_of_which_one_entropy_was_shown_is_recorded_with_that_one() -> None:
+    table = Table(1)
+    table.seat_both()
+    entropies = table.get_ready(0, 1)
+    table.reveal(1, entropies[1])
+    table.let_time_pass()
+    (record,) = record_matches(ROOM, table.steps)
+    assert record.rounds[0].entropies == (None, entropies[1])
+
+
+def test_an_empty_log_has_no_records() -> None:
+    assert record_matches(ROOM, []) == []

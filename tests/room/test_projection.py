@@ -1,0 +1,47 @@
+"""Steps of a log as entries of the wire."""
+
+import pytest
+
+from fairest_protocol.messages import entries
+from fairest_protocol.messages.entries import Entry
+from fairest_protocol.messages.fast_encoding import decode_entry
+from fairest_protocol.messages.from_client import Leave
+from fairest_server.room.projection import project
+from tests.support.races import Table, raced
+
+
+def last_entries(table: Table) -> list[Entry]:
+    return [decode_entry(entry.text) for entry in project(table.steps[-1]).entries]
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_leaving_an_open_round_voids_it_and_opens_its_secret(seat: int) -> None:
+    table = Table(1)
+    table.seat_both()
+    opened = table.state.round
+    assert opened is not None
+    table.submit(table.request(seat, Leave()))
+    assert last_entries(table) == [
+        entries.RoundVoided(round=opened.round_id, secret=opened.secret),
+        entries.SeatFreed(seat=1 if seat else 0, reason="left"),
+    ]
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_leaving_after_a_race_does_not_void_its_round(seat: int) -> None:
+    table = raced(2)
+    table.submit(table.request(seat, Leave()))
+    assert last_entries(table) == [entries.SeatFreed(seat=1 if seat else 0, reason="left")]
+
+
+def test_leaving_during_a_race_does_not_void_its_round() -> None:
+    table = Table(1)
+    table.start()
+    table.submit(table.request(1, Leave()))
+    assert last_entries(table) == [entries.SeatFreed(seat=1, reason="left")]
+
+
+def test_leaving_a_room_without_a_round_voids_nothing() -> None:
+    table = Table(1)
+    table.submit(table.request(0, Leave()))
+    assert last_entries(table) == [entries.SeatFreed(seat=0, reason="left")]
