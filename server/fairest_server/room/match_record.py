@@ -81,10 +81,11 @@ def _open(match: _Match | None, step: Step) -> _Match:
 def _add_step(match: _Match, step: Step) -> None:
     """Add a step of the log to its match: a move or a stop, a pause, or the end of a round."""
     before, event, after = step.before, step.event, step.after
+    # Before the start of the race everything is recorded at 0.
     started_at = after.clocks.started_at_ms or step.at_ms
     # No earlier than the event before: a pause may be timed by a clock ahead of the room's own, on another node.
     earliest = match.events[-1].at_ms if match.events else 0
-    since_start = max(earliest, step.at_ms - started_at) if before and before.phase is Phase.RACING else 0
+    since_start = max(earliest, step.at_ms - started_at)
     if isinstance(event, events.Played):
         match.events.append(RecordedMove(since_start, event.seat, event.move))
     elif isinstance(event, events.SeatsStopped) and after.race is not None:
@@ -94,8 +95,8 @@ def _add_step(match: _Match, step: Step) -> None:
     if before and before.round and before.phase is Phase.READY and isinstance(event, events.SeatFreed):
         match.rounds.append(_recorded(before, before.round))
     if before and before.phase is not Phase.FINISHED and after.phase is Phase.FINISHED and after.round:
-        raced = tuple(match.events) if after.race else ()
-        match.rounds.append(replace(_recorded(after, after.round), events=raced, outcome=after.round.outcome))
+        recorded = _recorded(after, after.round)
+        match.rounds.append(replace(recorded, events=tuple(match.events), outcome=after.round.outcome))
         match.events = []
 
 

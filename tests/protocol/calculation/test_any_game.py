@@ -1,4 +1,4 @@
-"""Random moves, legal and not, over random rules, game after game: what must hold after every single one."""
+"""Invariants that hold after every move: random moves, legal or not, over random rules, game after game."""
 
 import random
 
@@ -16,7 +16,7 @@ from fairest_protocol.calculation.rules import VARIANTS, Rules, choose_rules
 
 CARD_MOVES = [move for move in MOVES.values() if move not in (STOP, RESIGN)]
 STEPS = 50
-"""About ten games an example: every fourth step or so plays one to its end."""
+"""About ten games in an example: about every fourth step plays a game to its end."""
 
 
 @st.composite
@@ -26,8 +26,8 @@ def any_rules(draw: st.DrawFn) -> Rules:
     return choose_rules(variant.rules.name, piles, redeals)
 
 
-def what_is_left(board: Board) -> tuple[int, int, int]:
-    """What a game has left to go: every legal move makes this less, so every game ends."""
+def moves_left(board: Board) -> tuple[int, int, int]:
+    """A measure of the moves left. Every legal move makes it smaller, so every game ends."""
     return board.redeals, board.stock + (board.turned is not None), sum(map(len, board.piles))
 
 
@@ -37,19 +37,19 @@ class AnyGame(RuleBasedStateMachine):
     @initialize(rules=any_rules(), seed=st.binary(min_size=32, max_size=32))
     def deal(self, rules: Rules, seed: bytes) -> None:
         self.race = start_round(rules, make_deal(rules, seed), seats=1)
-        self.everything = set(full_deck(rules.decks)) - set(self.race.deal.markers)
+        self.all_cards = set(full_deck(rules.decks)) - set(self.race.deal.markers)
 
     @property
     def board(self) -> Board:
         return self.race.racers[0].board
 
     def play(self, move: Move) -> bool:
-        """Whatever the move is: either it is refused, or it leads closer to the end."""
+        """Play a move, legal or not: it is refused, or it leads closer to the end. Return whether it was legal."""
         before = self.board
         if self.race.refusal(0, move):
             return False
         self.race = self.race.play(0, move)
-        assert what_is_left(self.board) < what_is_left(before)
+        assert moves_left(self.board) < moves_left(before)
         assert self.board.placed == before.placed + move.text[-1].isdigit()
         assert self.board.direct == before.direct + (move.takes_turned and move.places)
         self.cards_are_conserved()
@@ -58,7 +58,7 @@ class AnyGame(RuleBasedStateMachine):
     @rule(seed=st.integers(0, 2**32), boldness=st.sampled_from([0.0, 0.3, 1.0]))
     @precondition(lambda self: not self.race.is_over)
     def play_to_the_end(self, seed: int, boldness: float) -> None:
-        """A whole game; boldness is how often just any move is tried, legal or not."""
+        """Play to the end. `boldness` is the share of moves that are drawn from all moves, legal or not."""
         chance = random.Random(seed)
         while not self.race.is_over:
             bold = chance.random() < boldness
@@ -90,8 +90,8 @@ class AnyGame(RuleBasedStateMachine):
         cards = [card for stack in (*board.foundations, *board.piles) for card in stack]
         cards.extend(self.race.deal.orders[racer.turn.pass_number][place] for place in racer.ahead)
         cards.extend([board.turned] if board.turned else [])
-        assert len(cards) == len(self.everything)
-        assert set(cards) == self.everything
+        assert len(cards) == len(self.all_cards)
+        assert set(cards) == self.all_cards
         assert len(racer.ahead) == board.stock
 
     @invariant()

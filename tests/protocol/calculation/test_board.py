@@ -1,4 +1,4 @@
-"""The rules of a move: what is legal is possible, what is illegal changes nothing."""
+"""The rules of a move: which moves are legal, why others are refused, and the board after a legal one."""
 
 import random
 from collections import Counter
@@ -52,13 +52,13 @@ def test_a_move_within_the_rules_is_not_refused(board: Board, move: str) -> None
     assert board.refusal(MOVES[move]) is None
 
 
-def test_a_complete_foundation_accepts_nothing(board: Board) -> None:
+def test_a_complete_foundation_accepts_no_card(board: Board) -> None:
     suit = [card for card in full_deck(1) if card.endswith("C")]
     full = replace(board, foundations=(tuple(suit), *board.foundations[1:]), turned=Card("AD"))
     assert full.refusal(MOVES["s1"]) is Illegal.FOUNDATION_COMPLETE
 
 
-def test_nothing_is_turned_when_the_stock_is_empty(board: Board) -> None:
+def test_without_a_turned_card_a_move_of_it_is_refused(board: Board) -> None:
     assert replace(board, turned=None, stock=0).refusal(MOVES["sa"]) is Illegal.NOTHING_TURNED
 
 

@@ -58,7 +58,7 @@ def test_a_second_derivation_has_the_same_hashes_and_words() -> None:
         assert record_statement(root) == derivation.record_statement(root)
 
 
-def test_a_second_derivation_chains_lines_alike() -> None:
+def test_a_second_derivation_chains_lines_in_the_same_way() -> None:
     texts = ['{"type":"match"}', '{"type":"round"}', '{"type":"move"}']
     chain, lines = b"", []
     for text in texts:

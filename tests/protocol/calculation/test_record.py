@@ -1,4 +1,4 @@
-"""A record replays its match, and is refused with the place where it contradicts itself."""
+"""A record replays its match; a record that contradicts itself is refused with the place where it does."""
 
 import json
 
@@ -37,8 +37,7 @@ def test_a_record_read_back_is_the_same(lines: list[str]) -> None:
     assert list(read_record(lines).lines()) == lines
 
 
-def test_every_line_is_the_shortest_json_of_what_it_says(lines: list[str]) -> None:
-    """Moves are not written by the encoder."""
+def test_every_line_is_the_shortest_json_of_its_fields(lines: list[str]) -> None:
     assert [json.dumps(json.loads(line), separators=(",", ":")) for line in lines] == lines
 
 
@@ -49,7 +48,7 @@ def test_replaying_a_record_leads_to_the_boards_of_the_race() -> None:
     assert race == table.state.race
 
 
-def test_a_move_against_the_rules_is_found_even_where_the_record_was_sealed_again() -> None:
+def test_a_move_against_the_rules_is_found_even_if_the_record_was_signed_again() -> None:
     record = recorded(raced(3))
     (played,) = record.rounds
     first = played.events[0]
@@ -102,12 +101,12 @@ def test_a_changed_line_is_named(lines: list[str]) -> None:
 
 
 @pytest.mark.parametrize("broken", ["", "{", "[]", '{"type":"move"}', '{"type":"match","format":99}', "\x00"])
-def test_what_is_no_record_is_refused_with_its_line(broken: str) -> None:
+def test_a_file_that_is_not_a_record_is_refused_with_its_line(broken: str) -> None:
     with pytest.raises(BadRecord, match="line 1"):
         read_record([broken, '{"type":"seal","signature":""}'])
 
 
-def test_an_empty_file_is_no_record() -> None:
+def test_an_empty_file_is_not_a_record() -> None:
     with pytest.raises(BadRecord, match="empty"):
         read_record([])
 

@@ -25,7 +25,7 @@ def test_placing_the_turned_card_is_one_turn(race: Round) -> None:
     assert (after.racers[0].turn, after.racers[1].turn) == (Turn(0, 1), Turn(0, 0))
 
 
-def test_the_horizon_is_the_lowest_turn_of_those_who_race(race: Round) -> None:
+def test_the_horizon_is_the_lowest_turn_among_the_seats_still_racing(race: Round) -> None:
     ahead = race.play(0, MOVES["sa"]).play(0, MOVES["sb"])
     assert ahead.horizon == (Turn(0, 0), False)
     assert ahead.play(1, MOVES["stop"]).horizon == (Turn(0, 2), False)
@@ -43,7 +43,7 @@ def test_resigning_loses_at_once(race: Round) -> None:
     assert over.outcome().winner == 1
 
 
-def test_who_stops_keeps_the_count(race: Round) -> None:
+def test_a_player_who_stops_keeps_the_count(race: Round) -> None:
     over = race.play(0, MOVES["stop"]).play(1, MOVES["stop"])
     assert [score.placed for score in over.outcome().scores] == [4, 4]
 
@@ -52,14 +52,14 @@ def test_equal_counts_are_a_draw(race: Round) -> None:
     assert race.stop((0, 1), Ending.OUT_OF_TIME).outcome().winner is None
 
 
-def test_more_direct_plays_break_a_tie_where_the_room_asks_for_it(race: Round) -> None:
+def test_more_direct_plays_break_a_tie_if_the_room_has_that_option(race: Round) -> None:
     racers = (race.racers[0], replace(race.racers[1], board=replace(race.racers[1].board, direct=3)))
     tied = replace(race, racers=racers).stop((0, 1), Ending.OUT_OF_TIME)
     assert tied.outcome().winner is None
     assert replace(tied, direct_breaks_ties=True).outcome().winner == 1
 
 
-def test_reshuffled_cards_come_back_in_the_same_order_whoever_holds_them_where() -> None:
+def test_reshuffled_cards_come_back_in_the_same_order_however_the_piles_lie() -> None:
     rules = choose_rules("redeal")
     race = start_round(rules, make_deal(rules, bytes(32)))
     for turned in range(48):

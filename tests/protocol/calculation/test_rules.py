@@ -1,4 +1,4 @@
-"""The rows of the table, against the sequences that people know."""
+"""The rows of the table, against the published sequences of the foundations."""
 
 import ast
 from pathlib import Path
@@ -63,7 +63,7 @@ def test_every_step_visits_every_rank_once(step: int) -> None:
     assert sorted(Foundation(5, step).sequence()) == list(range(1, 14))
 
 
-def test_a_complete_foundation_needs_nothing() -> None:
+def test_a_complete_foundation_needs_no_rank() -> None:
     assert Foundation(1, 1).next_rank(13) is None
 
 
@@ -104,7 +104,7 @@ def test_parameters_can_be_combined() -> None:
         ("redeal", None, 0, "redeal is played with 1 or 2 redeals, not 0; choose classic for that"),
     ],
 )
-def test_a_bad_combination_is_refused_with_what_would_be_right(
+def test_a_bad_combination_is_refused_with_a_hint(
     name: str, piles: int | None, redeals: int | None, sentence: str
 ) -> None:
     with pytest.raises(BadRules, match=sentence):
@@ -124,20 +124,20 @@ def test_a_bad_combination_is_refused_with_what_would_be_right(
         ({"markers": (1,)}, "bad: needs 5 cards of rank 1, and there are 4"),
     ],
 )
-def test_a_row_that_no_deck_can_play_is_refused_when_it_is_written(row: dict[str, Any], sentence: str) -> None:
+def test_rules_that_no_deck_can_play_are_refused(row: dict[str, Any], sentence: str) -> None:
     with pytest.raises(BadRules, match=sentence):
         Rules(**{"name": "bad", "foundations": CLASSIC.foundations, **row})
 
 
 @pytest.mark.parametrize(("start", "step", "length"), [(0, 1, 13), (14, 1, 13), (1, 13, 13), (1, 0, 5), (1, 1, 14)])
-def test_a_foundation_is_built_of_ranks_each_of_them_once(start: int, step: int, length: int) -> None:
+def test_a_foundation_has_a_rank_to_start_with_and_each_rank_once_at_most(start: int, step: int, length: int) -> None:
     with pytest.raises(BadRules, match="a foundation cannot start at"):
         Foundation(start, step, length)
 
 
 def test_only_the_table_knows_the_names_of_variants() -> None:
-    """Nobody asks which variant is played: what differs between them is data."""
-    asked = [
+    """No code compares the name of a variant: variants differ in data only."""
+    comparisons = [
         f"{path.name}:{node.lineno}"
         for folder in ("protocol", "server", "client_cli")
         for path in (ROOT / folder).rglob("*.py")
@@ -146,4 +146,4 @@ def test_only_the_table_knows_the_names_of_variants() -> None:
         for part in ast.walk(node)
         if isinstance(part, ast.Constant) and part.value in VARIANTS
     ]
-    assert asked == []
+    assert comparisons == []

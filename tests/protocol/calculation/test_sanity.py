@@ -1,4 +1,4 @@
-"""Does the engine play the game that a separate simulation plays? Careless policies, a small sample of each variant.
+"""The engine against a separate simulation of the game: careless policies, a small sample of each variant.
 
 `make bench ONLY=engine_sanity` measures the win rates on large samples.
 """

@@ -1,4 +1,4 @@
-"""Text becomes a message or a `ProtocolViolation`, whatever the text; a message becomes text and itself again."""
+"""Any text decodes to a message or raises `ProtocolViolation`; a message survives encoding and decoding."""
 
 import json
 
@@ -34,19 +34,19 @@ keys = st.sampled_from(["token", "name", "room", "position", "round", "entropy",
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=repr)
-def test_a_client_s_message_is_itself_again(message: FromClient) -> None:
+def test_a_message_of_a_client_survives_encoding_and_decoding(message: FromClient) -> None:
     assert decode_from_client(encode(message)) == message
 
 
 @pytest.mark.parametrize("viewer", [0, 1, None])
-def test_a_whole_race_is_itself_again_entry_by_entry(viewer: int | None) -> None:
+def test_the_entries_of_a_whole_race_survive_encoding_and_decoding(viewer: int | None) -> None:
     table = raced(8)
     told = View(tag="00000000", position=1, entries=tuple(view(table.steps, viewer)))
     assert decode_from_server(encode(told)) == told
 
 
 @pytest.mark.parametrize("viewer", [0, 1, None])
-def test_a_snapshot_is_itself_again(viewer: int | None) -> None:
+def test_a_snapshot_survives_encoding_and_decoding(viewer: int | None) -> None:
     table = raced(9)
     shown = view(table.steps[:60], viewer)
     seen = scene(table.steps[59].after, shown)
@@ -55,13 +55,13 @@ def test_a_snapshot_is_itself_again(viewer: int | None) -> None:
 
 
 @given(st.text(max_size=200))
-def test_any_text_is_a_message_or_is_broken(text: str) -> None:
+def test_text_that_is_not_a_message_is_a_violation(text: str) -> None:
     with pytest.raises(ProtocolViolation):
         decode_from_client(text)
 
 
 @given(st.dictionaries(keys | st.text(max_size=10), json_values, max_size=5), types | st.text(max_size=10))
-def test_any_object_is_a_message_or_is_broken_in_a_printable_sentence(fields: dict[str, object], kind: str) -> None:
+def test_any_object_is_a_message_or_a_violation_with_a_printable_sentence(fields: dict[str, object], kind: str) -> None:
     sentence = ""
     try:
         decode_from_client(json.dumps({**fields, "type": kind}))
@@ -72,7 +72,7 @@ def test_any_object_is_a_message_or_is_broken_in_a_printable_sentence(fields: di
 
 
 @pytest.mark.parametrize("card", ["", "1H", "AX", "10H", "ah", "AHH"])
-def test_a_server_cannot_sell_what_is_no_card(card: str) -> None:
+def test_a_text_that_is_not_a_card_is_a_violation(card: str) -> None:
     frame = {"type": "turned", "seat": 0, "pass_number": 0, "position": 0, "card": card, "salt": "00" * 32}
     with pytest.raises(ProtocolViolation):
         decode_from_server(json.dumps({"type": "view", "position": 1, "entries": [frame]}))

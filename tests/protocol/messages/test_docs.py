@@ -1,4 +1,4 @@
-"""The examples in docs/protocol.md are what is really said: every line of them goes through the codec."""
+"""The examples in docs/protocol.md are messages of this protocol: every line of them goes through the codec."""
 
 import json
 from pathlib import Path
@@ -14,19 +14,19 @@ EXCHANGE = [line for line in PAGE.split("## A whole exchange")[1].splitlines() i
 
 
 def without_dots(value: Any) -> Any:
-    """What is left out is marked by three dots."""
+    """Return the value without the three dots that mark omissions in the examples."""
     if isinstance(value, list):
         return [without_dots(each) for each in value if each != "..."]
     return {key: without_dots(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
 @pytest.mark.parametrize("line", LINES, ids=range(len(LINES)))
-def test_a_line_of_the_exchange_is_a_message_of_today(line: str) -> None:
+def test_a_line_of_an_example_is_a_message_of_the_protocol(line: str) -> None:
     text = json.dumps(without_dots(json.loads(line[2:])))
     decoded = decode_from_client(text) if line[0] == ">" else decode_from_server(text)
     assert decoded.type == json.loads(text)["type"]
 
 
 def test_the_exchange_shows_a_whole_race() -> None:
-    said = [json.loads(line[2:])["type"] for line in EXCHANGE if line[0] == ">"]
-    assert [word for word in said if word != "play"] == ["hello", "create", "ready", "reveal", "get_record", "leave"]
+    sent = [json.loads(line[2:])["type"] for line in EXCHANGE if line[0] == ">"]
+    assert [kind for kind in sent if kind != "play"] == ["hello", "create", "ready", "reveal", "get_record", "leave"]

@@ -1,4 +1,4 @@
-"""What is written without a model says, byte for byte, what the model would."""
+"""The fast encoders write, byte for byte, what the models would."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,5 +37,5 @@ def test_a_view_is_written_as_its_model_is(position: int, wanting: list[Seat], t
 
 
 @given(seats)
-def test_an_entry_is_read_back(seat: Seat) -> None:
+def test_an_entry_decodes_to_its_model(seat: Seat) -> None:
     assert decode_entry(encode(RematchWanted(seat=seat))) == RematchWanted(seat=seat)

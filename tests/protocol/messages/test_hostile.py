@@ -1,4 +1,4 @@
-"""Hostile frames meet a sentence, never an exception of another kind."""
+"""A hostile frame raises `ProtocolViolation` with a sentence, and never another exception."""
 
 import random
 from collections.abc import Callable
@@ -10,8 +10,8 @@ FRAMES = 20_000
 """`make bench ONLY=fuzz` tries a million."""
 
 
-def complaint(decode: Callable[[bytes], object], frame: bytes) -> str:
-    """What is wrong with the frame, nothing if it is understood."""
+def violation(decode: Callable[[bytes], object], frame: bytes) -> str:
+    """Return the sentence of the violation, empty if the frame is a message."""
     try:
         decode(frame)
     except ProtocolViolation as broken:
@@ -19,20 +19,20 @@ def complaint(decode: Callable[[bytes], object], frame: bytes) -> str:
     return ""
 
 
-def test_a_frame_is_a_message_or_broken_and_says_so_in_one_printable_line() -> None:
-    chance, understood = random.Random(6), 0
+def test_a_hostile_frame_is_a_message_or_a_violation_in_one_printable_line() -> None:
+    chance, decoded = random.Random(6), 0
     for _ in range(FRAMES):
         frame = make_frame(chance)
         for decode in (decode_from_client, decode_from_server):
-            sentence = complaint(decode, frame)
-            understood += not sentence
+            sentence = violation(decode, frame)
+            decoded += not sentence
             assert sentence.isprintable()
             assert len(sentence) < 1_000
-    assert understood > FRAMES / 100
+    assert decoded > FRAMES / 100
 
 
-def test_what_is_understood_is_said_again_in_the_same_words() -> None:
-    """Nothing is bent into shape: who is understood at all is understood as it spoke."""
+def test_a_hostile_frame_that_decodes_survives_encoding_and_decoding() -> None:
+    """Decoding converts nothing: a frame that decodes has exactly the values of its message."""
     chance = random.Random(7)
     for _ in range(FRAMES // 4):
         try:
