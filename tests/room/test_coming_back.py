@@ -1,6 +1,6 @@
-"""Who comes back is told what it has missed, and not one entry more: found from where it left, not by reading it all.
+"""A viewer that comes back is sent exactly the entries that it has missed, without replaying the whole log.
 
-The oracle is the viewer that never left: its view went through every step of the log.
+The oracle is a viewer that never left: its view went through every step of the log.
 """
 
 from collections import Counter
@@ -35,8 +35,8 @@ any_options = st.sampled_from(
 )
 
 
-def sit_down(table: Table) -> None:
-    """Whoever has no seat, or no connection to it, is there again."""
+def return_players(table: Table) -> None:
+    """Let each player without a seat, or without a connection to it, come back."""
     for seat in (0, 1):
         holder = next((each for each in table.state.seats if each and each.player == table.players[seat]), None)
         if holder is None or holder.connection_id is None:
@@ -44,7 +44,7 @@ def sit_down(table: Table) -> None:
 
 
 def disturb(table: Table) -> None:
-    """A link is lost, or nobody serves for a while."""
+    """Lose a connection, or let time pass without a server."""
     seat = table.chance.randrange(2)
     if table.chance.random() < 0.5:
         table.now_ms += 60_000
@@ -53,8 +53,8 @@ def disturb(table: Table) -> None:
         table.lose_link(seat)
 
 
-def go_on(table: Table) -> None:
-    """Whatever comes next in this phase; now and then somebody leaves, stops, or lets a deadline pass."""
+def advance(table: Table) -> None:
+    """Do what comes next in this phase; now and then a player leaves, stops, or lets a deadline pass."""
     chance, seat = table.chance, table.chance.randrange(2)
     match table.state.phase:
         case Phase.READY if chance.random() < 0.2:
@@ -77,16 +77,16 @@ def go_on(table: Table) -> None:
             table.let_time_pass()
 
 
-def lived(seed: int, options: RoomOptions) -> list[Step]:
-    """The log of a room in which much happens. Up to four steps were appended together, under one tag."""
+def busy_log(seed: int, options: RoomOptions) -> list[Step]:
+    """Return the log of a room with many kinds of events. Up to four steps share an append, and so a tag."""
     table = Table(seed, options)
     while len(table.steps) < STEPS and table.state.phase is not Phase.CLOSED:
-        sit_down(table)
+        return_players(table)
         if table.chance.random() < 0.3:
             disturb(table)
         if table.chance.random() < 0.8:
-            sit_down(table)
-        go_on(table)
+            return_players(table)
+        advance(table)
     steps: list[Step] = []
     while len(steps) < len(table.steps):
         tag = f"{len(steps):08x}"
@@ -95,37 +95,39 @@ def lived(seed: int, options: RoomOptions) -> list[Step]:
 
 
 @given(seeds, any_options)
-def test_the_entries_of_a_step_are_counted_without_a_word_of_them(seed: int, options: RoomOptions) -> None:
-    for step in lived(seed, options):
+def test_the_counted_entries_of_a_step_are_as_many_as_the_projected_ones(seed: int, options: RoomOptions) -> None:
+    for step in busy_log(seed, options):
         assert count_entries(step) == len(project(step).entries), step.event
 
 
 @given(seeds, any_options, viewers)
-def test_who_comes_back_sees_what_it_would_have_seen_had_it_stayed(
+def test_a_viewer_that_comes_back_sees_what_it_would_have_seen_had_it_stayed(
     seed: int, options: RoomOptions, viewer: int | None
 ) -> None:
-    steps = lived(seed, options)
+    steps = busy_log(seed, options)
     stayed = views_of(steps[0].after)[viewer]
     shown: list[bytes] = []
-    marks: list[ViewCursor] = []
+    cursors: list[ViewCursor] = []
     upto: list[int] = []
     for step in steps:
         shown += stayed.reveal(project(step))
-        marks.append(stayed.cursor)
+        cursors.append(stayed.cursor)
         upto.append(len(shown))
     for gone in range(1 + seed % 5, len(steps), 23):
         back = min(gone + seed % 40, len(steps) - 1)
-        came = make_catchup("a-b", StepHistory(steps[: back + 1]), viewer, marks[gone], 0)
-        missed = shown[marks[gone].position : upto[back]]
-        assert came.text == encode_view(marks[gone].position + 1, missed, marks[back].tag)
-        assert came.view.cursor == marks[back]
+        came = make_catchup("a-b", StepHistory(steps[: back + 1]), viewer, cursors[gone], 0)
+        missed = shown[cursors[gone].position : upto[back]]
+        assert came.text == encode_view(cursors[gone].position + 1, missed, cursors[back].tag)
+        assert came.view.cursor == cursors[back]
         later = [text for step in steps[back + 1 :] for text in came.view.reveal(project(step))]
         assert later == shown[upto[back] :]
 
 
 @given(seeds, any_options, viewers)
-def test_a_mark_names_the_step_that_showed_its_last_entry(seed: int, options: RoomOptions, viewer: int | None) -> None:
-    steps = lived(seed, options)
+def test_a_cursor_has_the_tag_of_the_step_that_showed_its_last_entry(
+    seed: int, options: RoomOptions, viewer: int | None
+) -> None:
+    steps = busy_log(seed, options)
     stayed = views_of(steps[0].after)[viewer]
     tag = ""
     for step in steps:
@@ -135,19 +137,19 @@ def test_a_mark_names_the_step_that_showed_its_last_entry(seed: int, options: Ro
 
 
 @given(seeds, any_options, viewers)
-def test_what_happens_together_is_seen_as_if_it_had_happened_one_after_the_other(
+def test_steps_revealed_together_show_the_same_as_one_after_the_other(
     seed: int, options: RoomOptions, viewer: int | None
 ) -> None:
-    told = [project(step) for step in lived(seed, options)]
-    together, apart = (views_of(told[0].step.after)[viewer] for _ in range(2))
-    for first in range(0, len(told), 1 + seed % 5):
-        batch = told[first : first + 1 + seed % 5]
+    projected = [project(step) for step in busy_log(seed, options)]
+    together, apart = (views_of(projected[0].step.after)[viewer] for _ in range(2))
+    for first in range(0, len(projected), 1 + seed % 5):
+        batch = projected[first : first + 1 + seed % 5]
         shown = [text for each in batch for text in apart.reveal(each)]
         assert (together.reveal(*batch), together.cursor) == (shown, apart.cursor)
 
 
 @given(seeds, viewers)
-def test_a_moment_that_this_log_does_not_hold_is_answered_with_a_snapshot(seed: int, viewer: int | None) -> None:
+def test_a_cursor_that_this_log_does_not_hold_is_answered_with_a_snapshot(seed: int, viewer: int | None) -> None:
     steps = raced(seed).steps
     seen = views_of(steps[0].after)[viewer]
     for step in steps[: len(steps) // 2]:
@@ -161,11 +163,11 @@ def test_a_moment_that_this_log_does_not_hold_is_answered_with_a_snapshot(seed: 
         assert isinstance(decode_from_server(text), Snapshot)
 
 
-def test_much_happens_in_these_rooms() -> None:
-    """Otherwise the properties above would say little."""
+def test_the_rooms_of_these_tests_have_every_kind_of_event() -> None:
+    """Otherwise the properties above would prove little."""
     happened: Counter[str] = Counter()
     for seed in range(12):
-        steps = lived(seed, RoomOptions(best_of=3))
+        steps = busy_log(seed, RoomOptions(best_of=3))
         happened.update(type(step.event).__name__ for step in steps)
         happened["shown in pieces"] += any(earlier.tag == later.tag for earlier, later in pairwise(steps))
         happened["rematch"] += steps[-1].after.matches > 1

@@ -1,4 +1,4 @@
-"""The history checker finds what it is there to find."""
+"""The history checker finds each kind of fault that it exists for."""
 
 from collections.abc import Callable
 
@@ -23,7 +23,7 @@ def logged(steps: list[Step]) -> list[LogEntry]:
 
 
 def transcript(steps: list[Step], seat: int | None) -> ViewerTranscript:
-    """What an honest server shows: a snapshot, then view after view."""
+    """Return everything that an honest server sends this viewer: a snapshot, then view after view."""
     view = seen.views_of(steps[0].after)[seat]
     for step in steps[:4]:
         view.reveal(project(step))
@@ -44,24 +44,24 @@ def test_an_honest_history_has_no_problems() -> None:
     assert check_history(ROOM, logged(STEPS), TRANSCRIPTS) == []
 
 
-def test_what_was_seen_of_a_race_that_goes_on_is_no_problem() -> None:
+def test_transcripts_that_end_before_the_log_have_no_problems() -> None:
     cut = [ViewerTranscript(each.seat, each.received[: len(each.received) // 2]) for each in TRANSCRIPTS]
     assert check_history(ROOM, logged(STEPS), cut) == []
 
 
-def test_an_acknowledged_move_that_the_log_lost_is_found() -> None:
+def test_an_acknowledged_move_that_the_log_has_lost_is_found() -> None:
     assert check_history(ROOM, logged(STEPS[: len(STEPS) // 2]), TRANSCRIPTS)
 
 
-def test_a_move_that_stands_twice_is_found() -> None:
+def test_a_move_that_is_logged_twice_is_found() -> None:
     place = next(place for place, step in enumerate(STEPS) if isinstance(step.event, Played))
     doubled = [*STEPS[: place + 1], STEPS[place], *STEPS[place + 1 :]]
     assert check_history(ROOM, logged(doubled), TRANSCRIPTS)
 
 
-def test_an_answer_for_a_move_that_is_not_there_is_found() -> None:
-    told = ViewerTranscript(0, [*TRANSCRIPTS[0].received, Accepted(number=999)])
-    assert check_history(ROOM, logged(STEPS), [told])
+def test_an_answer_for_a_move_that_is_not_logged_is_found() -> None:
+    with_answer = ViewerTranscript(0, [*TRANSCRIPTS[0].received, Accepted(number=999)])
+    assert check_history(ROOM, logged(STEPS), [with_answer])
 
 
 def test_time_that_goes_back_is_found() -> None:
@@ -78,12 +78,14 @@ def swap(views: list[FromServer]) -> list[FromServer]:
 
 
 def leak(_: list[FromServer]) -> list[FromServer]:
-    """What the other seat was shown."""
+    """Return the messages to the other seat."""
     return TRANSCRIPTS[1].received
 
 
 @pytest.mark.parametrize("spoil", [drop, swap, leak])
-def test_a_view_that_is_not_this_viewer_s_is_found(spoil: Callable[[list[FromServer]], list[FromServer]]) -> None:
+def test_a_view_with_lost_swapped_or_foreign_messages_is_found(
+    spoil: Callable[[list[FromServer]], list[FromServer]],
+) -> None:
     assert check_history(ROOM, logged(STEPS), [ViewerTranscript(0, spoil(TRANSCRIPTS[0].received))])
 
 

@@ -1,8 +1,8 @@
-"""What a viewer may not know does not reach it: two races that differ in that alone look the same, byte for byte.
+"""Non-interference: two races that differ only in what a viewer may not know look the same to it, byte for byte.
 
 Each example is a race and its twin. They share the cards up to where the viewer may see, every decision that the viewer
-may see, the envelopes, the clock and the placed ticks. The cards beyond, their salts, and the decisions beyond are
-others. All that the server sends the viewer is compared: frames as they come, resumes from any position, snapshots,
+may see, the envelopes, the clock and the placed ticks. The cards beyond, their salts, and the decisions beyond differ.
+Everything that the server sends the viewer is compared: frames as they come, resumes from any position, snapshots,
 ticks and refusals.
 """
 
@@ -33,7 +33,7 @@ SLOW = RoomOptions(limit_seconds=7200, chase_seconds=7200, countdown_seconds=0)
 
 
 class Subscriber:
-    """Somebody who is shown a room and keeps every byte."""
+    """A subscriber of a room that keeps every frame."""
 
     def __init__(self, connection_id: str) -> None:
         self.connection_id, self.entry_kind, self.seen_upto = connection_id, "watch", ORIGIN
@@ -52,7 +52,7 @@ class Subscriber:
 
 @dataclass
 class Run:
-    """A race under way, and after how many steps of its log there was a tick."""
+    """A race under way; `ticks` holds, for each tick, the number of steps before it."""
 
     table: Table
     ticks: list[int] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Run:
         return self.table.state.race
 
     def legal(self, seat: int) -> list[Move]:
-        """Moves after which the seat is still racing."""
+        """Return the legal moves after which the seat is still racing."""
         moves = self.race.racers[seat].board.legal_moves()
         return [move for move in moves if not self.race.play(seat, move).racers[seat].ending]
 
@@ -93,7 +93,7 @@ def dealt(options: RoomOptions, seed: int, sealed: SealedDeal | None = None) -> 
 
 
 def run_ahead(run: Run, chance: random.Random, turns: int) -> list[Decision]:
-    """A race in which one player stops moving on after so many turns, and the other runs ahead."""
+    """Play a race in which one player waits after `turns` turns while the other runs ahead; return the decisions."""
     made: list[Decision] = []
     waits = chance.randrange(10, 60)
     while waits:
@@ -111,7 +111,7 @@ def run_ahead(run: Run, chance: random.Random, turns: int) -> list[Decision]:
 
 
 def hide(rules: Rules, sealed: SealedDeal, seen: Turn, chance: random.Random) -> SealedDeal:
-    """Another deal behind the same envelopes: the same cards up to this turn, and beyond it others, and other salts."""
+    """Return another deal with the same envelopes, and the same cards up to this turn; later cards and salts differ."""
     orders: list[tuple[Card, ...]] = []
     for number, order in enumerate(sealed.deal.orders):
         kept = len(order) if number < seen.pass_number else 0
@@ -134,9 +134,10 @@ def hide(rules: Rules, sealed: SealedDeal, seen: Turn, chance: random.Random) ->
 def play_twin(
     first: Run, twin: Run, made: list[Decision], viewer: int | None, horizon: Turn, chance: random.Random
 ) -> int:
-    """Play both races side by side. What the viewer will not see is played otherwise in the twin; returns how often.
+    """Play both races side by side, with other decisions in the twin where the viewer cannot see them.
 
-    The log's clock shows the same in both whenever something is visible, and ticks come when the counts agree.
+    The log's clock is the same in both whenever an entry is visible, and ticks come when the counts agree. Returns the
+    number of decisions that are the twin's own.
     """
     invented = 0
     for decision in made:
@@ -162,7 +163,7 @@ def play_twin(
 
 
 def invent(twin: Run, seat: int, wanted: int, chance: random.Random) -> int:
-    """Up to three decisions of its own; the count of placed cards is drawn to that of the other race."""
+    """Make up to three decisions of the twin's own, with placed cards close to those of the other race; count them."""
     invented = 0
     for _ in range(chance.randrange(4)):
         moves = [move for move in twin.legal(seat) if seat == AHEAD or move.source >= 0]
@@ -176,7 +177,7 @@ def invent(twin: Run, seat: int, wanted: int, chance: random.Random) -> int:
 
 
 def seen_by(viewer: int | None, run: Run, start: int) -> list[bytes]:
-    """Every frame that this viewer gets from its introduction on."""
+    """Return every frame that this viewer is sent from its admission on."""
     subscribers, subscriber, steps = Subscribers(lambda _, call: call()), Subscriber("watcher"), run.table.steps
     subscribers.show(steps[:start])
     subscribers.add_pending(subscriber)
@@ -188,14 +189,14 @@ def seen_by(viewer: int | None, run: Run, start: int) -> list[bytes]:
     return subscriber.frames
 
 
-def marks_of(run: Run, viewer: int | None) -> list[ViewCursor]:
-    """Every moment from which this viewer might come back."""
-    watcher = views_of(run.table.steps[0].after)[viewer]
-    return [watcher.cursor for step in run.table.steps if watcher.reveal(project(step))]
+def cursors_of(run: Run, viewer: int | None) -> list[ViewCursor]:
+    """Return every cursor from which this viewer might come back."""
+    view = views_of(run.table.steps[0].after)[viewer]
+    return [view.cursor for step in run.table.steps if view.reveal(project(step))]
 
 
 def refusals(seat: int, run: Run) -> list[bytes]:
-    """What every move of this seat that is against the rules is answered."""
+    """Return the answers to all moves of this seat that are against the rules or have a wrong number."""
     board, number = run.race.racers[seat].board, run.race.racers[seat].moves
     answers = [
         run.table.submit(run.table.request(seat, Play(number=number + ahead, move=move)))
@@ -208,7 +209,7 @@ def refusals(seat: int, run: Run) -> list[bytes]:
 
 
 def make_twins(seed: int, options: RoomOptions, viewer: int | None) -> tuple[Run, Run, int, int]:
-    """A race, its twin, at which step the race began, and how many decisions the viewer may not know differ."""
+    """Return a race, its twin, the step at which it began, and the number of hidden decisions that differ."""
     chance = random.Random(seed)
     draft = dealt(options, seed)
     rules = draft.race.rules
@@ -247,19 +248,19 @@ def test_what_a_viewer_may_not_know_never_reaches_it(seed: int, options: RoomOpt
     event(f"decisions differ: {invented > 0}")
     shown = seen_by(viewer, first, start)
     assert shown == seen_by(viewer, twin, start)
-    marks = marks_of(first, viewer)
-    assert marks == marks_of(twin, viewer)
-    for seen_upto in (ORIGIN, marks[seed % len(marks)], marks[-1], marks[-1]._replace(tag="ffffffff")):
-        first_words, twin_words = (
+    cursors = cursors_of(first, viewer)
+    assert cursors == cursors_of(twin, viewer)
+    for seen_upto in (ORIGIN, cursors[seed % len(cursors)], cursors[-1], cursors[-1]._replace(tag="ffffffff")):
+        first_text, twin_text = (
             make_catchup("a-b", StepHistory(run.table.steps), viewer, seen_upto, 0).text for run in (first, twin)
         )
-        assert first_words == twin_words
+        assert first_text == twin_text
     if viewer is not None and not first.race.racers[viewer].ending:
         assert refusals(viewer, first) == refusals(viewer, twin)
 
 
 def test_most_twins_have_a_leader_far_ahead_and_hide_direct_plays_and_other_cards() -> None:
-    """Otherwise the property above would say little."""
+    """Otherwise the property above would prove little."""
     found: Counter[str] = Counter()
     for seed in range(60):
         options = slow(sorted(VARIANTS)[seed % len(VARIANTS)])
@@ -280,12 +281,12 @@ def test_most_twins_have_a_leader_far_ahead_and_hide_direct_plays_and_other_card
                 and step.before.race.racers[AHEAD].turn > horizon
                 for step in run.table.steps[start:]
             )
-    assert all(found[what] >= 40 for what in ("three turns ahead", "decisions differ", "cards differ", "ticks"))
+    assert all(found[trait] >= 40 for trait in ("three turns ahead", "decisions differ", "cards differ", "ticks"))
     assert found["hidden direct plays"] >= 60
 
 
 @pytest.mark.parametrize("viewer", [BEHIND, None])
-def test_twins_look_different_to_who_may_see_more(viewer: int | None) -> None:
+def test_twins_look_different_to_a_viewer_that_may_see_more(viewer: int | None) -> None:
     """The comparison can fail: a spectator of an open room sees what the others may not."""
     options = slow("classic", spectators=Spectators.OPEN if viewer is None else Spectators.HORIZON)
     first, twin, start, invented = make_twins(11, options, BEHIND)

@@ -10,7 +10,7 @@ from fairest_protocol.messages.from_client import Leave, Rematch
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.room import events
 from fairest_server.room.match_record import record_last_match, record_matches
-from tests.support.races import Table, raced
+from tests.support.races import Table, choose_any, raced
 
 ROOM = "quiet-amber-otter"
 
@@ -154,3 +154,35 @@ def test_a_round_of_which_one_entropy_was_shown_is_recorded_with_that_one() -> N
 
 def test_an_empty_log_has_no_records() -> None:
     assert record_matches(ROOM, []) == []
+
+
+def test_the_record_of_a_match_holds_all_its_rounds() -> None:
+    table = Table(1, RoomOptions(best_of=3))
+    table.start()
+    table.race(choose_any)
+    while not table.state.match_is_over:
+        table.let_time_pass()
+        table.deal()
+        table.let_time_pass()
+        table.race(choose_any)
+    record = record_last_match(ROOM, table.steps)
+    assert record is not None
+    assert len([played for played in record.rounds if played.is_dealt]) >= 2
+    for number in range(len(record.rounds)):
+        *_, (_, race) = record.steps(number)
+        assert race.outcome() == record.rounds[number].outcome
+
+
+def test_a_round_that_was_called_off_is_part_of_the_next_record() -> None:
+    table = Table(1)
+    table.seat_both()
+    table.submit(table.request(1, Leave()))
+    table.start()
+    table.play(0, "resign")
+    record = record_last_match(ROOM, table.steps)
+    assert record is not None
+    assert [played.is_dealt for played in record.rounds] == [False, True]
+
+
+def test_there_is_no_record_before_a_match_is_over(racing: Table) -> None:
+    assert record_last_match(ROOM, racing.steps) is None

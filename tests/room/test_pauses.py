@@ -1,4 +1,4 @@
-"""Clocks stand still while nobody serves, and a process that is gone takes its links with it: both as plain events."""
+"""Clocks stand still while no server runs, and a lapsed process loses its connections: both are plain events."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def table() -> Table:
 
 
 def pause(table: Table, seconds: int) -> Pause:
-    """From now on nobody is there for so long."""
+    """Let time pass without a server, and return that pause."""
     start_ms = table.now_ms
     table.now_ms += seconds * 1000
     return Pause(start_ms, table.now_ms)
@@ -48,7 +48,7 @@ def test_a_pause_counts_once(table: Table) -> None:
     assert table.submit(ApplyPauses((long,))) == ()
 
 
-def test_pauses_before_the_room_was_made_do_not_count(table: Table) -> None:
+def test_a_pause_before_the_room_was_created_does_not_count(table: Table) -> None:
     assert table.submit(ApplyPauses((Pause(0, 1000),))) == ()
 
 
@@ -68,7 +68,7 @@ def test_a_viewer_sees_the_new_deadline(table: Table) -> None:
         assert scene(table.state, view(table.steps, viewer)).deadline_ms == deadline.at_ms
 
 
-def test_the_time_of_a_race_is_the_time_that_was_raced(table: Table) -> None:
+def test_the_duration_of_a_race_does_not_include_pauses(table: Table) -> None:
     table.play(0, "sa")
     table.submit(ApplyPauses((pause(table, 3600),)))
     table.play(0, "resign")
@@ -82,8 +82,8 @@ def test_the_time_of_a_race_is_the_time_that_was_raced(table: Table) -> None:
     assert times[-1] < 60_000
 
 
-def test_a_move_taken_while_the_clock_stood_still_is_recorded_at_that_moment(table: Table) -> None:
-    """Redis froze after the last beat and took a move when it thawed, before anybody beat again."""
+def test_a_move_stored_during_a_pause_is_recorded_at_its_start(table: Table) -> None:
+    """Redis froze after the last heartbeat, and stored a move after that, before the next heartbeat."""
     began = table.now_ms
     table.now_ms += 60_000
     table.play(0, "sa")
@@ -97,13 +97,13 @@ def test_a_move_taken_while_the_clock_stood_still_is_recorded_at_that_moment(tab
     assert times[-1] < 60_000
 
 
-def test_a_race_that_began_after_the_last_beat_began_when_the_pause_was_over(table: Table) -> None:
-    """Somebody beat, the race started, a move was made, and only then nobody was there."""
-    last_beat_ms = table.now_ms - 900
+def test_a_race_that_began_within_a_pause_counts_as_begun_at_its_end(table: Table) -> None:
+    """After the last heartbeat the race started and a move was made, and only then all servers stopped."""
+    last_heartbeat_ms = table.now_ms - 900
     table.play(0, "sa")
     table.now_ms += 10_000
     until_ms = table.now_ms + 1_000
-    table.submit(ApplyPauses((Pause(last_beat_ms, until_ms),)))
+    table.submit(ApplyPauses((Pause(last_heartbeat_ms, until_ms),)))
     table.now_ms = until_ms - 900
     table.play(0, "resign")
     record = record_last_match("a-b", table.steps)
@@ -111,8 +111,8 @@ def test_a_race_that_began_after_the_last_beat_began_when_the_pause_was_over(tab
     assert [event.at_ms for event in record.rounds[0].events] == [0, 100]
 
 
-def test_no_time_goes_back_where_a_room_is_kept_by_a_clock_behind_that_of_the_pauses(table: Table) -> None:
-    """They are kept by two nodes of a Cluster."""
+def test_recorded_times_never_go_back_even_if_pauses_are_timed_by_a_clock_ahead(table: Table) -> None:
+    """In a Cluster, the log and the pauses may be on two nodes."""
     table.play(0, "sa")
     table.submit(ApplyPauses((Pause(table.now_ms, table.now_ms + 10_000),)))
     table.play(0, "resign")
@@ -122,7 +122,7 @@ def test_no_time_goes_back_where_a_room_is_kept_by_a_clock_behind_that_of_the_pa
     assert times == sorted(times)
 
 
-def test_a_pause_in_a_second_round_is_taken_out_of_that_round(table: Table) -> None:
+def test_a_pause_in_a_second_round_is_subtracted_from_that_round(table: Table) -> None:
     table.play(0, "resign")
     table.submit(table.request(0, Rematch()))
     table.submit(table.request(1, Rematch()))
@@ -136,7 +136,7 @@ def test_a_pause_in_a_second_round_is_taken_out_of_that_round(table: Table) -> N
     assert record.rounds[0].events[-1].at_ms < 60_000
 
 
-def test_a_closed_room_has_no_clocks_left() -> None:
+def test_a_closed_room_ignores_pauses() -> None:
     table = Table(1)
     table.lose_link(0)
     table.let_time_pass()
@@ -146,13 +146,13 @@ def test_a_closed_room_has_no_clocks_left() -> None:
     assert table.submit(ApplyPauses((pause(table, 60),))) == ()
 
 
-def test_a_process_that_is_gone_takes_its_own_links_only() -> None:
+def test_a_lapsed_process_loses_only_its_own_connections() -> None:
     table = Table(1, RoomOptions())
     table.submit(TakeSeat("player-1", "bob", "other-7"))
     table.submit(ProcessLapsed("link"))
     assert [seat.connection_id for seat in table.state.seats if seat] == [None, "other-7"]
 
 
-def test_a_process_is_known_by_its_whole_name() -> None:
+def test_a_process_whose_id_begins_like_another_does_not_lose_its_connections() -> None:
     table = Table(1, RoomOptions())
     assert table.submit(ProcessLapsed("lin")) == ()

@@ -1,4 +1,4 @@
-"""What may happen in a room, phase by phase: decided and evolved without a server."""
+"""A room, phase by phase: commands decided and events evolved, without a server."""
 
 import pytest
 
@@ -11,8 +11,7 @@ from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.room import events
 from fairest_server.room.commands import Disconnect, ExpireDeadline, MarkArchived, TakeSeat
-from fairest_server.room.match_record import record_last_match
-from tests.support.races import Table, choose_any, raced
+from tests.support.races import Table, raced
 
 SEATS = (0, 1)
 
@@ -46,7 +45,7 @@ def test_a_room_waits_for_its_second_player(table: Table) -> None:
     assert table.state.phase is Phase.WAITING
 
 
-def test_a_round_is_open_and_committed_before_anybody_is_ready(table: Table) -> None:
+def test_a_round_is_opened_before_anybody_is_ready(table: Table) -> None:
     table.seat_both()
     assert table.state.phase is Phase.READY
     assert isinstance(table.steps[-1].event, events.RoundOpened)
@@ -68,30 +67,30 @@ def test_a_full_room_refuses_a_third_player(table: Table) -> None:
     assert code(table.submit(TakeSeat("player-2", "cyd", "link-2"))) is Refusal.ROOM_FULL
 
 
-def test_who_has_a_seat_comes_back_to_it(racing: Table) -> None:
+def test_a_player_with_a_seat_comes_back_to_it(racing: Table) -> None:
     racing.submit(Disconnect("link-1"))
     racing.submit(TakeSeat("player-1", "bob", "link-9", to="resume"))
     assert racing.state.seat(1).connection_id == "link-9"
 
 
-def test_a_word_over_an_old_link_is_nobody_s(racing: Table) -> None:
+def test_a_request_over_a_replaced_connection_is_refused(racing: Table) -> None:
     old = racing.request(1, Leave())
     racing.submit(TakeSeat("player-1", "bob", "link-9", to="resume"))
     assert code(racing.submit(old)) is Refusal.NOT_SEATED
 
 
-def test_a_stored_match_is_confirmed_under_its_own_number(racing: Table) -> None:
+def test_a_match_is_marked_archived_only_under_its_own_number(racing: Table) -> None:
     racing.play(0, "resign")
     assert racing.submit(MarkArchived(2)) == ()
     assert racing.state.unarchived_match
 
 
-def test_losing_an_old_link_means_nothing(racing: Table) -> None:
+def test_losing_a_replaced_connection_changes_nothing(racing: Table) -> None:
     racing.submit(TakeSeat("player-1", "bob", "link-9", to="resume"))
     assert racing.submit(Disconnect("link-1")) == ()
 
 
-def test_who_is_not_ready_in_time_loses_the_seat(table: Table) -> None:
+def test_a_player_who_is_not_ready_in_time_loses_the_seat(table: Table) -> None:
     table.seat_both()
     table.get_ready(0)
     table.let_time_pass()
@@ -99,7 +98,7 @@ def test_who_is_not_ready_in_time_loses_the_seat(table: Table) -> None:
     assert [bool(seat) for seat in table.state.seats] == [True, False]
 
 
-def test_who_does_not_reveal_in_time_loses_the_round(table: Table) -> None:
+def test_a_player_who_does_not_reveal_in_time_loses_the_round(table: Table) -> None:
     table.seat_both()
     entropies = table.get_ready(0, 1)
     table.reveal(0, entropies[0])
@@ -110,13 +109,13 @@ def test_who_does_not_reveal_in_time_loses_the_round(table: Table) -> None:
     assert table.state.round.outcome.scores[1].ending is Ending.NOT_REVEALED
 
 
-def test_other_bytes_than_those_promised_are_refused(table: Table) -> None:
+def test_entropy_that_does_not_match_its_hash_is_refused(table: Table) -> None:
     table.seat_both()
     table.get_ready(0, 1)
     assert code(table.reveal(0, bytes(32))) is Refusal.WRONG_ENTROPY
 
 
-def test_who_is_ready_for_a_round_called_off_is_not_bound_to_the_next(table: Table) -> None:
+def test_ready_for_a_round_that_was_called_off_is_refused(table: Table) -> None:
     table.seat_both()
     old = Ready(round=round_of(table), entropy_hash=bytes(32))
     table.submit(table.request(1, Leave()))
@@ -124,7 +123,7 @@ def test_who_is_ready_for_a_round_called_off_is_not_bound_to_the_next(table: Tab
     assert code(table.submit(table.request(0, old))) is Refusal.WRONG_ROUND
 
 
-def test_a_hash_once_sent_stays(table: Table) -> None:
+def test_an_entropy_hash_cannot_be_replaced(table: Table) -> None:
     table.seat_both()
     table.get_ready(0)
     assert (
@@ -133,7 +132,7 @@ def test_a_hash_once_sent_stays(table: Table) -> None:
     )
 
 
-def test_leaving_before_both_are_ready_frees_the_seat_and_opens_the_secret(table: Table) -> None:
+def test_leaving_before_both_are_ready_frees_the_seat(table: Table) -> None:
     table.seat_both()
     table.get_ready(0)
     table.submit(table.request(0, Leave()))
@@ -158,18 +157,18 @@ def test_leaving_after_both_are_ready_is_resigning(table: Table, phase: Phase) -
     assert table.state.free_seat() == 1
 
 
-def test_no_move_before_the_start(table: Table) -> None:
+def test_a_move_before_the_start_is_refused(table: Table) -> None:
     table.seat_both()
     table.deal()
     assert code(table.submit(table.request(0, Play(number=1, move=MOVES["sa"])))) is Refusal.RACE_NOT_STARTED
 
 
-def test_no_move_after_the_end(racing: Table) -> None:
+def test_a_move_after_the_end_is_refused(racing: Table) -> None:
     racing.play(0, "resign")
     assert code(racing.play(1, "sa")) is Refusal.RACE_OVER
 
 
-def test_no_move_after_stopping(racing: Table) -> None:
+def test_a_move_after_stopping_is_refused(racing: Table) -> None:
     racing.play(0, "stop")
     assert code(racing.play(0, "sa")) is Refusal.SEAT_STOPPED
 
@@ -190,7 +189,7 @@ def test_the_last_move_sent_again_is_accepted_and_not_made_again(racing: Table) 
     assert len(racing.steps) == length
 
 
-def test_a_refusal_uses_no_number(racing: Table) -> None:
+def test_a_refused_move_does_not_use_its_number(racing: Table) -> None:
     assert code(racing.play(0, "ab")) is Refusal.PILE_TO_PILE
     racing.play(0, "sa")
     assert racing.state.race is not None
@@ -214,7 +213,7 @@ def test_the_round_ends_at_its_limit(racing: Table) -> None:
     assert [racer.ending for racer in racing.state.race.racers] == [Ending.OUT_OF_TIME] * 2
 
 
-def test_once_one_has_stopped_the_other_has_the_chase_time(racing: Table) -> None:
+def test_once_one_player_has_stopped_the_other_has_the_chase_time(racing: Table) -> None:
     racing.play(0, "stop")
     deadline = racing.state.next_deadline()
     assert deadline is not None
@@ -247,13 +246,13 @@ def test_a_room_that_everybody_left_is_closed(table: Table) -> None:
     assert table.now_ms >= 1_000_000 + table.state.options.idle_seconds * 1000
 
 
-def test_a_closed_room_takes_nobody(table: Table) -> None:
+def test_a_closed_room_refuses_players(table: Table) -> None:
     table.submit(table.request(0, Leave()))
     table.let_time_pass()
     assert code(table.submit(TakeSeat("player-2", "cyd", "link-2"))) is Refusal.ROOM_CLOSED
 
 
-def test_a_rematch_needs_both(racing: Table) -> None:
+def test_a_rematch_needs_both_players(racing: Table) -> None:
     racing.play(0, "resign")
     racing.submit(racing.request(0, Rematch()))
     assert_phase(racing, Phase.FINISHED)
@@ -262,7 +261,7 @@ def test_a_rematch_needs_both(racing: Table) -> None:
     assert racing.state.matches == 2
 
 
-def test_a_rematch_is_no_word_for_the_middle_of_a_race(racing: Table) -> None:
+def test_a_rematch_is_refused_during_a_race(racing: Table) -> None:
     assert code(racing.submit(racing.request(0, Rematch()))) is Refusal.WRONG_PHASE
 
 
@@ -272,7 +271,7 @@ def best_of_three() -> Table:
     return table
 
 
-def test_a_match_of_three_goes_on_by_itself() -> None:
+def test_the_next_round_of_a_match_opens_by_itself() -> None:
     table = best_of_three()
     table.play(0, "resign")
     assert not table.state.match_is_over
@@ -294,37 +293,7 @@ def test_a_match_of_three_is_over_after_two_wins() -> None:
     assert [table.state.seat(seat).wins for seat in SEATS] == [0, 2]
 
 
-def test_the_record_of_a_match_holds_all_its_rounds() -> None:
-    table = best_of_three()
-    table.race(choose_any)
-    while not table.state.match_is_over:
-        table.let_time_pass()
-        table.deal()
-        table.let_time_pass()
-        table.race(choose_any)
-    record = record_last_match("a-b", table.steps)
-    assert record is not None
-    assert len([played for played in record.rounds if played.is_dealt]) >= 2
-    for number in range(len(record.rounds)):
-        *_, (_, race) = record.steps(number)
-        assert race.outcome() == record.rounds[number].outcome
-
-
-def test_a_round_called_off_is_opened_in_the_next_record(table: Table) -> None:
-    table.seat_both()
-    table.submit(table.request(1, Leave()))
-    table.start()
-    table.play(0, "resign")
-    record = record_last_match("a-b", table.steps)
-    assert record is not None
-    assert [played.is_dealt for played in record.rounds] == [False, True]
-
-
-def test_there_is_no_record_before_a_match_is_over(racing: Table) -> None:
-    assert record_last_match("a-b", racing.steps) is None
-
-
-def test_a_finished_match_waits_to_be_stored() -> None:
+def test_a_finished_match_waits_to_be_archived() -> None:
     table = raced(2)
     assert table.state.unarchived_match
     table.submit(MarkArchived(1))
@@ -332,7 +301,7 @@ def test_a_finished_match_waits_to_be_stored() -> None:
     assert table.submit(MarkArchived(1)) == ()
 
 
-def test_both_away_end_the_race_and_in_the_end_the_room(racing: Table) -> None:
+def test_if_both_players_stay_away_the_race_ends_and_then_the_room_closes(racing: Table) -> None:
     racing.submit(Disconnect("link-0"))
     racing.submit(Disconnect("link-1"))
     for _ in range(20):

@@ -1,7 +1,7 @@
-"""The horizon rule, against a second reckoning of who has seen what.
+"""The horizon rule, against an independent computation of what each seat has seen.
 
-The oracle below knows nothing of turns as the code computes them: it counts, in the log, the stock cards that each seat
-has played, for rules without a redeal; tests/room/test_view_redeals.py looks at the others.
+The oracle below does not use the turns that the code computes. It counts, in the log, the stock cards that each seat
+has played, for rules without a redeal; tests/room/test_view_redeals.py tests the others.
 """
 
 from collections.abc import Sequence
@@ -36,24 +36,24 @@ viewers = st.sampled_from([0, 1, None])
 
 
 def is_stock_move(step: Step, seat: int) -> bool:
-    """Whether this seat put a turned card somewhere: ``s2``, ``sa``; not ``stop``."""
+    """Return whether this seat moved a turned card: ``s2``, ``sa``; not ``stop``."""
     return isinstance(step.event, events.Played) and step.event.seat == seat and step.event.move.text[:-1] == "s"
 
 
 def cards_played(steps: Sequence[Step], seat: int) -> int:
-    """How many stock cards a seat has put somewhere, which is the position of the one it looks at now."""
+    """Return how many stock cards a seat has moved, which is the position of its turned card."""
     return sum(is_stock_move(step, seat) for step in steps)
 
 
 def seen_by_counting(steps: Sequence[Step]) -> list[int]:
-    """The same for both seats, but EVER for one whose race has ended."""
+    """Return `cards_played` for each seat, or EVER for one whose race has ended."""
     race = steps[-1].after.race
     ended = [racer.ending for racer in race.racers] if race else [None, None]
     return [EVER if ended[seat] else cards_played(steps, seat) for seat in (0, 1)]
 
 
 def turn_of_each_decision(steps: Sequence[Step], seat: int) -> list[int]:
-    """For each decision of a seat, how many stock cards it had played before."""
+    """Return for each decision of a seat how many stock cards it had moved before."""
     turns, played = [], 0
     for step in steps:
         if isinstance(step.event, events.Played) and step.event.seat == seat:
@@ -67,15 +67,15 @@ def moves_shown(shown: Sequence[Entry], seat: int) -> int:
 
 
 @given(seeds, eagerness, stops, viewers)
-def test_a_decision_is_shown_when_and_only_when_everybody_racing_is_past_its_turn(
+def test_a_decision_is_shown_exactly_when_every_racing_seat_is_past_its_turn(
     seed: int, eagerness: tuple[int, int], stops: float, viewer: int | None
 ) -> None:
     steps = raced(seed, eagerness=eagerness, stops=stops).steps
-    watcher = views_of(steps[0].after)[viewer]
+    viewed = views_of(steps[0].after)[viewer]
     shown: list[Entry] = []
     turns = [turn_of_each_decision(steps, 0), turn_of_each_decision(steps, 1)]
     for place, step in enumerate(steps, 1):
-        shown.extend(map(decode_entry, watcher.reveal(project(step))))
+        shown.extend(map(decode_entry, viewed.reveal(project(step))))
         horizon = min(seen_by_counting(steps[:place]))
         made = [turn_of_each_decision(steps[:place], 0), turn_of_each_decision(steps[:place], 1)]
         for seat in {0, 1} - {viewer}:
@@ -84,13 +84,13 @@ def test_a_decision_is_shown_when_and_only_when_everybody_racing_is_past_its_tur
 
 
 @given(seeds, eagerness, viewers)
-def test_no_frame_holds_a_card_that_somebody_racing_has_not_turned(
+def test_no_frame_holds_a_card_that_a_racing_seat_has_not_turned(
     seed: int, eagerness: tuple[int, int], viewer: int | None
 ) -> None:
     steps = raced(seed, eagerness=eagerness).steps
-    watcher = views_of(steps[0].after)[viewer]
+    viewed = views_of(steps[0].after)[viewer]
     for place, step in enumerate(steps, 1):
-        shown = watcher.reveal(project(step))
+        shown = viewed.reveal(project(step))
         race = step.after.race
         if race is None or race.is_over or not shown:
             continue
@@ -131,15 +131,15 @@ def test_a_refusal_says_nothing_about_the_leader(seed: int, eagerness: tuple[int
 
 
 @given(seeds, eagerness, stops, viewers)
-def test_after_the_round_everything_is_open_in_the_order_in_which_each_seat_played(
+def test_after_the_round_the_moves_of_each_seat_are_shown_in_their_order(
     seed: int, eagerness: tuple[int, int], stops: float, viewer: int | None
 ) -> None:
     steps = raced(seed, eagerness=eagerness, stops=stops).steps
     shown = view(steps, viewer)
     for seat in (0, 1):
         made = [step.event.move for step in steps if isinstance(step.event, events.Played) and step.event.seat == seat]
-        told = [entry.move for entry in shown if isinstance(entry, entries.Moved) and entry.seat == seat]
-        assert told == made
+        moved = [entry.move for entry in shown if isinstance(entry, entries.Moved) and entry.seat == seat]
+        assert moved == made
 
 
 @given(seeds, eagerness, stops, viewers)
@@ -154,7 +154,7 @@ def test_the_scene_of_a_viewer_ends_with_the_boards_of_the_race(
 
 @given(seeds, viewers)
 def test_a_view_is_the_same_in_every_process(seed: int, viewer: int | None) -> None:
-    """Read at once from the log, or shown piece by piece as it grew: the same entries under the same numbers."""
+    """A view read from the whole log, and one that followed it step by step, have the same entries and positions."""
     steps = raced(seed, eagerness=(5, 1)).steps
     live = views_of(steps[0].after)[viewer]
     shown = [decode_entry(text) for step in steps for text in live.reveal(project(step))]
@@ -162,7 +162,7 @@ def test_a_view_is_the_same_in_every_process(seed: int, viewer: int | None) -> N
     assert live.cursor.position == len(shown)
 
 
-def test_a_leader_far_ahead_shows_a_spectator_nothing_but_the_first_card() -> None:
+def test_of_a_leader_far_ahead_a_spectator_sees_only_the_first_card() -> None:
     table = Table(1)
     table.start()
     before = len(view(table.steps, None))
@@ -178,8 +178,8 @@ def test_a_leader_far_ahead_is_followed_step_by_step() -> None:
         table.play(0, "sa")
     before = len(view(table.steps, 1))
     table.play(1, "sb")
-    told = view(table.steps, 1)[before:]
-    assert [entry.type for entry in told] == ["moved", "turned", "moved", "turned"]
+    shown = view(table.steps, 1)[before:]
+    assert [entry.type for entry in shown] == ["moved", "turned", "moved", "turned"]
 
 
 def test_in_an_open_room_spectators_see_everything_at_once() -> None:
@@ -190,7 +190,7 @@ def test_in_an_open_room_spectators_see_everything_at_once() -> None:
     assert moves_shown(view(table.steps, 1), 0) == 0
 
 
-def test_when_one_has_stopped_spectators_see_the_other_live() -> None:
+def test_when_one_seat_has_stopped_spectators_see_the_other_live() -> None:
     table = Table(1)
     table.start()
     for _ in range(10):
@@ -205,22 +205,22 @@ def test_the_secret_is_shown_when_the_round_is_over_and_not_before() -> None:
     assert table.state.round is not None
     secret = table.state.round.secret.hex()
 
-    def told(viewer: int | None) -> str:
+    def view_text(viewer: int | None) -> str:
         return encode(View(tag="00000000", position=1, entries=tuple(view(table.steps, viewer)))).decode()
 
-    assert not any(secret in told(viewer) for viewer in (0, 1, None))
+    assert not any(secret in view_text(viewer) for viewer in (0, 1, None))
     table.play(0, "resign")
-    assert all(secret in told(viewer) for viewer in (0, 1, None))
+    assert all(secret in view_text(viewer) for viewer in (0, 1, None))
 
 
-def test_the_tick_tells_the_placed_cards_of_a_race_that_is_on() -> None:
+def test_there_are_placed_counts_only_while_a_race_is_on() -> None:
     table = Table(1)
     assert placed(table.state) is None
     table.start()
     assert placed(table.state) == (4, 4)
 
 
-def test_the_tick_tells_the_count_of_each_seat() -> None:
+def test_the_placed_counts_are_those_of_each_seat() -> None:
     table = Table(1)
     table.start()
     assert table.state.race is not None
@@ -236,18 +236,18 @@ def test_how_a_seat_ended_stays_hidden_until_the_round_is_over() -> None:
     table = Table(1)
     table.start()
     table.play(0, "stop")
-    told = [entry for entry in view(table.steps, 1) if isinstance(entry, entries.Stopped)]
-    assert [set(entry.model_dump()) for entry in told] == [{"type", "seat", "until_ms"}]
+    shown = [entry for entry in view(table.steps, 1) if isinstance(entry, entries.Stopped)]
+    assert [set(entry.model_dump()) for entry in shown] == [{"type", "seat", "until_ms"}]
 
 
 @pytest.mark.parametrize("viewer", [0, 1, None])
 def test_indices_of_the_log_never_reach_the_wire(viewer: int | None) -> None:
-    """A viewer's numbers are those of its own view: no gap shows where something is held back."""
+    """Positions count the entries of one view, so no gap shows where an entry is held back."""
     table = Table(1)
     table.start()
-    watcher = views_of(table.steps[0].after)[viewer]
+    viewed = views_of(table.steps[0].after)[viewer]
     positions: list[int] = []
     for step in table.steps:
-        shown = watcher.reveal(project(step))
-        positions.extend(range(watcher.cursor.position - len(shown) + 1, watcher.cursor.position + 1))
-    assert positions == list(range(1, watcher.cursor.position + 1))
+        shown = viewed.reveal(project(step))
+        positions.extend(range(viewed.cursor.position - len(shown) + 1, viewed.cursor.position + 1))
+    assert positions == list(range(1, viewed.cursor.position + 1))

@@ -1,7 +1,7 @@
-"""The horizon rule through redeals, against a second reckoning of how far each seat has seen.
+"""The horizon rule through redeals, against an independent computation of how far each seat has seen.
 
-The oracle knows nothing of turns as the code computes them: it looks which card lies turned before a seat, counts the
-redeals that the seat has made, and finds the card's place in the committed order of that pass.
+The oracle does not use the turns that the code computes. It takes the turned card of a seat, counts the redeals that
+the seat has made, and finds the card's position in the committed order of that pass.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ def redeals_made(steps: Sequence[Step], seat: int) -> int:
 
 
 def place_of(steps: Sequence[Step], seat: int) -> Place:
-    """Pass, and place of the turned card in the committed order of that pass; behind the last with nothing turned."""
+    """Return the pass, and the position of the turned card in it: after the last card if no card is turned."""
     race = steps[-1].after.race
     assert race is not None
     order, turned = race.deal.orders[redeals_made(steps, seat)], race.racers[seat].board.turned
@@ -60,17 +60,17 @@ def horizon_of(steps: Sequence[Step]) -> Place:
 
 
 @given(seeds, with_redeals, eagerness, stops, viewers)
-def test_what_is_shown_of_the_other_seat_is_what_the_horizon_has_passed(
+def test_of_the_other_seat_exactly_what_is_within_the_horizon_is_shown(
     seed: int, options: RoomOptions, eagerness: tuple[int, int], stops: float, viewer: int | None
 ) -> None:
-    """Decisions with a turn before the horizon, cards up to it; on the last turn of all, everything. No less either."""
+    """Decisions before the horizon, cards up to it, and on the last turn everything: no more and no less."""
     steps = raced(seed, options, eagerness=eagerness, stops=stops).steps
-    watcher = views_of(steps[0].after)[viewer]
+    viewed = views_of(steps[0].after)[viewer]
     shown: list[Entry] = []
     decisions: dict[int, list[Place]] = {0: [], 1: []}
     cards: dict[int, list[Place]] = {0: [], 1: []}
     for count, step in enumerate(steps, 1):
-        shown.extend(map(decode_entry, watcher.reveal(project(step))))
+        shown.extend(map(decode_entry, viewed.reveal(project(step))))
         race = step.after.race
         if race is None or not any(racer.moves for racer in race.racers):
             continue
@@ -114,12 +114,12 @@ def test_a_redeal_is_not_shown_before_the_other_player_has_redealt(viewer: int |
         table.play(0, "sc")
     assert len(view(table.steps, viewer)) == before
     table.play(1, "redeal")
-    told = [entry for entry in view(table.steps, viewer)[before:] if isinstance(entry, entries.Moved)]
-    assert [(entry.seat, entry.move) for entry in told if entry.seat == 0] == [(0, REDEAL)]
+    moves = [entry for entry in view(table.steps, viewer)[before:] if isinstance(entry, entries.Moved)]
+    assert [(entry.seat, entry.move) for entry in moves if entry.seat == 0] == [(0, REDEAL)]
 
 
-def test_a_card_that_the_other_player_will_not_see_again_opens_once_its_place_is_passed() -> None:
-    """What lies on my foundations does not come back to me; the other's sight of it waits until I am beyond it."""
+def test_a_card_that_the_other_player_will_not_see_again_opens_once_its_position_is_passed() -> None:
+    """Cards on seat 1's foundations do not come back to it; that seat 0 turned them shows once seat 1 is past them."""
     table = Table(3, RoomOptions(rules="redeal"))
     table.start()
     assert table.state.race is not None
@@ -136,9 +136,9 @@ def test_a_card_that_the_other_player_will_not_see_again_opens_once_its_place_is
     for _ in range(48):
         table.play(0, MOVES["sa"])
     while table.state.race.racers[1].board.turned is not None:
-        told = [entry for entry in view(table.steps, 1) if isinstance(entry, entries.Turned) and entry.pass_number]
-        theirs = [order[entry.position] for entry in told if entry.seat == 0]
-        mine = [order[entry.position] for entry in told if entry.seat == 1]
+        turned = [entry for entry in view(table.steps, 1) if isinstance(entry, entries.Turned) and entry.pass_number]
+        theirs = [order[entry.position] for entry in turned if entry.seat == 0]
+        mine = [order[entry.position] for entry in turned if entry.seat == 1]
         assert theirs == list(order[: order.index(mine[-1]) + 1])
         assert set(mine) <= waste
         table.play(1, "sb")
