@@ -32,7 +32,7 @@ IDLE_SECONDS = 30.0
 PATIENCE_SECONDS = 20.0
 STEERING = re.compile(rb"\x1b\[[0-9;?<>=]*[a-zA-Z$]|\x1b\][^\x07]*\x07")
 NEWS = re.compile(b"onto pile a")
-ADVICE = re.compile(rb"No foundation wants|This card fits|From the piles")
+ADVICE = re.compile(rb"No foundation needs|This card fits|From the piles")
 NEXT = re.compile(NEWS.pattern + rb".*(" + ADVICE.pattern + rb")", re.DOTALL)
 """The next card is there."""
 

@@ -27,7 +27,7 @@ async def take(session: RoomSession, name: str, title: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         app = FairestApp(AtHome(), settings_file=Path(folder) / "settings.json", crash_folder=Path(folder))
         async with app.run_test(size=(COLUMNS, LINES)) as pilot:
-            app.session = session
+            app.rooms.session = session
             await app.push_screen(kind(session))
             await pilot.pause()
             picture = app.export_screenshot(title=title)

@@ -1,4 +1,4 @@
-"""The full-screen face under test: the real program with a terminal of any size, real sockets, a player's hands."""
+"""The full-screen client under test: the real program in a terminal of any size, with real sockets, keys and clicks."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from fairest_cli.session.room_session import RoomSession, now_ms
 from fairest_cli.tui.app import FairestApp
-from fairest_cli.tui.board.card_input import LIFT_KEYS
+from fairest_cli.tui.board.card_input import SEND_UP_KEYS
 from fairest_cli.tui.launch import Start
 from fairest_cli.tui.settings import Keys
 from fairest_cli.tui.widgets.text_lines import TextLines
@@ -25,38 +25,38 @@ S = TypeVar("S", bound=Screen[Any])
 
 @dataclass
 class Terminal:
-    """Somebody in front of the program."""
+    """A player at the program."""
 
     app: FairestApp
     pilot: Pilot[None]
 
     @property
     def text(self) -> str:
-        """What is to be read on the screen."""
+        """The text on the screen, line by line."""
         strips = self.app.screen._compositor.render_strips()
         return "\n".join(strip.text.rstrip() for strip in strips)
 
     @property
     def session(self) -> RoomSession:
-        session = self.app.session
+        session = self.app.rooms.session
         assert session is not None
         return session
 
     async def until(self, condition: Callable[[], object]) -> None:
-        """Go on until it is so, with a deadline."""
+        """Wait until `condition` is true; fail after `PATIENCE_SECONDS`."""
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 while not condition():
                     await self.pilot.pause()
         except TimeoutError as reason:
-            raise AssertionError(f"it never came; the screen shows:\n{self.text}") from reason
+            raise AssertionError(f"waited in vain; the screen shows:\n{self.text}") from reason
 
     async def sees(self, text: str) -> None:
-        """Wait until this can be read."""
+        """Wait until `text` is on the screen."""
         await self.until(lambda: text in self.text)
 
     async def is_on(self, screen: type[S]) -> S:
-        """Wait until this screen is in front."""
+        """Wait until a screen of this kind is on top, and return it."""
         await self.until(lambda: isinstance(self.app.screen, screen))
         await self.pilot.pause()
         shown = self.app.screen
@@ -67,27 +67,27 @@ class Terminal:
         await self.pilot.press(*keys)
 
     def read(self, widget: str) -> str:
-        """The text of one part of the screen."""
+        """Return the text of the widget with this id."""
         return self.app.screen.query_one(f"#{widget}", TextLines).plain
 
     async def make(self, move: Move) -> None:
-        """A move, with the keys that a player uses for it."""
+        """Make a move with its keys."""
         await self.press(*keys_for(move))
 
     async def click(self, move: Move) -> None:
-        """A move, with the mouse."""
+        """Make a move with the mouse."""
         source = f"pile-{move.source}" if move.source >= 0 else "stock-0"
         target = "foundation" if move.places else "pile"
         if not (move.takes_turned and move.places):
-            # The turned card goes where one clicks with nothing in hand.
+            # With nothing picked up, a click on a foundation plays the turned card.
             await self.pilot.click(f"#{source}")
         await self.pilot.click(f"#{target}-{move.target}")
 
 
 def keys_for(move: Move) -> tuple[str, ...]:
-    """The keys of the usual layout; two where the top of a pile may fit more than one foundation."""
+    """Return the keys of a move in the default layout."""
     if move.source >= 0:
-        return (LIFT_KEYS[Keys.LETTERS][move.source],)
+        return (SEND_UP_KEYS[Keys.LETTERS][move.source],)
     return ("r",) if move is REDEAL else (move.text[1],)
 
 
@@ -95,7 +95,7 @@ def keys_for(move: Move) -> tuple[str, ...]:
 async def terminal(
     start: Start, folder: Path, *, columns: int = 80, lines: int = 24, clock: Callable[[], int] = now_ms
 ) -> AsyncIterator[Terminal]:
-    """The program, opened like this, with its settings in a folder of its own."""
+    """Start the program with its settings in `folder`."""
     app = FairestApp(start, settings_file=folder / "settings.json", clock=clock, crash_folder=folder / "state")
     async with app.run_test(size=(columns, lines)) as pilot:
         yield Terminal(app, pilot)

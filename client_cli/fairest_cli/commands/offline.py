@@ -75,10 +75,10 @@ def replay(file: Annotated[Path, typer.Argument(help="The record of a match.")],
     except BadRecord as reason:
         fail(f"{file} is no sound record: {reason}")
     if steps and is_full_screen(plain=plain):
-        from fairest_cli.tui.app import open_face
+        from fairest_cli.tui.app import run_full_screen
         from fairest_cli.tui.launch import AtReplay
 
-        open_face(AtReplay(record, file))
+        run_full_screen(AtReplay(record))
         return
     print("\n".join(replaying.describe_record(record)))
     if sys.stdin.isatty() and sys.stdout.isatty():

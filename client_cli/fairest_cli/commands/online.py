@@ -66,7 +66,7 @@ def home(context: typer.Context, server: Server = DEFAULT_SERVER, name: Name = N
         raise SystemExit(0 if plain else USAGE)
     from fairest_cli.tui.launch import AtHome
 
-    _open_face(AtHome(server, name))
+    _run_full_screen(AtHome(server, name))
 
 
 LevelOption = Annotated[Level, typer.Option(help="How strong the bot is.")]
@@ -85,9 +85,9 @@ def play(
     countdown = None if is_person else 0
     options = _room_options(rules=rules, piles=piles, redeals=redeals, countdown_seconds=countdown)
     if is_full_screen(plain=plain):
-        from fairest_cli.tui.launch import AgainstHouse
+        from fairest_cli.tui.launch import AgainstBot
 
-        _open_face(AgainstHouse(level, options))
+        _run_full_screen(AgainstBot(level, options))
         return
     _run(race_at_home(POLICIES[level], options, is_person=is_person))
 
@@ -169,7 +169,7 @@ def lobby(
     if is_full_screen(plain=plain, as_json=as_json):
         from fairest_cli.tui.launch import InLobby
 
-        _open_face(InLobby(server))
+        _run_full_screen(InLobby(server))
         return
     try:
         found = fetch_lobby(server, page)
@@ -226,17 +226,17 @@ def _go(request: EntryRequest, server: str, name: str | None, *, as_json: bool, 
     if is_full_screen(plain=plain, as_json=as_json):
         from fairest_cli.tui.launch import InRoom
 
-        _open_face(InRoom(request, server, name))
+        _run_full_screen(InRoom(request, server, name))
     elif isinstance(request, Watch):
         _run(watch_room(server, request, as_json))
     else:
         _run(race(server, name, request, as_json))
 
 
-def _open_face(start: "Start") -> None:
-    from fairest_cli.tui.app import open_face
+def _run_full_screen(start: "Start") -> None:
+    from fairest_cli.tui.app import run_full_screen
 
-    open_face(start)
+    run_full_screen(start)
 
 
 def _errand(kind: type[Join] | type[Watch], code: str) -> Join | Watch:

@@ -1,7 +1,8 @@
-"""The full-screen face: screens over the same model that the plain face draws from. Only commands open it."""
+"""The full-screen client: screens that draw from the same model as the line-by-line client. Only commands open it."""
 
 import os
 
-# Textual draws so often a second at most, and waits for its turn before it draws a key press: at its usual 60 that is
-# most of the time from the key to the card. Its timer stands still while nothing changes: an idle screen costs no more.
+# Textual draws at most this many frames a second and a key press waits for the next frame: at the default of 60, that
+# is most of the time from the key to the card. Textual's timer stops while nothing changes, so an idle screen costs no
+# more. Textual reads the variable when it is imported, so this stands before any import of it.
 os.environ.setdefault("TEXTUAL_FPS", "240")

@@ -1,6 +1,4 @@
-"""Where the full-screen face begins: what was typed behind `fairest`, as a value."""
-
-from pathlib import Path
+"""The screen or the room that the full-screen program opens with: the command line as a value."""
 
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_protocol.calculation.record import Record
@@ -10,7 +8,7 @@ from fairest_protocol.value import Value
 
 
 class AtHome(Value):
-    """The home screen. Rooms are created and joined on this server, under this name."""
+    """The home screen. Rooms are created and joined on `server`, under `name`."""
 
     server: str = DEFAULT_SERVER
     name: str | None = None
@@ -31,18 +29,17 @@ class InRoom(Value):
     name: str | None = None
 
 
-class AgainstHouse(Value):
-    """A race against a house bot on a server of our own."""
+class AgainstBot(Value):
+    """A race against a bot on a server that the program starts itself. `level` is a key of `POLICIES`."""
 
     level: str
     options: RoomOptions
 
 
 class AtReplay(Value):
-    """The record of a match."""
+    """The replay of a match."""
 
     record: Record
-    path: Path | None = None
 
 
-Start = AtHome | InLobby | InRoom | AgainstHouse | AtReplay
+Start = AtHome | InLobby | InRoom | AgainstBot | AtReplay

@@ -1,4 +1,4 @@
-"""What a player has chosen about the full-screen face: a small file in the platform's folder for settings."""
+"""The player's settings for the full-screen client: a JSON file in the platform's folder for settings."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from fairest_protocol.value import Value, replace
 
 
 class Keys(StrEnum):
-    """Which keys move cards."""
+    """The keys that move cards: one for each pile, or source and target typed in turn."""
 
     LETTERS = "letters"
     HOME_ROW = "home row"
@@ -23,7 +23,7 @@ class Keys(StrEnum):
 
 
 class Colours(StrEnum):
-    """How suits are told apart."""
+    """The number of colours for suits."""
 
     TWO = "two"
     FOUR = "four"
@@ -31,7 +31,7 @@ class Colours(StrEnum):
 
 
 class Settings(Value):
-    """Every choice there is, each with the value that suits somebody who never looks here."""
+    """All settings, each with its default."""
 
     keys: Keys = Keys.LETTERS
     hints: bool = True
@@ -42,47 +42,50 @@ class Settings(Value):
 
 
 def settings_path() -> Path:
-    """Where the settings are kept."""
+    """Return the path of the settings file."""
     return user_config_path("fairest") / "settings.json"
 
 
 def load_settings(path: Path) -> tuple[Settings, str]:
-    """The settings in a file, and a sentence about what in it could not be used; without a file, the defaults."""
+    """Return the settings in the file at `path`, and a sentence about anything in it that cannot be used.
+
+    Returns the defaults if the file does not exist, cannot be read, or is not a JSON object. Raises nothing.
+    """
     try:
         stored = json.loads(path.read_text())
     except FileNotFoundError:
         return Settings(), ""
     except (OSError, ValueError) as reason:
-        why = os.strerror(reason.errno) if isinstance(reason, OSError) and reason.errno else "it is no JSON"
-        return Settings(), f"The settings in {clean(str(path))} could not be read ({why}); these are the defaults."
+        why = os.strerror(reason.errno) if isinstance(reason, OSError) and reason.errno else "it is not valid JSON"
+        return Settings(), f"The settings in {clean(str(path))} could not be read ({why}); using the defaults."
     if not isinstance(stored, dict):
         return (
             Settings(),
-            f"The settings in {clean(str(path))} are no table of names and values; these are the defaults.",
+            f"The settings in {clean(str(path))} are not a JSON object; using the defaults.",
         )
     chosen, unknown = Settings(), []
     for name, found in stored.items():
-        read = _read(name, found)
-        if read is None:
+        value = _parse(name, found)
+        if value is None:
             unknown.append(clean(str(name))[:40])
         else:
-            chosen = replace(chosen, **{name: read})
+            chosen = replace(chosen, **{name: value})
     if unknown:
         names = ", ".join(unknown[:5])
         return (
             chosen,
-            f"In {clean(str(path))} these settings are unknown or have unknown values, and were left: {names}.",
+            f"In {clean(str(path))}, these settings are unknown or have unknown values, and are ignored: {names}.",
         )
     return chosen, ""
 
 
 def save_settings(settings: Settings, path: Path) -> None:
-    """Write the settings, all or nothing, for their owner's eyes. Raises OSError."""
+    """Write `settings` to a file that only its owner can read, in full or not at all. Raises OSError."""
     write_private(path, json.dumps(asdict(settings), indent=2) + "\n")
 
 
-def _read(name: str, value: object) -> Any:
-    """The value of a setting as its type has it, or None."""
+def _parse(name: str, value: object) -> Any:
+    """Return `value` as the type of the setting called `name`, or None if either is unknown."""
     kinds: dict[str, Any] = {field.name: type(field.default) for field in fields(Settings)}
     kind = kinds.get(name)
     if kind is bool:

@@ -14,10 +14,10 @@ from fairest_cli.bots.policies import choose_greedy
 from fairest_cli.model.known_room import ConnectionStatus
 from fairest_cli.records.files import load_record, records_folder
 from fairest_cli.session.connection import Update
-from fairest_cli.tui.board.optimistic_board import foresee
-from fairest_cli.tui.launch import AgainstHouse, AtHome, AtReplay, InLobby, InRoom
-from fairest_cli.tui.screens.cheat_alert import AlarmScreen
-from fairest_cli.tui.screens.countdown import Countdown
+from fairest_cli.tui.board.optimistic_board import optimistic_board
+from fairest_cli.tui.launch import AgainstBot, AtHome, AtReplay, InLobby, InRoom
+from fairest_cli.tui.screens.cheat_alert import CheatAlert
+from fairest_cli.tui.screens.countdown import CountdownScreen
 from fairest_cli.tui.screens.history import HistoryScreen
 from fairest_cli.tui.screens.home import HomeScreen
 from fairest_cli.tui.screens.keys import KeysScreen
@@ -27,7 +27,7 @@ from fairest_cli.tui.screens.race_menu import RaceMenu
 from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_cli.tui.screens.result import ResultScreen
 from fairest_cli.tui.screens.settings import SettingsScreen
-from fairest_cli.tui.screens.waiting import WaitingRoom
+from fairest_cli.tui.screens.waiting import WaitingScreen
 from fairest_cli.tui.screens.watch import WatchScreen
 from fairest_cli.tui.settings import Colours, load_settings
 from fairest_cli.tui.widgets.timeline_view import TimelineView
@@ -51,7 +51,7 @@ from tests.support.races import raced
 from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
 
 CALM = RoomOptions(countdown_seconds=0, limit_seconds=7200)
-Hands = Callable[[Terminal, Move], Awaitable[None]]
+Mover = Callable[[Terminal, Move], Awaitable[None]]
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +75,7 @@ def through(link: FaultyLink) -> str:
 
 async def sit_down(player: Terminal, rival: WireClient) -> None:
     """From a new room to a race that is on."""
-    await player.is_on(WaitingRoom)
+    await player.is_on(WaitingScreen)
     room = player.session.model.room
     assert room is not None
     await rival.enter(Join(room=room))
@@ -95,15 +95,15 @@ async def racing(
         yield player, rival
 
 
-async def play_to_the_end(player: Terminal, hands: Hands) -> None:
+async def play_to_the_end(player: Terminal, make: Mover) -> None:
     """Always to a foundation if that is possible."""
     chance = random.Random(1)
     while player.session.is_racing:
-        seen = foresee(player.session.model)
+        seen = optimistic_board(player.session.model)
         assert seen is not None
         moves = list(seen.board.legal_moves())
         if moves:
-            await hands(player, choose_greedy(seen.board, chance))
+            await make(player, choose_greedy(seen.board, chance))
             if isinstance(player.app.screen, RaceScreen) and player.app.screen._picked is not None:
                 await player.press(str(choose_greedy(seen.board, chance).target + 1))
         await player.until(lambda: not player.session.model.sent or not player.session.is_racing)
@@ -116,13 +116,13 @@ def has_something_to_do(player: Terminal) -> bool:
 
 
 @pytest.mark.parametrize(
-    "hands",
+    "make",
     [pytest.param(Terminal.make, id="keys"), pytest.param(Terminal.click, id="mouse", marks=pytest.mark.long)],
 )
-async def test_a_whole_race_is_played(server_url: str, home: Path, hands: Hands) -> None:
+async def test_a_whole_race_is_played(server_url: str, home: Path, make: Mover) -> None:
     async with racing(server_url, home, options=QUICK, name="ann") as (player, rival):
         await rival.play("stop")
-        await play_to_the_end(player, hands)
+        await play_to_the_end(player, make)
         await player.is_on(ResultScreen)
         await player.sees("48 of 48 envelopes right")
         await player.sees("You win")
@@ -133,7 +133,7 @@ async def test_a_whole_race_is_played(server_url: str, home: Path, hands: Hands)
 
 async def test_the_waiting_room_says_what_the_other_player_types(server_url: str, home: Path) -> None:
     async with terminal(InRoom(Create(options=QUICK), server_url), home, columns=120) as player:
-        await player.is_on(WaitingRoom)
+        await player.is_on(WaitingScreen)
         await player.sees(f"fairest join {player.session.model.room} --server {server_url}")
         await player.sees(f"fairest watch {player.session.model.room} --server {server_url}")
 
@@ -143,7 +143,7 @@ async def test_the_waiting_room_shows_who_is_ready(server_url: str, home: Path) 
         open_client(server_url, name="bob") as rival,
         terminal(InRoom(Create(options=QUICK), server_url), home) as player,
     ):
-        await player.is_on(WaitingRoom)
+        await player.is_on(WaitingScreen)
         await rival.enter(Join(room=player.session.model.room or ""))
         await player.sees("[ ]  bob")
         await rival.get_ready_without_revealing()
@@ -156,15 +156,15 @@ async def test_the_countdown_shows_the_check_words(server_url: str, home: Path) 
         open_client(server_url) as rival,
         terminal(InRoom(Create(options=options), server_url), home) as player,
     ):
-        await player.is_on(WaitingRoom)
+        await player.is_on(WaitingScreen)
         await rival.enter(Join(room=player.session.model.room or ""))
         await player.sees("Press Enter")
         await player.press("enter")
         dealing = asyncio.create_task(rival.take_part_in_deal())
-        await player.is_on(Countdown)
+        await player.is_on(CountdownScreen)
         await player.sees(" ".join(player.session.model.seal_check.check_words))
         await player.press("escape")
-        assert isinstance(player.app.screen, Countdown)
+        assert isinstance(player.app.screen, CountdownScreen)
         dealing.cancel()
 
 
@@ -186,8 +186,8 @@ async def test_a_refused_move_is_taken_back_and_said_to_be(server_url: str, home
         before = player.session.model.with_sent(player.session.model.next_play(next(legal(player))))
         refused = Refused(to="play", code=Refusal.RACE_OVER, sentence="The race is over.", number=before.sent[0].number)
         screen = await player.is_on(RaceScreen)
-        screen.show(before, Update(before.after(refused, 0), refused))
-        assert player.read("news") == f" Taken back: {before.sent[0].move}. The race is over."
+        screen.show_update(before, Update(before.after(refused, 0), refused))
+        assert player.read("notice") == f" Taken back: {before.sent[0].move}. The race is over."
 
 
 def legal(player: Terminal) -> Iterator[Move]:
@@ -199,7 +199,7 @@ def legal(player: Terminal) -> Iterator[Move]:
 async def test_shift_is_heard_from_terminals_that_report_it_as_a_key(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, _rival):
         await player.press("shift+a")
-        assert player.read("news") == " This waste pile is empty."
+        assert player.read("notice") == " This waste pile is empty."
 
 
 @pytest.mark.long
@@ -223,7 +223,7 @@ async def test_a_lost_connection_freezes_the_board_and_comes_back_by_itself(
         link.reset()
         await player.sees("Connection lost")
         await player.press("a")
-        assert player.read("news") == " Wait until the server is back."
+        assert player.read("notice") == " Wait until the server is back."
         link.is_closed = False
         await player.until(
             lambda: player.session.model.status is ConnectionStatus.CONNECTED and player.session.may_play
@@ -324,7 +324,7 @@ async def test_the_result_of_a_round_stays_though_the_next_one_is_open(server_ur
         await player.sees("Round 1 of at most 3: ann 1")
         await player.sees("envelopes right")
         await player.press("escape")
-        await player.sees("Leaving now gives the match up")
+        await player.sees("Leaving now gives up the match")
         assert player.session.model.room is not None
 
 
@@ -371,7 +371,7 @@ async def test_the_lobby_leads_into_a_room(server_url: str, home: Path) -> None:
             await player.is_on(LobbyScreen)
             await player.sees("bob waits")
             await player.press("enter")
-            await player.is_on(WaitingRoom)
+            await player.is_on(WaitingScreen)
             await player.sees("[ ]  bob")
 
 
@@ -379,7 +379,7 @@ async def test_a_room_is_created_from_the_home_screen(server_url: str, home: Pat
     async with terminal(AtHome(server_url), home) as player:
         await player.is_on(HomeScreen)
         await player.press("c", "down", "right", "up", "enter")
-        await player.is_on(WaitingRoom)
+        await player.is_on(WaitingScreen)
         await player.sees("easy, 5 waste piles")
         await player.press("escape")
         await player.is_on(HomeScreen)
@@ -401,18 +401,18 @@ async def test_a_code_of_no_room_leads_back_home_with_a_sentence(server_url: str
 
 
 async def test_a_bot_is_raced_from_the_home_screen(home: Path) -> None:
-    async with terminal(AgainstHouse("random", QUICK), home) as player:
-        await player.is_on(WaitingRoom)
+    async with terminal(AgainstBot("random", QUICK), home) as player:
+        await player.is_on(WaitingScreen)
         await player.sees("[x]  house")
         await player.press("enter")
         await player.is_on(RaceScreen)
         await player.sees("house 4 of 52")
-        await player.app._close_house()
+        await player.app.rooms.close_local_server()
 
 
 async def test_a_bot_takes_the_free_seat_on_request(server_url: str, home: Path) -> None:
     async with terminal(InRoom(Create(options=QUICK), server_url), home) as player:
-        await player.is_on(WaitingRoom)
+        await player.is_on(WaitingScreen)
         await player.press("b")
         await player.sees("[x]")
 
@@ -447,11 +447,11 @@ async def test_a_replay_is_stepped_through_sought_in_and_played(home: Path) -> N
     async with terminal(AtReplay(record), home) as player:
         stage = (await player.is_on(ReplayScreen)).query_one(TimelineView)
         await player.press("right", "right")
-        assert stage.timeline.place == 2
+        assert stage.timeline.index == 2
         await player.press("9")
         assert stage.timeline.is_at_end
         await player.press("home", "plus", "plus", "plus", "plus", "space")
-        await player.until(lambda: stage.timeline.place >= 2)
+        await player.until(lambda: stage.timeline.index >= 2)
         await player.press("space")
         assert not stage.timeline.is_playing
         await player.press("escape")
@@ -460,7 +460,7 @@ async def test_a_replay_is_stepped_through_sought_in_and_played(home: Path) -> N
 
 async def test_leaving_while_the_server_is_away_leads_home_for_good(link: FaultyLink, home: Path) -> None:
     async with terminal(InRoom(Create(options=QUICK), through(link)), home) as player:
-        await player.is_on(WaitingRoom)
+        await player.is_on(WaitingScreen)
         link.is_closed = True
         link.reset()
         await player.sees("Connection lost")
@@ -485,7 +485,7 @@ async def test_a_server_that_cheats_is_all_that_is_shown(home: Path) -> None:
 
     async def play(url: str) -> bytes:
         async with terminal(InRoom(Join(room=ROOM), url), home) as player:
-            await player.is_on(AlarmScreen)
+            await player.is_on(CheatAlert)
             await player.sees("THE SEAL IS BROKEN")
             await player.press("enter")
             await player.is_on(HomeScreen)
@@ -506,7 +506,7 @@ async def test_a_sentence_of_a_server_is_shown_as_it_is(home: Path) -> None:
     async def play(url: str) -> bytes:
         async with terminal(InRoom(Join(room=ROOM), url), home) as player:
             await player.sees("[@click=app.exit]click[/] [bold]me[/nothing] ?[2J")
-            await player.pilot.click("#sentence")
+            await player.pilot.click("#home-notice")
             return b"open" if player.app.is_running else b"closed"
 
     assert await meet(refuse, play) == b"open"

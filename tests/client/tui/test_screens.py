@@ -45,7 +45,7 @@ def room(session: Callable[[], RoomSession]) -> Callable[[Terminal], Awaitable[N
         stay = session()
         kind = screen_of(stay)
         assert kind is not None
-        player.app.session = stay
+        player.app.rooms.session = stay
         await player.app.push_screen(kind(stay))
 
     return enter

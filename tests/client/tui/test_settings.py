@@ -27,7 +27,7 @@ def test_a_broken_file_is_the_defaults_and_a_sentence(tmp_path: Path) -> None:
     path.write_text('{"hints": fal')
     settings, sentence = load_settings(path)
     assert settings == Settings()
-    assert "it is no JSON" in sentence
+    assert "it is not valid JSON" in sentence
 
 
 def test_a_file_that_is_no_text_is_the_defaults_and_a_sentence(tmp_path: Path) -> None:

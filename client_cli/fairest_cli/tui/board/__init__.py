@@ -1,1 +1,1 @@
-"""The boards as text, and keys as moves: pure functions of the model."""
+"""The boards as lines of text, and keys as moves: pure functions of the model."""

@@ -1,8 +1,8 @@
-"""What one could do now, in a sentence that names the key: enough for somebody who knows no rules. Pure."""
+"""One sentence about the moves that are possible now, with their keys: enough to play without the rules. Pure."""
 
 from typing import Final
 
-from fairest_cli.tui.board.card_input import LIFT_KEYS, PILE_KEYS, STOCK, fitting
+from fairest_cli.tui.board.card_input import PILE_KEYS, SEND_UP_KEYS, STOCK, fitting
 from fairest_cli.tui.settings import Keys
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import rank_name
@@ -11,19 +11,19 @@ from fairest_protocol.calculation.moves import FOUNDATION_DIGITS, REDEAL
 WAITING: Final = "The next card is on its way ..."
 
 
-def advise(board: Board, keys: Keys, *, hints: bool) -> str:
-    """What to do with the turned card, and which pile's top could go up. Without hints, only what there is."""
+def describe_advice(board: Board, keys: Keys, *, hints: bool) -> str:
+    """Return what the player can do with the turned card and the tops of piles. Without `hints`, name no card."""
     if board.is_won:
         return "Every card is placed."
     if board.turned is None and board.stock:
         return WAITING
     if not hints:
-        return "" if board.turned is not None else _end_of_stock(board)
+        return "" if board.turned is not None else _for_empty_stock(board)
     sentences = [_for_piles(board, keys)]
     if board.turned is not None:
         sentences.append(_for_turned(board, keys))
     else:
-        sentences.append(_end_of_stock(board))
+        sentences.append(_for_empty_stock(board))
     return "  ".join(sentence for sentence in sentences if sentence)
 
 
@@ -33,9 +33,9 @@ def _for_turned(board: Board, keys: Keys) -> str:
     letters = PILE_KEYS[keys][: len(board.piles)]
     if not targets:
         if len(letters) == 1:
-            return f"No foundation wants this card: lay it on the pile, {first}{letters}."
+            return f"No foundation needs this card: lay it on the pile, {first}{letters}."
         choice = f"{', '.join(letters[:-1])} or {letters[-1]}"
-        return f"No foundation wants this card: lay it on a pile, {first}{choice}."
+        return f"No foundation needs this card: lay it on a pile, {first}{choice}."
     digits = " or ".join(FOUNDATION_DIGITS[target] for target in targets)
     return f"This card fits: {first}{digits}."
 
@@ -47,13 +47,14 @@ def _for_piles(board: Board, keys: Keys) -> str:
     if keys is Keys.TYPED:
         ways = ", ".join(f"{PILE_KEYS[keys][pile]} then {FOUNDATION_DIGITS[fitting(pile, board)[0]]}" for pile in ready)
     else:
-        ways = ", ".join(f"Shift+{LIFT_KEYS[keys][pile]}" for pile in ready)
+        ways = ", ".join(f"Shift+{SEND_UP_KEYS[keys][pile]}" for pile in ready)
     return f"From the piles: {ways}."
 
 
-def _end_of_stock(board: Board) -> str:
+def _for_empty_stock(board: Board) -> str:
     if board.refusal(REDEAL) is None:
-        return f"The stock is empty: r deals the waste again ({board.redeals} left)."
-    wanted = sorted({wanted for wanted in board.next_ranks() if wanted is not None})
-    names = ", ".join(rank_name(number) for number in wanted)
-    return "" if any(fitting(pile, board) for pile in range(len(board.piles))) else f"Nothing fits any more ({names})."
+        return f"The stock is empty: r turns the waste into a new stock ({board.redeals} left)."
+    needed = sorted({wanted for wanted in board.next_ranks() if wanted is not None})
+    names = ", ".join(rank_name(number) for number in needed)
+    can_go_on = any(fitting(pile, board) for pile in range(len(board.piles)))
+    return "" if can_go_on else f"No card fits any more (needed: {names})."

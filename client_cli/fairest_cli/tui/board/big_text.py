@@ -1,4 +1,4 @@
-"""Large letters, three lines high, for a code that is read across a room. Pure."""
+"""Letters three lines high, for a code that is read from across the room. Pure."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,12 +14,12 @@ DOTS: Final = {
     "w": "#...# #...# #.#.# ##.## #...#", "x": "#.# #.# .#. #.# #.#", "y": "#.# #.# .#. .#. .#.",
     "z": "### ..# .#. #.. ###", "-": "... ... ### ... ...",
 }  # fmt: skip
-"""Five rows of dots a letter, from the top."""
+"""For each letter, five rows of dots from the top."""
 BLOCKS: Final = {(False, False): " ", (True, False): "▀", (False, True): "▄", (True, True): "█"}
 
 
 def large(code: str, columns: int, lines: int) -> list[str]:
-    """The code in large letters: in one row if it fits, else a row for each word, else in spaced capitals."""
+    """Return `code` in large letters: in one row if it fits, else one row for each word, else as `spaced` does."""
     words = code.split("-")
     for rows in ([code], [f"{word}-" for word in words[:-1]] + words[-1:]):
         drawn = [_row(row) for row in rows]
@@ -29,7 +29,7 @@ def large(code: str, columns: int, lines: int) -> list[str]:
 
 
 def spaced(code: str, columns: int) -> list[str]:
-    """The code in capitals, with blanks between them if they fit."""
+    """Return `code` in capitals of normal size, with blanks between them if there is room."""
     capitals = code.upper()
     wide = " ".join(capitals)
     return [wide if len(wide) <= columns else capitals]

@@ -1,4 +1,4 @@
-"""A board as lines of text with styles: foundations as ladders, piles as fans, a whole side of a race. Pure."""
+"""Boards as styled lines of text: foundations with their sequences, piles as fans, a player's whole side. Pure."""
 
 from collections.abc import Iterator, Sequence
 from math import ceil
@@ -15,18 +15,23 @@ from fairest_protocol.calculation.rules import Foundation
 
 WANTED: Final = f"bold #1d1d1d on {GOLD}"
 LETTER: Final = f"bold {GOLD}"
-LADDER_COLUMNS: Final = 41
-"""A foundation with its top card and its whole sequence, without marks."""
 FULL_SIDE_COLUMNS: Final = 37
-"""A side of a race that shows sequences and fans needs so many, else it shows ranks."""
+"""Columns that a player's side needs to show sequences and fans; with fewer, it shows ranks."""
 
 
 def foundation_row(
-    number: int, board: Board, card_style: CardStyle, *, moving: frozenset[Card] = frozenset(), hints: bool = False
+    number: int, board: Board, card_style: CardStyle, *, unconfirmed: frozenset[Card] = frozenset(), hints: bool = False
 ) -> Text:
-    """A foundation: its digit, its step, the card on top, its sequence with the wanted rank in brackets, the hints."""
+    """Return a foundation in one line: digit, step, top card, and the sequence with the needed rank in brackets.
+
+    With `hints`, the turned card and the piles that fit stand behind it.
+    """
     foundation, cards = board.layout[number], board.foundations[number]
-    top = card_style.chip(cards[-1], is_moving=cards[-1] in moving) if cards else Text("  -".ljust(CHIP_COLUMNS), QUIET)
+    top = (
+        card_style.chip(cards[-1], is_unconfirmed=cards[-1] in unconfirmed)
+        if cards
+        else Text("  -".ljust(CHIP_COLUMNS), QUIET)
+    )
     row = Text.assemble((f" {FOUNDATION_DIGITS[number]} ", LETTER), (f"{foundation.step:+d} ", QUIET), top, " ")
     row.append(sequence(foundation, len(cards)))
     if hints:
@@ -35,21 +40,21 @@ def foundation_row(
 
 
 def sequence(foundation: Foundation, placed: int) -> Text:
-    """All ranks of a foundation, each in its place for the whole race; only the brackets move on."""
+    """Return all ranks of a foundation. Each keeps its place for the whole race; only the brackets move."""
     text = Text()
-    for place, number in enumerate(foundation.sequence()):
-        if place == placed:
+    for index, number in enumerate(foundation.sequence()):
+        if index == placed:
             text.append(f"[{rank_name(number)}]", WANTED)
             continue
-        before = "" if place == placed + 1 and placed < foundation.length else " "
-        text.append(f"{before}{rank_name(number)}", QUIET if place < placed else "")
+        before = "" if index == placed + 1 and placed < foundation.length else " "
+        text.append(f"{before}{rank_name(number)}", QUIET if index < placed else "")
     if placed != foundation.length - 1:
         text.append(" ")
     return text
 
 
 def pile_head(number: int, board: Board, *, is_picked: bool, hints: bool, letter: str = "") -> Text:
-    """The letter of a pile, the count of its cards, and the foundations that its top fits."""
+    """Return a pile's letter, the number of its cards and, with `hints`, the foundations that need its top card."""
     pile = board.piles[number]
     head = Text(f" {letter or PILE_LETTERS[number]} ", f"{WANTED}" if is_picked else LETTER)
     head.append(f" {len(pile)}" if pile else " -", QUIET)
@@ -61,11 +66,11 @@ def pile_head(number: int, board: Board, *, is_picked: bool, hints: bool, letter
 
 
 def fan(
-    pile: Sequence[Card], columns: int, lines: int, card_style: CardStyle, moving: frozenset[Card] = frozenset()
+    pile: Sequence[Card], columns: int, lines: int, card_style: CardStyle, unconfirmed: frozenset[Card] = frozenset()
 ) -> list[Text]:
-    """The cards of a pile from the bottom down, then on in the next column; where there is little room, ranks alone.
+    """Return the cards of a pile from the bottom downwards, column by column; where there is little room, only ranks.
 
-    Where even that is too little, the first entry says how many cards of the bottom are not shown.
+    Where ranks need too much room as well, the first entry says how many cards at the bottom are left out.
     """
     if lines < 1 or not pile:
         return []
@@ -74,36 +79,36 @@ def fan(
     hidden = 0 if len(pile) <= room else len(pile) - room + 1
     chips = [Text(f"+{hidden}".ljust(width), QUIET)] if hidden else []
     chips += [
-        card_style.chip(card, width, is_top=place == len(pile) - 1, is_moving=card in moving)
-        for place, card in enumerate(pile)
-        if place >= hidden
+        card_style.chip(card, width, is_top=index == len(pile) - 1, is_unconfirmed=card in unconfirmed)
+        for index, card in enumerate(pile)
+        if index >= hidden
     ]
     rows = [Text() for _ in range(min(lines, len(chips)))]
-    for place, chip in enumerate(chips):
-        row = rows[place % lines]
-        if place >= lines:
+    for index, chip in enumerate(chips):
+        row = rows[index % lines]
+        if index >= lines:
             row.append(" ")
         row.append(chip)
     return rows
 
 
 def large_fan(
-    pile: Sequence[Card], columns: int, lines: int, card_style: CardStyle, moving: frozenset[Card] = frozenset()
+    pile: Sequence[Card], columns: int, lines: int, card_style: CardStyle, unconfirmed: frozenset[Card] = frozenset()
 ) -> list[Text]:
-    """The same with whole cards: a line of each that lies under others, and as much of the top one as has room.
+    """Return a pile with large cards: one line of each covered card, and as much of the top card as there is room for.
 
-    A pile that has more cards than lines, or too narrow a place, is a small fan.
+    Where the lines or columns are too few, return a `fan`.
     """
     if not pile or len(pile) > lines or columns < CARD_COLUMNS:
-        return fan(pile, columns, lines, card_style, moving)
-    *under, top = pile
-    rows = [card_style.chip(card, CARD_COLUMNS, is_top=False, is_moving=card in moving) for card in under]
-    face = card_style.card(top, is_moving=top in moving)
-    return [*rows, *face[: lines - len(rows)]]
+        return fan(pile, columns, lines, card_style, unconfirmed)
+    *covered, top = pile
+    rows = [card_style.chip(card, CARD_COLUMNS, is_top=False, is_unconfirmed=card in unconfirmed) for card in covered]
+    card_lines = card_style.card(top, is_unconfirmed=top in unconfirmed)
+    return [*rows, *card_lines[: lines - len(rows)]]
 
 
 def stock_line(board: Board, card_style: CardStyle) -> Text:
-    """The turned card and the stock in one line."""
+    """Return the turned card and the size of the stock in one line."""
     line = Text(" ")
     if board.turned is not None:
         line.append(card_style.chip(board.turned)).append(f" turned, {board.stock} in the stock", QUIET)
@@ -114,8 +119,20 @@ def stock_line(board: Board, card_style: CardStyle) -> Text:
     return line
 
 
-def side(head: Text, board: Board, columns: int, lines: int, card_style: CardStyle) -> list[Text]:
-    """A player's whole board in a part of the screen: with sequences and fans where they fit, else its ranks."""
+def stock_slot(board: Board, card_style: CardStyle, *, is_picked: bool) -> list[Text]:
+    """Return the turned card at full size, the cards left in the stock, and the redeals left if there are any."""
+    head = Text(" turned ", WANTED if is_picked else QUIET)
+    empty = card_style.back() if board.stock else card_style.slot()
+    card = empty if board.turned is None else card_style.card(board.turned)
+    left = f"{board.stock} to come" if board.stock else "no more"
+    lines = [head, *[Text(" ") + line for line in card], Text(f" {left}", QUIET)]
+    if board.redeals:
+        lines.append(Text(f" {board.redeals} redeal{'s' * (board.redeals > 1)}", QUIET))
+    return lines
+
+
+def side_lines(head: Text, board: Board, columns: int, lines: int, card_style: CardStyle) -> list[Text]:
+    """Return a player's board below `head` in at most `lines` lines: sequences and fans if they fit, else ranks."""
     piles_lines = lines - len(board.layout) - 4
     if columns < FULL_SIDE_COLUMNS or piles_lines < 4 or columns < (SLIM_COLUMNS + 1) * len(board.piles):
         return _compact_side(head, board, columns, lines, card_style)
@@ -138,7 +155,7 @@ def _slim_row(number: int, board: Board) -> Text:
 
 
 def _compact_side(head: Text, board: Board, columns: int, lines: int, card_style: CardStyle) -> list[Text]:
-    """Tops of the foundations; a line for each pile if they fit, else their tops."""
+    """Return the top ranks of the foundations, and a line for each pile if they fit, else their top ranks."""
     tops = [
         Text.assemble((f" {digit} ", LETTER), f"{rank_name(rank(cards[-1])) if cards else '-':<2}")
         for digit, cards in zip(FOUNDATION_DIGITS, board.foundations, strict=False)
@@ -161,7 +178,7 @@ def _compact_side(head: Text, board: Board, columns: int, lines: int, card_style
 
 
 def _pile_line(number: int, pile: Sequence[Card], columns: int) -> Text:
-    """The ranks of a pile, bottom first; if they are too many, those of its upper end."""
+    """Return the ranks of a pile, bottom first; if there are too many, those nearest to the top."""
     names = [rank_name(rank(card)) for card in pile]
     room = columns - 4
     while names and len(" ".join(names)) > room - 2 * (len(names) < len(pile)):
@@ -171,14 +188,14 @@ def _pile_line(number: int, pile: Sequence[Card], columns: int) -> Text:
 
 
 def _in_lines(parts: Sequence[Text], columns: int) -> Iterator[Text]:
-    """Parts of the same width, as many in a line as fit."""
+    """Yield lines of parts of the same width, as many in a line as fit."""
     each = max(1, columns // max(1, *(part.cell_len for part in parts)))
     for start in range(0, len(parts), each):
         yield Text().join(parts[start : start + each])
 
 
 def _beside(parts: Sequence[Text], share: int) -> Text:
-    """Parts side by side, each in its share of the line."""
+    """Return `parts` side by side, each padded to `share` columns."""
     line = Text()
     for part in parts:
         line.append(part)
@@ -187,7 +204,7 @@ def _beside(parts: Sequence[Text], share: int) -> Text:
 
 
 def _foundation_marks(number: int, board: Board, card_style: CardStyle) -> Text:
-    """What could go here now: the turned card, and the letters of piles."""
+    """Return the cards that fit this foundation now: the turned card, and the letters of piles."""
     marks = Text("  ")
     if board.turned is not None and number in fitting(STOCK, board):
         marks.append(f"<{card_style.name(board.turned)}", f"bold {GOLD}")

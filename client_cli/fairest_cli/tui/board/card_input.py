@@ -1,4 +1,4 @@
-"""From keys and clicks to moves: what is picked up, and what the next key means. Pure."""
+"""From keys and clicks to moves: what is picked up, and what the next key or click means. Pure."""
 
 from typing import Final
 
@@ -18,136 +18,137 @@ from fairest_protocol.messages.refusals import SENTENCES, Refusal
 from fairest_protocol.value import Value
 
 STOCK: Final = -1
-"""The turned card, among the piles that are counted from 0."""
+"""The turned card as a source; piles are sources from 0."""
 
 PILE_KEYS: Final[dict[Keys, str]] = {
     Keys.LETTERS: PILE_LETTERS,
     Keys.HOME_ROW: "asdfjkl;",
     Keys.TYPED: PILE_LETTERS,
 }
-LIFT_KEYS: Final[dict[Keys, str]] = {Keys.LETTERS: "ABCDEFGH", Keys.HOME_ROW: "ASDFJKL:", Keys.TYPED: ""}
-"""With Shift: the top of that pile goes up."""
+SEND_UP_KEYS: Final[dict[Keys, str]] = {Keys.LETTERS: "ABCDEFGH", Keys.HOME_ROW: "ASDFJKL:", Keys.TYPED: ""}
+"""`PILE_KEYS` with Shift, which play the top card of that pile to a foundation."""
 
 ON_ITS_WAY: Final = "The next card is on its way; wait for it."
 
 
-class Answer(Value):
-    """What a key or a click came to: the source that is picked up now, a move to make, or a sentence."""
+class InputResult(Value):
+    """The effect of a key or a click: a move to make, a source that is now picked up, or a sentence for the player."""
 
     picked: int | None = None
     move: Move | None = None
     sentence: str = ""
 
 
-def press(keys: Keys, key: str, picked: int | None, board: Board) -> Answer | None:
-    """What a key means on this board, with this picked up before; None for a key that moves nothing."""
+def press_key(keys: Keys, key: str, picked: int | None, board: Board) -> InputResult | None:
+    """Return the effect of `key` while `picked` is picked up, or None for a key without a meaning on this board."""
     if key in FOUNDATION_DIGITS[: len(board.layout)]:
-        return to_foundation(FOUNDATION_DIGITS.index(key), STOCK if picked is None else picked, board)
+        return _to_foundation(FOUNDATION_DIGITS.index(key), STOCK if picked is None else picked, board)
     if key == "r":
-        return _judged(REDEAL, board)
+        return _move_or_reason(REDEAL, board)
     if keys is Keys.TYPED and picked is None:
         if key == "s":
-            return pick(STOCK, board)
-        return pick(PILE_LETTERS.index(key), board) if key in PILE_LETTERS[: len(board.piles)] else None
+            return _pick_up(STOCK, board)
+        return _pick_up(PILE_LETTERS.index(key), board) if key in PILE_LETTERS[: len(board.piles)] else None
     if key in PILE_KEYS[keys][: len(board.piles)]:
         return _to_pile(PILE_KEYS[keys].index(key), STOCK if picked is None else picked, board)
-    if key in LIFT_KEYS[keys][: len(board.piles)]:
-        return lift(LIFT_KEYS[keys].index(key), board)
+    if key in SEND_UP_KEYS[keys][: len(board.piles)]:
+        return _send_up(SEND_UP_KEYS[keys].index(key), board)
     return None
 
 
-def click_foundation(target: int, picked: int | None, board: Board) -> Answer:
-    """A click on a foundation: what is picked up goes there, or else the turned card."""
-    return to_foundation(target, STOCK if picked is None else picked, board)
+def click_foundation(target: int, picked: int | None, board: Board) -> InputResult:
+    """Play the card that is picked up, or else the turned card, to this foundation."""
+    return _to_foundation(target, STOCK if picked is None else picked, board)
 
 
-def click_pile(target: int, picked: int | None, board: Board) -> Answer:
-    """A click on a pile: the turned card goes there if it is picked up; else its top is, and again sends it up."""
+def click_pile(target: int, picked: int | None, board: Board) -> InputResult:
+    """Lay the turned card here if it is picked up; else pick up the top card, and at a second click send it up."""
     if picked == STOCK:
         return _to_pile(target, STOCK, board)
     if picked == target:
-        return lift(target, board)
-    return pick(target, board)
+        return _send_up(target, board)
+    return _pick_up(target, board)
 
 
-def click_stock(picked: int | None, board: Board) -> Answer:
-    """A click on the turned card picks it up; a second one puts it on the foundation that it fits, if there is one."""
+def click_stock(picked: int | None, board: Board) -> InputResult:
+    """Pick up the turned card, and at a second click send it up; with an empty stock, redeal if the rules allow it."""
     if board.turned is None and board.refusal(REDEAL) is None:
-        return Answer(move=REDEAL)
+        return InputResult(move=REDEAL)
     if picked == STOCK:
-        return lift(STOCK, board)
-    return pick(STOCK, board)
-
-
-def pick(source: int, board: Board) -> Answer:
-    """Pick up the turned card or the top of a pile."""
-    if _top(source, board) is None:
-        return Answer(sentence=_nothing_there(source, board))
-    return Answer(picked=source, sentence=f"{_name(source, board)} is picked up: say where it goes. Esc puts it back.")
-
-
-def lift(source: int, board: Board) -> Answer:
-    """The top of a pile, or the turned card, to the foundation that takes it; of several, the player says which."""
-    if _top(source, board) is None:
-        return Answer(sentence=_nothing_there(source, board))
-    targets = fitting(source, board)
-    if not targets:
-        return Answer(sentence=f"No foundation needs {_name(source, board)} now.")
-    if len(targets) > 1:
-        digits = " or ".join(FOUNDATION_DIGITS[target] for target in targets)
-        return Answer(picked=source, sentence=f"{_name(source, board)} fits more than one foundation: {digits}?")
-    return to_foundation(targets[0], source, board)
+        return _send_up(STOCK, board)
+    return _pick_up(STOCK, board)
 
 
 def fitting(source: int, board: Board) -> list[int]:
-    """The foundations that take the turned card or the top of this pile."""
-    card = _top(source, board)
+    """Return the foundations that need the turned card (`STOCK`) or the top card of a pile."""
+    card = _top_rank(source, board)
     return [] if card is None else [to for to, wanted in enumerate(board.next_ranks()) if wanted == card]
 
 
-def to_foundation(target: int, source: int, board: Board) -> Answer:
-    """The turned card, or the top of a pile, to a foundation."""
+def _pick_up(source: int, board: Board) -> InputResult:
+    if _top_rank(source, board) is None:
+        return InputResult(sentence=_why_empty(source, board))
+    sentence = f"You picked up {_name(source, board)}: choose where it goes. Esc puts it back."
+    return InputResult(picked=source, sentence=sentence)
+
+
+def _send_up(source: int, board: Board) -> InputResult:
+    """Play the card to the only foundation that needs it; if several do, pick it up and ask for the digit."""
+    if _top_rank(source, board) is None:
+        return InputResult(sentence=_why_empty(source, board))
+    targets = fitting(source, board)
+    if not targets:
+        return InputResult(sentence=f"No foundation needs {_name(source, board)} now.")
+    if len(targets) > 1:
+        digits = " or ".join(FOUNDATION_DIGITS[target] for target in targets)
+        sentence = f"More than one foundation needs {_name(source, board)}: {digits}?"
+        return InputResult(picked=source, sentence=sentence)
+    return _to_foundation(targets[0], source, board)
+
+
+def _to_foundation(target: int, source: int, board: Board) -> InputResult:
     move = stock_to_foundation(target) if source == STOCK else pile_to_foundation(source, target)
     illegal = board.refusal(move)
     if illegal is Illegal.RANK_NOT_NEEDED:
         wanted = board.next_ranks()[target]
         needs = "" if wanted is None else rank_name(wanted)
-        return Answer(sentence=f"Foundation {FOUNDATION_DIGITS[target]} needs {_a(needs)}, not {_name(source, board)}.")
-    return _judged(move, board)
+        sentence = f"Foundation {FOUNDATION_DIGITS[target]} needs {_with_article(needs)}, not {_name(source, board)}."
+        return InputResult(sentence=sentence)
+    return _move_or_reason(move, board)
 
 
-def _to_pile(target: int, source: int, board: Board) -> Answer:
+def _to_pile(target: int, source: int, board: Board) -> InputResult:
     if source != STOCK:
-        return Answer(sentence=SENTENCES[Refusal.PILE_TO_PILE])
-    return _judged(stock_to_pile(target), board)
+        return InputResult(sentence=SENTENCES[Refusal.PILE_TO_PILE])
+    return _move_or_reason(stock_to_pile(target), board)
 
 
-def _judged(move: Move, board: Board) -> Answer:
+def _move_or_reason(move: Move, board: Board) -> InputResult:
     illegal = board.refusal(move)
     if illegal is None:
-        return Answer(move=move)
+        return InputResult(move=move)
     if illegal is Illegal.NOTHING_TURNED and board.stock:
-        return Answer(sentence=ON_ITS_WAY)
-    return Answer(sentence=SENTENCES[Refusal(illegal)])
+        # Only the server knows the next card; until it answers, nothing is turned.
+        return InputResult(sentence=ON_ITS_WAY)
+    return InputResult(sentence=SENTENCES[Refusal(illegal)])
 
 
-def _top(source: int, board: Board) -> int | None:
-    """The rank of what lies there to be moved."""
+def _top_rank(source: int, board: Board) -> int | None:
     if source == STOCK:
         return None if board.turned is None else rank(board.turned)
     return rank(board.piles[source][-1]) if board.piles[source] else None
 
 
 def _name(source: int, board: Board) -> str:
-    number = _top(source, board)
+    number = _top_rank(source, board)
     return "nothing" if number is None else f"the {rank_name(number)}"
 
 
-def _a(name: str) -> str:
+def _with_article(name: str) -> str:
     return f"an {name}" if name in ("A", "8") else f"a {name}"
 
 
-def _nothing_there(source: int, board: Board) -> str:
+def _why_empty(source: int, board: Board) -> str:
     if source == STOCK:
         return ON_ITS_WAY if board.stock else SENTENCES[Refusal.NOTHING_TURNED]
     return SENTENCES[Refusal.PILE_EMPTY]

@@ -1,4 +1,4 @@
-"""What cards and keys look like: letters and colours, by the player's choice. Pure."""
+"""The look of cards and of the line of keys: letters and colours by the player's settings. Pure."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -21,55 +21,57 @@ INK: Final[dict[Colours, dict[str, str]]] = {
 SYMBOLS: Final = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}
 
 CHIP_COLUMNS: Final = 5
-"""A card in a row or a pile: a blank, two for the rank, one for the suit, a blank."""
+"""A card in a row or a pile: a blank, two columns for the rank, one for the suit, a blank."""
 SLIM_COLUMNS: Final = 3
-"""A card without its suit, where there is little room."""
+"""A card without its suit, for places with little room."""
 CARD_COLUMNS: Final = 9
 CARD_LINES: Final = 5
 
 
 class CardStyle(Value):
-    """The cards as this player wants to see them."""
+    """How cards are drawn."""
 
     colours: Colours = Colours.TWO
     is_ascii: bool = False
 
     def name(self, card: Card) -> str:
-        """A card in two or three letters."""
+        """Return a card in two or three characters, such as `10♥` or `10H`."""
         suit = card[1].upper()
         return rank_name(rank(card)) + (suit if self.is_ascii else SYMBOLS[suit])
 
     def style(self, card: Card, *, is_top: bool = True) -> str:
-        """Ink on paper; a card that lies under others is on paper a little darker."""
+        """Return the colours of a card: ink on paper, which is darker for a card that others cover."""
         if self.colours is Colours.MONOCHROME:
             return "bold reverse" if is_top else "reverse"
         ink = INK[self.colours][card[1].upper()]
         return f"bold {ink} on {PAPER}" if is_top else f"{ink} on {FADED}"
 
-    def chip(self, card: Card, columns: int = CHIP_COLUMNS, *, is_top: bool = True, is_moving: bool = False) -> Text:
-        """A card in one line. What the server has not confirmed yet is underlined, and has a dot behind it."""
-        style = self.style(card, is_top=is_top) + (" underline" if is_moving else "")
+    def chip(
+        self, card: Card, columns: int = CHIP_COLUMNS, *, is_top: bool = True, is_unconfirmed: bool = False
+    ) -> Text:
+        """Return a card in one line. A move that the server has not confirmed is underlined and marked with a dot."""
+        style = self.style(card, is_top=is_top) + (" underline" if is_unconfirmed else "")
         if columns < CHIP_COLUMNS:
             return Text(f"{rank_name(rank(card)):>2}".ljust(columns), style)
         name = f" {self.name(card):<3}" if rank(card) == 10 else f"  {self.name(card):<2}"
-        return Text((name + ("." if is_moving else "")).ljust(columns), style)
+        return Text((name + ("." if is_unconfirmed else "")).ljust(columns), style)
 
-    def card(self, card: Card, *, is_moving: bool = False) -> list[Text]:
-        """A card on which nothing lies, large."""
+    def card(self, card: Card, *, is_unconfirmed: bool = False) -> list[Text]:
+        """Return an uncovered card in `CARD_LINES` lines."""
         style, name = self.style(card), self.name(card)
         suit = name[-1]
         lines = ["", f"    {suit}", "", f" {name:>7} "]
-        first = self.chip(card, CARD_COLUMNS, is_moving=is_moving)
+        first = self.chip(card, CARD_COLUMNS, is_unconfirmed=is_unconfirmed)
         return [first, *(Text(line.ljust(CARD_COLUMNS), style) for line in lines)]
 
     def back(self) -> list[Text]:
-        """A card that is not turned yet, large."""
+        """Return the back of a card in `CARD_LINES` lines."""
         letter = "#" if self.is_ascii else "░"
         style = "reverse dim" if self.colours is Colours.MONOCHROME else BACK
         return [Text(letter * CARD_COLUMNS, style) for _ in range(CARD_LINES)]
 
     def slot(self) -> list[Text]:
-        """A place where no card lies."""
+        """Return the outline of an empty place in `CARD_LINES` lines."""
         corners = "+-+|+-+" if self.is_ascii else "╭─╮│╰─╯"
         inner = CARD_COLUMNS - 2
         middle = f"{corners[3]}{' ' * inner}{corners[3]}"
@@ -82,13 +84,14 @@ class CardStyle(Value):
 
 
 def card_style_of(settings: Settings) -> CardStyle:
-    """The cards that these settings ask for."""
+    """Return the card style that `settings` ask for."""
     return CardStyle(settings.colours, settings.ascii_cards)
 
 
-def foot(keys: Iterable[tuple[str, str]]) -> Text:
-    """The line of keys below a screen: each key, and what it does."""
+def key_line(keys: Iterable[tuple[str, str]]) -> Text:
+    """Return the bottom line of a screen: each key and its meaning."""
     text = Text(" ", no_wrap=True)
     for key, meaning in keys:
         text.append(key, f"bold {GOLD}").append(f" {meaning}  ", QUIET)
+    text.rstrip()
     return text

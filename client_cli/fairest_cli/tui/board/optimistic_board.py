@@ -1,4 +1,7 @@
-"""The board as it will stand once the server has answered: every client knows the rules of a move. Pure."""
+"""The player's board with the moves that the server has not answered yet already made. Pure.
+
+Every client knows the rules of a move, so a key press shows at once; docs/decisions/0024 says why this is safe.
+"""
 
 from fairest_cli.model.known_room import KnownRoom
 from fairest_protocol.calculation.board import Board
@@ -9,33 +12,37 @@ from fairest_protocol.messages.refusals import Refusal
 from fairest_protocol.value import Value
 
 
-class Foresight(Value):
-    """Our board with the moves on their way already made, and the cards that these have moved.
+class OptimisticBoard(Value):
+    """A board with unanswered moves made, and the cards that these moved.
 
-    The card that the next turn brings is known to the server alone: until it answers, nothing is turned.
+    Only the server knows the card that the next turn brings: until it answers, nothing is turned.
     """
 
     board: Board
-    moving: frozenset[Card] = frozenset()
+    unconfirmed: frozenset[Card] = frozenset()
 
 
-def foresee(model: KnownRoom) -> Foresight | None:
-    """What the player sees of its own race; None where there is no board yet."""
+def optimistic_board(model: KnownRoom) -> OptimisticBoard | None:
+    """Return the board as the player should see it, or None if there is no board yet."""
     board = model.board
     if board is None:
         return None
-    moving: set[Card] = set()
+    unconfirmed: set[Card] = set()
     for play in model.sent:
         if play.move in (STOP, RESIGN) or board.refusal(play.move):
+            # The server will refuse this move and those behind it; the board stays as it is before them.
             break
         card = board.card_of(play.move)
-        moving |= set() if card is None else {card}
+        unconfirmed |= set() if card is None else {card}
         board = board.play(play.move)
-    return Foresight(board, frozenset(moving))
+    return OptimisticBoard(board, frozenset(unconfirmed))
 
 
-def taken_back(before: KnownRoom, message: FromServer | None) -> Move | None:
-    """The move that was shown as made and that the server has refused: it lies where it lay before."""
+def refused_move(before: KnownRoom, message: FromServer | None) -> Move | None:
+    """Return the move that was shown as made and that `message` refuses, or None if it refuses none.
+
+    A move refused with `TRY_AGAIN` is sent again, so it stays as it is shown.
+    """
     if not isinstance(message, Refused) or message.to != "play" or message.code is Refusal.TRY_AGAIN:
         return None
     return next((play.move for play in before.sent if play.number == message.number), None)

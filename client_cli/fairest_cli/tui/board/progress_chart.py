@@ -1,4 +1,4 @@
-"""How both players came on over time: two step curves in braille dots, or in letters. Pure."""
+"""A chart of the cards that both players had placed over time: two step curves in braille dots or digits. Pure."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -9,14 +9,19 @@ from fairest_cli.session.progress import Points
 from fairest_cli.tui.board.card_style import GOLD
 
 STYLES: Final = (f"bold {GOLD}", "bold #6ec6ff")
-LETTERS: Final = "12"
+DIGITS: Final = "12"
+"""The curves of the first and the second player where only ASCII is wanted."""
 DOTS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-"""The bits of a braille sign, from the top."""
+"""The bits of a braille character: for each of its four rows from the top, the left and the right dot."""
 SCALE_COLUMNS: Final = 4
+"""The numbers at the left edge, with a blank."""
 
 
-def draw_curve(players: Sequence[Points], goal: int, columns: int, lines: int, *, is_ascii: bool = False) -> list[Text]:
-    """The curves over a scale of cards; where they lie on one another, the first player's is seen."""
+def draw_chart(players: Sequence[Points], goal: int, columns: int, lines: int, *, is_ascii: bool = False) -> list[Text]:
+    """Return both curves on a scale from 0 to `goal` cards; where they meet, the first player's colour is shown.
+
+    Returns nothing if there is too little room, or if no time has passed.
+    """
     width, height = columns - SCALE_COLUMNS, lines
     end_ms = max((points[-1][0] for points in players if points), default=0)
     if width < 4 or height < 2 or not end_ms or not goal:
@@ -26,20 +31,20 @@ def draw_curve(players: Sequence[Points], goal: int, columns: int, lines: int, *
     for line in range(height):
         row = Text(f"{_scale(line, height, goal):>3} ", "dim")
         for column in range(width):
-            signs = [_sign(grid, column, line) for grid in grids]
-            seat = next((number for number, sign in enumerate(signs) if sign), None)
+            cells = [_braille_bits(grid, column, line) for grid in grids]
+            seat = next((number for number, cell in enumerate(cells) if cell), None)
             if seat is None:
                 row.append(" ")
             elif is_ascii:
-                row.append(LETTERS[seat], STYLES[seat])
+                row.append(DIGITS[seat], STYLES[seat])
             else:
-                row.append(chr(0x2800 + (signs[0] | signs[1] if len(signs) > 1 else signs[0])), STYLES[seat])
+                row.append(chr(0x2800 + (cells[0] | cells[1] if len(cells) > 1 else cells[0])), STYLES[seat])
         rows.append(row)
     return rows
 
 
 def _dots(points: Points, end_ms: int, goal: int, width: int, height: int) -> set[tuple[int, int]]:
-    """The dots of a step curve: along to the next point, then up to it."""
+    """Return the dots of a step curve: along to the time of the next point, then up to it."""
     dots: set[tuple[int, int]] = set()
     column = level = None
     for at_ms, placed in points:
@@ -55,7 +60,7 @@ def _dots(points: Points, end_ms: int, goal: int, width: int, height: int) -> se
     return dots
 
 
-def _sign(dots: set[tuple[int, int]], column: int, line: int) -> int:
+def _braille_bits(dots: set[tuple[int, int]], column: int, line: int) -> int:
     return sum(
         bit
         for down, bits in enumerate(DOTS)
@@ -65,7 +70,7 @@ def _sign(dots: set[tuple[int, int]], column: int, line: int) -> int:
 
 
 def _scale(line: int, height: int, goal: int) -> str:
-    """The count that a line stands for, at the ends and in the middle."""
+    """Return the count that a line stands for, on the first, the middle and the last line; else nothing."""
     if line in (0, height - 1, (height - 1) // 2):
         return str(round(goal * (height - 1 - line) / (height - 1)))
     return ""

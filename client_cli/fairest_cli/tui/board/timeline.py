@@ -1,6 +1,5 @@
-"""The moments of a match in order, and a place among them: a replay, or a race that is being watched. Pure."""
+"""The moments of a match in order, and the one that is shown: for a replay, and for a race that is watched. Pure."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from fairest_cli.model.known_room import KnownRoom
@@ -13,11 +12,14 @@ from fairest_protocol.value import Value, replace
 
 SPEEDS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 LONGEST_WAIT_MS: Final = 3000
-"""Nobody wants to watch somebody think for longer, at any speed."""
+"""The longest time that a moment stays at normal speed: a replay does not wait for a player who thinks longer."""
 
 
 class Moment(Value):
-    """Both boards at one time of a round, the cards placed as far as that is known, and what had just happened."""
+    """Both boards at one time of a round, the cards that each player is known to have placed, and what just happened.
+
+    A board is None before the deal. `counts` may be ahead of `boards` in a race that is watched.
+    """
 
     at_ms: int
     label: str
@@ -28,72 +30,72 @@ class Moment(Value):
 
 
 class Timeline(Value):
-    """Moments, the one that is shown, and whether and how fast it goes on. A live reel grows while it is watched."""
+    """Moments, the index of the one that is shown, and whether and how fast it plays. A live timeline still grows."""
 
     moments: tuple[Moment, ...] = ()
-    place: int = 0
+    index: int = 0
     is_playing: bool = False
     speed: float = 1.0
     is_live: bool = False
 
     @property
     def shown(self) -> Moment | None:
-        """The moment on the screen."""
-        return self.moments[self.place] if self.moments else None
+        """The moment that is shown, or None if there is none yet."""
+        return self.moments[self.index] if self.moments else None
 
     @property
     def is_at_end(self) -> bool:
-        """Whether nothing comes behind what is shown."""
-        return self.place >= len(self.moments) - 1
+        """Whether the newest moment is shown."""
+        return self.index >= len(self.moments) - 1
 
-    def grown(self, moment: Moment) -> "Timeline":
-        """With one more moment; who watched the newest one goes on watching the newest."""
+    def appended(self, moment: Moment) -> "Timeline":
+        """Return the timeline with one more moment, which is shown if the newest one was shown before."""
         moments = (*self.moments, moment)
-        return replace(self, moments=moments, place=len(moments) - 1 if self.is_at_end else self.place)
+        return replace(self, moments=moments, index=len(moments) - 1 if self.is_at_end else self.index)
 
-    def corrected(self, counts: tuple[int, int]) -> "Timeline":
-        """The newest moment with newer counts: a tick has told them, and nothing else has happened."""
+    def with_counts(self, counts: tuple[int, int]) -> "Timeline":
+        """Return the timeline with newer counts in its newest moment: they come alone, every few seconds."""
         if not self.moments:
             return self
         return replace(self, moments=(*self.moments[:-1], replace(self.moments[-1], counts=counts)))
 
     def stepped(self, steps: int) -> "Timeline":
-        """So many moments on, or back; who steps wants to look, so it stops playing."""
-        return replace(self._at(self.place + steps), is_playing=False)
+        """Return the timeline `steps` moments later, or earlier if negative, and paused: the player wants to look."""
+        return replace(self._at(self.index + steps), is_playing=False)
 
     def sought(self, fraction: float) -> "Timeline":
-        """At this part of the whole, from 0 to 1."""
+        """Return the timeline at `fraction` of its moments, from 0 to 1."""
         return self._at(round(fraction * (len(self.moments) - 1)))
 
     def toggled(self) -> "Timeline":
-        """Play, or pause; playing at the end starts again from the beginning, if nothing more is to come."""
+        """Return the timeline playing if it was paused, and paused if it played. At the end, a replay starts again."""
         if not self.is_playing and self.is_at_end and not self.is_live:
-            return replace(self, place=0, is_playing=True)
+            return replace(self, index=0, is_playing=True)
         return replace(self, is_playing=not self.is_playing)
 
-    def at_speed(self, faster: int) -> "Timeline":
-        """So many steps faster, or slower."""
-        number = max(0, min(len(SPEEDS) - 1, SPEEDS.index(self.speed) + faster))
+    def at_speed(self, steps: int) -> "Timeline":
+        """Return the timeline `steps` entries of `SPEEDS` faster, or slower if negative."""
+        number = max(0, min(len(SPEEDS) - 1, SPEEDS.index(self.speed) + steps))
         return replace(self, speed=SPEEDS[number])
 
-    def played(self) -> "Timeline":
-        """The next moment, its time having come; at the end it stops."""
-        moved = self._at(self.place + 1)
+    def advanced(self) -> "Timeline":
+        """Return the timeline at the next moment while it plays; at the last one it stops."""
+        moved = self._at(self.index + 1)
         return replace(moved, is_playing=not moved.is_at_end)
 
     def wait_ms(self) -> int:
-        """How long the shown moment stays while playing."""
+        """Return how long the shown moment stays while playing, in milliseconds."""
         if self.is_at_end:
             return 0
-        gap_ms = self.moments[self.place + 1].at_ms - self.moments[self.place].at_ms
+        gap_ms = self.moments[self.index + 1].at_ms - self.moments[self.index].at_ms
         return round(max(0, min(gap_ms, LONGEST_WAIT_MS)) / self.speed)
 
-    def _at(self, place: int) -> "Timeline":
-        return replace(self, place=max(0, min(place, len(self.moments) - 1)))
+    def _at(self, index: int) -> "Timeline":
+        return replace(self, index=max(0, min(index, len(self.moments) - 1)))
 
 
 def timeline_of(record: Record) -> Timeline:
-    """Everything that happened in a match. Raises `BadRecord`."""
+    """Return all moments of a match. Raises `BadRecord`."""
     moments = []
     for step in all_steps(record):
         first, second = (racer.board for racer in step.race.racers)
@@ -105,11 +107,11 @@ def timeline_of(record: Record) -> Timeline:
     return Timeline(tuple(moments))
 
 
-def moment_of(model: KnownRoom, label: Sequence[str], at_ms: int) -> Moment | None:
-    """What a spectator is shown now: both boards as far as both players have come."""
+def moment_of(model: KnownRoom, label: str, at_ms: int) -> Moment | None:
+    """Return both boards as far as the server shows them now, or None outside of a room."""
     scene = model.scene
     if scene is None:
         return None
     first, second = scene.seats
     counts = count_of(model, 0), count_of(model, 1)
-    return Moment(at_ms, " ".join(label), (first.board, second.board), counts, scene.round_number, scene.outcome)
+    return Moment(at_ms, label, (first.board, second.board), counts, scene.round_number, scene.outcome)

@@ -1,1 +1,1 @@
-"""One module for each screen, named after what the game calls it."""
+"""The screens and the dialogs over them, one in each module."""

@@ -1,6 +1,7 @@
-"""What all screens of a room have in common: the visit, the clock, the size they need, a banner for a lost link."""
+"""The common parts of screens: the program as they see it, the size that they need, the session with a room."""
 
-from typing import TYPE_CHECKING, ClassVar
+from pathlib import Path
+from typing import ClassVar, Protocol, cast
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -12,137 +13,151 @@ from fairest_cli.session.connection import Update
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.board_text import format_time
 from fairest_cli.tui.board.card_style import CardStyle, card_style_of
+from fairest_cli.tui.runner import RoomRunner
 from fairest_cli.tui.screens.keys import KeysScreen
 from fairest_cli.tui.settings import Settings
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.board import Board
 
-if TYPE_CHECKING:
-    from fairest_cli.tui.app import FairestApp
+LOST_BANNER = " Connection lost. Your seat and your moves are kept; reconnecting ..."
+CONNECTING_BANNER = " Connecting to the server ..."
 
-LOST = " Connection lost. Your seat waits, nothing is undone; coming back by itself ..."
-CONNECTING = " On the way to the server ... "
+
+class Program(Protocol):
+    """The program as its screens see it: what `FairestApp` offers them, so that no screen imports it."""
+
+    settings: Settings
+    settings_path: Path
+    rooms: RoomRunner
+
+    def apply_settings(self, settings: Settings) -> None:
+        """Draw by `settings` from now on."""
+
+    def quit_now(self) -> None:
+        """End the program without asking."""
 
 
 class FairestScreen(Screen[None]):
-    """A screen of ours: it knows the settings and says what it needs where the terminal is too small for it."""
+    """A screen of the program. In a terminal smaller than `MIN_SIZE` it shows only which size it needs."""
 
-    NEEDS: ClassVar[tuple[int, int]] = (60, 16)
+    MIN_SIZE: ClassVar[tuple[int, int]] = (60, 16)
+    """Columns and lines."""
     BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "show_keys", "Keys and rules")]
 
     @property
-    def face(self) -> "FairestApp":
+    def program(self) -> Program:
         """The program that this is a screen of."""
-        return self.app  # type: ignore[return-value]
+        return cast("Program", self.app)
 
     @property
     def settings(self) -> Settings:
-        """What the player has chosen."""
-        return self.face.settings
+        """The player's settings."""
+        return self.program.settings
 
     @property
     def card_style(self) -> CardStyle:
-        """The cards as the player wants to see them."""
-        return card_style_of(self.face.settings)
+        """The look of cards by the player's settings."""
+        return card_style_of(self.settings)
 
     def compose(self) -> ComposeResult:
-        """What every screen has, under its own parts."""
+        """Add the notice for small terminals, which covers the screen when it is displayed."""
         yield Paragraph(id="too-small")
-        yield from self.parts()
+        yield from self.compose_body()
 
-    def parts(self) -> ComposeResult:
-        """The widgets of this screen alone."""
+    def compose_body(self) -> ComposeResult:
+        """Yield the widgets of this kind of screen."""
         return ()
 
     def on_resize(self) -> None:
-        """Say what is needed where there is not enough room, and draw for the new size."""
-        columns, lines = self.NEEDS
+        """Redraw for the new size, or say which size the screen needs."""
+        columns, lines = self.MIN_SIZE
         is_too_small = self.size.width < columns or self.size.height < lines
         self.set_class(is_too_small, "-too-small")
-        self.query_one("#too-small", Paragraph).show(
+        self.query_one("#too-small", Paragraph).update(
             Text(
-                f"This needs {columns} columns and {lines} lines.\n"
-                f"The terminal has {self.size.width} and {self.size.height}.\n\n"
-                f"Make it larger, or use --plain.\n{self.comfort()}"
+                f"This screen needs {columns} columns and {lines} lines.\n"
+                f"The terminal has {self.size.width} columns and {self.size.height} lines.\n\n"
+                f"Make it larger, or start fairest with --plain.\n{self.too_small_note()}"
             )
         )
         self.call_after_refresh(self.draw)
 
-    def comfort(self) -> str:
-        """What else to say to somebody whose terminal is too small."""
+    def too_small_note(self) -> str:
+        """Return a sentence to add where the terminal is too small, or nothing."""
         return ""
 
     @property
     def is_too_small(self) -> bool:
-        """Whether this screen shows nothing but what it needs."""
+        """Whether the terminal is too small, so that the screen shows nothing else."""
         return self.has_class("-too-small")
 
     def draw(self) -> None:
-        """Draw everything that depends on what is known, the settings and the size."""
+        """Redraw everything that depends on the model, the settings and the size."""
 
     def action_show_keys(self) -> None:
-        """All keys, and the sequences."""
+        """Show all keys and the rules over this screen."""
         self.app.push_screen(KeysScreen(self.settings.keys, None))
 
 
 class RoomScreen(FairestScreen):
-    """A screen of a room."""
+    """A screen of a room, with a banner while the server is away."""
 
     def __init__(self, session: RoomSession) -> None:
         super().__init__()
         self.session = session
 
     def compose(self) -> ComposeResult:
-        """What every screen of a room has."""
+        """Add the banner for a lost connection."""
         yield TextLines(id="banner")
         yield from super().compose()
 
     def on_mount(self) -> None:
-        """Draw, and keep the clock going; nothing else moves by itself."""
+        """Draw, and start the clock: nothing else changes without an update."""
         self.set_interval(1.0, self.tick)
         self.draw()
-        self.show_link()
+        self.show_connection()
 
-    def show(self, before: KnownRoom, update: Update) -> None:
-        """Something changed in the room."""
+    def show_update(self, before: KnownRoom, update: Update) -> None:
+        """Redraw after a change in the room. `before` is the model that `update` changed."""
         if before.status is not update.model.status:
-            self.show_link()
+            self.show_connection()
         self.draw()
 
-    def show_link(self) -> None:
-        """The banner, while the server is away."""
+    def show_connection(self) -> None:
+        """Show the banner and dim the boards unless the server is connected."""
         link = self.session.model.status
         self.set_class(link is not ConnectionStatus.CONNECTED, "-frozen")
-        self.query_one("#banner", TextLines).show(LOST if self.session.model.room is not None else CONNECTING)
+        banner = LOST_BANNER if self.session.model.room is not None else CONNECTING_BANNER
+        self.query_one("#banner", TextLines).update(banner)
 
     def tick(self) -> None:
-        """A second has passed."""
+        """Redraw what depends on the clock; called once a second."""
 
-    def comfort(self) -> str:
-        """A terminal that is too small costs nobody a race."""
-        return "Your race goes on: no key moves a card meanwhile." if self.session.is_racing else ""
+    def too_small_note(self) -> str:
+        """Return a sentence that a race goes on, but is safe from keys pressed blindly."""
+        return "Your race goes on; until then, no key moves a card." if self.session.is_racing else ""
 
     def seconds_left(self) -> float | None:
-        """Until the present phase ends by itself."""
+        """Return the seconds until the present phase ends by itself, or None if it has no deadline."""
         scene = self.session.model.scene
         if scene is None or scene.deadline_ms is None:
             return None
         return max(0, scene.deadline_ms - (self.session.clock() - self.session.model.clock_ahead_ms)) / 1000
 
     def time_left(self) -> str:
-        """The same, for people."""
+        """Return `seconds_left` for people, or an empty string if the phase has no deadline."""
         seconds = self.seconds_left()
         return "" if seconds is None else format_time(seconds)
 
     def name_of(self, seat: int, model: KnownRoom | None = None) -> str:
-        """A player's name, fit for a terminal."""
+        """Return the name of the player in `seat`, safe to show in a terminal."""
         known = model or self.session.model
         name = known.scene.seats[seat].name if known.scene else None
         return clean(name or f"seat {seat + 1}")
 
     def action_show_keys(self) -> None:
-        """All keys, and the sequences of this race."""
+        """Show all keys, the rules and the sequences of this race over this screen."""
         model = self.session.model
         self.app.push_screen(KeysScreen(self.settings.keys, model.board or _any_board(model)))
 

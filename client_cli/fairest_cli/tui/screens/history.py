@@ -1,4 +1,4 @@
-"""The matches so far, each a replay away."""
+"""The list of past matches, each of which can be replayed."""
 
 import asyncio
 from typing import ClassVar
@@ -21,7 +21,7 @@ from fairest_cli.untrusted_text import clean
 
 
 class HistoryScreen(FairestScreen):
-    """What lies in the records folder, the newest first."""
+    """Lists the matches in the records folder, newest first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "close", "Back")]
 
@@ -29,15 +29,15 @@ class HistoryScreen(FairestScreen):
         super().__init__()
         self._matches: list[PastMatch] = []
 
-    def parts(self) -> ComposeResult:
-        """The list."""
+    def compose_body(self) -> ComposeResult:
+        """Yield a heading, the list, and the path of the folder."""
         with Vertical(id="history"):
-            yield TextLines(Text(" Matches so far: Enter shows one again, Esc goes back", "bold"), id="history-head")
+            yield TextLines(Text(" Past matches: Enter replays one, Esc goes back", "bold"), id="history-head")
             yield OptionList(id="matches", markup=False)
             yield TextLines(Text(f" {clean(str(records_folder()))}", QUIET), id="history-where")
 
     def on_mount(self) -> None:
-        """Read the folder without holding up the screen."""
+        """Read the folder in the background, so that the screen opens at once."""
         self.query_one(OptionList).focus()
         self.run_worker(self._read())
 
@@ -48,16 +48,16 @@ class HistoryScreen(FairestScreen):
         if self._matches:
             matches.highlighted = 0
         else:
-            self.query_one("#history-where", TextLines).show(
-                " No match was kept yet. Race a bot: b on the first screen."
+            self.query_one("#history-where", TextLines).update(
+                " There are no matches yet. To race a bot, press b on the first screen."
             )
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Show it again."""
+        """Replay the selected match, if its record could be read."""
         match = self._matches[event.option_index]
         if match.record is not None:
-            self.app.push_screen(ReplayScreen(match.record, timeline_of(match.record), match.path))
+            self.app.push_screen(ReplayScreen(match.record, timeline_of(match.record)))
 
     def action_close(self) -> None:
-        """Back."""
+        """Return to the screen below."""
         self.dismiss()

@@ -1,4 +1,4 @@
-"""The first screen: everything one can do, each with its key."""
+"""The first screen: everything that the program offers, each entry with its key."""
 
 from typing import ClassVar
 
@@ -11,28 +11,31 @@ from fairest_cli.tui.board.card_style import CARD_LINES, GOLD, QUIET
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.history import HistoryScreen
 from fairest_cli.tui.screens.lobby import LobbyScreen
-from fairest_cli.tui.screens.prompt import Ask
-from fairest_cli.tui.screens.room_form import HOUSE, ROOM, RoomForm
+from fairest_cli.tui.screens.prompt import Prompt
+from fairest_cli.tui.screens.room_form import RoomForm, options_from
 from fairest_cli.tui.screens.settings import SettingsScreen
 from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_protocol.calculation.cards import Card
+from fairest_protocol.messages.from_client import Create
 
 ENTRIES = (
     Choice("bot", "b  Race a bot", note="on this machine"),
-    Choice("create", "c  Create a room", note="a friend comes in with its code"),
+    Choice("create", "c  Create a room", note="a friend joins with its code"),
     Choice("join", "j  Join a room", note="by its code"),
     Choice("watch", "w  Watch a room", note="by its code"),
     Choice("lobby", "l  Lobby", note="rooms to join or to watch"),
-    Choice("history", "m  Matches so far", note="and their replays"),
+    Choice("history", "m  Past matches", note="and their replays"),
     Choice("settings", "s  Settings", note="keys, cards, hints"),
-    Choice("keys", "?  How to play", note="in five lines, and every key"),
+    Choice("keys", "?  How to play", note="the rules and every key"),
     Choice("quit", "q  Quit"),
 )
+STARTERS = ("AS", "2H", "3C", "4D")
+"""The cards of the logo: the starters of the usual foundations."""
 
 
 class HomeScreen(FairestScreen):
-    """Where every visit ends. `sentence` says how the last one did."""
+    """The screen that every other one returns to. `notice` says how the last session ended."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(key, f"go('{name}')", show=False)
@@ -41,66 +44,63 @@ class HomeScreen(FairestScreen):
         )
     ]
 
-    def __init__(self, server: str, sentence: str = "") -> None:
+    def __init__(self, server_url: str, notice: str = "") -> None:
         super().__init__()
-        self._server = server
-        self._sentence = sentence
+        self._server_url = server_url
+        self._notice = notice
 
-    def parts(self) -> ComposeResult:
-        """Four starters, the list, and where rooms are made."""
+    def compose_body(self) -> ComposeResult:
+        """Yield the logo, the list of entries, the notice, and the address of the server."""
         with Vertical(id="home"):
             yield TextLines(id="logo")
             yield TextLines(Text("F A I R E S T", f"bold {GOLD}"), id="title")
             yield TextLines(Text("the same sealed deck for both, a race to place it", QUIET), id="motto")
             yield ChoiceList(ENTRIES, id="entries")
-            yield Paragraph(id="sentence")
+            yield Paragraph(id="home-notice")
             yield TextLines(id="where")
 
     def on_mount(self) -> None:
-        """Keys go to the list."""
+        """Give the list the keyboard."""
         self.query_one(ChoiceList).focus()
         self.draw()
 
     def on_screen_resume(self) -> None:
-        """Settings may have changed meanwhile."""
+        """Redraw: the settings may have changed while another screen was open."""
         self.draw()
 
-    def say(self, sentence: str) -> None:
-        """How the last visit ended."""
-        self._sentence = sentence
+    def show_notice(self, notice: str) -> None:
+        """Show a sentence below the list until the player chooses an entry."""
+        self._notice = notice
         self.draw()
 
     def draw(self) -> None:
-        """The cards as the settings want them, and the last sentence."""
+        """Redraw the logo, the notice and the address."""
         if not self.is_mounted:
             return
-        cards = [self.card_style.card(Card(text)) for text in ("AS", "2H", "3C", "4D")]
+        cards = [self.card_style.card(Card(text)) for text in STARTERS]
         rows = [Text("  ").join([card[line] for card in cards]) for line in range(CARD_LINES)]
-        logo = Text("\n").join(rows)
-        self.query_one("#logo", TextLines).show(logo)
-        self.query_one("#sentence", Paragraph).show(Text(self._sentence, "bold #ff8a70"))
-        where = f"rooms are on {self._server}"
-        self.query_one("#where", TextLines).show(Text(where, QUIET))
+        self.query_one("#logo", TextLines).update(Text("\n").join(rows))
+        self.query_one("#home-notice", Paragraph).update(Text(self._notice, "bold #ff8a70"))
+        self.query_one("#where", TextLines).update(Text(f"rooms are on {self._server_url}", QUIET))
 
-    def on_choice_list_done(self, message: ChoiceList.Done) -> None:
-        """Enter or a click on an entry."""
+    def on_choice_list_chosen(self, message: ChoiceList.Chosen) -> None:
+        """Open what the chosen entry stands for."""
         self.action_go(message.name)
 
     def action_go(self, name: str) -> None:
-        """Do it."""
-        self._sentence = ""
-        self.draw()
+        """Clear the notice and open what the entry called `name` stands for."""
+        self.show_notice("")
         match name:
             case "bot":
-                self.app.push_screen(RoomForm(HOUSE), self._opened)
+                self.app.push_screen(RoomForm(is_against_bot=True), self._race_bot)
             case "create":
-                self.app.push_screen(RoomForm(ROOM), self._opened)
+                self.app.push_screen(RoomForm(is_against_bot=False), self._create)
             case "join":
-                self.app.push_screen(Ask("Which room? Its code looks like quiet-amber-otter"), self._join)
+                self.app.push_screen(Prompt("Code of the room to join, such as quiet-amber-otter"), self._join)
             case "watch":
-                self.app.push_screen(Ask("Which room to watch? Its code looks like quiet-amber-otter"), self._watch)
+                self.app.push_screen(Prompt("Code of the room to watch, such as quiet-amber-otter"), self._watch)
             case "lobby":
-                self.app.push_screen(LobbyScreen(self._server))
+                self.app.push_screen(LobbyScreen(self._server_url))
             case "history":
                 self.app.push_screen(HistoryScreen())
             case "settings":
@@ -108,16 +108,20 @@ class HomeScreen(FairestScreen):
             case "keys":
                 self.action_show_keys()
             case _:
-                self.face.quit_now()
+                self.program.quit_now()
 
-    def _opened(self, form: "ChoiceList | None") -> None:
+    def _race_bot(self, form: ChoiceList | None) -> None:
         if form is not None:
-            self.face.open_from(form)
+            self.program.rooms.race_bot(form.value("level"), options_from(form))
+
+    def _create(self, form: ChoiceList | None) -> None:
+        if form is not None:
+            self.program.rooms.enter(Create(options=options_from(form)))
 
     def _join(self, code: str | None) -> None:
         if code:
-            self.face.join_room(code)
+            self.program.rooms.join(code)
 
     def _watch(self, code: str | None) -> None:
         if code:
-            self.face.watch_room(code)
+            self.program.rooms.watch(code)

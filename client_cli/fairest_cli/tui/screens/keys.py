@@ -1,4 +1,4 @@
-"""Every key, and the rules in five lines with the sequences of the race: what `?` shows."""
+"""The page behind `?`: the rules in four sentences, the sequences of the race, and every key."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -20,41 +20,42 @@ from fairest_protocol.calculation.rules import VARIANTS, Foundation, RolledFound
 
 
 class KeysScreen(ModalScreen[None]):
-    """Shown over whatever screen is open, which goes on below it."""
+    """Lies over another screen, which goes on below it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q,enter", "close", "Back")]
 
     def __init__(self, keys: Keys, board: Board | None) -> None:
+        """`board` gives the sequences and the number of piles; without it, those of the usual rules are shown."""
         super().__init__()
-        self._lines = list(tell_keys(keys, board))
+        self._text = list(describe_keys(keys, board))
 
     def compose(self) -> ComposeResult:
-        """The text, which scrolls where the terminal is small."""
+        """Show the text, which scrolls where the terminal is small."""
         with VerticalScroll(id="keys"):
-            picture = TextLines(id="keys-text")
-            picture.show(self._lines)
-            picture.styles.height = len(self._lines)
-            yield picture
+            page = TextLines(id="keys-text")
+            page.update(self._text)
+            page.styles.height = len(self._text)
+            yield page
 
     def action_close(self) -> None:
-        """Back to what was open."""
+        """Return to the screen below."""
         self.dismiss()
 
 
-def tell_rules() -> Iterator[Text]:
-    """How to play, in five lines."""
+def describe_rules() -> Iterator[Text]:
+    """Yield a heading and the rules in four sentences."""
     yield Text("How to play", f"bold {GOLD}")
-    yield Text("Each foundation counts by its own step; [ ] is wanted next, in any suit.")
-    yield Text("Put the turned card on a foundation that wants it, or on any waste pile.")
-    yield Text("The top of a pile may go to a foundation at any time. Nothing else moves.")
-    yield Text("Who first places every card wins; if nobody can, more placed cards win.")
+    yield Text("Each foundation counts up by its own step; [ ] is needed next, in any suit.")
+    yield Text("Play the turned card to a foundation that needs it, or onto any waste pile.")
+    yield Text("A pile's top card may go to a foundation at any time. Nothing else moves.")
+    yield Text("The first to place every card wins. If nobody can, more placed cards win.")
 
 
-def tell_keys(keys: Keys, board: Board | None) -> Iterator[Text]:
-    """The rules of the game, the sequences, and the keys of this layout."""
+def describe_keys(keys: Keys, board: Board | None) -> Iterator[Text]:
+    """Yield the rules, the sequences of the foundations, and every key of the layout `keys`."""
     layout = board.layout if board else _usual_layout()
     piles = len(board.piles) if board else 4
-    yield from tell_rules()
+    yield from describe_rules()
     yield Text()
     for number, foundation in enumerate(layout):
         placed = len(board.foundations[number]) if board else 1
@@ -64,18 +65,18 @@ def tell_keys(keys: Keys, board: Board | None) -> Iterator[Text]:
     yield Text("Keys in a race", f"bold {GOLD}")
     digits, letters = f"1-{len(layout)}", _span(PILE_KEYS[keys][:piles])
     if keys is Keys.TYPED:
-        yield _key("s then " + digits, "the turned card to that foundation")
-        yield _key("s then " + letters, "the turned card onto that waste pile")
-        yield _key(f"{letters} then {digits}", "the top of that pile to that foundation")
+        yield _key("s then " + digits, "play the turned card to that foundation")
+        yield _key("s then " + letters, "lay the turned card onto that waste pile")
+        yield _key(f"{letters} then {digits}", "play the top card of that pile to that foundation")
     else:
-        yield _key(digits, "the turned card to that foundation")
-        yield _key(letters, "the turned card onto that waste pile")
-        yield _key(f"Shift+{letters}", "the top of that pile to the foundation that wants it;")
-        yield _key("", "if two want it, the digit says which")
-    yield _key("r", "redeal, if the rules have one and the stock is empty")
-    yield _key("Esc", "put a card back that is picked up; else the menu")
-    yield _key("mouse", "click a card, then where it goes; click it twice: up")
-    yield _key("? Ctrl+Q", "this page; quit (a race asks first)")
+        yield _key(digits, "play the turned card to that foundation")
+        yield _key(letters, "lay the turned card onto that waste pile")
+        yield _key(f"Shift+{letters}", "play the top card of that pile to a foundation;")
+        yield _key("", "if two need it, press the digit of one")
+    yield _key("r", "redeal, if the rules allow it and the stock is empty")
+    yield _key("Esc", "put a picked-up card back; otherwise, open the menu")
+    yield _key("mouse", "click a card, then its target (twice: to a foundation)")
+    yield _key("? Ctrl+Q", "show this page; quit (asks first in a race)")
 
 
 def _key(key: str, meaning: str) -> Text:

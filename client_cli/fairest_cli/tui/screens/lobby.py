@@ -1,4 +1,4 @@
-"""The rooms of a server that everybody may join or watch, kept up to date while one looks."""
+"""The lobby of a server: its public rooms, refreshed while the screen is open."""
 
 import asyncio
 from typing import ClassVar
@@ -11,7 +11,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from fairest_cli.text.lobby import LobbyUnavailable, describe_listed_rules, describe_players, fetch_lobby
-from fairest_cli.tui.board.card_style import GOLD, QUIET, foot
+from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_cli.untrusted_text import clean
@@ -19,11 +19,11 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import ListedRoom, LobbyPage
 from fairest_protocol.messages.options import Spectators
 
-LOOK_SECONDS = 3.0
+REFRESH_SECONDS = 3.0
 
 
 class LobbyScreen(FairestScreen):
-    """A page of rooms; Enter joins one that waits and watches one that races."""
+    """A page of rooms. Enter joins a room that waits for a player and watches one with a race."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "close", "Back"),
@@ -31,87 +31,88 @@ class LobbyScreen(FairestScreen):
         Binding("pageup,p", "turn(-1)", "Previous page"),
     ]
 
-    def __init__(self, server: str) -> None:
+    def __init__(self, server_url: str) -> None:
         super().__init__()
-        self._server = server
-        self._page = 0
-        self._found: LobbyPage | None = None
+        self._server_url = server_url
+        self._page_number = 0
+        self._page: LobbyPage | None = None
 
-    def parts(self) -> ComposeResult:
-        """The list and a sentence."""
+    def compose_body(self) -> ComposeResult:
+        """Yield a heading, the list, a line for the number of rooms or an error, and the keys."""
         with Vertical(id="lobby"):
-            yield TextLines(Text(f" Lobby of {self._server}", "bold"), id="lobby-head")
+            yield TextLines(Text(f" Lobby of {self._server_url}", "bold"), id="lobby-head")
             yield OptionList(id="rooms", markup=False)
-            yield TextLines(id="lobby-sentence")
-        yield TextLines(foot((("Enter", "join or watch"), ("n p", "page"), ("Esc", "back"))), id="foot")
+            yield TextLines(id="lobby-notice")
+        yield TextLines(key_line((("Enter", "join or watch"), ("n p", "page"), ("Esc", "back"))), id="key-line")
 
     def on_mount(self) -> None:
-        """Look now, and again and again."""
+        """Fetch the page now and every `REFRESH_SECONDS`."""
         self.query_one(OptionList).focus()
-        self.look()
-        self.set_interval(LOOK_SECONDS, self.look)
+        self.refresh_lobby()
+        self.set_interval(REFRESH_SECONDS, self.refresh_lobby)
 
-    def look(self) -> None:
-        """Ask the server, without holding up the screen."""
-        self.run_worker(self._look(), exclusive=True, group="lobby")
+    def refresh_lobby(self) -> None:
+        """Fetch the page in the background; a fetch under way is given up."""
+        self.run_worker(self._fetch(), exclusive=True, group="lobby")
 
-    async def _look(self) -> None:
-        told = self.query_one("#lobby-sentence", TextLines)
+    async def _fetch(self) -> None:
+        notice = self.query_one("#lobby-notice", TextLines)
         try:
-            found = await asyncio.to_thread(fetch_lobby, self._server, self._page)
+            page = await asyncio.to_thread(fetch_lobby, self._server_url, self._page_number)
         except LobbyUnavailable as reason:
-            told.show(Text(f" {clean(str(reason))}", "bold #ff8a70"))
+            notice.update(Text(f" {clean(str(reason))}", "bold #ff8a70"))
             return
-        if found.total and not found.rooms and self._page:
-            self._page = 0
-        if found != self._found:
-            self._show(found)
-        pages = f" Page {found.page + 1} of {found.pages}." if found.pages > 1 else ""
-        empty = " Nobody waits here. Create a room that stands in the lobby: c on the first screen."
-        told.show(Text(f" {found.total} rooms.{pages}" if found.total else empty, QUIET))
+        if page.total and not page.rooms and self._page_number:
+            # Rooms have gone, and with them this page: the next fetch starts at the first one.
+            self._page_number = 0
+        if page != self._page:
+            self._show_page(page)
+        pages = f" Page {page.page + 1} of {page.pages}." if page.pages > 1 else ""
+        rooms = f" {page.total} {'room' if page.total == 1 else 'rooms'}.{pages}"
+        empty = " There are no rooms here. To open one, press c on the first screen and set In the lobby to yes."
+        notice.update(Text(rooms if page.total else empty, QUIET))
 
-    def _show(self, found: LobbyPage) -> None:
-        """Newer rooms, with the mark where it was."""
+    def _show_page(self, page: LobbyPage) -> None:
+        """List the rooms of `page` and keep the highlighted room, if it is still there."""
         rooms = self.query_one(OptionList)
-        marked = None if rooms.highlighted is None else rooms.get_option_at_index(rooms.highlighted).id
-        self._found = found
+        highlighted = None if rooms.highlighted is None else rooms.get_option_at_index(rooms.highlighted).id
+        self._page = page
         rooms.clear_options()
-        rooms.add_options([Option(_line(listed), id=listed.room) for listed in found.rooms])
-        codes = [listed.room for listed in found.rooms]
+        rooms.add_options([Option(_line(listed), id=listed.room) for listed in page.rooms])
+        codes = [listed.room for listed in page.rooms]
         if codes:
-            rooms.highlighted = codes.index(marked) if marked in codes else 0
+            rooms.highlighted = codes.index(highlighted) if highlighted in codes else 0
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Join, or watch."""
-        listed = (
-            next((each for each in self._found.rooms if each.room == event.option.id), None) if self._found else None
-        )
+        """Join or watch the selected room, or say why neither is possible."""
+        rooms = self._page.rooms if self._page else ()
+        listed = next((each for each in rooms if each.room == event.option.id), None)
         if listed is None:
             return
         if listed.phase is Phase.WAITING:
-            self.face.join_room(listed.room)
+            self.program.rooms.join(listed.room)
         elif listed.spectators is not Spectators.CLOSED:
-            self.face.watch_room(listed.room)
+            self.program.rooms.watch(listed.room)
         else:
-            self.query_one("#lobby-sentence", TextLines).show(Text(" Its players do not want to be watched.", QUIET))
+            self.query_one("#lobby-notice", TextLines).update(Text(" This room admits no spectators.", QUIET))
 
     def action_turn(self, pages: int) -> None:
-        """Another page."""
-        most = self._found.pages - 1 if self._found else 0
-        self._page = max(0, min(self._page + pages, most))
-        self.look()
+        """Turn `pages` pages on, or back if negative, within the pages that there are."""
+        last = self._page.pages - 1 if self._page else 0
+        self._page_number = max(0, min(self._page_number + pages, last))
+        self.refresh_lobby()
 
     def action_close(self) -> None:
-        """Back."""
+        """Return to the screen below."""
         self.dismiss()
 
 
 def _line(listed: ListedRoom) -> Text:
-    does = "join " if listed.phase is Phase.WAITING else "watch"
+    action = "join " if listed.phase is Phase.WAITING else "watch"
     if listed.phase is not Phase.WAITING and listed.spectators is Spectators.CLOSED:
-        does = "     "
+        action = "     "
     return Text.assemble(
-        (f" {does}  ", f"bold {GOLD}"),
+        (f" {action}  ", f"bold {GOLD}"),
         (f"{describe_players(listed):<24}", "bold"),
         f" {describe_listed_rules(listed)}  ",
         (listed.room, QUIET),

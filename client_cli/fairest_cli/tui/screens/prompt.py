@@ -1,4 +1,4 @@
-"""A question with a line to answer in."""
+"""A question with one line for the answer: the code of a room."""
 
 from typing import ClassVar
 
@@ -12,8 +12,8 @@ from textual.widgets import Input
 from fairest_cli.tui.widgets.text_lines import TextLines
 
 
-class Ask(ModalScreen[str]):
-    """Dismissed with what was typed, or with nothing."""
+class Prompt(ModalScreen[str]):
+    """Dismissed with the code that was typed, or with an empty string."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Back")]
 
@@ -22,15 +22,15 @@ class Ask(ModalScreen[str]):
         self._question = question
 
     def compose(self) -> ComposeResult:
-        """The question and the line."""
-        with Vertical(id="ask"):
+        """Show the question and the line for the answer."""
+        with Vertical(id="prompt"):
             yield TextLines(Text(self._question, "bold"), id="question")
             yield Input(restrict=r"[A-Za-z -]*", max_length=60, id="answer")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter."""
+        """Close with the code in lower case; blanks may stand for hyphens."""
         self.dismiss(event.value.strip().lower().replace(" ", "-"))
 
     def action_close(self) -> None:
-        """Never mind."""
+        """Close without a code."""
         self.dismiss("")

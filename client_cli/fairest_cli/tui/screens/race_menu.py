@@ -1,4 +1,4 @@
-"""What Esc shows in a race: nothing there is chosen by accident."""
+"""The menu of a race behind Esc. Its first entry goes back to the race, so that Enter by accident loses nothing."""
 
 from typing import ClassVar
 
@@ -13,42 +13,39 @@ from fairest_cli.tui.widgets.text_lines import TextLines
 
 
 class RaceMenu(ModalScreen[str]):
-    """Dismissed with the chosen word: stop, resign, quit; or with none, and the race goes on."""
+    """Dismissed with `back`, `stop`, `resign` or `quit`, or with None, which means `back`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back to the race"),
         Binding("ctrl+q,ctrl+c", "quit_now", "Quit"),
     ]
 
-    def __init__(self, is_at_house: bool) -> None:
+    def __init__(self, is_local: bool) -> None:
+        """`is_local` says that the race is on a server of this process and ends with it."""
         super().__init__()
-        self._is_at_house = is_at_house
+        self._is_local = is_local
 
     def compose(self) -> ComposeResult:
-        """The race goes on meanwhile; going back to it is what Enter does first."""
+        """Show the entries, with the harmless one first."""
+        leaving = "Quit: the race against the bot ends" if self._is_local else "Quit: your seat is kept for a while"
         yield OptionList(
             Option(Text("Back to the race"), id="back"),
-            Option(Text("Stop: end your race and keep what you have placed"), id="stop"),
-            Option(Text("Resign: give this round up"), id="resign"),
-            Option(
-                Text(
-                    "Quit: the race at home ends" if self._is_at_house else "Quit: your seat waits for you to come back"
-                ),
-                id="quit",
-            ),
+            Option(Text("Stop: end your race; the cards you have placed count"), id="stop"),
+            Option(Text("Resign: give up this round"), id="resign"),
+            Option(Text(leaving), id="quit"),
             id="menu",
             markup=False,
         )
-        yield TextLines(Text("The race goes on while this is open."), id="menu-note")
+        yield TextLines(Text("The race goes on while this menu is open."), id="menu-note")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Done."""
+        """Close with the selected entry."""
         self.dismiss(event.option.id)
 
     def action_back(self) -> None:
-        """Nothing happens."""
+        """Close without a choice."""
         self.dismiss(None)
 
     def action_quit_now(self) -> None:
-        """Who says it twice means it."""
+        """Quit without asking again: Ctrl+Q opened this menu in place of quitting."""
         self.dismiss("quit")

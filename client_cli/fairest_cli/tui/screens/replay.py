@@ -1,6 +1,5 @@
-"""The record of a match, moment by moment."""
+"""The replay of a match from its record, moment by moment."""
 
-from pathlib import Path
 from typing import ClassVar
 
 from rich.text import Text
@@ -18,24 +17,23 @@ from fairest_protocol.calculation.record import Record
 
 
 class ReplayScreen(FairestScreen):
-    """Play, pause, step, speed, seek."""
+    """Shows both boards of a match; the keys of `TimelineView` play, step, seek and change the speed."""
 
-    NEEDS: ClassVar[tuple[int, int]] = (80, 24)
+    MIN_SIZE: ClassVar[tuple[int, int]] = (80, 24)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "close", "Back")]
 
-    def __init__(self, record: Record, timeline: Timeline, path: Path | None = None) -> None:
+    def __init__(self, record: Record, timeline: Timeline) -> None:
         super().__init__()
         self._record = record
-        self._reel = timeline
-        self._path = path
+        self._timeline = timeline
 
-    def parts(self) -> ComposeResult:
-        """A heading and the stage."""
+    def compose_body(self) -> ComposeResult:
+        """Yield the rules of the match and its timeline."""
         *_, rules = describe_record(self._record)
         yield TextLines(Text(f" Replay: {rules}", QUIET, no_wrap=True), id="heading")
         first, second = (clean(name) for name in self._record.names)
-        yield TimelineView(self._reel, (first, second), self.card_style)
+        yield TimelineView(self._timeline, (first, second), self.card_style)
 
     def action_close(self) -> None:
-        """Back to where it was opened."""
+        """Return to the screen below."""
         self.dismiss()

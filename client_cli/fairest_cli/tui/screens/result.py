@@ -1,4 +1,4 @@
-"""The end of a round: who won, how both came on over time, and what the seal proved."""
+"""The end of a round: the winner, the progress of both players over time, and the result of the seal's check."""
 
 from typing import ClassVar
 
@@ -13,8 +13,8 @@ from fairest_cli.records.files import short_path
 from fairest_cli.session.progress import progress_of
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.board_text import describe_score, format_time
-from fairest_cli.tui.board.card_style import GOLD, QUIET, foot
-from fairest_cli.tui.board.progress_chart import STYLES, draw_curve
+from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line
+from fairest_cli.tui.board.progress_chart import STYLES, draw_chart
 from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.replay import ReplayScreen
@@ -25,7 +25,7 @@ from fairest_protocol.messages.fields import Phase
 
 
 class ResultScreen(RoomScreen):
-    """Stays until the player goes on: to the next round, to a rematch, to the replay, home."""
+    """Stays until the player goes on to the next round, to a rematch, to the replay, or home."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "ready", "Ready"),
@@ -36,54 +36,54 @@ class ResultScreen(RoomScreen):
 
     def __init__(self, session: RoomSession) -> None:
         super().__init__(session)
-        self._is_sure = False
+        self._has_asked_to_leave = False
 
-    def parts(self) -> ComposeResult:
-        """Headline, scores, curve, proof, what next."""
+    def compose_body(self) -> ComposeResult:
+        """Yield the headline, the scores, the chart, the proof, what comes next, and the keys."""
         with Vertical(id="result"):
             yield TextLines(id="headline")
             yield TextLines(id="scores")
-            yield TextLines(id="curve")
+            yield TextLines(id="chart")
             yield TextLines(id="proof")
             yield TextLines(id="next")
-        yield TextLines(id="foot")
+        yield TextLines(id="key-line")
 
     def tick(self) -> None:
-        """Time to get ready runs out."""
+        """Redraw the time that is left to get ready for the next round."""
         self._draw_next()
 
     def draw(self) -> None:
-        """All of it; the curve is exact once the record is there."""
+        """Redraw everything. The chart is exact once the record is there; before, it holds the counts as seen."""
         end = self.session.finished
         if not self.is_mounted or self.is_too_small or end is None or end.scene is None or end.scene.outcome is None:
             return
         outcome = end.scene.outcome
         took = format_time((end.scene.duration_ms or 0) / 1000)
         counts = " to ".join(str(score.placed) for score in sorted(outcome.scores, key=lambda each: -each.placed))
-        told = f"{self._headline(outcome, end)}, {counts}, after {took}"
-        headline = Text(told, f"bold {GOLD}")
-        self.query_one("#headline", TextLines).show(headline)
+        headline = f"{self._headline(outcome, end)}, {counts}, after {took}"
+        self.query_one("#headline", TextLines).update(Text(headline, f"bold {GOLD}"))
         lines = []
         for seat, score in enumerate(outcome.scores):
             first, second = describe_score(self.name_of(seat, end), score)
             lines += [Text(first, STYLES[seat]), Text(second, QUIET)]
         lines.append(self._standing(end))
-        self.query_one("#scores", TextLines).show(lines)
-        curve = self.query_one("#curve", TextLines)
+        self.query_one("#scores", TextLines).update(lines)
+        chart = self.query_one("#chart", TextLines)
         record, number = self.session.record, end.scene.round_number
-        dealt = [n for n, played in enumerate(record.rounds) if played.outcome] if record else []
+        # Rounds that were called off stand in the record too, but have no number on the screen.
+        dealt = [index for index, played in enumerate(record.rounds) if played.outcome] if record else []
         players = (
             progress_of(record, dealt[number - 1]) if record and number <= len(dealt) else self.session.progress.players
         )
-        most, size = max(1, *(score.placed for score in outcome.scores)), curve.size
-        curve.show(draw_curve(players, most, size.width - 2, size.height, is_ascii=self.card_style.is_ascii))
+        most, size = max(1, *(score.placed for score in outcome.scores)), chart.size
+        chart.update(draw_chart(players, most, size.width - 2, size.height, is_ascii=self.card_style.is_ascii))
         proof = [Text(sentence, "bold #9be29b") for sentence in describe_proof(end.seal_check)]
         if self.session.record_path is not None:
-            proof.append(Text("Proved again from the record, move by move. It is kept as", QUIET))
+            proof.append(Text("The record was checked as well, move by move, and saved as", QUIET))
             proof.append(Text(clean(short_path(self.session.record_path)), QUIET))
         if self.session.problem:
             proof.append(Text(self.session.problem, "bold #ff8a70"))
-        self.query_one("#proof", TextLines).show(proof)
+        self.query_one("#proof", TextLines).update(proof)
         self._draw_next()
 
     def _headline(self, outcome: Outcome, end: KnownRoom) -> str:
@@ -96,7 +96,7 @@ class ResultScreen(RoomScreen):
     def _standing(self, end: KnownRoom) -> Text:
         scene = end.scene
         if scene is None or scene.options.best_of == 1:
-            return Text("  Cards placed, over time:", QUIET)
+            return Text("  Cards placed over time:", QUIET)
         first, second = (seat.wins for seat in scene.seats)
         state = "The match is over" if scene.match_is_over else f"Round {scene.round_number} of at most"
         of = "" if scene.match_is_over else f" {scene.options.best_of}"
@@ -109,8 +109,8 @@ class ResultScreen(RoomScreen):
         left = f" ({self.time_left()} left)" if self.time_left() else ""
         keys = [("v", "replay"), ("Esc", "home")]
         sentence = ""
-        if self._is_sure:
-            sentence = "Leaving now gives the match up: Esc again does that, Enter goes on."
+        if self._has_asked_to_leave:
+            sentence = "Leaving now gives up the match. Esc leaves, Enter stays and gets you ready."
         elif own is not None and model.phase is Phase.READY:
             sentence = (
                 f"You are ready; waiting for the other player ...{left}"
@@ -123,37 +123,37 @@ class ResultScreen(RoomScreen):
             if own.wants_rematch:
                 sentence = "You want a rematch; waiting for the other player ..."
             elif other.wants_rematch:
-                sentence = f"{self.name_of(1 - (model.seat or 0))} wants a rematch: press r for one."
+                sentence = f"{self.name_of(1 - (model.seat or 0))} wants a rematch: press r to accept."
             else:
                 sentence = "Press r for a rematch."
             keys.insert(0, ("r", "rematch"))
         elif model.phase is Phase.WAITING:
             sentence = "The other player has left."
-        self.query_one("#next", TextLines).show(Text(sentence, "bold"))
-        self.query_one("#foot", TextLines).show(foot([*keys, ("?", "keys, rules")]))
+        self.query_one("#next", TextLines).update(Text(sentence, "bold"))
+        self.query_one("#key-line", TextLines).update(key_line([*keys, ("?", "keys and rules")]))
 
     async def action_ready(self) -> None:
-        """Ready for the next round."""
-        self._is_sure = False
+        """Get ready for the next round; also withdraws an Esc that was pressed before."""
+        self._has_asked_to_leave = False
         if self.session.model.phase is Phase.READY:
             await self.session.get_ready()
 
     async def action_rematch(self) -> None:
-        """Another match, if the other player wants one too."""
+        """Ask for another match, which starts if the other player asks for one too."""
         if self.session.model.phase is Phase.FINISHED:
             await self.session.ask_rematch()
 
     def action_replay(self) -> None:
-        """See it again, once the record is there."""
+        """Replay the match; does nothing until the record has come."""
         record = self.session.record
         if record is not None:
-            self.app.push_screen(ReplayScreen(record, timeline_of(record), self.session.record_path))
+            self.app.push_screen(ReplayScreen(record, timeline_of(record)))
 
     async def action_leave(self) -> None:
-        """Go home. Between the rounds of a match that would give it up, so it takes a second key press."""
+        """Go home; between the rounds of a match, which leaving gives up, only when pressed twice."""
         scene = self.session.model.scene
-        if self._is_sure or scene is None or scene.match_is_over or scene.phase is not Phase.READY:
-            await self.face.leave_room()
+        if self._has_asked_to_leave or scene is None or scene.match_is_over or scene.phase is not Phase.READY:
+            await self.program.rooms.leave()
             return
-        self._is_sure = True
+        self._has_asked_to_leave = True
         self._draw_next()

@@ -1,4 +1,4 @@
-"""What kind of race it is to be: shown before a room is created, or a bot asked to play."""
+"""The form for a new race: shown before a room is created and before a race against a bot."""
 
 from typing import ClassVar, Final
 
@@ -16,63 +16,61 @@ from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.messages.options import RoomOptions, Spectators
 
-HOUSE: Final = "house"
-ROOM: Final = "room"
 BEST_OF: Final = ("1", "3", "5", "7", "9")
 
 
 class RoomForm(ModalScreen[ChoiceList]):
-    """Dismissed with the choices, or with nothing. Enter on the first line starts with what suits most."""
+    """Dismissed with its list of choices, or with None. Enter on the first line starts with the defaults."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Back")]
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, *, is_against_bot: bool) -> None:
         super().__init__()
-        self._kind = kind
+        self._is_against_bot = is_against_bot
 
     def compose(self) -> ComposeResult:
-        """The list, and what the chosen variant is."""
-        choices = [Choice("start", "Start the race" if self._kind == HOUSE else "Open the room")]
-        if self._kind == HOUSE:
+        """Show the choices, and below them a description of the chosen variant."""
+        choices = [Choice("start", "Start the race" if self._is_against_bot else "Open the room")]
+        if self._is_against_bot:
             choices.append(Choice("level", "Bot", tuple(POLICIES), 0, note="how well it plays"))
         choices += [
             Choice("rules", "Variant", tuple(VARIANTS)),
             Choice("best_of", "Rounds, best of", BEST_OF),
         ]
-        if self._kind == ROOM:
+        if not self._is_against_bot:
             choices += [
-                Choice("listed", "In the lobby", ("no", "yes"), note="for anybody to join"),
-                Choice("spectators", "Spectators", tuple(Spectators), note="see what both have passed; all; nothing"),
+                Choice("listed", "In the lobby", ("no", "yes"), note="anybody can find and join it there"),
+                Choice("spectators", "Spectators", tuple(Spectators), note="horizon: what both players turned"),
             ]
         with Vertical(id="form"):
-            yield ChoiceList(choices, id=self._kind)
+            yield ChoiceList(choices, id="room-choices")
             yield TextLines(id="variant")
 
     def on_mount(self) -> None:
-        """Say what the variant is."""
-        self._describe()
+        """Describe the variant that is chosen at first."""
+        self._describe_variant()
 
     def on_choice_list_changed(self, _: ChoiceList.Changed) -> None:
-        """Another variant, perhaps."""
-        self._describe()
+        """Describe the variant, which may have changed."""
+        self._describe_variant()
 
-    def on_choice_list_done(self, _: ChoiceList.Done) -> None:
-        """Start."""
+    def on_choice_list_chosen(self, _: ChoiceList.Chosen) -> None:
+        """Close with the choices: the only line without values is the first one, which starts the race."""
         self.dismiss(self.query_one(ChoiceList))
 
     def action_close(self) -> None:
-        """Never mind."""
+        """Close without a race."""
         self.dismiss(None)
 
-    def _describe(self) -> None:
+    def _describe_variant(self) -> None:
         variant = VARIANTS[self.query_one(ChoiceList).value("rules")]
         lines = [Text(f" {variant.title}", "bold"), Text(f" {describe_counts(variant.rules)}", QUIET)]
         lines.append(Text(f" {variant.rules.goal} cards to place", QUIET))
-        self.query_one("#variant", TextLines).show(lines)
+        self.query_one("#variant", TextLines).update(lines)
 
 
 def options_from(choices: ChoiceList) -> RoomOptions:
-    """The room that was chosen."""
+    """Return the options of the room that `choices` describe."""
     named = choices.choices
     return RoomOptions.model_validate(
         {

@@ -1,4 +1,4 @@
-"""Everything that can be set, changed and kept at once."""
+"""All settings in a list. A change applies at once and is saved at once."""
 
 import os
 from typing import Any, ClassVar
@@ -18,15 +18,17 @@ from fairest_protocol.calculation.cards import Card
 from fairest_protocol.value import replace
 
 NO_YES = ("no", "yes")
+SAMPLE = ("KC", "9D", "TH", "AS")
+"""A card of each suit, and the one rank of two digits."""
 
 
 class SettingsScreen(FairestScreen):
-    """A list of settings and a hand of cards that shows what they look like."""
+    """The list of settings, with sample cards drawn by them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "close", "Back")]
 
-    def parts(self) -> ComposeResult:
-        """The list."""
+    def compose_body(self) -> ComposeResult:
+        """Yield a heading, the list, the sample, and a line that says where the settings were saved."""
         with Vertical(id="settings"):
             yield TextLines(Text(" Settings: Left and Right change a value, Esc goes back", "bold"), id="settings-head")
             yield ChoiceList(_choices(self.settings), id="choices")
@@ -34,49 +36,49 @@ class SettingsScreen(FairestScreen):
             yield TextLines(id="settings-where")
 
     def on_mount(self) -> None:
-        """Show what is set."""
+        """Give the list the keyboard and draw the sample."""
         self.query_one(ChoiceList).focus()
         self.draw()
 
     def draw(self) -> None:
-        """The sample hand."""
+        """Redraw the sample cards."""
         if not self.is_mounted:
             return
-        cards = [self.card_style.card(Card(text)) for text in ("KC", "9D", "10H".replace("10", "T"), "AS")]
+        cards = [self.card_style.card(Card(text)) for text in SAMPLE]
         rows = [Text(" ") + Text("  ").join([card[line] for card in cards]) for line in range(CARD_LINES)]
-        self.query_one("#sample", TextLines).show(rows)
+        self.query_one("#sample", TextLines).update(rows)
 
     def on_choice_list_changed(self, message: ChoiceList.Changed) -> None:
-        """Take it over and keep it."""
+        """Apply the changed setting and save all settings; say so, or why they could not be saved."""
         choice, default = message.choice, getattr(Settings(), message.choice.name)
         value: Any = choice.value == "yes" if isinstance(default, bool) else type(default)(choice.value)
-        self.face.use(replace(self.settings, **{choice.name: value}))
-        path = self.face.settings_path
+        self.program.apply_settings(replace(self.settings, **{choice.name: value}))
+        path = self.program.settings_path
         try:
             save_settings(self.settings, path)
-            told = f" Kept in {clean(str(path))}"
+            outcome = f" Saved in {clean(str(path))}"
         except OSError as reason:
-            told = f" Not kept: {clean(str(path))}: {os.strerror(reason.errno or 0)}"
-        self.query_one("#settings-where", TextLines).show(Text(told, QUIET))
+            outcome = f" Could not be saved in {clean(str(path))}: {os.strerror(reason.errno or 0)}"
+        self.query_one("#settings-where", TextLines).update(Text(outcome, QUIET))
         self.draw()
 
     def action_close(self) -> None:
-        """Back."""
+        """Return to the screen below."""
         self.dismiss()
 
 
 def _choices(settings: Settings) -> list[Choice]:
     return [
-        _one_of("keys", "Keys for piles", tuple(Keys), settings, "letters a-h; home row asdf jkl;; typed as in sa, b4"),
-        _one_of("hints", "Hint marks", NO_YES, settings, "what fits where is marked, and told"),
-        _one_of("colours", "Suits", tuple(Colours), settings, "in two colours, in four, or in none"),
-        _one_of("ascii_cards", "ASCII cards", NO_YES, settings, "letters for suits, for fonts without them"),
-        _one_of("reduced_motion", "Reduced motion", NO_YES, settings, "nothing slides or scrolls smoothly"),
-        _one_of("sound", "Sound", NO_YES, settings, "the terminal's bell at the start and the end"),
+        _choice("keys", "Keys for piles", tuple(Keys), settings, "a-h; home row asdfjkl;; or typed, as in sa, b4"),
+        _choice("hints", "Hints", NO_YES, settings, "show which cards fit, and where"),
+        _choice("colours", "Suit colours", tuple(Colours), settings, "two, four, or none"),
+        _choice("ascii_cards", "ASCII cards", NO_YES, settings, "letters for suits, if your font lacks symbols"),
+        _choice("reduced_motion", "Reduced motion", NO_YES, settings, "nothing slides or scrolls smoothly"),
+        _choice("sound", "Sound", NO_YES, settings, "ring the bell at the start and the end"),
     ]
 
 
-def _one_of(name: str, label: str, values: tuple[str, ...], settings: Settings, note: str) -> Choice:
+def _choice(name: str, label: str, values: tuple[str, ...], settings: Settings, note: str) -> Choice:
     value = getattr(settings, name)
     text = ("yes" if value else "no") if isinstance(value, bool) else str(value)
     return Choice(name, label, tuple(map(str, values)), list(map(str, values)).index(text), note)

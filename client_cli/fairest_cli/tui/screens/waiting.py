@@ -1,4 +1,4 @@
-"""Before a race: the code for the other player, who is here, who is ready, the words that prove the deal."""
+"""The screen before a race: the room's code for the other player, both seats, and the way to get ready."""
 
 from math import ceil
 from typing import ClassVar
@@ -10,73 +10,74 @@ from textual.containers import Vertical
 
 from fairest_cli.text.narration import describe_options
 from fairest_cli.tui.board.big_text import large, spaced
-from fairest_cli.tui.board.card_style import GOLD, QUIET, foot
+from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line
 from fairest_cli.tui.screens.base import RoomScreen
-from fairest_cli.tui.screens.keys import tell_rules
+from fairest_cli.tui.screens.keys import describe_rules
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.options import Spectators
 
 SIDE_COLUMNS = 6
+"""Columns that are left blank beside the code."""
 OTHER_LINES = 3
-"""What is left blank above and below the code, and the keys."""
+"""Lines for the blanks above and below the code, and for the keys."""
 
 
-class WaitingRoom(RoomScreen):
+class WaitingScreen(RoomScreen):
     """A player waits here for the other one, and gets ready."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "ready", "Ready"),
-        Binding("b", "bot", "Let a bot play"),
+        Binding("b", "bot", "Invite a bot"),
         Binding("escape", "leave", "Leave"),
     ]
 
-    def parts(self) -> ComposeResult:
-        """One column of lines."""
+    def compose_body(self) -> ComposeResult:
+        """Yield the code in large letters, the text below it, and the keys."""
         with Vertical(id="waiting"):
             yield TextLines(id="code")
             yield Paragraph(id="waiting-text")
-        yield TextLines(id="foot")
+        yield TextLines(id="key-line")
 
     def tick(self) -> None:
-        """Time to get ready runs out."""
+        """Redraw the time that is left to get ready."""
         self.draw()
 
     def draw(self) -> None:
-        """Who is here, and what is to be done."""
+        """Redraw everything; the code is as large as the text leaves room for."""
         if not self.is_mounted or self.is_too_small:
             return
         model = self.session.model
         room, columns, text = model.room or "", self.size.width - SIDE_COLUMNS, self._lines()
         lines = self.size.height - OTHER_LINES - sum(max(1, ceil(line.cell_len / columns)) for line in text)
-        code = (
+        letters = (
             [""]
-            if self.face.is_at_house
+            if self.program.rooms.is_local
             else spaced(room, columns)
             if self.card_style.is_ascii
             else large(room, columns, lines)
         )
-        picture = self.query_one("#code", TextLines)
-        picture.styles.height = len(code)
-        picture.show([Text(line, GOLD) for line in code])
-        self.query_one("#waiting-text", Paragraph).show(text)
-        self.query_one("#foot", TextLines).show(self._foot())
+        code = self.query_one("#code", TextLines)
+        code.styles.height = len(letters)
+        code.update([Text(line, GOLD) for line in letters])
+        self.query_one("#waiting-text", Paragraph).update(text)
+        self.query_one("#key-line", TextLines).update(self._key_line())
 
     def _lines(self) -> list[Text]:
         model, scene = self.session.model, self.session.model.scene
         if scene is None:
-            return [Text("On the way into the room ...")]
+            return [Text("Entering the room ...")]
         option = model.invitation.partition(" join ")[2]
         lines = [self._next_step(), Text(), Text(f"{', '.join(describe_options(scene.options))}", QUIET)]
-        if self.face.is_at_house:
-            lines += [Text(), *tell_rules()]
+        if self.program.rooms.is_local:
+            lines += [Text(), *describe_rules()]
         else:
             lines += [Text.assemble(("to join   ", QUIET), (f"fairest join {option}", "bold"))]
             if scene.options.spectators is not Spectators.CLOSED:
                 lines += [Text.assemble(("to watch  ", QUIET), (f"fairest watch {option}", "bold"))]
         lines += [Text(), *(self._seat_line(seat) for seat in (0, 1)), Text()]
         words = " ".join(model.seal_check.check_words)
-        sealed = "The server has sealed its part of the deck, and signed it." if scene.commitment else ""
+        sealed = "The server has sealed its part of the deck and signed the seal." if scene.commitment else ""
         lines.append(Text(f"check words  {words}" if words else sealed, QUIET))
         return lines
 
@@ -102,26 +103,26 @@ class WaitingRoom(RoomScreen):
             return Text(f"You are ready. Waiting for the other player ...{left}", "bold")
         return Text(f"Press Enter when you are ready.{left}", f"bold #1d1d1d on {GOLD}")
 
-    def _foot(self) -> Text:
+    def _key_line(self) -> Text:
         pairs = [("Enter", "ready"), ("?", "how to play"), ("Esc", "leave")]
-        if self._may_call_bot:
-            pairs.insert(1, ("b", "a bot takes the other seat"))
-        return foot(pairs)
+        if self._can_invite_bot:
+            pairs.insert(1, ("b", "let a bot take the other seat"))
+        return key_line(pairs)
 
     @property
-    def _may_call_bot(self) -> bool:
-        return self.session.model.phase is Phase.WAITING and not self.face.is_at_house
+    def _can_invite_bot(self) -> bool:
+        return self.session.model.phase is Phase.WAITING and not self.program.rooms.is_local
 
     async def action_ready(self) -> None:
-        """Ready for this round."""
+        """Tell the server that the player is ready for this round."""
         if self.session.model.phase is Phase.READY:
             await self.session.get_ready()
 
     def action_bot(self) -> None:
-        """Ask a bot into the free seat."""
-        if self._may_call_bot:
-            self.face.call_bot()
+        """Let a bot take the free seat."""
+        if self._can_invite_bot:
+            self.program.rooms.invite_bot()
 
     async def action_leave(self) -> None:
-        """Go home. The cards are not dealt yet, so this loses nothing; once both are ready it would."""
-        await self.face.leave_room()
+        """Leave the room. The cards are not dealt yet, so this loses nothing; once both are ready it does nothing."""
+        await self.program.rooms.leave()

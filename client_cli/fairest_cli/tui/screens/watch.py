@@ -1,4 +1,4 @@
-"""A race that is being watched: the same stage as a replay, held at what both players have passed."""
+"""A race that is being watched: the boards as far as a spectator may see them, with a way to step back."""
 
 from typing import ClassVar
 
@@ -33,63 +33,64 @@ STATES = {
 
 
 class WatchScreen(RoomScreen):
-    """Everything that may be seen; one may step back in it, and come back to now."""
+    """Shows both boards and adds a moment to the timeline with each view. The newest moment is shown as live."""
 
-    NEEDS: ClassVar[tuple[int, int]] = (80, 24)
+    MIN_SIZE: ClassVar[tuple[int, int]] = (80, 24)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "leave", "Leave")]
 
     def __init__(self, session: RoomSession) -> None:
         super().__init__(session)
         self._started_ms = session.clock()
 
-    def parts(self) -> ComposeResult:
-        """A heading and the stage."""
+    def compose_body(self) -> ComposeResult:
+        """Yield the state of the room and the timeline."""
         yield TextLines(id="heading")
         yield TimelineView(Timeline(is_live=True), ("", ""), self.card_style)
 
     def on_mount(self) -> None:
-        """Begin with what is there."""
+        """Begin the timeline with the boards as they are now."""
         super().on_mount()
-        self._grow(["You watch from here on."])
+        self._append_moment("You are watching from this moment on.")
 
-    def show(self, before: KnownRoom, update: Update) -> None:
-        """One more moment, or newer counts."""
+    def show_update(self, before: KnownRoom, update: Update) -> None:
+        """Add a moment for a view, or newer counts to the last moment."""
         message = update.message
         if isinstance(message, View) and any(isinstance(entry, entries.Started) for entry in message.entries):
             self._started_ms = self.session.clock()
         if isinstance(message, Placed):
-            stage = self.query_one(TimelineView)
-            stage.show(stage.timeline.corrected((count_of(update.model, 0), count_of(update.model, 1))))
+            view = self.query_one(TimelineView)
+            view.show_timeline(view.timeline.with_counts((count_of(update.model, 0), count_of(update.model, 1))))
         elif isinstance(message, View):
-            self._grow(list(describe_changes(before, update)))
-        super().show(before, update)
+            self._append_moment(" ".join(describe_changes(before, update)))
+        super().show_update(before, update)
 
     def tick(self) -> None:
-        """The clock."""
+        """Redraw the heading, which holds the clock."""
         scene = self.session.model.scene
         if scene is None:
             return
-        held = "you see everything" if scene.options.spectators is Spectators.OPEN else "you see what both have passed"
+        is_open = scene.options.spectators is Spectators.OPEN
+        visible = "shows everything" if is_open else "shows what both have turned"
         left = f", {self.time_left()} left" if self.time_left() else ""
         words = " ".join(self.session.model.seal_check.check_words)
-        proof = f"   check words: {words}" if words else ""
-        text = f" {self.session.model.room}: {STATES[scene.phase]}{left}; {held}{proof}"
-        self.query_one("#heading", TextLines).show(Text(text, QUIET, no_wrap=True))
+        check_words = f"   check words: {words}" if words else ""
+        text = f" {self.session.model.room}: {STATES[scene.phase]}{left}; {visible}{check_words}"
+        self.query_one("#heading", TextLines).update(Text(text, QUIET, no_wrap=True))
 
     def draw(self) -> None:
-        """The heading; the stage draws itself."""
+        """Redraw the heading, and the timeline with the players' names."""
         if not self.is_mounted or self.is_too_small:
             return
         self.tick()
         self.query_one(TimelineView).names = (self.name_of(0), self.name_of(1))
         self.query_one(TimelineView).draw()
 
-    def _grow(self, label: list[str]) -> None:
+    def _append_moment(self, label: str) -> None:
         moment = moment_of(self.session.model, label, self.session.clock() - self._started_ms)
-        stage = self.query_one(TimelineView)
+        view = self.query_one(TimelineView)
         if moment is not None:
-            stage.show(stage.timeline.grown(moment))
+            view.show_timeline(view.timeline.appended(moment))
 
     async def action_leave(self) -> None:
-        """Go home."""
-        await self.face.leave_room()
+        """Stop watching and go home."""
+        await self.program.rooms.leave()

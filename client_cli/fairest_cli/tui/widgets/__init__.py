@@ -1,1 +1,1 @@
-"""Widgets that several screens use."""
+"""The widgets that screens are built from: lines of text, lists of choices, a timeline."""

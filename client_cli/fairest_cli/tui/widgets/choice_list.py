@@ -1,4 +1,4 @@
-"""A list of choices, each on its line with its value: Enter, Left and Right change it, and so does a click."""
+"""A list of choices, each on one line with its value. Enter, Left, Right and a click change the value."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -14,7 +14,7 @@ from fairest_protocol.value import Value, replace
 
 
 class Choice(Value):
-    """A line: without values it is a thing to do."""
+    """A line of the list: a name and one of several values, or, without values, something to do."""
 
     name: str
     label: str
@@ -24,12 +24,12 @@ class Choice(Value):
 
     @property
     def value(self) -> str:
-        """What is chosen."""
+        """The value that is chosen now."""
         return self.values[self.current]
 
 
 class ChoiceList(OptionList):
-    """Choices to go through with the arrow keys."""
+    """Choices by name in `choices`, which holds the current values. Up and Down move between them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right", "change(1)", "Next value", show=False),
@@ -37,14 +37,14 @@ class ChoiceList(OptionList):
     ]
 
     class Changed(Message):
-        """A choice has another value now."""
+        """Posted when a choice has another value."""
 
         def __init__(self, choice: Choice) -> None:
             super().__init__()
             self.choice = choice
 
-    class Done(Message):
-        """A thing to do was chosen."""
+    class Chosen(Message):
+        """Posted when a line without values is chosen: do what it names."""
 
         def __init__(self, name: str) -> None:
             super().__init__()
@@ -55,20 +55,20 @@ class ChoiceList(OptionList):
         self.choices = {choice.name: choice for choice in choices}
 
     def value(self, name: str) -> str:
-        """What is chosen there."""
+        """Return the current value of the choice called `name`."""
         return self.choices[name].value
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Enter or a click."""
+        """Change the selected choice to its next value, or post that the line was chosen."""
         event.stop()
         choice = self.choices[event.option.id or ""]
         if choice.values:
             self._change(choice, 1)
         else:
-            self.post_message(self.Done(choice.name))
+            self.post_message(self.Chosen(choice.name))
 
     def action_change(self, steps: int) -> None:
-        """Another value for the choice that is marked."""
+        """Change the highlighted choice by `steps` values, round and round."""
         if self.highlighted is not None:
             choice = self.choices[self.get_option_at_index(self.highlighted).id or ""]
             if choice.values:

@@ -1,4 +1,4 @@
-"""What screens are made of: places that show lines of text, and draw those again that have changed."""
+"""The widgets that screens are made of: lines of text that redraw only what has changed."""
 
 from collections.abc import Sequence
 
@@ -12,18 +12,18 @@ from textual.widget import Widget
 
 
 class TextLines(Widget):
-    """Lines of text as they are, one to a line of the screen; what does not fit ends with dots.
+    """Shows each line of its text on one line of the screen; a line that is too long ends with dots.
 
-    Nothing in them is markup, whoever wrote it. Only lines that have changed are rendered and written to the terminal
-    again: that is what makes a key press cheap on a large screen.
+    Nothing in the text is taken as markup, even if a server wrote it. Only lines that have changed are rendered and
+    written to the terminal again, which keeps a key press cheap on a large screen.
     """
 
     def __init__(self, text: Text | str = "", *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._lines = _as_lines(text)
 
-    def show(self, text: Text | str | Sequence[Text]) -> None:
-        """Show this from now on."""
+    def update(self, text: Text | str | Sequence[Text]) -> None:
+        """Show `text` from now on."""
         before, self._lines = self._lines, _as_lines(text)
         most = max(len(before), len(self._lines))
         changed = [
@@ -35,11 +35,11 @@ class TextLines(Widget):
             self.refresh(Region(0, changed[0], self.size.width, changed[-1] + 1 - changed[0]))
 
     def render_line(self, y: int) -> Strip:
-        """One line, for Textual."""
+        """Return line `y` for Textual, padded to the width and aligned as the styles say."""
         width, style = self.content_size.width, self.rich_style
         if y >= len(self._lines):
             return Strip.blank(width, style)
-        # A text renders its spans alone; as part of another one its own style is a span too.
+        # `Text.render` ignores the style of the text itself; appended to another text, that style becomes a span.
         text = Text().append_text(self._lines[y])
         text.truncate(width, overflow="ellipsis")
         segments = Segment.apply_style(text.render(self.app.console), style)
@@ -55,33 +55,33 @@ class TextLines(Widget):
 
 
 class Paragraph(Widget):
-    """Text that goes on in the next line where the line ends. Nothing in it is markup, whoever wrote it."""
+    """Shows text that wraps. Nothing in it is taken as markup, even if a server wrote it."""
 
     def __init__(self, text: Text | str = "", *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._text = text if isinstance(text, Text) else Text(text)
 
-    def show(self, text: Text | Sequence[Text]) -> None:
-        """Show this from now on."""
-        made = text if isinstance(text, Text) else Text("\n").join(text)
-        if not _is_same(made, self._text):
-            self._text = made
+    def update(self, text: Text | Sequence[Text]) -> None:
+        """Show `text` from now on."""
+        joined = text if isinstance(text, Text) else Text("\n").join(text)
+        if not _is_same(joined, self._text):
+            self._text = joined
             self.refresh()
 
     def render(self) -> Text:
-        """The text, for Textual."""
+        """Return the text for Textual to wrap."""
         return self._text
 
 
 class TableSlot(TextLines):
-    """A part of the table that can be clicked: the stock, a pile, a foundation."""
+    """A part of the table that can be clicked. `kind` is `stock`, `pile` or `foundation`, each counted from 0."""
 
     class Clicked(Message):
-        """Somebody clicked here."""
+        """Posted when a slot is clicked."""
 
-        def __init__(self, place: "TableSlot") -> None:
+        def __init__(self, slot: "TableSlot") -> None:
             super().__init__()
-            self.place = place
+            self.slot = slot
 
     def __init__(self, kind: str, number: int = 0) -> None:
         super().__init__(id=f"{kind}-{number}", classes=kind)
@@ -89,7 +89,7 @@ class TableSlot(TextLines):
         self.number = number
 
     def on_click(self, event: events.Click) -> None:
-        """Tell the screen."""
+        """Post `Clicked` to the screen."""
         event.stop()
         self.post_message(self.Clicked(self))
 

@@ -1,4 +1,4 @@
-"""Both boards of a match side by side, and the way through its time: for a replay, and for a race that is watched."""
+"""Both boards of a match side by side, with keys and a bar to move through its time. Replays and spectators use it."""
 
 from typing import ClassVar
 
@@ -11,30 +11,30 @@ from textual.message import Message
 from textual.timer import Timer
 
 from fairest_cli.text.board_text import format_time
-from fairest_cli.tui.board.board_lines import side
+from fairest_cli.tui.board.board_lines import side_lines
 from fairest_cli.tui.board.card_style import GOLD, QUIET, CardStyle
 from fairest_cli.tui.board.timeline import Timeline
 from fairest_cli.tui.widgets.text_lines import TextLines
 
 
 class SeekBar(TextLines):
-    """How far a reel is; a click leads there."""
+    """Shows which part of a timeline is over; a click seeks to that part."""
 
     class Sought(Message):
-        """Somebody clicked at this part of the bar, from 0 to 1."""
+        """Posted when the bar is clicked at `fraction` of its width, from 0 to 1."""
 
         def __init__(self, fraction: float) -> None:
             super().__init__()
             self.fraction = fraction
 
     def on_click(self, event: events.Click) -> None:
-        """Tell the stage."""
+        """Post `Sought` with the clicked part of the bar."""
         event.stop()
         self.post_message(self.Sought(event.x / max(1, self.size.width - 1)))
 
 
 class TimelineView(Vertical, can_focus=True):
-    """Shows a reel, and moves through it by keys and clicks."""
+    """Shows the current moment of a timeline and moves through it by keys and clicks."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "play_or_pause", "Play or pause"),
@@ -49,14 +49,14 @@ class TimelineView(Vertical, can_focus=True):
     ]
 
     def __init__(self, timeline: Timeline, names: tuple[str, str], card_style: CardStyle) -> None:
-        super().__init__(id="stage")
+        super().__init__(id="timeline")
         self.timeline = timeline
         self.names = names
         self.card_style = card_style
         self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        """Boards, what happened, the bar."""
+        """Yield both boards, the label of the moment, the bar, and a line with the state and the keys."""
         with Horizontal(id="sides"):
             yield TextLines(id="side-0", classes="side")
             yield TextLines(id="side-1", classes="side")
@@ -65,33 +65,33 @@ class TimelineView(Vertical, can_focus=True):
         yield TextLines(id="transport")
 
     def on_mount(self) -> None:
-        """Keys come here."""
+        """Take the keyboard and draw."""
         self.focus()
         self.draw()
 
     def on_resize(self) -> None:
-        """For the new size."""
+        """Redraw once the boards have their new size."""
         self.call_after_refresh(self.draw)
 
-    def show(self, timeline: Timeline) -> None:
-        """Show this reel from now on."""
+    def show_timeline(self, timeline: Timeline) -> None:
+        """Show `timeline` from now on; while it plays, advance it by a timer."""
         self.timeline = timeline
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
         if timeline.is_playing:
-            self._timer = self.set_timer(timeline.wait_ms() / 1000, self._go_on)
+            self._timer = self.set_timer(timeline.wait_ms() / 1000, self._advance)
         self.draw()
 
     def draw(self) -> None:
-        """The moment that is shown."""
+        """Redraw the boards, the label, the bar and the state."""
         moment = self.timeline.shown
         if not self.is_mounted:
             return
         for seat in (0, 1):
-            picture = self.query_one(f"#side-{seat}", TextLines)
+            side = self.query_one(f"#side-{seat}", TextLines)
             if moment is None:
-                picture.show(Text(f" {self.names[seat]}", "bold"))
+                side.update(Text(f" {self.names[seat]}", "bold"))
                 continue
             board = moment.boards[seat]
             goal = f" of {board.goal}" if board else ""
@@ -103,56 +103,56 @@ class TimelineView(Vertical, can_focus=True):
             lines = (
                 [head]
                 if board is None
-                else side(head, board, picture.size.width - 1, picture.size.height, self.card_style)
+                else side_lines(head, board, side.size.width - 1, side.size.height, self.card_style)
             )
-            picture.show(lines)
+            side.update(lines)
         label = "" if moment is None else moment.label
-        self.query_one("#label", TextLines).show(Text(f" {label}", "bold", no_wrap=True))
+        self.query_one("#label", TextLines).update(Text(f" {label}", "bold", no_wrap=True))
         seek = self.query_one("#seek", SeekBar)
-        seek.show(_bar(self.timeline, seek.size.width))
-        self.query_one("#transport", TextLines).show(_transport(self.timeline))
+        seek.update(_bar(self.timeline, seek.size.width))
+        self.query_one("#transport", TextLines).update(_transport(self.timeline))
 
     def on_key(self, event: events.Key) -> None:
-        """A digit leads to that tenth."""
+        """Seek to the part that a digit stands for: 0 is the start, 9 the end."""
         if event.character is not None and event.character in "0123456789":
             event.stop()
-            self.show(self.timeline.sought(int(event.character) / 9))
+            self.show_timeline(self.timeline.sought(int(event.character) / 9))
 
     @on(SeekBar.Sought)
     def seek_to(self, message: SeekBar.Sought) -> None:
-        """There."""
+        """Seek to the clicked part."""
         message.stop()
-        self.show(self.timeline.sought(message.fraction))
+        self.show_timeline(self.timeline.sought(message.fraction))
 
     def action_play_or_pause(self) -> None:
-        """Play or pause."""
-        self.show(self.timeline.toggled())
+        """Play a paused timeline; pause one that plays."""
+        self.show_timeline(self.timeline.toggled())
 
     def action_step(self, steps: int) -> None:
-        """So many moments on or back."""
-        self.show(self.timeline.stepped(steps))
+        """Move `steps` moments on, or back if negative, and pause."""
+        self.show_timeline(self.timeline.stepped(steps))
 
     def action_seek(self, ninths: int) -> None:
-        """To the start or the end."""
-        self.show(self.timeline.sought(ninths / 9))
+        """Seek to that part: 0 is the start, 9 the end."""
+        self.show_timeline(self.timeline.sought(ninths / 9))
 
-    def action_speed(self, faster: int) -> None:
-        """Faster or slower."""
-        self.show(self.timeline.at_speed(faster))
+    def action_speed(self, steps: int) -> None:
+        """Play faster, or slower if `steps` is negative."""
+        self.show_timeline(self.timeline.at_speed(steps))
 
-    def _go_on(self) -> None:
-        self.show(self.timeline.played())
+    def _advance(self) -> None:
+        self.show_timeline(self.timeline.advanced())
 
 
 def _bar(timeline: Timeline, columns: int) -> Text:
     if not timeline.moments or columns < 3:
         return Text()
-    done = round(timeline.place * (columns - 1) / max(1, len(timeline.moments) - 1))
+    done = round(timeline.index * (columns - 1) / max(1, len(timeline.moments) - 1))
     return Text.assemble(("=" * done, GOLD), ("O", f"bold {GOLD}"), ("-" * (columns - 1 - done), QUIET))
 
 
 def _transport(timeline: Timeline) -> Text:
-    """Where we are, and the keys."""
+    """Return the state, the speed, the position in the timeline, and the keys."""
     moment = timeline.shown
     if moment is None:
         return Text()
@@ -160,7 +160,7 @@ def _transport(timeline: Timeline) -> Text:
     text = Text(no_wrap=True)
     text.append(f" {state} ", f"bold #1d1d1d on {GOLD}")
     text.append(
-        f" {timeline.speed:g}x  {timeline.place + 1}/{len(timeline.moments)}  {format_time(moment.at_ms / 1000)} ",
+        f" {timeline.speed:g}x  {timeline.index + 1}/{len(timeline.moments)}  {format_time(moment.at_ms / 1000)} ",
         "bold",
     )
     keys = (("Space", "play"), ("Left Right", "step"), ("0-9", "seek"), ("+ -", "speed"), ("Esc", ""))

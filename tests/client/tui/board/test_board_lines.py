@@ -4,35 +4,35 @@ import pytest
 from rich.text import Text
 
 from fairest_cli.tui.board.big_text import large
-from fairest_cli.tui.board.board_lines import fan, large_fan, sequence, side
+from fairest_cli.tui.board.board_lines import fan, large_fan, sequence, side_lines
 from fairest_cli.tui.board.card_style import CardStyle
-from fairest_cli.tui.board.progress_chart import draw_curve
+from fairest_cli.tui.board.progress_chart import draw_chart
 from fairest_cli.tui.settings import Colours
 from fairest_protocol.calculation.cards import full_deck
 from fairest_protocol.calculation.rules import Foundation
 from fairest_protocol.messages.options import RoomOptions
 from tests.support import staged
 
-DECK = CardStyle()
+STYLE = CardStyle()
 PILE = full_deck(1)
 
 
 @pytest.mark.parametrize("count", [1, 5, 12, 13, 24, 36, 48])
 def test_every_card_of_a_pile_can_be_read(count: int) -> None:
-    text = "\n".join(line.plain for line in fan(PILE[:count], 17, 12, DECK))
-    names = [DECK.name(card) if count <= 36 else DECK.name(card)[:-1] for card in PILE[:count]]
+    text = "\n".join(line.plain for line in fan(PILE[:count], 17, 12, STYLE))
+    names = [STYLE.name(card) if count <= 36 else STYLE.name(card)[:-1] for card in PILE[:count]]
     assert sorted(text.split()) == sorted(names)
 
 
 def test_a_pile_that_is_too_large_says_how_many_cards_are_not_shown() -> None:
-    lines = fan(PILE, 8, 10, DECK)
+    lines = fan(PILE, 8, 10, STYLE)
     assert lines[0].plain.startswith("+33")
     assert sum(len(line.plain.split()) for line in lines) == 20
 
 
 @pytest.mark.parametrize("count", range(1, 12))
 def test_one_more_card_moves_no_other(count: int) -> None:
-    before, after = (large_fan(PILE[:cards], 17, 12, DECK) for cards in (count, count + 1))
+    before, after = (large_fan(PILE[:cards], 17, 12, STYLE) for cards in (count, count + 1))
     for line in range(count):
         assert before[line].plain[:5].strip() == after[line].plain[:5].strip()
 
@@ -49,34 +49,34 @@ def test_a_side_stays_in_its_place(size: tuple[int, int], rules: str) -> None:
     board = staged.racing((30, 30), RoomOptions(rules=rules)).model().board
     assert board is not None
     columns, lines = size
-    drawn = side(Text("ann"), board, columns, lines, DECK)
+    drawn = side_lines(Text("ann"), board, columns, lines, STYLE)
     assert len(drawn) <= lines
     assert max(line.cell_len for line in drawn[1:]) <= columns + 2
 
 
 def test_ascii_cards_are_ascii() -> None:
-    deck = CardStyle(Colours.MONOCHROME, is_ascii=True)
-    lines = [*deck.card(PILE[0]), *deck.back(), *deck.slot(), deck.chip(PILE[9])]
+    style = CardStyle(Colours.MONOCHROME, is_ascii=True)
+    lines = [*style.card(PILE[0]), *style.back(), *style.slot(), style.chip(PILE[9])]
     assert all(line.plain.isascii() for line in lines)
 
 
 def test_a_card_on_its_way_is_marked_in_letters_too() -> None:
-    assert DECK.chip(PILE[0], is_moving=True).plain == "  A♣."
+    assert STYLE.chip(PILE[0], is_unconfirmed=True).plain == "  A♣."
 
 
 def test_a_curve_rises_from_the_left_to_the_right() -> None:
-    lines = draw_curve([((0, 4), (1000, 52))], 52, 24, 6, is_ascii=True)
+    lines = draw_chart([((0, 4), (1000, 52))], 52, 24, 6, is_ascii=True)
     assert lines[0].plain.rstrip().endswith("1")
     assert lines[-1].plain.startswith("  0 ")
 
 
 def test_the_player_behind_has_a_curve_of_its_own() -> None:
-    text = "\n".join(line.plain for line in draw_curve([((0, 4), (9, 9)), ((0, 4), (9, 40))], 52, 24, 6, is_ascii=True))
+    text = "\n".join(line.plain for line in draw_chart([((0, 4), (9, 9)), ((0, 4), (9, 40))], 52, 24, 6, is_ascii=True))
     assert {"1", "2"} <= set(text)
 
 
 def test_without_time_there_is_no_curve() -> None:
-    assert draw_curve([(), ()], 52, 24, 6) == []
+    assert draw_chart([(), ()], 52, 24, 6) == []
 
 
 def test_a_code_is_large_where_it_fits() -> None:

@@ -2,8 +2,16 @@
 
 import pytest
 
-from fairest_cli.tui.board.advice import advise
-from fairest_cli.tui.board.card_input import ON_ITS_WAY, STOCK, Answer, click_foundation, click_pile, click_stock, press
+from fairest_cli.tui.board.advice import describe_advice
+from fairest_cli.tui.board.card_input import (
+    ON_ITS_WAY,
+    STOCK,
+    InputResult,
+    click_foundation,
+    click_pile,
+    click_stock,
+    press_key,
+)
 from fairest_cli.tui.settings import Keys
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import Card
@@ -26,14 +34,14 @@ def board() -> Board:
     return Board(layout, starters, piles, Card("4C"), stock=40, redeals=0)
 
 
-def pressed(board: Board, key: str, picked: int | None = None, keys: Keys = Keys.LETTERS) -> Answer:
-    answer = press(keys, key, picked, board)
-    assert answer is not None
-    return answer
+def pressed(board: Board, key: str, picked: int | None = None, keys: Keys = Keys.LETTERS) -> InputResult:
+    result = press_key(keys, key, picked, board)
+    assert result is not None
+    return result
 
 
 def test_a_digit_plays_the_turned_card(board: Board) -> None:
-    assert pressed(board, "2") == Answer(move=MOVES["s2"])
+    assert pressed(board, "2") == InputResult(move=MOVES["s2"])
 
 
 def test_a_digit_that_wants_another_rank_says_so(board: Board) -> None:
@@ -41,11 +49,11 @@ def test_a_digit_that_wants_another_rank_says_so(board: Board) -> None:
 
 
 def test_a_letter_lays_the_turned_card_onto_a_pile(board: Board) -> None:
-    assert pressed(board, "c") == Answer(move=MOVES["sc"])
+    assert pressed(board, "c") == InputResult(move=MOVES["sc"])
 
 
 def test_shift_sends_the_top_of_a_pile_up(board: Board) -> None:
-    assert pressed(board, "A") == Answer(move=MOVES["a3"])
+    assert pressed(board, "A") == InputResult(move=MOVES["a3"])
 
 
 def test_shift_on_a_pile_that_nothing_wants_says_so(board: Board) -> None:
@@ -53,81 +61,81 @@ def test_shift_on_a_pile_that_nothing_wants_says_so(board: Board) -> None:
 
 
 def test_shift_on_an_empty_pile_says_so(board: Board) -> None:
-    assert pressed(board, "C") == Answer(sentence="This waste pile is empty.")
+    assert pressed(board, "C") == InputResult(sentence="This waste pile is empty.")
 
 
 @pytest.fixture
-def doubtful(board: Board) -> Board:
+def contested(board: Board) -> Board:
     """A queen on pile a, which two foundations want."""
     piles = (cards("QH"), *board.piles[1:])
     foundations = (*board.foundations[:2], cards("3S", "6S", "9S"), cards("4S", "8S"))
     return replace(board, piles=piles, foundations=foundations)
 
 
-def test_where_two_foundations_want_it_the_player_says_which(doubtful: Board) -> None:
-    answer = pressed(doubtful, "A")
-    assert (answer.picked, answer.move) == (0, None)
-    assert pressed(doubtful, "4", picked=answer.picked) == Answer(move=MOVES["a4"])
+def test_where_two_foundations_want_it_the_player_says_which(contested: Board) -> None:
+    result = pressed(contested, "A")
+    assert (result.picked, result.move) == (0, None)
+    assert pressed(contested, "4", picked=result.picked) == InputResult(move=MOVES["a4"])
 
 
-def test_a_picked_pile_goes_to_no_other_pile(doubtful: Board) -> None:
-    assert pressed(doubtful, "c", picked=0) == Answer(sentence="Cards never move from one waste pile to another.")
+def test_a_picked_pile_goes_to_no_other_pile(contested: Board) -> None:
+    assert pressed(contested, "c", picked=0) == InputResult(sentence="Cards never move from one waste pile to another.")
 
 
 def test_no_key_moves_a_card_that_is_not_turned_yet(board: Board) -> None:
-    assert pressed(replace(board, turned=None), "c") == Answer(sentence=ON_ITS_WAY)
+    assert pressed(replace(board, turned=None), "c") == InputResult(sentence=ON_ITS_WAY)
 
 
 @pytest.mark.parametrize("key", ["e", "5", "E", "x", "z", " "])
 def test_a_key_of_nothing_on_this_board_is_no_move(board: Board, key: str) -> None:
-    assert press(Keys.LETTERS, key, None, board) is None
+    assert press_key(Keys.LETTERS, key, None, board) is None
 
 
 def test_the_home_row_has_its_own_letters(board: Board) -> None:
-    assert pressed(board, "f", keys=Keys.HOME_ROW) == Answer(move=MOVES["sd"])
-    assert pressed(board, "A", keys=Keys.HOME_ROW) == Answer(move=MOVES["a3"])
+    assert pressed(board, "f", keys=Keys.HOME_ROW) == InputResult(move=MOVES["sd"])
+    assert pressed(board, "A", keys=Keys.HOME_ROW) == InputResult(move=MOVES["a3"])
 
 
 def test_typed_keys_are_source_then_destination(board: Board) -> None:
     assert pressed(board, "s", keys=Keys.TYPED).picked == STOCK
-    assert pressed(board, "b", picked=STOCK, keys=Keys.TYPED) == Answer(move=MOVES["sb"])
+    assert pressed(board, "b", picked=STOCK, keys=Keys.TYPED) == InputResult(move=MOVES["sb"])
     assert pressed(board, "a", keys=Keys.TYPED).picked == 0
-    assert pressed(board, "3", picked=0, keys=Keys.TYPED) == Answer(move=MOVES["a3"])
+    assert pressed(board, "3", picked=0, keys=Keys.TYPED) == InputResult(move=MOVES["a3"])
 
 
 def test_a_click_on_a_pile_picks_up_its_top_and_one_on_a_foundation_puts_it_there(board: Board) -> None:
     assert click_pile(0, None, board).picked == 0
-    assert click_foundation(2, 0, board) == Answer(move=MOVES["a3"])
+    assert click_foundation(2, 0, board) == InputResult(move=MOVES["a3"])
 
 
 def test_two_clicks_on_a_pile_send_its_top_up(board: Board) -> None:
-    assert click_pile(0, 0, board) == Answer(move=MOVES["a3"])
+    assert click_pile(0, 0, board) == InputResult(move=MOVES["a3"])
 
 
 def test_the_turned_card_is_clicked_onto_a_pile(board: Board) -> None:
     assert click_stock(None, board).picked == STOCK
-    assert click_pile(1, STOCK, board) == Answer(move=MOVES["sb"])
+    assert click_pile(1, STOCK, board) == InputResult(move=MOVES["sb"])
 
 
 def test_two_clicks_on_the_turned_card_send_it_up(board: Board) -> None:
-    assert click_stock(STOCK, board) == Answer(move=MOVES["s2"])
+    assert click_stock(STOCK, board) == InputResult(move=MOVES["s2"])
 
 
 def test_an_empty_stock_is_redealt_by_a_click_and_by_a_key(board: Board) -> None:
     empty = replace(board, turned=None, stock=0, redeals=1)
-    assert click_stock(None, empty) == pressed(empty, "r") == Answer(move=MOVES["redeal"])
+    assert click_stock(None, empty) == pressed(empty, "r") == InputResult(move=MOVES["redeal"])
 
 
 def test_the_advice_names_the_keys(board: Board) -> None:
-    assert advise(board, Keys.LETTERS, hints=True) == "From the piles: Shift+A.  This card fits: 2."
-    assert advise(board, Keys.TYPED, hints=True) == "From the piles: a then 3.  This card fits: s then 2."
+    assert describe_advice(board, Keys.LETTERS, hints=True) == "From the piles: Shift+A.  This card fits: 2."
+    assert describe_advice(board, Keys.TYPED, hints=True) == "From the piles: a then 3.  This card fits: s then 2."
 
 
 def test_the_advice_for_a_card_that_fits_nowhere_names_the_piles(board: Board) -> None:
     other = replace(board, turned=Card("KC"), piles=((), (), (), ()))
-    told = "No foundation wants this card: lay it on a pile, a, b, c or d."
-    assert advise(other, Keys.LETTERS, hints=True) == told
+    sentence = "No foundation needs this card: lay it on a pile, a, b, c or d."
+    assert describe_advice(other, Keys.LETTERS, hints=True) == sentence
 
 
 def test_without_hints_nothing_is_given_away(board: Board) -> None:
-    assert advise(board, Keys.LETTERS, hints=False) == ""
+    assert describe_advice(board, Keys.LETTERS, hints=False) == ""

@@ -6,7 +6,7 @@ import pytest
 
 from fairest_cli.bots.policies import choose_greedy
 from fairest_cli.model.known_room import KnownRoom
-from fairest_cli.tui.board.optimistic_board import foresee, taken_back
+from fairest_cli.tui.board.optimistic_board import optimistic_board, refused_move
 from fairest_protocol.calculation.moves import MOVES, Move
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.refusals import Refusal
@@ -25,37 +25,37 @@ def model() -> KnownRoom:
 
 
 def test_nothing_on_the_way_is_the_board_itself(model: KnownRoom) -> None:
-    seen = foresee(model)
+    seen = optimistic_board(model)
     assert seen is not None
-    assert (seen.board, seen.moving) == (model.board, frozenset())
+    assert (seen.board, seen.unconfirmed) == (model.board, frozenset())
 
 
-def test_without_a_board_there_is_nothing_to_foresee() -> None:
-    assert foresee(staged.waiting().model()) is None
+def test_without_a_board_there_is_nothing_to_optimistic_board() -> None:
+    assert optimistic_board(staged.waiting().model()) is None
 
 
 def test_a_move_on_the_way_has_been_made(model: KnownRoom) -> None:
-    seen = foresee(sending(model, "sb"))
+    seen = optimistic_board(sending(model, "sb"))
     assert seen is not None and model.board is not None and model.board.turned is not None
     assert seen.board.piles[1][-1] == model.board.turned
-    assert seen.moving == {model.board.turned}
+    assert seen.unconfirmed == {model.board.turned}
 
 
 def test_the_card_that_the_server_has_yet_to_turn_is_not_foreseen(model: KnownRoom) -> None:
-    seen = foresee(sending(model, "sb"))
+    seen = optimistic_board(sending(model, "sb"))
     assert seen is not None and model.board is not None
     assert (seen.board.turned, seen.board.stock) == (None, model.board.stock)
 
 
 def test_stopping_moves_no_card(model: KnownRoom) -> None:
-    seen = foresee(sending(model, "stop"))
+    seen = optimistic_board(sending(model, "stop"))
     assert seen is not None
     assert seen.board == model.board
 
 
 def test_what_follows_an_impossible_move_is_not_shown(model: KnownRoom) -> None:
-    seen = foresee(sending(model, "sb", "sc"))
-    one = foresee(sending(model, "sb"))
+    seen = optimistic_board(sending(model, "sb", "sc"))
+    one = optimistic_board(sending(model, "sb"))
     assert seen == one
 
 
@@ -66,23 +66,23 @@ def test_what_is_foreseen_is_what_the_server_shows_in_the_end() -> None:
         model = stage.model()
         assert model.board is not None
         move: Move = choose_greedy(model.board, chance)
-        seen = foresee(sending(model, move.text))
+        seen = optimistic_board(sending(model, move.text))
         stage.table.play(0, move)
         after = stage.model().board
         assert seen is not None and after is not None
         assert (seen.board.foundations, seen.board.piles) == (after.foundations, after.piles)
 
 
-def test_a_refused_move_is_taken_back(model: KnownRoom) -> None:
+def test_a_refused_move_is_refused_move(model: KnownRoom) -> None:
     before = sending(model, "sb")
     refused = Refused(to="play", code=Refusal.RACE_OVER, sentence="The race is over.", number=before.sent[0].number)
-    assert taken_back(before, refused) == MOVES["sb"]
-    seen = foresee(before.after(refused, 0))
+    assert refused_move(before, refused) == MOVES["sb"]
+    seen = optimistic_board(before.after(refused, 0))
     assert seen is not None
     assert seen.board == model.board
 
 
-def test_a_move_that_is_sent_again_is_not_taken_back(model: KnownRoom) -> None:
+def test_a_move_that_is_sent_again_is_not_refused_move(model: KnownRoom) -> None:
     before = sending(model, "sb")
     number = before.sent[0].number
-    assert taken_back(before, Refused(to="play", code=Refusal.TRY_AGAIN, sentence="", number=number)) is None
+    assert refused_move(before, Refused(to="play", code=Refusal.TRY_AGAIN, sentence="", number=number)) is None

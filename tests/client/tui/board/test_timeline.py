@@ -17,8 +17,8 @@ def timeline() -> Timeline:
 
 
 def test_steps_stay_within_the_reel(timeline: Timeline) -> None:
-    assert timeline.stepped(-1).place == 0
-    assert timeline.stepped(99).place == 3
+    assert timeline.stepped(-1).index == 0
+    assert timeline.stepped(99).index == 3
 
 
 def test_stepping_pauses(timeline: Timeline) -> None:
@@ -26,7 +26,7 @@ def test_stepping_pauses(timeline: Timeline) -> None:
 
 
 def test_seeking_goes_to_that_part(timeline: Timeline) -> None:
-    assert [timeline.sought(fraction).place for fraction in (0, 0.34, 0.66, 1)] == [0, 1, 2, 3]
+    assert [timeline.sought(fraction).index for fraction in (0, 0.34, 0.66, 1)] == [0, 1, 2, 3]
 
 
 def test_a_moment_stays_as_long_as_it_did(timeline: Timeline) -> None:
@@ -46,20 +46,20 @@ def test_speed_has_its_limits(timeline: Timeline) -> None:
 
 
 def test_playing_ends_at_the_end(timeline: Timeline) -> None:
-    played = timeline.toggled().played().played().played()
-    assert (played.place, played.is_playing) == (3, False)
+    played = timeline.toggled().advanced().advanced().advanced()
+    assert (played.index, played.is_playing) == (3, False)
 
 
 def test_playing_at_the_end_begins_again(timeline: Timeline) -> None:
-    assert timeline.sought(1).toggled().place == 0
+    assert timeline.sought(1).toggled().index == 0
 
 
 def test_who_watches_the_newest_moment_goes_on_doing_so(timeline: Timeline) -> None:
-    assert timeline.sought(1).grown(moment(61_000)).is_at_end
+    assert timeline.sought(1).appended(moment(61_000)).is_at_end
 
 
 def test_who_looks_back_is_left_alone(timeline: Timeline) -> None:
-    assert timeline.stepped(1).grown(moment(61_000)).place == 1
+    assert timeline.stepped(1).appended(moment(61_000)).index == 1
 
 
 def test_a_record_has_every_event_as_a_moment() -> None:

@@ -1,0 +1,177 @@
+"""Runs the session with a room behind the screens: one session at a time, and the bot races on this machine.
+
+The runner knows no screens. It hands each change to its `Display`, which is the program.
+"""
+
+import random
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
+from typing import Any, Final, Protocol
+
+from pydantic import ValidationError
+from textual.worker import Worker
+
+from fairest_cli.bots.house_room import HOUSE_PACE_SECONDS, house_room
+from fairest_cli.bots.player import play_match
+from fairest_cli.bots.policies import POLICIES
+from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
+from fairest_cli.model.round_check import Cheated
+from fairest_cli.session.connection import EntryRequest, Update
+from fairest_cli.session.identity import IdentityInUse
+from fairest_cli.session.local_server import ServerNotStarted
+from fairest_cli.session.open import open_guest_seat, open_seat, open_view
+from fairest_cli.session.room_session import RoomSession, now_ms
+from fairest_cli.session.websocket import Rejected
+from fairest_cli.untrusted_text import clean
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Join, Watch
+from fairest_protocol.messages.options import RoomOptions
+
+INVITED_BOT: Final = "greedy"
+"""The policy of a bot that takes the free seat of a room on request."""
+
+
+class Display(Protocol):
+    """The program as the runner sees it."""
+
+    async def show_update(self, session: RoomSession, before: KnownRoom, update: Update) -> None:
+        """Show a change in the room, or on the way into it."""
+
+    async def show_cheat_alert(self, reason: Cheated) -> None:
+        """Show that the server cheated; return once the player has read it."""
+
+    async def show_home(self, sentence: str) -> None:
+        """Close every screen of the room and show the home screen with `sentence`."""
+
+    def show_notice(self, sentence: str) -> None:
+        """Show `sentence` on the home screen, without going there."""
+
+    def run_worker(
+        self, work: Coroutine[Any, Any, None], *, group: str, exclusive: bool, exit_on_error: bool = True
+    ) -> Worker[None]:
+        """Run `work` in the background, as Textual's `DOMNode.run_worker` does."""
+
+
+class RoomRunner:
+    """Enters rooms and follows each until it is over for this player. `session` is None outside of a room."""
+
+    def __init__(
+        self, display: Display, server_url: str, player: str | None, *, clock: Callable[[], int] = now_ms
+    ) -> None:
+        self.session: RoomSession | None = None
+        self.is_local = False
+        """Whether the room is on a server of this process, where only a bot waits; it ends with the session."""
+        self._display = display
+        self._server_url = server_url
+        self._player = player
+        self._clock = clock
+        self._local_server = AsyncExitStack()
+        self._session_worker: Worker[None] | None = None
+        self._bot_worker: Worker[None] | None = None
+
+    def join(self, code: str) -> None:
+        """Take a seat in the room with this code; show a notice if `code` cannot be a room's code."""
+        self._enter_by_code(Join, code)
+
+    def watch(self, code: str) -> None:
+        """Watch the room with this code; show a notice if `code` cannot be a room's code."""
+        self._enter_by_code(Watch, code)
+
+    def enter(self, request: EntryRequest) -> None:
+        """Start a session with the room that `request` asks for. A session under way is cancelled."""
+        self._start(self._run_remote(request))
+
+    def race_bot(self, level: str, options: RoomOptions) -> None:
+        """Start a race against a bot on a server of this process. `level` is a key of `POLICIES`."""
+        self._start(self._run_local(level, options))
+
+    def invite_bot(self) -> None:
+        """Let a bot of this process take the free seat of the room."""
+        session = self.session
+        if session is not None and session.model.room is not None:
+            connection = open_view(session.model.server_url, Join(room=session.model.room))
+            match = play_match(connection, POLICIES[INVITED_BOT], random.Random(), HOUSE_PACE_SECONDS, rematches=True)
+            # A bot that fails leaves its seat; that is no reason to end the player's program.
+            self._bot_worker = self._display.run_worker(
+                _without_result(match), group="bot", exclusive=True, exit_on_error=False
+            )
+
+    async def leave(self) -> None:
+        """Leave the room and go home. Does nothing where leaving would lose a race."""
+        session = self.session
+        if session is None or session.is_racing or session.model.phase in (Phase.DEALING, Phase.COUNTDOWN):
+            return
+        if session.model.status is ConnectionStatus.CONNECTED and session.model.room is not None:
+            # The server's `left` ends the session, which then goes home.
+            await session.leave()
+        else:
+            if self._session_worker is not None:
+                self._session_worker.cancel()
+            await self._end_session("")
+            await self.close_local_server()
+
+    async def close_local_server(self) -> None:
+        """Stop the server of a race against a bot, if one runs. Safe to call again."""
+        self.is_local = False
+        await self._local_server.aclose()
+
+    def _enter_by_code(self, kind: type[Join] | type[Watch], code: str) -> None:
+        try:
+            self.enter(kind(room=code))
+        except ValidationError:
+            self._display.show_notice(f"{clean(code)!r} is not a room code; a code looks like quiet-amber-otter.")
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        self._session_worker = self._display.run_worker(work, group="session", exclusive=True)
+
+    async def _run_remote(self, request: EntryRequest) -> None:
+        try:
+            if isinstance(request, Watch):
+                await self._follow(RoomSession(open_view(self._server_url, request), clock=self._clock))
+                return
+            with open_seat(self._server_url, self._player, request) as connection:
+                way_back = f" --name {self._player}" if self._player else ""
+                await self._follow(RoomSession(connection, way_back=way_back, clock=self._clock))
+        except IdentityInUse as reason:
+            await self._end_session(str(reason))
+
+    async def _run_local(self, level: str, options: RoomOptions) -> None:
+        self._display.show_notice("Starting a server on this machine ...")
+        await self.close_local_server()
+        try:
+            room = house_room(POLICIES[level], options, HOUSE_PACE_SECONDS, rematches=True)
+            url, code = await self._local_server.enter_async_context(room)
+        except ServerNotStarted as reason:
+            self._display.show_notice(str(reason))
+            return
+        self.is_local = True
+        await self._follow(RoomSession(open_guest_seat(url, code, is_person=True), clock=self._clock))
+        await self.close_local_server()
+
+    async def _follow(self, session: RoomSession) -> None:
+        """Show every change in the room until the session ends, then go home with a sentence about the reason."""
+        self.session = session
+        sentence = ""
+
+        async def show(before: KnownRoom, update: Update) -> None:
+            await self._display.show_update(session, before, update)
+
+        try:
+            await session.run(show)
+            if session.model.phase is Phase.CLOSED:
+                sentence = "The room was closed: nobody came back to it in time."
+        except Rejected as reason:
+            sentence = clean(str(reason))
+        except Cheated as reason:
+            await self._display.show_cheat_alert(reason)
+        await self._end_session(sentence)
+
+    async def _end_session(self, sentence: str) -> None:
+        self.session = None
+        if self._bot_worker is not None:
+            self._bot_worker.cancel()
+        await self._display.show_home(sentence)
+
+
+async def _without_result(work: Coroutine[Any, Any, object]) -> None:
+    await work

@@ -1,0 +1,44 @@
+"""The terminal that the program runs in: signals that end the program, a terminal that disappears, the last lines."""
+
+import asyncio
+import os
+import signal
+import sys
+import termios
+from collections.abc import Callable, Sequence
+from typing import Final
+
+FATAL_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
+CHECK_SECONDS: Final = 2.0
+"""Interval between two calls of `is_terminal_gone`."""
+
+
+def on_fatal_signals(end: Callable[[signal.Signals], None]) -> None:
+    """Call `end` in the running event loop when a signal asks the program to end, so that it restores the terminal."""
+    for number in FATAL_SIGNALS:
+        asyncio.get_running_loop().add_signal_handler(number, end, number)
+
+
+def is_terminal_gone() -> bool:
+    """Return whether the terminal no longer exists.
+
+    No SIGHUP comes to a process that the terminal did not start, and Textual would go on reading for ever.
+    """
+    try:
+        termios.tcgetattr(sys.__stdin__ or 0)
+    except termios.error:
+        return True
+    return False
+
+
+def print_last_words(lines: Sequence[str]) -> None:
+    """Print `lines` to stderr, after the terminal is restored; do nothing if the terminal is gone."""
+    try:
+        print(*lines, sep="\n", end="\n" * bool(lines), file=sys.stderr, flush=True)
+    except OSError:
+        # The buffers still hold text that no terminal takes. Python would end with an exit code of its own when it
+        # fails to flush them, so they are flushed to /dev/null.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.__stdout__, sys.__stderr__):
+            if stream is not None:
+                os.dup2(nowhere, stream.fileno())
