@@ -28,7 +28,7 @@ from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.scene import Scene, SeatScene
 from fairest_server.room.match_record import record_last_match
 from tests.support.processes import CLIENT_COMMAND
-from tests.support.races import KEY, a_listed_room, raced
+from tests.support.races import KEY, make_listed_room, raced
 
 ROOM = "quiet-amber-otter"
 LATER = 1_900_000_000_000
@@ -309,7 +309,7 @@ async def test_what_answers_over_http_steers_nothing(tmp_path: Path, face: Face,
 
 
 def lobby_of(**changes: Any) -> bytes:
-    fields = {**json.loads(encode(a_listed_room())), **changes}
+    fields = {**json.loads(encode(make_listed_room())), **changes}
     page = {"type": "lobby", "page": 0, "pages": 1, "total": 1, "rooms": [fields]}
     return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + json.dumps(page).encode()
 

@@ -65,7 +65,7 @@ async def test_races_on_workers_go_through_the_death_of_one(cluster: RedisCluste
             await until(are_stored, "the records of all three matches are stored")
 
 
-async def test_moves_on_one_process_are_heard_on_the_other(cluster: RedisCluster) -> None:
+async def test_moves_on_one_process_reach_the_other(cluster: RedisCluster) -> None:
     async with two_servers(cluster) as urls:
         matches = [await start_match(urls, QUICK, number) for number in range(3)]
         assert [await problems(cluster, match) for match in matches] == [[], [], []]
@@ -145,7 +145,7 @@ async def test_a_race_goes_on_when_a_replica_takes_the_place_of_its_node() -> No
             assert await problems(cluster, match) == []
 
 
-async def test_a_node_of_a_cluster_is_not_taken_for_a_whole_redis(cluster: RedisCluster) -> None:
+async def test_a_node_of_a_cluster_is_not_accepted_as_a_single_redis(cluster: RedisCluster) -> None:
     settings = Settings(port=0, redis_url=f"redis://{cluster.nodes[0].address}")
     with pytest.raises(StartError, match=r"give --redis-url redis\+cluster://"):
         async with running(settings):

@@ -90,9 +90,7 @@ def address(url: str) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_a_race_goes_through_a_wire_to_the_server_that_is(
-    fault: Fault, redis_url: str, redis: BatchingRedis
-) -> None:
+async def test_a_race_survives_a_link_to_the_server_that_is(fault: Fault, redis_url: str, redis: BatchingRedis) -> None:
     async with two_servers(redis_url) as (one, two), faulty_link(address(one)) as link:
         through = f"ws://127.0.0.1:{link.port}"
         match = await start_match((through, two, through), QUICK, pace_seconds=PACE_SECONDS)
@@ -103,7 +101,7 @@ async def test_a_race_goes_through_a_wire_to_the_server_that_is(
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_a_race_goes_through_a_wire_to_redis_that_is(fault: Fault) -> None:
+async def test_a_race_survives_a_link_to_redis_that_is(fault: Fault) -> None:
     with redis_process() as process:
         async with faulty_link(process.socket) as link, two_servers(link.url) as urls:
             match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
@@ -117,7 +115,7 @@ async def test_a_race_goes_through_a_wire_to_redis_that_is(fault: Fault) -> None
 
 
 @pytest.mark.long
-async def test_a_race_goes_through_an_encrypted_wire_to_redis(tmp_path: Path) -> None:
+async def test_a_race_goes_through_an_encrypted_link_to_redis(tmp_path: Path) -> None:
     """Between processes of their own, whose loop is not asyncio's."""
     tls, cert = make_tls(tmp_path)
     with redis_process() as process:
@@ -131,7 +129,7 @@ async def test_a_race_goes_through_an_encrypted_wire_to_redis(tmp_path: Path) ->
             await first.receive_until(lambda scene: scene.seats[1].moves == 1)
 
 
-async def test_rooms_are_made_however_often_the_wire_to_redis_is_cut() -> None:
+async def test_rooms_are_made_however_often_the_link_to_redis_is_cut() -> None:
     """A process of its own, whose loop says something else than asyncio's when it finds a socket closed."""
     with redis_process() as process:
         async with faulty_link(process.socket) as link, serving_fleet(link.url) as fleet:
@@ -155,7 +153,7 @@ async def test_rooms_are_made_however_often_the_wire_to_redis_is_cut() -> None:
                 await until(is_made, "a room is made")
 
 
-async def test_a_room_whose_creator_was_refused_is_nobodys_for_ever() -> None:
+async def test_a_room_whose_creator_was_refused_is_left_again() -> None:
     """Redis made the room, and its answer was lost."""
     with redis_process() as process:
         redis = connect(process.url)
@@ -177,7 +175,7 @@ async def test_a_room_whose_creator_was_refused_is_nobodys_for_ever() -> None:
         await redis.aclose()
 
 
-async def test_a_seat_taken_late_is_not_held_by_a_link_that_is_gone() -> None:
+async def test_a_seat_that_is_taken_late_is_not_held_by_a_connection_that_is_gone() -> None:
     """What was written into a stalled wire reaches Redis after whoever asked has been sent away."""
     with redis_process() as process:
         redis = connect(process.url)

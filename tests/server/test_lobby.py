@@ -19,7 +19,7 @@ from fairest_server.store.lobby import Lobby, in_order, make_page
 from fairest_server.store.redis.connect import connect
 from tests.edge.test_http_pages import get
 from tests.support.processes import CLIENT_COMMAND, redis_process
-from tests.support.races import a_listed_room
+from tests.support.races import make_listed_room
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, WireClient, open_client
 
@@ -41,7 +41,7 @@ async def test_a_listed_room_stands_in_the_lobby_until_nobody_is_there(server_ur
         assert await lobby(redis) == {}
 
 
-async def test_a_private_room_does_not(server_url: str, redis: Redis) -> None:
+async def test_a_private_room_is_not_listed(server_url: str, redis: Redis) -> None:
     async with open_client(server_url) as first:
         await first.enter(Create(options=QUICK))
         assert await lobby(redis) == {}
@@ -106,7 +106,7 @@ async def ask(client: WireClient, page: int) -> LobbyPage:
     return await client.receive_a(LobbyPage)
 
 
-async def test_however_many_ask_at_once_the_lobby_is_read_once(redis: Redis) -> None:
+async def test_requests_that_come_at_once_read_the_lobby_once(redis: Redis) -> None:
     async def reads() -> int:
         return int((await redis.info("commandstats"))["cmdstat_hvals"]["calls"])
 
@@ -116,7 +116,7 @@ async def test_however_many_ask_at_once_the_lobby_is_read_once(redis: Redis) -> 
     assert await reads() - before == keys.BUCKETS
 
 
-async def test_a_lobby_that_cannot_be_read_is_nobodys_for_ever() -> None:
+async def test_a_lobby_that_could_not_be_read_is_read_again() -> None:
     with redis_process() as process:
         client = connect(process.url, timeout_seconds=0.2)
         lobby = Lobby(client)
@@ -137,14 +137,14 @@ async def test_the_lobby_is_json_over_http(server_url: str) -> None:
 
 
 @pytest.mark.parametrize("page", ["-1", "x", "1e3", "99999999", "%00"])
-async def test_a_page_that_is_no_number_is_refused(server_url: str, page: str) -> None:
+async def test_a_page_that_is_not_a_number_is_refused(server_url: str, page: str) -> None:
     status, text = await asyncio.to_thread(get, server_url, f"/lobby?page={page}")
     assert status == 400
     assert "page is a number" in text
 
 
 def listed(number: int, phase: Phase) -> ListedRoom:
-    return a_listed_room(number, phase=phase, names=("ann", None if phase is Phase.WAITING else "bob"))
+    return make_listed_room(number, phase=phase, names=("ann", None if phase is Phase.WAITING else "bob"))
 
 
 def test_pages_show_every_room_once_those_with_a_free_seat_first() -> None:
@@ -164,7 +164,7 @@ async def fairest(*words: str) -> tuple[int, str, str]:
     return process.returncode or 0, out.decode(), errors.decode()
 
 
-async def test_the_command_says_what_to_type_to_join(server_url: str) -> None:
+async def test_the_command_shows_how_to_join(server_url: str) -> None:
     async with open_client(server_url, name="ann") as first:
         room = (await first.enter(Create(options=LISTED))).room
         code, told, _ = await fairest("lobby", "--server", server_url)
@@ -173,13 +173,13 @@ async def test_the_command_says_what_to_type_to_join(server_url: str) -> None:
         assert f"fairest join {room} --server {server_url}" in told
 
 
-async def test_the_command_without_a_server_says_so() -> None:
+async def test_the_command_says_that_no_server_answers() -> None:
     code, _, errors = await fairest("lobby", "--server", "ws://127.0.0.1:9")
     assert code == 1
     assert "no server answers at ws://127.0.0.1:9" in errors
 
 
-async def test_a_line_that_cannot_be_read_is_left_out(redis: Redis) -> None:
+async def test_a_row_that_cannot_be_read_is_left_out(redis: Redis) -> None:
     """A process of another version has written it."""
     await redis.hset(keys.lobby(0), "a-b-c", '{"room":"a-b-c","of":"another version"}')
     assert (await Lobby(redis).page(0)).total == 0

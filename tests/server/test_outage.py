@@ -50,7 +50,7 @@ async def redis_ms(redis: BatchingRedis) -> int:
     return await Log(redis).now_ms()
 
 
-async def hear_entry(client: WireClient, kind: type[entries.Paused] | type[entries.Detached]) -> entries.Entry:
+async def receive_entry(client: WireClient, kind: type[entries.Paused] | type[entries.Detached]) -> entries.Entry:
     """The first entry of this kind."""
     while True:
         message = await client.receive_a(View)
@@ -64,7 +64,7 @@ async def test_a_seat_whose_process_was_killed_is_away_until_its_player_comes_ba
     async with racing_players(first_url, second_url) as (first, second):
         await first.play("sa")
         await fleet.kill(first_url)
-        detached = await hear_entry(second, entries.Detached)
+        detached = await receive_entry(second, entries.Detached)
         assert isinstance(detached, entries.Detached)
         assert detached.seat == 0
         async with open_client(second_url, token=first.token) as again:
@@ -82,7 +82,7 @@ async def test_a_seat_whose_process_was_killed_stops_after_the_grace_period(flee
 
 
 @pytest.mark.long
-async def test_a_waiting_room_of_a_killed_process_is_not_waiting_for_ever(fleet: Fleet, redis: BatchingRedis) -> None:
+async def test_a_waiting_room_of_a_killed_process_does_not_wait_for_ever(fleet: Fleet, redis: BatchingRedis) -> None:
     """Nobody has this room open any more; the next process to start finds it all the same."""
     url = await fleet.start()
     async with open_client(url) as client:
@@ -102,16 +102,16 @@ async def test_a_process_that_has_lapsed_leaves_nothing_behind(fleet: Fleet, red
     async with racing_players(first_url, second_url):
         await fleet.kill(first_url)
 
-        async def is_buried() -> bool:
+        async def is_forgotten() -> bool:
             return await redis.zcard(keys.PROCESSES) == 1
 
-        await until(is_buried, "the dead process is forgotten")
+        await until(is_forgotten, "the dead process is forgotten")
         held = [key async for key in redis.scan_iter(match=keys.attached_rooms("*"))]
         assert len(held) == 1
 
 
 @pytest.mark.long
-async def test_all_servers_down_for_longer_than_the_grace_period_cost_nobody_a_race(
+async def test_an_outage_of_all_servers_that_is_longer_than_the_grace_period_costs_no_race(
     fleet: Fleet, redis: BatchingRedis
 ) -> None:
     url = await fleet.start()
@@ -133,7 +133,9 @@ async def test_all_servers_down_for_longer_than_the_grace_period_cost_nobody_a_r
         await asyncio.gather(first.play("sb"), second.play("sb"))
 
 
-async def test_a_redis_that_is_silent_sends_clients_away_and_is_forgiven(mortal_redis: RedisProcess) -> None:
+async def test_a_redis_that_is_silent_for_a_while_disconnects_clients_who_then_go_on(
+    mortal_redis: RedisProcess,
+) -> None:
     async with serving_fleet(mortal_redis.url) as fleet:
         url = await fleet.start()
         async with racing_players(url) as (first, second):
@@ -152,7 +154,7 @@ async def test_a_redis_that_is_silent_sends_clients_away_and_is_forgiven(mortal_
 
 
 @pytest.mark.long
-async def test_an_embedded_redis_that_is_killed_costs_nobody_a_race() -> None:
+async def test_an_embedded_redis_that_is_killed_costs_no_race() -> None:
     with tempfile.TemporaryDirectory(prefix="fairest-") as folder:
         async with running(Settings(port=0, data_dir=Path(folder))) as url:
             match = await start_match((url,), QUICK, pace_seconds=0.15, spectators=0)
@@ -185,7 +187,9 @@ async def test_a_log_that_lost_its_tail_is_not_resumed_in_the_middle(server_url:
             assert len(message.scene.seats[0].board.piles[1]) == 2
 
 
-async def test_nobody_joins_a_room_that_its_process_has_not_written_down(server_url: str, redis: BatchingRedis) -> None:
+async def test_a_room_is_registered_for_its_process_before_a_player_joins(
+    server_url: str, redis: BatchingRedis
+) -> None:
     """A process says where it speaks before it speaks: else a kill between the two would leave a seat for ever."""
     async with open_client(server_url) as first, open_client(server_url) as second:
         room = (await first.enter(Create(options=QUICK))).room
@@ -195,7 +199,7 @@ async def test_nobody_joins_a_room_that_its_process_has_not_written_down(server_
         assert await redis.sismember(held[0].decode(), room)
 
 
-async def test_a_room_stays_written_down_however_often_idle_rooms_are_released(
+async def test_a_room_stays_registered_while_idle_rooms_are_released(
     settings_for_tests: Settings, redis: BatchingRedis
 ) -> None:
     """Somebody comes into a room that is not open here, again and again, while the pulse releases idle rooms."""
@@ -218,7 +222,7 @@ async def test_a_room_stays_written_down_however_often_idle_rooms_are_released(
         is_done.set()
 
 
-async def test_a_reminder_that_comes_too_early_is_followed_by_another_one(
+async def test_a_timer_that_fires_too_early_is_set_again(
     settings_for_tests: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """This process's idea of Redis' clock is ahead of it, by the length of a race."""
@@ -241,13 +245,13 @@ async def test_a_reminder_that_comes_too_early_is_followed_by_another_one(
         host._timers._expire(room, deadline)
         assert room not in reminders
 
-        async def is_reminded_again() -> bool:
+        async def is_set_again() -> bool:
             return room in reminders and reminders[room][0] == deadline.at_ms
 
-        await until(is_reminded_again, "a timer is set for the deadline again")
+        await until(is_set_again, "a timer is set for the deadline again")
 
 
-async def test_a_process_that_was_taken_for_dead_writes_down_its_rooms_again(
+async def test_a_process_that_was_taken_for_dead_registers_its_rooms_again(
     server_url: str, redis: BatchingRedis
 ) -> None:
     async with open_client(server_url) as first:
@@ -264,7 +268,7 @@ async def test_a_process_that_was_taken_for_dead_writes_down_its_rooms_again(
 
 
 @pytest.mark.long
-async def test_players_of_a_process_that_was_frozen_and_goes_on_are_not_sent_away_again(
+async def test_players_of_a_process_that_was_frozen_for_a_while_are_not_disconnected_again_and_again(
     fleet: Fleet, redis: BatchingRedis
 ) -> None:
     await fleet.start()
@@ -273,10 +277,10 @@ async def test_players_of_a_process_that_was_frozen_and_goes_on_are_not_sent_awa
     await match.moved(3)
     fleet.processes[url].send_signal(signal.SIGSTOP)
 
-    async def is_missed() -> bool:
+    async def is_detached() -> bool:
         return any(isinstance(entry.event, Detached) for entry in await Log(redis).read(match.room))
 
-    await until(is_missed, "the frozen process is taken for dead")
+    await until(is_detached, "the frozen process is taken for dead")
     fleet.processes[url].send_signal(signal.SIGCONT)
     await match.moved(len(match.players[0].acknowledged) + 3)
     await match.end()
@@ -286,7 +290,7 @@ async def test_players_of_a_process_that_was_frozen_and_goes_on_are_not_sent_awa
 
 
 @pytest.mark.long
-async def test_a_deadline_that_passes_while_redis_stands_still_is_not_judged_before_the_pause_is_known() -> None:
+async def test_a_deadline_that_passes_while_redis_stands_still_does_not_expire_before_the_pause_is_logged() -> None:
     """Both have 5 s to get ready, and Redis stands still over the end of them."""
     with redis_process() as process:
         redis = connect(process.url)
@@ -311,10 +315,10 @@ async def test_a_deadline_that_passes_while_redis_stands_still_is_not_judged_bef
             await let_fault_last(3.4)
             process.thaw()
 
-            async def is_judged() -> bool:
+            async def is_freed() -> bool:
                 return any(isinstance(step.event, SeatFreed) for step in await read_steps(redis, room))
 
-            await until(is_judged, "the seat is freed")
+            await until(is_freed, "the seat is freed")
             steps = await read_steps(redis, room)
         await redis.aclose()
     kinds = [type(step.event) for step in steps]
@@ -322,7 +326,7 @@ async def test_a_deadline_that_passes_while_redis_stands_still_is_not_judged_bef
 
 
 @pytest.mark.long
-async def test_a_process_that_was_held_up_itself_sends_nobody_away(fleet: Fleet) -> None:
+async def test_a_process_that_was_held_up_itself_disconnects_no_client(fleet: Fleet) -> None:
     """It hears Redis late, and would bring all its clients back at once just when it has no time for them."""
     url = await fleet.start()
     async with racing_players(url) as (first, _):
@@ -335,18 +339,18 @@ async def test_a_process_that_was_held_up_itself_sends_nobody_away(fleet: Fleet)
 
 
 @pytest.mark.usefixtures("server_url")
-async def test_a_log_that_cannot_be_read_is_in_no_other_room_s_way(redis: BatchingRedis) -> None:
+async def test_a_log_that_cannot_be_read_holds_up_no_other_room(redis: BatchingRedis) -> None:
     """A process that spoke in it has died, and its deadline has passed."""
     await redis.xadd(keys.log("torn-log"), {"t": 1, "g": "t1", "e": "{}"}, id="1-0")
     await redis.zadd(keys.deadlines(keys.bucket("torn-log")), {"torn-log": 1})
     await redis.sadd(keys.attached_rooms("dead"), "torn-log")
     await redis.zadd(keys.PROCESSES, {"dead": 1})
 
-    async def is_buried() -> bool:
+    async def is_forgotten() -> bool:
         return await redis.zscore(keys.PROCESSES, "dead") is None
 
     async def is_put_off() -> bool:
         return await Log(redis).due_rooms(0) == []
 
-    await until(is_buried, "the dead process is forgotten")
+    await until(is_forgotten, "the dead process is forgotten")
     await until(is_put_off, "the unreadable room is put off")

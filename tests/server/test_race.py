@@ -48,7 +48,7 @@ async def play_greedily(client: WireClient, chance: random.Random) -> Scene:
             await client.play(choose_greedy(own.board, chance).text)
 
 
-async def see_the_end(spectator: WireClient) -> Scene:
+async def watch_to_the_end(spectator: WireClient) -> Scene:
     return await spectator.receive_until(lambda scene: scene.phase is Phase.FINISHED)
 
 
@@ -65,7 +65,7 @@ async def race_and_compare(urls: tuple[str, str], watch_url: str, redis_url: str
     async with racing_players(*urls, options=options) as (first, second), open_client(watch_url) as spectator:
         await spectator.enter(Watch(room=first.room))
         scenes = await asyncio.gather(
-            play_greedily(first, chance), play_greedily(second, chance), see_the_end(spectator)
+            play_greedily(first, chance), play_greedily(second, chance), watch_to_the_end(spectator)
         )
         await second.send(GetRecord())
         record = read_record((await second.receive_a(MatchRecord)).lines)
@@ -123,11 +123,15 @@ async def two_processes(redis_url: str) -> AsyncIterator[tuple[str, str]]:
             await end_process(server)
 
 
-async def test_the_same_with_the_players_on_two_processes(two_processes: tuple[str, str], redis_url: str) -> None:
+async def test_a_race_between_two_processes_gives_the_boards_that_everybody_saw(
+    two_processes: tuple[str, str], redis_url: str
+) -> None:
     await race_and_compare(two_processes, two_processes[1], redis_url)
 
 
-async def test_the_same_with_the_players_on_two_servers(two_urls: tuple[str, str], redis_url: str) -> None:
+async def test_a_race_between_two_servers_gives_the_boards_that_everybody_saw(
+    two_urls: tuple[str, str], redis_url: str
+) -> None:
     await race_and_compare(two_urls, two_urls[0], redis_url)
 
 
@@ -162,7 +166,7 @@ async def test_a_late_spectator_sees_the_boards_up_to_the_horizon(server_url: st
         assert [seat.moves for seat in snapshot.scene.seats] == [1, 1]
 
 
-async def test_who_comes_right_after_somebody_is_shown_what_the_other_has_seen_since(server_url: str) -> None:
+async def test_a_spectator_right_behind_another_is_shown_the_moves_made_in_between(server_url: str) -> None:
     """Within a moment the log is read once for both; what happened in between must not be missing."""
     async with (
         racing_players(server_url) as (first, second),
@@ -177,7 +181,7 @@ async def test_who_comes_right_after_somebody_is_shown_what_the_other_has_seen_s
         assert await early.receive_until(lambda seen: seen.seats[0].moves == 3 and seen.seats[1].moves == 3) == scene
 
 
-async def test_ahead_of_the_horizon_only_the_placed_cards_are_told(server_url: str) -> None:
+async def test_beyond_the_horizon_only_the_count_of_placed_cards_is_sent(server_url: str) -> None:
     async with racing_players(server_url) as (first, second):
         await first.play("sa")
         assert await second.receive_a(Placed) == Placed(placed=(4, 4))
@@ -225,7 +229,7 @@ async def test_the_next_round_of_a_match_comes_by_itself(server_url: str) -> Non
         assert [seat.wins for seat in first.scene.seats] == [0, 1]
 
 
-async def test_who_leaves_is_told_and_may_join_elsewhere(server_url: str) -> None:
+async def test_a_player_who_leaves_gets_an_answer_and_may_join_again(server_url: str) -> None:
     async with open_client(server_url) as client:
         room = (await client.enter(Create(options=QUICK))).room
         await client.send(Leave())
@@ -233,7 +237,7 @@ async def test_who_leaves_is_told_and_may_join_elsewhere(server_url: str) -> Non
         assert (await client.enter(Join(room=room))).seat == 0
 
 
-async def test_out_of_time_is_judged_without_anybody_asking(server_url: str) -> None:
+async def test_a_deadline_expires_without_a_request(server_url: str) -> None:
     options = RoomOptions(countdown_seconds=0, reveal_seconds=1)
     async with open_client(server_url) as first, open_client(server_url) as second:
         room = (await first.enter(Create(options=options))).room
@@ -267,27 +271,31 @@ async def test_keys_of_a_room_live_under_one_hash_tag(server_url: str, redis_url
     assert all(tag in key for key in found)
 
 
-async def test_what_both_players_say_while_the_server_is_busy_is_one_append(redis_url: str) -> None:
+async def test_two_moves_that_are_sent_while_the_server_is_busy_are_one_append(redis_url: str) -> None:
     async with serving_fleet(redis_url) as fleet:
         url = await fleet.start()
         async with racing_players(url) as (first, second):
-            await say_at_once(first, second, freeze=lambda: fleet.freeze(url), thaw=lambda: fleet.thaw(url))
+            await send_two_moves_to_a_frozen_server(
+                first, second, freeze=lambda: fleet.freeze(url), thaw=lambda: fleet.thaw(url)
+            )
             await first.receive_a(View)
             one, other = (await read_steps(redis_url, first.room))[-2:]
     assert one.tag == other.tag
 
 
-async def test_what_both_players_say_while_the_server_is_busy_is_one_frame_for_each(redis_url: str) -> None:
+async def test_two_moves_that_are_sent_while_the_server_is_busy_are_one_frame_for_each_player(redis_url: str) -> None:
     async with serving_fleet(redis_url) as fleet:
         url = await fleet.start()
         async with racing_players(url) as players:
-            await say_at_once(*players, freeze=lambda: fleet.freeze(url), thaw=lambda: fleet.thaw(url))
+            await send_two_moves_to_a_frozen_server(
+                *players, freeze=lambda: fleet.freeze(url), thaw=lambda: fleet.thaw(url)
+            )
             views = [await player.receive_a(View) for player in players]
     moved = [[entry.seat for entry in view.entries if isinstance(entry, Moved)] for view in views]
     assert [sorted(seats) for seats in moved] == [[0, 1], [0, 1]]
 
 
-async def say_at_once(
+async def send_two_moves_to_a_frozen_server(
     first: WireClient, second: WireClient, freeze: Callable[[], None], thaw: Callable[[], None]
 ) -> None:
     """Both send a move while the server sleeps, and it finds both when it wakes."""
@@ -298,7 +306,7 @@ async def say_at_once(
 
 
 @pytest.mark.parametrize("place", [0, 1])
-async def test_a_code_that_somebody_has_is_not_given_to_another_room(
+async def test_a_room_code_in_use_is_not_given_to_another_room(
     two_urls: tuple[str, str], place: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether that room is open in this process or in another one."""

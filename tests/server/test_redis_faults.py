@@ -39,7 +39,7 @@ async def three_servers(redis_url: str) -> AsyncIterator[tuple[str, str, str]]:
         yield one, two, three
 
 
-async def log_of(redis_url: str, room: str) -> list[LogEntry]:
+async def read_log(redis_url: str, room: str) -> list[LogEntry]:
     redis = connect(redis_url)
     entries = await Log(redis).read(room)
     await redis.aclose()
@@ -49,7 +49,7 @@ async def log_of(redis_url: str, room: str) -> list[LogEntry]:
 async def problems(redis_url: str, match: Match) -> list[str]:
     """Wait for the end of a match; what its history has to complain about."""
     await match.end()
-    return check_history(match.room, await log_of(redis_url, match.room), match.transcripts)
+    return check_history(match.room, await read_log(redis_url, match.room), match.transcripts)
 
 
 async def test_a_redis_killed_under_always_loses_nothing_acknowledged() -> None:
@@ -73,7 +73,7 @@ async def test_a_redis_frozen_for_three_seconds_loses_nothing_and_stops_the_cloc
             await let_fault_last(3.1)
             redis.thaw()
             assert await problems(redis.url, match) == []
-            assert any(isinstance(entry.event, Paused) for entry in await log_of(redis.url, match.room))
+            assert any(isinstance(entry.event, Paused) for entry in await read_log(redis.url, match.room))
 
 
 @asynccontextmanager
@@ -101,7 +101,7 @@ def told(each: Bot) -> str:
 
 
 @pytest.mark.long
-async def test_after_a_fail_over_with_a_lost_tail_everybody_goes_on_from_one_log_and_is_told() -> None:
+async def test_after_a_failover_with_a_lost_tail_all_clients_go_on_from_one_log_and_say_so() -> None:
     async with replicated() as (first, second, replication, service), three_servers(service.url) as urls:
         match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
         await match.moved(8)
@@ -115,12 +115,12 @@ async def test_after_a_fail_over_with_a_lost_tail_everybody_goes_on_from_one_log
         for transcript in final:
             begins = max(place for place, message in enumerate(transcript.received) if isinstance(message, Snapshot))
             transcript.received = transcript.received[begins:]
-        assert check_history(match.room, await log_of(second.url, match.room), final) == []
+        assert check_history(match.room, await read_log(second.url, match.room), final) == []
         for each in (*match.players, *match.spectators):
             assert "The server has lost its newest memory" in told(each)
 
 
-async def have_the_same(first: RedisProcess, second: RedisProcess) -> bool:
+async def are_in_step(first: RedisProcess, second: RedisProcess) -> bool:
     """Whether the replica has all that its master was told."""
     offsets = [
         re.search(rb"master_repl_offset:(\d+)", await asyncio.to_thread(each.info, "replication"))
@@ -135,7 +135,7 @@ async def test_a_redis_that_became_a_replica_is_left_for_the_one_that_took_its_p
         match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
         await match.moved(8)
         first.call("CLIENT", "PAUSE", 2000, "WRITE")
-        await until(lambda: have_the_same(first, second), "the replica has all that its master was sent")
+        await until(lambda: are_in_step(first, second), "the replica has all that its master was sent")
         second.call("REPLICAOF", "NO", "ONE")
         async with faulty_link(second.socket) as back:
             service.target = second.socket
@@ -195,7 +195,7 @@ async def test_a_redis_that_lost_everything_gets_the_key_back_and_serves_new_roo
                 assert after.key == before.key
 
 
-async def test_a_player_of_a_room_that_redis_lost_is_told_that_there_is_none() -> None:
+async def test_joining_a_room_that_redis_lost_is_refused() -> None:
     with redis_process() as redis:
         async with three_servers(redis.url) as urls, open_client(urls[0]) as first, open_client(urls[1]) as second:
             room = (await first.enter(Create(options=QUICK))).room
@@ -228,11 +228,11 @@ async def test_a_process_that_started_after_redis_lost_everything_decides_on_the
             async with running(Settings(port=0, redis_url=redis.url)) as new_url:
                 link.is_closed = False
 
-                async def do_agree() -> bool:
+                async def have_the_same_key() -> bool:
                     try:
                         async with open_client(old_url) as old, open_client(new_url) as new:
                             return old.key == new.key
                     except (OSError, WebSocketException):
                         return False
 
-                await until(do_agree, "both processes sign with the same key")
+                await until(have_the_same_key, "both processes sign with the same key")

@@ -46,12 +46,12 @@ async def test_resuming_gives_what_follows_the_position(server_url: str) -> None
         await second.play("sb")
         async with open_client(server_url, token=first.token) as again:
             await again.send(Resume(room=first.room, position=position, tag=tag))
-            view = await again_hears_view(again, first)
+            view = await receive_first_view(again, first)
             assert view.position == position + 1
             assert "moved" in [entry.type for entry in view.entries]
 
 
-async def again_hears_view(again: WireClient, before: WireClient) -> View:
+async def receive_first_view(again: WireClient, before: WireClient) -> View:
     """The first view of a resumed connection, folded into the scene that the dropped one had."""
     again.scene, again.position, again.seat = before.scene, before.position, before.seat
     message = await again.receive()
@@ -59,7 +59,7 @@ async def again_hears_view(again: WireClient, before: WireClient) -> View:
     return message
 
 
-async def test_resuming_at_nothing_gives_a_snapshot(server_url: str) -> None:
+async def test_resuming_from_position_zero_gives_a_snapshot(server_url: str) -> None:
     async with racing_players(server_url) as (first, _):
         await first.play("sa")
         await first.socket.close()
@@ -109,7 +109,7 @@ async def test_the_newer_connection_of_a_seat_wins(server_url: str) -> None:
         await newer.play("sa")
 
 
-async def test_the_opponent_is_told_of_a_drop_and_of_the_return(server_url: str) -> None:
+async def test_the_opponent_is_shown_a_drop_and_the_return(server_url: str) -> None:
     async with racing_players(server_url) as (first, second):
         await first.socket.close()
         scene = await second.receive_until(lambda seen: not seen.seats[0].is_connected)
@@ -119,7 +119,7 @@ async def test_the_opponent_is_told_of_a_drop_and_of_the_return(server_url: str)
             await second.receive_until(lambda seen: seen.seats[0].is_connected)
 
 
-async def test_who_stays_away_longer_than_the_grace_period_has_stopped(server_url: str) -> None:
+async def test_a_player_who_stays_away_longer_than_the_grace_period_has_stopped(server_url: str) -> None:
     options = RoomOptions(countdown_seconds=0, grace_seconds=1)
     async with racing_players(server_url, options=options) as (first, second):
         await first.socket.close()
@@ -178,7 +178,7 @@ async def client(url: str, home: Path, *arguments: str) -> AsyncIterator[Process
         await end_process(process)
 
 
-async def hear_from(process: Process) -> FromServer:
+async def receive_from(process: Process) -> FromServer:
     assert process.stdout is not None
     async with asyncio.timeout(20):
         return decode_from_server(await process.stdout.readline())
@@ -190,10 +190,10 @@ async def type_into(process: Process, line: str) -> None:
     await process.stdin.drain()
 
 
-async def moves_acknowledged(process: Process, seat: int, number: int) -> None:
+async def wait_for_acknowledgement(process: Process, seat: int, number: int) -> None:
     """Wait until the program has printed the acknowledgement of this move."""
     while True:
-        message = await hear_from(process)
+        message = await receive_from(process)
         if isinstance(message, View):
             for entry in message.entries:
                 if entry.type == "moved" and entry.seat == seat and entry.number == number:
@@ -207,22 +207,22 @@ async def test_a_client_killed_in_the_middle_of_a_race_comes_back_to_its_seat(se
             racing = asyncio.create_task(other.take_part_in_deal())
             for move in ("sa", "sb", "sc"):
                 await type_into(killed, move)
-            await moves_acknowledged(killed, seat=1, number=3)
+            await wait_for_acknowledgement(killed, seat=1, number=3)
             await racing
             killed.send_signal(signal.SIGKILL)
             await killed.wait()
         await other.receive_until(lambda seen: not seen.seats[1].is_connected)
         async with client(server_url, tmp_path, "join", room) as again:
-            while not isinstance(message := await hear_from(again), Snapshot):
+            while not isinstance(message := await receive_from(again), Snapshot):
                 continue
             assert message.seat == 1
             own = message.scene.seats[1]
             assert (own.moves, own.board and [len(pile) for pile in own.board.piles]) == (3, [1, 1, 1, 0])
             await type_into(again, "sd")
-            await moves_acknowledged(again, seat=1, number=4)
+            await wait_for_acknowledgement(again, seat=1, number=4)
 
 
-async def test_a_pipe_that_has_ended_stops_in_every_round(server_url: str, tmp_path: Path) -> None:
+async def test_a_client_whose_input_has_ended_stops_in_every_round(server_url: str, tmp_path: Path) -> None:
     options = RoomOptions(countdown_seconds=0, best_of=3)
     async with open_client(server_url) as other:
         room = (await other.enter(Create(options=options))).room
@@ -248,7 +248,7 @@ async def test_no_token_is_printed(server_url: str, tmp_path: Path) -> None:
 
 async def test_the_token_is_kept_for_its_owner_only(server_url: str, tmp_path: Path) -> None:
     async with client(server_url, tmp_path, "create") as process:
-        while not isinstance(await hear_from(process), Snapshot):
+        while not isinstance(await receive_from(process), Snapshot):
             continue
     kept = list((tmp_path / "data").rglob("*.json"))
     assert [path.stat().st_mode & 0o777 for path in kept] == [0o600]
@@ -279,11 +279,11 @@ async def test_a_spectator_is_never_shown_less_than_the_log_holds(server_url: st
     """It may have watched in another process, of which this one has not heard yet, and would see the room go back."""
     async with open_client(server_url) as first, open_client(server_url) as spectator:
         room = (await first.enter(Create(options=QUICK))).room
-        await do_elsewhere(redis, room, TakeSeat("somebody", "bob", "elsewhere-1"))
+        await append_elsewhere(redis, room, TakeSeat("somebody", "bob", "elsewhere-1"))
         assert (await spectator.enter(Watch(room=room))).scene.seats[1].name == "bob"
 
 
-async def do_elsewhere(redis: BatchingRedis, room: str, command: Command) -> None:
+async def append_elsewhere(redis: BatchingRedis, room: str, command: Command) -> None:
     """As a process does that believes to be alone: it wakes nobody."""
     steps = await read_steps(redis, room)
     events = decide(steps[-1].after, command, KEY.draw_round)
@@ -301,23 +301,23 @@ async def test_joining_again_is_coming_back(server_url: str) -> None:
             assert (await again.enter(Join(room=first.room))).seat == 0
 
 
-async def holds_no_link(redis_url: str, room: str) -> bool:
+async def has_no_connection(redis_url: str, room: str) -> bool:
     """Whether the log says that nobody is connected to the room."""
     state = await read_room(redis_url, room)
     return not any(seat and seat.connection_id for seat in state.seats)
 
 
-async def test_who_drops_right_behind_its_join_does_not_stay_attached(server_url: str, redis_url: str) -> None:
+async def test_a_client_that_drops_right_after_its_join_does_not_stay_attached(server_url: str, redis_url: str) -> None:
     async with open_client(server_url) as first:
         room = (await first.enter(Create(options=QUICK))).room
         for _ in range(10):
             async with open_client(server_url) as hasty:
                 await hasty.send(Join(room=room))
                 hasty.socket.transport.abort()
-    await until(lambda: holds_no_link(redis_url, room), "the log says that nobody is connected")
+    await until(lambda: has_no_connection(redis_url, room), "the log says that nobody is connected")
 
 
-async def test_leaving_right_behind_joining_gives_the_seat_back(server_url: str) -> None:
+async def test_leaving_right_after_joining_gives_the_seat_back(server_url: str) -> None:
     async with open_client(server_url) as first, open_client(server_url) as hasty:
         room = (await first.enter(Create(options=QUICK))).room
         await hasty.send(Join(room=room))
@@ -328,7 +328,7 @@ async def test_leaving_right_behind_joining_gives_the_seat_back(server_url: str)
         await asyncio.gather(first.take_part_in_deal(), hasty.take_part_in_deal())
 
 
-async def test_leaving_after_one_s_own_race_has_ended_is_answered(server_url: str) -> None:
+async def test_a_player_who_leaves_after_the_end_of_its_own_race_gets_an_answer(server_url: str) -> None:
     async with racing_players(server_url) as (first, second):
         await first.play("stop")
         await first.send(Leave())
@@ -337,7 +337,7 @@ async def test_leaving_after_one_s_own_race_has_ended_is_answered(server_url: st
         assert (await first.enter(Join(room=second.room))).seat == 0
 
 
-async def test_a_log_that_lost_its_tail_sends_its_followers_to_what_is_left(server_url: str, redis_url: str) -> None:
+async def test_a_log_that_lost_its_tail_sends_its_subscribers_back_to_the_rest(server_url: str, redis_url: str) -> None:
     async with racing_players(server_url) as (first, second):
         await first.play("sa")
         redis = connect(redis_url)
@@ -364,6 +364,6 @@ async def test_a_refusal_and_a_move_are_answered_in_the_order_in_which_they_were
     assert kinds[-2:] == ["refused", "view"]
 
 
-async def test_who_speaks_another_language_only_is_not_connected(server_url: str) -> None:
+async def test_a_client_that_offers_only_another_subprotocol_is_not_connected(server_url: str) -> None:
     with pytest.raises(InvalidStatus):
         await connect_socket(server_url, subprotocols=[Subprotocol("chess.v1")], proxy=None)

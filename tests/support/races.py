@@ -35,7 +35,7 @@ KEY = SigningKey(bytes(32))
 Choose = Callable[[Board, random.Random], Move]
 
 
-def a_listed_room(number: int = 0, **changes: Any) -> ListedRoom:
+def make_listed_room(number: int = 0, **changes: Any) -> ListedRoom:
     """What the lobby says of a room, which is older the smaller its number."""
     letters = chr(ord("a") + number // 26) + chr(ord("a") + number % 26)
     fields: dict[str, Any] = {

@@ -269,7 +269,7 @@ async def lies_about_the_result(script: Script) -> None:
     ],
     ids=lambda value: value.__name__ if callable(value) else "",
 )
-async def test_a_client_stops_at_what_no_honest_server_says(script: Scripted, sentence: str) -> None:
+async def test_a_client_stops_at_a_message_that_no_honest_server_sends(script: Scripted, sentence: str) -> None:
     with pytest.raises((Cheated, Rejected), match=sentence):
         await meet(script)
 

@@ -22,7 +22,7 @@ from tests.support.wire_client import QUICK, open_client, racing_players
 PLAYERS = 300
 
 
-async def test_whoever_comes_while_the_server_is_held_up_waits_at_the_door_and_need_not_knock_again(
+async def test_connections_to_a_server_that_is_held_up_wait_in_its_queue_and_need_no_second_attempt(
     fleet: Fleet,
 ) -> None:
     """A connection that the system turns away tries again after 1, 3, 7 s; here it would try in vain."""
@@ -38,7 +38,7 @@ async def test_whoever_comes_while_the_server_is_held_up_waits_at_the_door_and_n
     assert len(arrived) == PLAYERS
 
 
-async def test_a_beat_does_not_wait_until_rooms_are_released(
+async def test_a_heartbeat_does_not_wait_until_rooms_are_released(
     settings_for_tests: Settings, redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While thousands come back, whatever writes down who holds which room has a queue before it."""
@@ -67,7 +67,7 @@ async def test_a_beat_does_not_wait_until_rooms_are_released(
         may_end.set()
 
 
-async def test_a_crowd_that_comes_at_the_same_moment_is_one_reading_of_the_log(
+async def test_spectators_who_come_at_the_same_moment_share_one_reading_of_the_log(
     server_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Or a match that a thousand watch would be read a thousand times."""

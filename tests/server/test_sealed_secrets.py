@@ -25,7 +25,7 @@ from tests.support.wire_client import QUICK, WireClient, open_client, open_raw_c
 
 
 @dataclass
-class Serving:
+class LoggedServer:
     """A server process: its URL, and all that it writes to its log once it has ended."""
 
     url: str
@@ -37,18 +37,18 @@ class Serving:
 
 
 @pytest.fixture
-async def serving(redis_url: str) -> AsyncIterator[Serving]:
+async def serving(redis_url: str) -> AsyncIterator[LoggedServer]:
     command = [*SERVER_COMMAND, "--port", "0", "--redis-url", redis_url]
     process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=PIPE)
     assert process.stdout is not None
     async with asyncio.timeout(20):
         url = (await process.stdout.readline()).decode().strip()
-    yield Serving(url, process)
+    yield LoggedServer(url, process)
     if process.returncode is None:
         await end_process(process)
 
 
-def sealed_words(state: RoomState, upto: int) -> Iterator[str]:
+def sealed_values(state: RoomState, upto: int) -> Iterator[str]:
     """Everything that nobody may see who has turned the cards up to this position: in hexadecimal."""
     opened = opened_round(state)
     assert opened.sealed is not None
@@ -68,19 +68,19 @@ def race_of(state: RoomState) -> Round:
     return state.race
 
 
-async def say_what_is_wrong(client: WireClient) -> None:
+async def send_requests_that_are_refused(client: WireClient) -> None:
     """Every kind of request that is refused in a race."""
     for message in (Play(number=1, move=MOVES["ab"]), Play(number=99, move=MOVES["sa"]), GetRecord()):
         assert isinstance(await client.expect_refusal(message), Refused)
 
 
-async def test_frames_and_refusals_hold_nothing_sealed(serving: Serving, redis_url: str) -> None:
+async def test_frames_and_refusals_hold_nothing_sealed(serving: LoggedServer, redis_url: str) -> None:
     async with racing_players(serving.url) as (first, second):
         for _ in range(12):
             await first.play("sa")
         await second.play("sb")
-        await say_what_is_wrong(first)
-        await say_what_is_wrong(second)
+        await send_requests_that_are_refused(first)
+        await send_requests_that_are_refused(second)
         async with open_client(serving.url, token=second.token) as again:
             await again.send(Resume(room=first.room, position=0))
             await again.receive_until(lambda scene: scene.phase is Phase.RACING)
@@ -88,11 +88,11 @@ async def test_frames_and_refusals_hold_nothing_sealed(serving: Serving, redis_u
         for client, upto in ((first, 12), (second, 1), (again, 1)):
             told = "".join(frame for frame in client.frames if '"welcome"' not in frame)
             assert race_of(state).racers[client.seat or 0].turn.position == upto
-            assert not [word for word in sealed_words(state, upto) if word in told]
+            assert not [word for word in sealed_values(state, upto) if word in told]
             assert not [each.token for each in (first, second) if each.token in told]
 
 
-async def test_a_breach_is_answered_without_the_token_that_it_held(serving: Serving) -> None:
+async def test_a_breach_is_answered_without_the_token_that_it_held(serving: LoggedServer) -> None:
     token = "T" * 43
     async with open_raw_client(serving.url) as client:
         await client.send(Hello(token=token))
@@ -105,16 +105,18 @@ async def test_a_breach_is_answered_without_the_token_that_it_held(serving: Serv
     assert token not in await serving.log()
 
 
-async def test_the_log_of_a_server_holds_nothing_sealed_not_even_afterwards(serving: Serving, redis_url: str) -> None:
+async def test_the_log_of_a_server_holds_nothing_sealed_not_even_afterwards(
+    serving: LoggedServer, redis_url: str
+) -> None:
     async with racing_players(serving.url) as (first, second):
         await first.play("sa")
-        await say_what_is_wrong(second)
+        await send_requests_that_are_refused(second)
         await first.play("resign")
         state = await read_room(redis_url, first.room)
         tokens = [first.token, second.token]
     log = await serving.log()
     assert "stopping" in log
-    assert not [word for word in (*sealed_words(state, -1), *tokens) if word in log]
+    assert not [word for word in (*sealed_values(state, -1), *tokens) if word in log]
 
 
 def test_the_traceback_of_a_fault_shows_no_values(capfd: pytest.CaptureFixture[str]) -> None:
@@ -137,7 +139,7 @@ def test_the_traceback_of_a_fault_shows_no_values(capfd: pytest.CaptureFixture[s
 
 
 async def test_json_shows_the_secret_with_the_result_and_no_token_ever(
-    serving: Serving, redis_url: str, tmp_path: Path
+    serving: LoggedServer, redis_url: str, tmp_path: Path
 ) -> None:
     """The client that joins plays through a pipe and ends its race; its lines before the result hold nothing sealed."""
     environment = {**os.environ, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
@@ -155,7 +157,7 @@ async def test_json_shows_the_secret_with_the_result_and_no_token_ever(
     lines = told.decode().splitlines()
     end = next(place for place, line in enumerate(lines) if '"round_finished"' in line)
     before = "".join(line for line in lines[:end])
-    assert not [word for word in sealed_words(state, 2) if word in before]
+    assert not [word for word in sealed_values(state, 2) if word in before]
     assert opened_round(state).secret.hex() in lines[end]
     stored = next((tmp_path / "fairest" / "players").rglob("*.json")).read_text()
     assert json.loads(stored)["token"] not in told.decode() + notes.decode()

@@ -249,7 +249,7 @@ async def test_an_opening_withheld_is_missed_when_the_next_round_opens(cheating:
             await race(url, options=QUICK.model_copy(update={"best_of": 3}))
 
 
-async def test_a_round_called_off_without_its_opening_is_missed_too(cheating: CheatingServer) -> None:
+async def test_an_opening_withheld_from_a_round_that_is_called_off_is_missed_too(cheating: CheatingServer) -> None:
     async with cheating(WithholdsTheOpening) as url, open_client(url) as guest, open_client(url) as next_guest:
         client = Client(url, Identity(), Create(options=QUICK), gives_up_after=1)
         hosting = asyncio.create_task(play_match(client, choose_greedy, random.Random(1), 0))
@@ -263,7 +263,7 @@ async def test_a_round_called_off_without_its_opening_is_missed_too(cheating: Ch
                 await hosting
 
 
-async def test_the_receipt_holds_what_the_cheat_said_last(cheating: CheatingServer, tmp_path: Path) -> None:
+async def test_the_receipt_holds_the_last_message_of_the_cheat(cheating: CheatingServer, tmp_path: Path) -> None:
     async with cheating(SwapsTwoCards) as url:
         with pytest.raises(Alarm):
             await race(url, receipts=tmp_path)
