@@ -39,6 +39,17 @@ async def test_a_player_may_change_its_name_and_frees_the_old_one(players: Playe
     assert (await players.enroll("ann"))[0].name == "ann"
 
 
+async def test_a_new_name_is_told(players: Players) -> None:
+    _, token = await players.enroll("ann")
+    assert (await players.recognise(token, "bob")).name == "bob"
+
+
+async def test_a_new_name_is_stored(players: Players) -> None:
+    _, token = await players.enroll("ann")
+    await players.recognise(token, "bob")
+    assert (await players.recognise(token, None)).name == "bob"
+
+
 async def test_a_player_without_a_name_is_given_one(players: Players) -> None:
     assert (await players.enroll(None))[0].name.startswith("guest-")
 

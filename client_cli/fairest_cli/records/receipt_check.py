@@ -108,16 +108,15 @@ class _Comparison:
                     )
                 self._compare_own(round_id, "entropy hash", entropy_hash, where)
             case Reveal(round=round_id, entropy=entropy):
-                if seal.entropy_commitment is not None and round_id == seal.entropy_commitment.round_id:
-                    other_hash = seal.entropy_hashes[1 - seal.entropy_commitment.seat]
-                    self._model = self._model.with_entropy_commitment(
-                        replace(seal.entropy_commitment, other_hash=other_hash)
-                    )
+                known = seal.entropy_commitment
+                if known is not None and round_id == known.round_id:
+                    other_hash = seal.entropy_hashes[1 - known.seat]
+                    self._model = self._model.with_entropy_commitment(replace(known, other_hash=other_hash))
                 self._compare_own(round_id, "entropy", entropy, where)
             case Play():
                 self._model = self._model.with_sent(message)
             case _:
-                raise BadReceipt(f"{where} holds what a receipt does not keep")
+                raise BadReceipt(f"{where} holds a message that a receipt does not keep")
 
     def _compare_own(self, round_id: bytes, what: str, value: bytes, where: str) -> None:
         """Compare bytes of ours with the record, which may lack them if they came too late, but may not differ."""

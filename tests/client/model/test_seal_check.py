@@ -144,6 +144,31 @@ def test_our_own_entropy_cannot_be_replaced(shown: list[Entry]) -> None:
         seal.after(ready, OPTIONS)
 
 
+def after_we_revealed(shown: list[Entry], other_hash: bytes) -> SealCheck:
+    """A client in seat 0 that comes back after it has revealed its entropy, when the other player had this hash."""
+    place = place_of(shown, entries.PlayerReady)
+    opened, ours = shown[place_of(shown, entries.RoundOpened)], hash_of(shown, 0)
+    assert isinstance(opened, entries.RoundOpened)
+    commitment = EntropyCommitment(opened.round, opened.commitment, 0, bytes(32), ours, other_hash)
+    return watch(shown[:place], replace(START, seat=0)).with_entropy_commitment(commitment)
+
+
+def hash_of(shown: list[Entry], seat: int) -> bytes:
+    return next(entry for entry in shown if isinstance(entry, entries.PlayerReady) and entry.seat == seat).entropy_hash
+
+
+def test_the_other_player_cannot_be_committed_anew_after_we_revealed_our_entropy(shown: list[Entry]) -> None:
+    check = after_we_revealed(shown, other_hash=bytes(32))
+    with pytest.raises(Cheated, match="The other player was committed anew after we had revealed our entropy"):
+        check.after(entries.PlayerReady(seat=1, entropy_hash=hash_of(shown, 1)), OPTIONS)
+
+
+def test_the_hash_that_we_saw_before_we_revealed_is_accepted_again(shown: list[Entry]) -> None:
+    check = after_we_revealed(shown, other_hash=hash_of(shown, 1))
+    again = check.after(entries.PlayerReady(seat=1, entropy_hash=hash_of(shown, 1)), OPTIONS)
+    assert again.entropy_hashes[1] == hash_of(shown, 1)
+
+
 @pytest.mark.parametrize("entry", [entries.RoomClosed(), None])
 def test_a_commitment_has_to_be_opened_before_anything_else_begins(shown: list[Entry], entry: Entry | None) -> None:
     finished = place_of(shown, entries.RoundFinished)

@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from fairest_cli.commands.online import app
+from fairest_cli.model.seal_check import SealCheck
 from fairest_cli.records.receipt_check import BadReceipt, compare_receipt
 from fairest_cli.records.record_check import WrongRecord, verify_record
+from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.record import Record, RecordedMove
 from fairest_protocol.calculation.record_parser import read_record
 from fairest_protocol.calculation.rules import VARIANTS
@@ -19,10 +23,10 @@ from fairest_protocol.messages.from_client import Play, Ready, Reveal
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import replace
 from fairest_server.live.signing import SigningKey
-from fairest_server.room.events import Played, RoundOpened
+from fairest_server.room.events import Played, Revealed, RoundOpened
 from fairest_server.room.match_record import record_last_match
 from fairest_server.room.projection import StepHistory, project
-from fairest_server.room.view import ORIGIN, make_catchup, views_of
+from fairest_server.room.view import ORIGIN, make_catchup, view, views_of
 from tests.client.commands.test_online import run
 from tests.support.races import KEY, Table, raced
 
@@ -59,6 +63,32 @@ def test_the_record_of_every_variant_is_proved(name: str) -> None:
     told = verify(text_of(signed(raced(5, RoomOptions(rules=name)))), KEY.public)
     envelopes = VARIANTS[name].rules.stock * (1 + VARIANTS[name].rules.redeals * (name != "betsy-ross"))
     assert f"Round 1: secret and entropies make the deal; {envelopes} of {envelopes} envelopes hold its cards." in told
+
+
+@pytest.mark.parametrize("name", sorted(VARIANTS))
+def test_the_check_words_are_those_that_the_players_saw(name: str) -> None:
+    table = raced(5, RoomOptions(rules=name))
+    check = SealCheck(key=KEY.public)
+    for entry in view(table.steps, 0):
+        check = check.after(entry, table.state.options)
+    assert f"Round 1: the check words were {' '.join(check.check_words)}." in verify(text_of(signed(table)))
+
+
+@pytest.mark.parametrize("name", sorted(VARIANTS))
+def test_the_deck_can_be_looked_at_with_the_command_that_is_printed(name: str) -> None:
+    record = signed(raced(5, RoomOptions(rules=name)))
+    (sentence,) = [line for line in verify(text_of(record)) if "to see the deck" in line]
+    program, command, *arguments = sentence.split(": ")[-1].split()
+    assert (program, command) == ("fairest", "deal")
+    deal = make_deal(record.rules, record.rounds[0].seed)
+    assert deal.orders[0][-1] in CliRunner().invoke(app, [command, *arguments]).output.split()
+
+
+def test_the_result_names_the_winner_and_its_count_by_seat(record: Record) -> None:
+    outcome = record.rounds[0].outcome
+    assert outcome is not None and outcome.winner is not None
+    counts = " to ".join(str(score.placed) for score in outcome.scores)
+    assert verify(text_of(record))[-1].endswith(f"lead to the result: {record.names[outcome.winner]} wins, {counts}.")
 
 
 def change_bytes(text: str, chance: random.Random) -> str:
@@ -193,13 +223,19 @@ def test_rounds_that_were_called_off_are_listed_and_opened() -> None:
     assert "Round 1: called off before its cards were dealt." in verify(text_of(signed(table)))
 
 
+HEADER = json.dumps({"type": "receipt", "server": "ws://here", "key": KEY.public.hex()})
+
+
 def receipt_of(table: Table, seat: int) -> list[str]:
-    """What the client in this seat wrote down of the whole match."""
-    lines = [json.dumps({"type": "receipt", "server": "ws://here", "key": KEY.public.hex()})]
+    """The receipt of the client in this seat, from the first round to the end of the match."""
+    lines = [HEADER]
 
     def note(kind: str, data: bytes) -> None:
         lines.append(f'{{"at_ms":0,"{kind}":{data.decode()}}}')
 
+    sealed = signed(table).rounds[0]
+    entropy_hash, entropy = sealed.entropy_hashes[seat], sealed.entropies[seat]
+    assert entropy_hash and entropy
     start = next(place for place, step in enumerate(table.steps) if isinstance(step.event, RoundOpened))
     note("heard", make_catchup("a-b", StepHistory(table.steps[: start + 1]), seat, ORIGIN, 0).text)
     watcher = views_of(table.steps[0].after)[seat]
@@ -207,17 +243,44 @@ def receipt_of(table: Table, seat: int) -> list[str]:
         if isinstance(step.event, Played) and step.event.seat == seat and step.after.race is not None:
             number = step.after.race.racers[seat].moves
             note("said", encode(Play(number=number, move=step.event.move)))
+        if isinstance(step.event, Revealed) and step.event.seat == seat:
+            note("said", encode(Reveal(round=sealed.round_id, entropy=entropy)))
         shown = watcher.reveal(project(step))
         if place > start and shown:
             note("heard", encode_view(watcher.cursor.position - len(shown) + 1, shown, step.tag))
-        opened = step.after.round
-        if isinstance(step.event, RoundOpened) and opened is not None:
-            sealed = signed(table).rounds[0]
-            entropy_hash, entropy = sealed.entropy_hashes[seat], sealed.entropies[seat]
-            assert entropy_hash and entropy
-            note("said", encode(Ready(round=opened.round_id, entropy_hash=entropy_hash)))
-            note("said", encode(Reveal(round=opened.round_id, entropy=entropy)))
+        if isinstance(step.event, RoundOpened):
+            note("said", encode(Ready(round=sealed.round_id, entropy_hash=entropy_hash)))
     return lines
+
+
+def restarted_after_reveal(table: Table, seat: int) -> tuple[list[str], dict[str, Any], list[str]]:
+    """A receipt of a client that was killed right after it had sent its entropy, and was started again.
+
+    Returns the lines before the snapshot that it is shown then, the snapshot, and the lines after it.
+    """
+    lines = receipt_of(table, seat)
+    place = next(place for place, line in enumerate(lines) if '"said":{"type":"reveal"' in line)
+    is_own = [isinstance(step.event, Revealed) and step.event.seat == seat for step in table.steps]
+    history = StepHistory(table.steps[: is_own.index(True)])
+    snapshot = json.loads(make_catchup("a-b", history, seat, ORIGIN, 0).text)
+    return [*lines[: place + 1], HEADER], snapshot, lines[place + 1 :]
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_receipt_of_a_client_that_was_restarted_proves_the_record(table: Table, record: Record, seat: int) -> None:
+    before, snapshot, after = restarted_after_reveal(table, seat)
+    told = list(compare_receipt(record, [*before, json.dumps({"at_ms": 0, "heard": snapshot}), *after]))
+    assert told[0].startswith("Receipt: 1 of 1 rounds were shown to you")
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_receipt_shows_a_player_who_was_committed_anew_after_our_entropy(
+    table: Table, record: Record, seat: int
+) -> None:
+    before, snapshot, after = restarted_after_reveal(table, seat)
+    snapshot["scene"]["seats"][1 - seat]["entropy_hash"] = bytes(32).hex()
+    with pytest.raises(WrongRecord, match="committed anew after we had revealed our entropy"):
+        list(compare_receipt(record, [*before, json.dumps({"at_ms": 0, "heard": snapshot}), *after]))
 
 
 @pytest.mark.parametrize("seat", [0, 1])
