@@ -1,1 +1,1 @@
-"""Figures, each with its goal, printed for people and kept as JSON lines. `make bench`, or `make bench ONLY=name`."""
+"""Measured figures, each with its goal: `make bench` measures all of them, `make bench ONLY=name` one group."""

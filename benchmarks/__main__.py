@@ -1,4 +1,4 @@
-"""Run benchmarks by name, or all of them: a table on the terminal, JSON lines in benchmarks/results/latest.jsonl."""
+"""Run benchmarks by name, or all of them: print a table, write JSON lines to benchmarks/results/latest.jsonl."""
 
 import json
 import sys
@@ -50,17 +50,17 @@ BENCHMARKS = {
 def main(names: list[str]) -> None:
     unknown = [name for name in names if name not in BENCHMARKS]
     if unknown:
-        raise SystemExit(f"no benchmark is called {unknown[0]}; there are: {', '.join(BENCHMARKS)}")
+        raise SystemExit(f"there is no benchmark {unknown[0]}; choose from: {', '.join(BENCHMARKS)}")
     results = Path(__file__).parent / "results" / "latest.jsonl"
     results.parent.mkdir(exist_ok=True)
-    # Figures are there as soon as their group is: what fails after half an hour does not take them along.
+    # The figures of a group are written as soon as it is done, so that a later failure does not lose them.
     with results.open("w") as lines:
         for name in names or BENCHMARKS:
             print(f"{name} ...", file=sys.stderr)
             for figure in BENCHMARKS[name]():
                 verdict = "holds" if figure.holds else "FALLS SHORT"
-                told = f"{figure.figure:<44} {figure.value:>10.3f} {figure.unit:<8} goal {figure.goal:<16} {verdict}"
-                print(told, flush=True)
+                row = f"{figure.figure:<44} {figure.value:>10.3f} {figure.unit:<8} goal {figure.goal:<16} {verdict}"
+                print(row, flush=True)
                 print(json.dumps(figure.__dict__), file=lines, flush=True)
 
 

@@ -1,10 +1,10 @@
-"""The controls: what a bare server on `websockets` costs, with the loop and the settings of ours.
+"""The controls: bare servers on `websockets`, with the event loop and the settings of our server.
 
 `echo` sends every message back. `relay` sends it back, and a notice of it to another client: the frames of a race in
-which both players see every move, without rules, log or anything else. `handwritten` is such a race as one writes it in
-an afternoon: the rules are checked, cards are turned, both players are told, and all of it is in memory only. `stored`
-is a relay by our own ways past the library's queues, which adds each message to a stream of Redis before it sends
-anything: the least that a server costs which keeps a move before it answers, without a look at what the move is.
+which both players see every move, without rules and log. `handwritten` is such a race as one writes it in
+an afternoon: it checks the rules, turns cards and answers both players, all of it in memory only. `stored` is a relay
+that goes past the library's queues as our server does, and adds each message to a stream of Redis before it sends
+anything: the lowest cost of a server that stores a move before it answers, whatever the move is.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ class _Solitaire:
         self.moves = 0
 
     def play(self, number: int, move: str) -> dict[str, Any]:
-        """Make a move; what it was, or why it may not be made."""
+        """Make a move and return it as a message, or a refusal."""
         if number != self.moves + 1:
             return {"type": "refused", "number": number, "code": "wrong_number"}
         source, target = move[0], move[1]
@@ -57,7 +57,7 @@ class _Solitaire:
 
 
 class _Stream(asyncio.Protocol):
-    """One connection to Redis that adds to a stream; whoever added is called when Redis has it."""
+    """One connection to Redis that adds entries to a stream, and calls back when Redis has each of them."""
 
     transport: asyncio.Transport
 
@@ -69,7 +69,7 @@ class _Stream(asyncio.Protocol):
         self.transport = cast("asyncio.Transport", transport)
 
     def add(self, entry: bytes, then: Callable[[], None]) -> None:
-        """Add an entry. What is added in the same turn of the event loop is one write."""
+        """Add an entry and call `then` when Redis has it. Entries of one iteration of the event loop are one write."""
         if not self._unsent:
             asyncio.get_running_loop().call_soon(self._send)
         self._unsent.append(pack(("XADD", "log", "*", "e", entry)))
@@ -81,7 +81,7 @@ class _Stream(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         assert not data.startswith(b"-"), data
-        # A reply is an id behind its length, two lines; it may come in two parts, of which the second one has the end.
+        # A reply is a length and an id, each on a line; the id has one hyphen, also if the reply comes in two parts.
         for _ in range(data.count(b"-")):
             self._waiting.popleft()()
 
@@ -114,28 +114,28 @@ async def _serve(kind: str, redis_path: str = "") -> None:
         random.Random(1).shuffle(stock)
         game = _Solitaire(stock)
         async for message in socket:
-            said = json.loads(message)
-            answer = game.play(said["number"], said["move"])
-            await socket.send(json.dumps(answer))
-            if answer["type"] == "moved" and socket in partners:
-                # As with the relay: the load tells notices from answers by their first letter.
-                await partners[socket].send("!" + json.dumps({**answer, "seat": "other"}))
+            play = json.loads(message)
+            reply = game.play(play["number"], play["move"])
+            await socket.send(json.dumps(reply))
+            if reply["type"] == "moved" and socket in partners:
+                # As with the relay, the load distinguishes notices from answers by their first character.
+                await partners[socket].send("!" + json.dumps({**reply, "seat": "other"}))
 
     async def stored(socket: ServerConnection) -> None:
         pair(socket)
-        wire = cast("FastWebSocket", socket)
+        websocket = cast("FastWebSocket", socket)
 
         def take(message: bytes) -> bool:
-            stream.add(message, lambda: tell(wire, message))
+            stream.add(message, lambda: answer(websocket, message))
             return True
 
         while True:
-            wire.fast_path = take
-            take(await wire.recv(decode=False))
+            websocket.fast_path = take
+            take(await websocket.recv(decode=False))
 
-    def tell(wire: FastWebSocket, message: bytes) -> None:
-        wire.write_text(message)
-        partner = partners.get(wire)
+    def answer(websocket: FastWebSocket, message: bytes) -> None:
+        websocket.write_text(message)
+        partner = partners.get(websocket)
         if isinstance(partner, FastWebSocket):
             partner.write_text(b"!" + message)
 

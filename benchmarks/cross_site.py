@@ -1,7 +1,7 @@
-"""A page of another site in a real browser: can it open a socket to a server? Only if the operator named its origin.
+"""A page of another site in a real browser can open a socket to a server only if the operator named its origin.
 
 Needs Chromium (on Debian: apt install chromium). Both sites are one page on one port of this machine, under two names
-that the browser is told to find here; the page says hello as any client does, and reports what came of it.
+that the browser is told to find here. The page sends hello as any client does, and reports the answer.
 """
 
 import asyncio
@@ -34,10 +34,10 @@ PAGE = """\
 
 
 def measure_cross_site() -> list[Figure]:
-    """Which of the two pages is welcomed; and whether the other one was turned away at the door for its origin."""
+    """Which of the two pages is welcomed, and whether the other one was refused for its origin."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
-        print("  there is no chromium here: nothing shown", file=sys.stderr)
+        print("  cross_site needs Chromium, which is not installed: skipped", file=sys.stderr)
         return []
     foreign, named, turned_away = asyncio.run(_measure(chromium))
     print(f"  the page of {FOREIGN}: {foreign}; the page of {NAMED}, which --origins names: {named}", file=sys.stderr)
@@ -73,7 +73,7 @@ async def _measure(chromium: str) -> tuple[str, str, float]:
 
 
 async def _visit(chromium: str, address: str, reports: asyncio.Queue[str]) -> str:
-    """Open the page in a browser of its own; returns the first thing that it reports."""
+    """Open the page in a browser of its own; return the first type that it reports."""
     with tempfile.TemporaryDirectory(prefix="fairest-chromium-", ignore_cleanup_errors=True) as profile:
         options = [
             "--headless=new",
@@ -83,7 +83,7 @@ async def _visit(chromium: str, address: str, reports: asyncio.Queue[str]) -> st
             f"--user-data-dir={profile}",
         ]
         options += [f"--host-resolver-rules=MAP {FOREIGN} 127.0.0.1, MAP {NAMED} 127.0.0.1"]
-        # Its sandbox does not run as root, as which containers do.
+        # Chromium's sandbox does not run as root, the user of most containers.
         options += ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = await asyncio.create_subprocess_exec(chromium, *options, address, stdout=DEVNULL, stderr=DEVNULL)
         try:
@@ -99,7 +99,7 @@ async def _serve_nobody(websocket: ServerConnection) -> None:
 
 
 def _count_turned_away(admin_port: int) -> float:
-    """How many requests the server's own count says that it turned away for their origin."""
+    """The number of requests that the server refused for their origin, by its own metric."""
     with urlopen(f"http://127.0.0.1:{admin_port}/metrics", timeout=5) as answer:
         text = answer.read().decode()
     lines = [line for line in text.splitlines() if line.startswith('fairest_turned_away_total{reason="origin"}')]

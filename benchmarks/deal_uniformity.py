@@ -1,7 +1,7 @@
-"""Is the shuffler fair? Chi-square of the rank at each position of the stock over 200,000 deals, and independence.
+"""The fairness of the shuffle: chi-square of the rank at each position over 200,000 deals, and independence.
 
 A deal depends on the server's secret and on each player's entropy. Each of them is varied alone, with the two others
-held fixed, as somebody would who tries to choose a deck by choosing bytes: the stock must be uniform each time, and the
+held fixed, as a cheat would who tries to choose a deck by choosing bytes. The stock must be uniform each time, and the
 stock after one flipped bit must not resemble the one before.
 """
 
@@ -58,7 +58,7 @@ def _judge(name: str, varied: int | None, deals: int) -> Figure:
 
 
 def _count(varied: int | None, chunk: int) -> Counter[tuple[int, int]]:
-    """How often each rank stood at each position."""
+    """Count how often each rank stood at each position."""
     found: Counter[tuple[int, int]] = Counter()
     for parts in _draws(varied, chunk):
         found.update((position, rank(card)) for position, card in enumerate(_stock(parts)))

@@ -1,4 +1,4 @@
-"""Does the engine play the games that others have measured? Careless policies over many games of every variant."""
+"""Win rates of careless policies over many games of every variant, beside the rates that others have published."""
 
 import random
 import sys
@@ -17,7 +17,7 @@ PROCESSES = 2
 
 @dataclass(frozen=True)
 class Sample:
-    """So many games of these rules, and the win rate that is known for them, in percent."""
+    """A number of games by these rules, and their published win rate in percent."""
 
     rules: Rules
     games: int
@@ -48,7 +48,8 @@ def measure_engine_sanity() -> list[Figure]:
 
     The goals are figures published for these games. Two of ours fall short of them, and agree with a separate
     simulation of the same policies in C, 400,000 games each: cards placed in classic (27.59; published 28.55), and
-    wins with two redeals (73.7 %; published 68.5). docs/decisions/0003 tells what was tried to explain them.
+    wins with two redeals (73.7 %; published 68.5). docs/decisions/0003-starters.md
+    says what was tried to explain them.
     """
     figures = []
     for name, sample in SAMPLES.items():

@@ -1,8 +1,8 @@
-"""Everything fails, at random and all the time: is any history of any race wrong afterwards?
+"""Two minutes of random faults, after which the history of every race must be right.
 
-Server processes and Redis (append-only, fsync always) are killed and frozen; the wires between clients and servers, and
+Server processes and Redis (append-only, fsync always) are killed and frozen; the links between clients and servers, and
 between servers and Redis, are slowed, stalled, cut and left half-open. Afterwards the history checker compares
-what every player and spectator was shown with the log that is left.
+the view of every player and spectator with the log that is left.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from tests.support.processes import Fleet, RedisProcess, redis_process
 
 SECONDS = 120.0
 SERVERS = 3
-TABLES = 6
+RACES_AT_ONCE = 6
 PACE_SECONDS = 0.05
 BETWEEN_SECONDS = 0.2, 1.5
 OPTIONS = RoomOptions(countdown_seconds=0)
@@ -34,7 +34,7 @@ OPTIONS = RoomOptions(countdown_seconds=0)
 
 @dataclass
 class Server:
-    """A server process between two wires: to its clients, and to Redis."""
+    """A server process between two faulty links: to its clients, and to Redis."""
 
     fleet: Fleet
     to_clients: FaultyLink
@@ -51,8 +51,8 @@ class Server:
 
 
 @dataclass
-class Storm:
-    """All that may fail, and what did."""
+class FaultStorm:
+    """The parts that may fail, the faults so far, and the problems that were found."""
 
     redis: RedisProcess
     servers: list[Server]
@@ -62,8 +62,8 @@ class Storm:
     races: int = 0
     moves: int = 0
 
-    async def blow(self) -> None:
-        """One fault, and its end."""
+    async def fail_once(self) -> None:
+        """Make one random fault, and end it."""
         links = [link for server in self.servers for link in (server.to_clients, server.to_redis)]
         link, server = self.chance.choice(links), self.chance.choice(self.servers)
         faults: list[Callable[[], Awaitable[None]]] = [
@@ -110,7 +110,7 @@ class Storm:
 
 
 def measure_fault_storm() -> list[Figure]:
-    """Races, acknowledged moves and faults; what the history checker has to complain about."""
+    """The numbers of races, acknowledged moves and faults, and the problems that the history checker found."""
     storm = asyncio.run(_measure())
     faults = sum(storm.counts.values())
     for problem in storm.problems[:20]:
@@ -124,7 +124,7 @@ def measure_fault_storm() -> list[Figure]:
     ]
 
 
-async def _measure() -> Storm:
+async def _measure() -> FaultStorm:
     async with AsyncExitStack() as stack:
         redis = stack.enter_context(redis_process("--appendonly", "yes", "--appendfsync", "always"))
         servers = []
@@ -134,44 +134,44 @@ async def _measure() -> Storm:
             servers.append(Server(Fleet(to_redis.url), to_clients, to_redis))
             stack.push_async_callback(servers[-1].fleet.kill_all)
             await servers[-1].start()
-        storm = Storm(redis, servers, random.Random(1))
+        storm = FaultStorm(redis, servers, random.Random(1))
         until = time.monotonic() + SECONDS
         async with asyncio.TaskGroup() as tasks:
-            blowing = tasks.create_task(_blow(storm))
-            tables = [tasks.create_task(_play(storm, number, until)) for number in range(TABLES)]
-            await asyncio.wait(tables)
-            blowing.cancel()
+            failing = tasks.create_task(_keep_failing(storm))
+            playing = [tasks.create_task(_play(storm, number, until)) for number in range(RACES_AT_ONCE)]
+            await asyncio.wait(playing)
+            failing.cancel()
         return storm
 
 
-async def _blow(storm: Storm) -> None:
+async def _keep_failing(storm: FaultStorm) -> None:
     while True:
         await asyncio.sleep(storm.chance.uniform(*BETWEEN_SECONDS))
-        await storm.blow()
+        await storm.fail_once()
         if sum(storm.counts.values()) % 20 == 0:
             print(f"  {sum(storm.counts.values())} faults, {storm.races} races ...", file=sys.stderr)
 
 
-async def _play(storm: Storm, number: int, until: float) -> None:
-    """Race after race at one table."""
+async def _play(storm: FaultStorm, number: int, until: float) -> None:
+    """Play one race after the other, each with its players and spectators."""
     seed = number
     while time.monotonic() < until:
-        seed += TABLES
+        seed += RACES_AT_ONCE
         urls = [f"ws://127.0.0.1:{server.to_clients.port}" for server in storm.servers]
         storm.chance.shuffle(urls)
         match = await start_match(tuple(urls), OPTIONS, seed, PACE_SECONDS)
         await match.end()
-        await _judge(storm, match)
+        await _check(storm, match)
 
 
-async def _judge(storm: Storm, match: Match) -> None:
+async def _check(storm: FaultStorm, match: Match) -> None:
     while True:
         try:
             async with connect(storm.redis.url) as redis:
                 logged = await Log(redis).read(match.room)
             break
         except (OSError, RedisError):
-            # It is being killed just now, by the storm.
+            # A fault has just killed Redis.
             await asyncio.sleep(0.1)
     storm.problems += [f"{match.room}: {problem}" for problem in check_history(match.room, logged, match.transcripts)]
     storm.races += 1

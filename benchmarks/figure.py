@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Figure:
+    """A measured value with its goal, and whether the goal holds. Results are compared by the names of figures."""
+
     figure: str
     value: float
     unit: str
@@ -26,7 +28,7 @@ def median_of(
     goal: str = "(written down)",
     holds: Callable[[float], bool] = lambda _: True,
 ) -> list[Figure]:
-    """The median of what was measured several times, the lowest and the highest: the spread to expect of it."""
+    """The median of several measurements, the lowest and the highest: the spread to expect of the figure."""
     value = statistics.median(values)
     return [
         Figure(figure, value, unit, goal, holds(value)),
@@ -36,5 +38,5 @@ def median_of(
 
 
 def within(figure: str, value: float, unit: str, goal: float, tolerance: float) -> Figure:
-    """A figure that should be this, give or take a tolerance."""
+    """A figure whose goal is `goal`, with a tolerance."""
     return Figure(figure, value, unit, f"{goal} +- {tolerance}", abs(value - goal) <= tolerance)

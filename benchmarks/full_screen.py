@@ -1,8 +1,8 @@
-"""The full-screen client on a pseudo-terminal: from a key to the card on our own board, and what an idle race costs.
+"""The full-screen client on a pseudo-terminal: time from a key to the card on our board, and CPU of an idle race.
 
-The client is a process of its own on a terminal of 120 by 40, the server another one, a line between them adds 100 ms
-to every round trip. A key counts as drawn when the terminal was sent the card in its new place. The other player makes
-no move, so that an idle race screen has nothing to draw but its clock.
+The client is a process of its own on a terminal of 120 by 40, the server another one, and a link between them adds
+100 ms to every round trip. A key counts as drawn when the client has written the card in its new place to the terminal.
+The other player makes no move, so that an idle race screen draws only its clock.
 """
 
 import asyncio
@@ -26,15 +26,15 @@ from tests.support.processes import CLIENT_COMMAND, redis_process, serving_fleet
 from tests.support.wire_client import open_client
 
 LATENCY_SECONDS = 0.05
-"""One way: 100 ms there and back."""
+"""One way; a round trip takes 100 ms."""
 RACES = 5
 IDLE_SECONDS = 30.0
-PATIENCE_SECONDS = 20.0
-STEERING = re.compile(rb"\x1b\[[0-9;?<>=]*[a-zA-Z$]|\x1b\][^\x07]*\x07")
+TIMEOUT_SECONDS = 20.0
+ESCAPE_SEQUENCE = re.compile(rb"\x1b\[[0-9;?<>=]*[a-zA-Z$]|\x1b\][^\x07]*\x07")
 NEWS = re.compile(b"onto pile a")
 ADVICE = re.compile(rb"No foundation needs|This card fits|From the piles")
 NEXT = re.compile(NEWS.pattern + rb".*(" + ADVICE.pattern + rb")", re.DOTALL)
-"""The next card is there."""
+"""The next card is turned."""
 
 
 def measure_full_screen() -> list[Figure]:
@@ -50,7 +50,7 @@ def measure_full_screen() -> list[Figure]:
 
 
 class TerminalClient:
-    """The client on a terminal."""
+    """The client in a process on a pseudo-terminal."""
 
     def __init__(self, home: Path, *arguments: str) -> None:
         self._ours, theirs = pty.openpty()
@@ -64,29 +64,29 @@ class TerminalClient:
         os.close(theirs)
         os.set_blocking(self._ours, False)
         self._written = bytearray()
-        self._came = asyncio.Event()
+        self._has_data = asyncio.Event()
         asyncio.get_running_loop().add_reader(self._ours, self._read)
 
     def _read(self) -> None:
         self._written += os.read(self._ours, 65_536)
-        self._came.set()
+        self._has_data.set()
 
-    async def shows(self, wanted: re.Pattern[bytes]) -> re.Match[bytes]:
-        """Wait until this was written since the last key."""
-        async with asyncio.timeout(PATIENCE_SECONDS):
+    async def wait_for(self, wanted: re.Pattern[bytes]) -> re.Match[bytes]:
+        """Wait until the client has written `wanted` since the last key; return the match. Raises TimeoutError."""
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while True:
-                found = wanted.search(STEERING.sub(b"", bytes(self._written)))
+                found = wanted.search(ESCAPE_SEQUENCE.sub(b"", bytes(self._written)))
                 if found:
                     return found
-                self._came.clear()
-                await self._came.wait()
+                self._has_data.clear()
+                await self._has_data.wait()
 
     def type(self, keys: bytes) -> None:
         self._written.clear()
         os.write(self._ours, keys)
 
     def cpu_seconds(self) -> float:
-        """User and system time of the process so far."""
+        """Return the user and system time of the process so far."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -113,22 +113,22 @@ async def _measure() -> tuple[list[float], float]:
 
 
 async def _race(url: str, client: TerminalClient, times_ms: list[float], *, is_last: bool) -> float:
-    """A whole stock laid onto one pile, key by key; before it, in the last race, the idle screen."""
-    room = (await client.shows(re.compile(rb"fairest join ([a-z-]+)")))[1].decode()
+    """Lay forty cards onto one pile, key by key; before that, in the last race, measure the idle screen."""
+    room = (await client.wait_for(re.compile(rb"fairest join ([a-z-]+)")))[1].decode()
     async with open_client(url) as rival:
         await rival.enter(Join(room=room))
-        await client.shows(re.compile(rb"Press Enter"))
+        await client.wait_for(re.compile(rb"Press Enter"))
         client.type(b"\r")
         await rival.take_part_in_deal()
-        await client.shows(ADVICE)
+        await client.wait_for(ADVICE)
         idle = await _idle(client) if is_last else 0.0
         for _ in range(40):
-            # The news names the card on its pile; it is written in the same frame as the pile.
+            # The news line names the card on its pile, and is drawn in the same frame as the pile.
             since = time.perf_counter()
             client.type(b"a")
-            await client.shows(NEWS)
+            await client.wait_for(NEWS)
             times_ms.append((time.perf_counter() - since) * 1000)
-            await client.shows(NEXT)
+            await client.wait_for(NEXT)
     return idle
 
 

@@ -1,7 +1,7 @@
-"""A million hostile frames for the codec, and 20,000 for a server on which others race: does anything break?
+"""A million hostile frames for the codec, and 20,000 for a server beside a race: nothing may break.
 
-The server's log may hold no traceback, its memory and its file descriptors may not grow, and the race beside it has to
-end with a history that holds.
+The server's log may not hold a traceback, its memory and its file descriptors may not grow, and the race beside the
+attack must end with a right history.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ PACE_SECONDS = 0.3
 
 
 def measure_fuzz() -> list[Figure]:
-    """Frames that did anything but be understood or refused; what they cost the server."""
+    """The frames that were neither understood nor refused, and the growth of the server."""
     wrong, understood, seconds = _fuzz_codec()
     figures = [
         Figure("fuzz_codec_frames", CODEC_FRAMES, "frames", f"{CODEC_FRAMES}", holds=True),
@@ -67,15 +67,15 @@ async def _fuzz_server() -> list[Figure]:
         assert process.stdout is not None and process.stderr is not None
         url = (await process.stdout.readline()).decode().strip()
         log: list[bytes] = []
-        reading = asyncio.create_task(_keep(process.stderr, log))
+        reading = asyncio.create_task(_collect(process.stderr, log))
         chance = random.Random(2)
         match = await start_match((url,), QUICK, 1, PACE_SECONDS, spectators=2)
         half = SERVER_FRAMES // AT_ONCE // 2
         await asyncio.gather(*(_attack(url, chance, half) for _ in range(AT_ONCE)))
-        # What the first half leaves behind is what serving so many takes; what grows after it would grow for ever.
-        before = _weigh(process.pid)
+        # The first half brings the server to the memory that it needs; growth after that would go on for ever.
+        before = _measure_process(process.pid)
         await asyncio.gather(*(_attack(url, chance, half) for _ in range(AT_ONCE)))
-        growth = [after - old for after, old in zip(_weigh(process.pid), before, strict=True)]
+        growth = [after - old for after, old in zip(_measure_process(process.pid), before, strict=True)]
         await match.end()
         async with connect_redis(redis.url) as client:
             problems = check_history(match.room, await Log(client).read(match.room), match.transcripts)
@@ -93,18 +93,18 @@ async def _fuzz_server() -> list[Figure]:
     ]
 
 
-async def _keep(stream: asyncio.StreamReader, lines: list[bytes]) -> None:
+async def _collect(stream: asyncio.StreamReader, lines: list[bytes]) -> None:
     lines.extend([line async for line in stream])
 
 
-def _weigh(pid: int) -> tuple[int, int]:
+def _measure_process(pid: int) -> tuple[int, int]:
     """Resident memory in KiB, and open file descriptors."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(status.split("VmRSS:")[1].split()[0]), len(list(Path(f"/proc/{pid}/fd").iterdir()))
 
 
 async def _attack(url: str, chance: random.Random, frames: int) -> None:
-    """Send frames, most of them after a proper hello, until the server has had enough; then come again."""
+    """Send hostile frames, most of them after a proper hello, on a new connection whenever the server closes one."""
     sent = 0
     while sent < frames:
         with contextlib.suppress(WebSocketException, OSError):

@@ -1,7 +1,7 @@
-"""kill -9 of the processes that serve both players, in the middle of races: how long until both have moved again?
+"""The time until both players move again after kill -9 of the processes that serve them, in the middle of races.
 
-Real workers on one port, real clients with their own reconnection. After each race its record is proved, and every move
-that was acknowledged to a player has to stand in it, once, in order.
+Real workers on one port, real clients with their own reconnection. After each race its record is verified, and every
+acknowledged move of a player must stand in it once, in order.
 """
 
 import asyncio
@@ -22,19 +22,20 @@ from benchmarks.figure import Figure
 from fairest_protocol.calculation.record import RecordedMove
 from fairest_protocol.messages.options import RoomOptions
 from tests.support.bots import Bot, Match, start_match
+from tests.support.processes import SERVER_COMMAND
 
 KILLS = 200
 WORKERS = 3
 BETWEEN_SECONDS = 0.3, 1.0
-"""From the moment when all workers are there again to the next kill."""
+"""From the moment at which all workers run again to the next kill."""
 PACE_SECONDS = 0.05
 """Between two moves of a player."""
 OPTIONS = RoomOptions(rules="senior", redeals=2, countdown_seconds=0)
 
 
 @dataclass
-class Tally:
-    """What the kills led to."""
+class Recovery:
+    """The results of the kills."""
 
     seconds: list[float] = field(default_factory=list)
     races: int = 0
@@ -44,66 +45,56 @@ class Tally:
 
 def measure_kill_recovery() -> list[Figure]:
     """Median and 99th percentile of the time to both players' next moves; moves lost and doubled."""
-    tally = asyncio.run(_measure())
-    ordered = sorted(tally.seconds)
+    recovery = asyncio.run(_measure())
+    ordered = sorted(recovery.seconds)
     p99 = ordered[max(0, int(len(ordered) * 0.99) - 1)]
     return [
         Figure("kill_recovery_median_s", statistics.median(ordered), "s", "(written down)", holds=True),
         Figure("kill_recovery_s", p99, "s", "<= 1 (p99)", holds=p99 <= 1),
         Figure("kill_recovery_kills", len(ordered), "kills", f">= {KILLS}", holds=len(ordered) >= KILLS),
-        Figure("kill_recovery_races", tally.races, "races", "(written down)", holds=True),
-        Figure("kill_recovery_moves_lost", tally.lost, "moves", "0", holds=tally.lost == 0),
-        Figure("kill_recovery_moves_doubled", tally.doubled, "moves", "0", holds=tally.doubled == 0),
+        Figure("kill_recovery_races", recovery.races, "races", "(written down)", holds=True),
+        Figure("kill_recovery_moves_lost", recovery.lost, "moves", "0", holds=recovery.lost == 0),
+        Figure("kill_recovery_moves_doubled", recovery.doubled, "moves", "0", holds=recovery.doubled == 0),
     ]
 
 
-async def _measure() -> Tally:
-    tally, chance = Tally(), random.Random(1)
-    async with _serving() as (url, keeper):
-        while len(tally.seconds) < KILLS:
-            await _race(url, keeper, tally, chance)
-            print(f"  {len(tally.seconds)} kills in {tally.races} races ...", file=sys.stderr)
-    return tally
+async def _measure() -> Recovery:
+    recovery, chance = Recovery(), random.Random(1)
+    async with _serving() as (url, supervisor):
+        while len(recovery.seconds) < KILLS:
+            await _race(url, supervisor, recovery, chance)
+            print(f"  {len(recovery.seconds)} kills in {recovery.races} races ...", file=sys.stderr)
+    return recovery
 
 
 @asynccontextmanager
 async def _serving() -> AsyncIterator[tuple[str, int]]:
     with tempfile.TemporaryDirectory(prefix="fairest-") as folder:
-        command = [
-            sys.executable,
-            "-m",
-            "fairest_server",
-            "--workers",
-            str(WORKERS),
-            "--port",
-            "0",
-            "--data-dir",
-            folder,
-        ]
-        keeper = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
-        assert keeper.stdout is not None
-        url = (await keeper.stdout.readline()).decode().strip()
+        command = [*SERVER_COMMAND, "--workers", str(WORKERS), "--port", "0", "--data-dir", folder]
+        supervisor = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
+        assert supervisor.stdout is not None
+        url = (await supervisor.stdout.readline()).decode().strip()
         try:
-            yield url, keeper.pid
+            yield url, supervisor.pid
         finally:
-            keeper.terminate()
-            await keeper.wait()
+            supervisor.terminate()
+            await supervisor.wait()
 
 
-async def _race(url: str, keeper: int, tally: Tally, chance: random.Random) -> None:
+async def _race(url: str, supervisor: int, recovery: Recovery, chance: random.Random) -> None:
     match = await start_match((url,), OPTIONS, chance.randrange(2**32), PACE_SECONDS, spectators=0)
     while not match.playing.done():
         await asyncio.wait([match.playing], timeout=chance.uniform(*BETWEEN_SECONDS))
-        if len(_workers(keeper)) == WORKERS and _both_race(*match.players) and len(tally.seconds) < KILLS:
-            await _kill(keeper, match, tally)
+        if len(_workers(supervisor)) == WORKERS and _both_race(*match.players) and len(recovery.seconds) < KILLS:
+            await _kill(supervisor, match, recovery)
     await match.end()
-    tally.races += 1
+    recovery.races += 1
     for player in match.players:
-        _compare(player, tally)
+        _compare(player, recovery)
 
 
 def _both_race(*players: Bot) -> bool:
-    """Whether both have moved and have moves left for long enough."""
+    """Whether both players have moved and have enough moves left."""
     return all(
         player.acknowledged
         and player.connection.model.own is not None
@@ -114,9 +105,9 @@ def _both_race(*players: Bot) -> bool:
     )
 
 
-async def _kill(keeper: int, match: Match, tally: Tally) -> None:
-    """Kill every worker that serves one of them, and wait for both to move."""
-    victims = {pid for player in match.players if (pid := _server_of(player, _workers(keeper)))}
+async def _kill(supervisor: int, match: Match, recovery: Recovery) -> None:
+    """Kill every worker that serves one of the players, and wait until both have moved. Raises TimeoutError."""
+    victims = {pid for player in match.players if (pid := _find_worker(player, _workers(supervisor)))}
     if not victims or len(victims) == WORKERS:
         return
     for victim in victims:
@@ -130,32 +121,32 @@ async def _kill(keeper: int, match: Match, tally: Tally) -> None:
         if match.playing.done():
             match.playing.result()
         raise TimeoutError(f"no move after a kill: {[player.connection.model for player in match.players]}")
-    tally.seconds.append(time.monotonic() - since)
+    recovery.seconds.append(time.monotonic() - since)
 
 
 async def _both_moved(players: tuple[Bot, Bot]) -> None:
     await asyncio.gather(*(player.has_moved.wait() for player in players))
 
 
-def _compare(player: Bot, tally: Tally) -> None:
-    """What was acknowledged stands in the record, once and in this order."""
+def _compare(player: Bot, recovery: Recovery) -> None:
+    """Count acknowledged moves that the record lacks, or has twice."""
     assert player.record is not None
     seat = player.connection.model.seat
     (played,) = player.record.rounds
     moves = [each.move.text for each in played.events if isinstance(each, RecordedMove) and each.seat == seat]
-    # A snapshot in place of a view acknowledges without naming each move: what was heard is a part, in order.
+    # A snapshot in the place of a view does not name each move, so the acknowledged moves are a part of all, in order.
     remaining = iter(moves)
-    tally.lost += sum(move not in remaining for move in player.acknowledged)
-    tally.doubled += max(0, len(player.acknowledged) - len(moves))
+    recovery.lost += sum(move not in remaining for move in player.acknowledged)
+    recovery.doubled += max(0, len(player.acknowledged) - len(moves))
 
 
-def _workers(keeper: int) -> list[int]:
-    children = Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split()
+def _workers(supervisor: int) -> list[int]:
+    children = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split()
     return [int(child) for child in children if b"FAIREST_REUSE_PORT=" in Path(f"/proc/{child}/environ").read_bytes()]
 
 
-def _server_of(player: Bot, workers: list[int]) -> int | None:
-    """The worker at the other end of a player's connection, by the kernel's tables."""
+def _find_worker(player: Bot, workers: list[int]) -> int | None:
+    """Return the worker at the other end of a player's connection, by the kernel's tables; None if there is none."""
     ours = player.connection.local_port
     if ours is None:
         return None

@@ -1,4 +1,4 @@
-"""What a server remembers: for a connection that does nothing, and for a room whose race has run to its end."""
+"""The memory of a server for a connection that does nothing, and for a room whose race has run to its end."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,11 +10,11 @@ from benchmarks.under_load import Processes, loading, resident_kib, serving
 PAIRS = 1_000
 ROOMS = 500
 FIRST = 50
-"""Before anything is weighed, so many pairs come and go: what is made once is not theirs."""
+"""Pairs that come and go before the first measurement, so that objects made once are not counted."""
 
 
 def measure_memory() -> list[Figure]:
-    """Resident memory, of a process that has served others before."""
+    """The resident memory of a process that has served other clients before."""
     connection_kib, room_kib, left_kib = asyncio.run(_measure())
     return [
         Figure("idle_connection_kib", connection_kib, "KiB", "<= 25", holds=connection_kib <= 25),
@@ -24,12 +24,12 @@ def measure_memory() -> list[Figure]:
 
 
 async def _measure() -> tuple[float, float, float]:
-    async with _known_server() as (served, server):
+    async with _used_server() as (served, server):
         start = resident_kib(server)
         async with loading("idle", served, PAIRS) as load:
             await load.rest(1)
             idle = resident_kib(server)
-    async with _known_server() as (served, server):
+    async with _used_server() as (served, server):
         before = resident_kib(server)
         async with loading("race", served, ROOMS) as load:
             await load.move()
@@ -41,8 +41,8 @@ async def _measure() -> tuple[float, float, float]:
 
 
 @asynccontextmanager
-async def _known_server() -> AsyncIterator[tuple[Processes, int]]:
-    """A server through whose rooms others have gone before, and its process."""
+async def _used_server() -> AsyncIterator[tuple[Processes, int]]:
+    """Run a server that has served some races already; yield it and its process id."""
     async with serving() as served:
         async with loading("race", served, FIRST) as load:
             await load.move()

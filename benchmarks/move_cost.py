@@ -1,9 +1,9 @@
-"""What an accepted move costs: validated, appended to Redis, acknowledged, told to the opponent.
+"""The cost of an accepted move: validated, appended to Redis, acknowledged, shown to the opponent.
 
-A server's own CPU time for each message, beside that of a bare echo, a bare relay, a hand-written race that keeps
-nothing and a relay that keeps everything without looking at it, under the same load in the same run, one after the
-other, five times. Load comes from a process of its own; on two cores it shares one with Redis. What the end of a race
-costs, once for all of its moves, is a figure of its own.
+A server's own CPU time for each message, beside that of a bare echo, a bare relay, a hand-written race that stores
+nothing and a relay that stores every message without checking it, under the same load in the same run, in turns, five
+times. Load comes from a process of its own; on two cores it shares one with Redis. The end of a race, once for all of
+its moves, is a figure of its own.
 """
 
 import asyncio
@@ -18,9 +18,9 @@ REPEATS = 5
 ROOMS = 500
 PACED_ROOMS = 50
 PACE_SECONDS = 0.3
-"""The longest time that somebody thinks; the shortest is a third of it."""
+"""The longest time between two moves of a player; the shortest is a third of it."""
 FIRST_MOVES = 4
-"""Not measured: what is done for the first time takes longer."""
+"""Not measured, since everything takes longer when it is done for the first time."""
 MEASURED_MOVES = 40
 """Of each player. The last few of a race are left out, since its end is a figure of its own."""
 CONTROLS = ("echo", "relay", "handwritten", "stored")
@@ -77,8 +77,8 @@ async def _compare(rooms: int, pace_seconds: float) -> dict[str, list[Cost]]:
     for repeat in range(REPEATS):
         for kind, each in costs.items():
             each.append(await _load(kind, rooms, pace_seconds))
-        told = ", ".join(f"{kind} {each[-1].server_us:.1f} us" for kind, each in costs.items())
-        print(f"  {repeat + 1}: {told}, {costs['race'][-1].per_second:.0f} moves/s", file=sys.stderr)
+        costs_us = ", ".join(f"{kind} {each[-1].server_us:.1f} us" for kind, each in costs.items())
+        print(f"  {repeat + 1}: {costs_us}, {costs['race'][-1].per_second:.0f} moves/s", file=sys.stderr)
     return costs
 
 
@@ -99,7 +99,7 @@ async def _load(kind: str, rooms: int, pace_seconds: float, fsync: str = "everys
 
 
 def _serving(kind: str, fsync: str = "everysec") -> AbstractAsyncContextManager[Processes]:
-    """Our server, or a control."""
+    """Run our server for `race`, or the control of that name."""
     return serving(fsync=fsync) if kind == "race" else control(kind)
 
 
@@ -108,7 +108,7 @@ def _loading(kind: str, served: Processes, rooms: int, pace_seconds: float) -> A
 
 
 async def _end_races(move_us: float) -> float:
-    """What the end of a race takes beyond its last moves: its log is read once more, the record signed and kept."""
+    """CPU time of the end of a race beyond its last moves: its log is read once more, the record signed and stored."""
     async with serving() as served, loading("race", served, ROOMS) as load:
         await load.move(FIRST_MOVES + MEASURED_MOVES)
         last = await load.move()

@@ -1,6 +1,6 @@
-"""Two players on processes of their own, one move before the end, finish at once: is there ever more than one winner?
+"""Two players on two processes, each one move before the end, finish at the same time: there must be one winner.
 
-A spectator on a third process looks on. The log, the views of all three and their results are compared each time.
+A spectator watches on a third process. The log, the views of all three and their results are compared each time.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ RACES = 1_000
 
 
 def measure_photo_finish() -> list[Figure]:
-    """How many of the races everybody saw won by the same player, how often each won, how far apart the frames left."""
+    """The races in which all viewers saw the same winner, the share of each seat, the time between the two frames."""
     finishes = asyncio.run(_measure())
     agreed = sum(not finish.problems and finish.winner is not None for finish in finishes)
     first = sum(finish.winner == 0 for finish in finishes) / len(finishes)

@@ -1,4 +1,4 @@
-"""What a race costs Redis: commands for a move, and bytes that a round leaves in its room's log."""
+"""The cost of a race for Redis: commands for a move, and bytes of a round in its room's log."""
 
 import asyncio
 
@@ -10,11 +10,11 @@ from tests.support.processes import redis_process, serving_fleet
 
 ROOMS = 100
 MOVES = 40
-"""Of 48, so that nothing but moves is counted: with the last one, races end and records are stored."""
+"""Of 48, so that only moves are counted: with the last one, races end and records are stored."""
 
 
 def measure_redis_cost() -> list[Figure]:
-    """A hundred races of classic to their end."""
+    """Measure a hundred races of classic to their end."""
     scripts, calls, log_bytes = asyncio.run(_measure())
     return [
         Figure("redis_commands_per_move", scripts, "scripts", "1", holds=scripts <= 1.05),
@@ -42,6 +42,6 @@ async def _measure() -> tuple[float, float, float]:
 
 
 def _calls(client: plain_redis.Redis) -> tuple[int, int]:
-    """Scripts run so far, and all commands, those that scripts called among them."""
+    """Return the number of scripts so far, and that of all commands, including those that scripts called."""
     calls = {name.removeprefix("cmdstat_"): int(each["calls"]) for name, each in client.info("commandstats").items()}
     return calls["evalsha"], sum(calls.values())

@@ -1,8 +1,8 @@
-"""Does a move cost more where there are more rooms; and what do two worker processes do that one does not?
+"""The cost of a move by the number of rooms, and the moves a second of one worker process and of two.
 
-The first at one and the same rate of moves, spread over all rooms there are, less what the process does while nobody
-moves. Numbers of rooms take turns, and a ratio is formed within each turn: no machine is equally fast for long. The
-second saturated. On two cores, two workers share them with Redis and with the load.
+The first is measured at one rate of moves, spread over all rooms, less the CPU time of the process while nobody
+moves. Numbers of rooms take turns, and a ratio is formed within each turn, since no machine is equally fast for long.
+The second is measured saturated; two workers share two cores with Redis and with the load.
 """
 
 import asyncio
@@ -16,9 +16,9 @@ MOVES_PER_SECOND = 1_000
 SETTLED = 100
 ROOMS = (10, 1_000)
 MOST_ROOMS = 10_000
-"""Or as many as the system allows descriptors for: two connections a room, and a few more."""
+"""Or as many as the limit of file descriptors allows: two connections a room, and a few more."""
 MOVES = 48
-"""As many as a player of the load makes."""
+"""The number of moves of a player of the load."""
 REST_SECONDS = 3.0
 LONGEST_SECONDS = 8.0
 REPEATS = 5
@@ -53,11 +53,11 @@ async def _measure(most: int) -> list[Figure]:
 
 
 async def _cost_of_a_move(rooms: int) -> float:
-    """Microseconds of the server's CPU time, in the middle of races."""
+    """Return the microseconds of the server's CPU time for a move, in the middle of races."""
     # Each of two players pauses for two thirds of this on average.
     pace_seconds = 3 * rooms / MOVES_PER_SECOND
     lasts_seconds = MOVES * 2 * rooms / MOVES_PER_SECOND
-    # A server of its own: rooms that were left in the middle of a race are work for a while.
+    # A server of its own, since rooms that were left in the middle of a race keep a server busy for a while.
     async with serving() as served, loading("race", served, rooms, pace=pace_seconds) as load:
         rested = await load.rest(REST_SECONDS)
         await load.start()
@@ -78,7 +78,7 @@ async def _saturate(workers: int) -> Cost:
 
 
 def _allowed_descriptors() -> int:
-    """As many as a process may have open: this one, and those that it starts, from here on."""
+    """Raise the limit of file descriptors of this process and its children as far as it goes, and return it."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     return hard

@@ -1,7 +1,7 @@
-"""A quarter of an hour of rooms coming and going, drops and kills among them: does everything return to where it was?
+"""A quarter of an hour of rooms, cut connections and kills, after which every resource must be back where it was.
 
 Bots race in rooms that live for a few seconds. A worker is killed now and then, connections are cut all the time. When
-nobody is left, memory, tasks, file descriptors and keys of Redis are compared with those after the first minute.
+no client is left, memory, tasks, file descriptors and keys of Redis are compared with those after the first minute.
 """
 
 import asyncio
@@ -24,27 +24,27 @@ from benchmarks.figure import Figure
 from fairest_protocol.messages.options import RoomOptions
 from tests.support.bots import Match, start_match
 from tests.support.ports import free_port
-from tests.support.processes import redis_process
+from tests.support.processes import SERVER_COMMAND, redis_process
 
 SECONDS = float(os.environ.get("FAIREST_SOAK_SECONDS", "900"))
 WORKERS = 2
-TABLES = 8
+RACES_AT_ONCE = 8
 PACE_SECONDS = 0.02
 BETWEEN_CUTS_SECONDS = 0.5
 BETWEEN_KILLS_SECONDS = 60.0
 CLOSED_ROOM_SECONDS = 5
 QUIET_SECONDS = 45.0
-"""Longer than the grace period, the time that an empty room waits, and that a closed room's log stays, together."""
+"""Longer than the grace period, the idle time of an empty room and the lifetime of a closed room's log together."""
 OPTIONS = RoomOptions(countdown_seconds=0, grace_seconds=5, idle_seconds=5, listed=True)
 LASTING = re.compile(r"fairest:(record|player|name|opened):.*|fairest:key|fairest:\{processes\}:(alive|beat|pauses)")
-"""What may be in Redis when nobody is there."""
+"""Keys that Redis may hold when no client is connected."""
 
 
 class Soak:
-    """What is measured, from first to last."""
+    """The server under test and the counts of what was done to it."""
 
-    def __init__(self, keeper: int, redis_url: str, admin_port: int) -> None:
-        self.keeper = keeper
+    def __init__(self, supervisor: int, redis_url: str, admin_port: int) -> None:
+        self.supervisor = supervisor
         self.redis_url = redis_url
         self.admin_port = admin_port
         self.races = 0
@@ -53,40 +53,40 @@ class Soak:
         self.live: set[Match] = set()
 
     def workers(self) -> list[int]:
-        children = Path(f"/proc/{self.keeper}/task/{self.keeper}/children").read_text()
+        children = Path(f"/proc/{self.supervisor}/task/{self.supervisor}/children").read_text()
         return [int(child) for child in children.split()]
 
-    async def weigh(self) -> Counter[str]:
-        """Memory in KiB, descriptors, tasks and rooms of all workers; keys that should not be there.
+    async def measure(self) -> Counter[str]:
+        """Return memory in KiB, descriptors, tasks and rooms of all workers, and how many keys should be gone.
 
-        Connections to Redis are counted by themselves.
+        Connections to Redis are counted separately.
         """
-        weight: Counter[str] = Counter()
+        sizes: Counter[str] = Counter()
         for worker in self.workers():
-            weight["kib"] += int(Path(f"/proc/{worker}/status").read_text().split("VmRSS:")[1].split()[0])
-            weight["descriptors"] += len(list(Path(f"/proc/{worker}/fd").iterdir()))
+            sizes["kib"] += int(Path(f"/proc/{worker}/status").read_text().split("VmRSS:")[1].split()[0])
+            sizes["descriptors"] += len(list(Path(f"/proc/{worker}/fd").iterdir()))
         for place in range(WORKERS + 1):
             with contextlib.suppress(OSError):
                 url = f"http://127.0.0.1:{self.admin_port + place}/metrics"
                 text = (await asyncio.to_thread(urllib.request.urlopen, url)).read().decode()
                 for name in ("rooms", "connections", "tasks"):
-                    weight[name] += int(float(re.search(rf"^fairest_{name} (\S+)", text, re.MULTILINE)[1]))  # type: ignore[index]
-                weight["faults"] += sum(
+                    sizes[name] += int(float(re.search(rf"^fairest_{name} (\S+)", text, re.MULTILINE)[1]))  # type: ignore[index]
+                sizes["faults"] += sum(
                     int(float(n)) for n in re.findall(r"^fairest_faults_total\S* (\S+)", text, re.MULTILINE)
                 )
         async with Redis.from_url(self.redis_url, protocol=2) as redis:
-            # Each worker keeps as many connections to Redis as it once needed at a time, 16 at most: those are no leak.
-            weight["to_redis"] = len(await redis.client_list()) - 1
-            weight["descriptors"] -= weight["to_redis"]
+            # Each worker keeps as many connections to Redis as it once needed at a time, 16 at most: not a leak.
+            sizes["to_redis"] = len(await redis.client_list()) - 1
+            sizes["descriptors"] -= sizes["to_redis"]
             async for key in redis.scan_iter(count=1000):
                 if not LASTING.fullmatch(key.decode()):
-                    weight["keys"] += 1
+                    sizes["keys"] += 1
                     print(f"  left: {key.decode()}", file=sys.stderr) if not self.live else None
-        return weight
+        return sizes
 
 
 def measure_soak() -> list[Figure]:
-    """Everything at the end beside where it was after the first minute, both times with nobody there."""
+    """Every resource at the end beside its value after the first minute, both times without clients."""
     soak, before, after = asyncio.run(_measure())
     growth = (after["kib"] - before["kib"]) / max(1, WORKERS)
     return [
@@ -113,36 +113,26 @@ def measure_soak() -> list[Figure]:
 
 
 async def _measure() -> tuple[Soak, Counter[str], Counter[str]]:
-    # Each process takes the next one; connections of other programs lie elsewhere.
+    # Worker N listens on the port `admin_port` + N, so a few ports behind it must be free as well.
     admin_port = free_port()
     with redis_process("--appendonly", "yes") as redis, tempfile.TemporaryDirectory() as folder:
-        command = [
-            sys.executable,
-            "-m",
-            "fairest_server",
-            "--port",
-            "0",
-            "--workers",
-            str(WORKERS),
-            "--redis-url",
-            redis.url,
-        ]
+        command = [*SERVER_COMMAND, "--port", "0", "--workers", str(WORKERS), "--redis-url", redis.url]
         command += ["--admin-port", str(admin_port), "--closed-room-seconds", str(CLOSED_ROOM_SECONDS)]
         command += ["--players-per-address", "1000000", "--data-dir", folder]
-        keeper = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
-        assert keeper.stdout is not None
-        url = (await keeper.stdout.readline()).decode().strip()
-        soak = Soak(keeper.pid, redis.url, admin_port)
+        supervisor = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
+        assert supervisor.stdout is not None
+        url = (await supervisor.stdout.readline()).decode().strip()
+        soak = Soak(supervisor.pid, redis.url, admin_port)
         await _storm(soak, url, min(60.0, SECONDS / 4))
         await asyncio.sleep(QUIET_SECONDS)
-        before = await soak.weigh()
+        before = await soak.measure()
         print(f"  before: {dict(before)}", file=sys.stderr)
         await _storm(soak, url, SECONDS)
         await asyncio.sleep(QUIET_SECONDS)
-        after = await soak.weigh()
+        after = await soak.measure()
         print(f"  after: {dict(after)}", file=sys.stderr)
-        keeper.terminate()
-        await keeper.wait()
+        supervisor.terminate()
+        await supervisor.wait()
     return soak, before, after
 
 
@@ -150,15 +140,15 @@ async def _storm(soak: Soak, url: str, seconds: float) -> None:
     until = time.monotonic() + seconds
     async with asyncio.TaskGroup() as tasks:
         faults = [tasks.create_task(_cut(soak)), tasks.create_task(_kill(soak))]
-        tables = [tasks.create_task(_play(soak, url, number, until)) for number in range(TABLES)]
-        await asyncio.wait(tables)
+        playing = [tasks.create_task(_play(soak, url, number, until)) for number in range(RACES_AT_ONCE)]
+        await asyncio.wait(playing)
         for fault in faults:
             fault.cancel()
 
 
 async def _play(soak: Soak, url: str, seed: int, until: float) -> None:
     while time.monotonic() < until:
-        seed += TABLES
+        seed += RACES_AT_ONCE
         match = await start_match((url,), OPTIONS, seed, PACE_SECONDS, spectators=1)
         soak.live.add(match)
         await match.end()
@@ -179,7 +169,7 @@ async def _cut(soak: Soak) -> None:
 
 
 async def _kill(soak: Soak) -> None:
-    """Kill the youngest, so that the oldest one's memory is measured over the whole time."""
+    """Kill the youngest worker at intervals, so that the memory of the oldest one is measured over the whole time."""
     while True:
         await asyncio.sleep(BETWEEN_KILLS_SECONDS)
         os.kill(max(soak.workers()), signal.SIGKILL)

@@ -1,7 +1,7 @@
-"""What spectators cost: the server, for each of them and each move; and the players, in the time of a move.
+"""The cost of spectators: CPU of the server for each of them and each move, and latency for the players.
 
-Spectators are told by the moment, so that under load several moves share a frame. Two measures: ten of them on each of
-50 saturated matches, and a thousand on one match at the pace of somebody who plays fast, one of them deaf.
+The fan-out gathers moves for a moment, so that under load several moves share a frame. Two measures: ten spectators on
+each of 50 saturated matches, and a thousand on one match at the pace of a fast player, one of which never reads.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from benchmarks.under_load import control, loading, serving
 
 REPEATS = 5
 ROOMS = 50
-WATCHERS = 10
+SPECTATORS = 10
 CROWD = 1_000
 PACE_SECONDS = 0.15
 
@@ -41,26 +41,26 @@ async def _measure_cost() -> tuple[list[float], list[float]]:
     for repeat in range(REPEATS):
         async with control("echo") as served, loading("echo", served, ROOMS) as load:
             echo_us = (await load.move()).server_us
-        without_us, _ = await _race(watchers=0)
-        watched_us, frames_per_move = await _race(watchers=WATCHERS)
-        ratios.append((watched_us - without_us) / WATCHERS / echo_us)
-        frames.append(frames_per_move / WATCHERS)
-        told = f"{without_us:.1f} us, watched {watched_us:.1f} us, echo {echo_us:.1f} us"
-        print(f"  {repeat + 1}: {told}", file=sys.stderr)
+        without_us, _ = await _race(spectators=0)
+        watched_us, frames_per_move = await _race(spectators=SPECTATORS)
+        ratios.append((watched_us - without_us) / SPECTATORS / echo_us)
+        frames.append(frames_per_move / SPECTATORS)
+        costs = f"{without_us:.1f} us, watched {watched_us:.1f} us, echo {echo_us:.1f} us"
+        print(f"  {repeat + 1}: {costs}", file=sys.stderr)
     return ratios, frames
 
 
-async def _race(watchers: int) -> tuple[float, float]:
-    """Server us, and frames to spectators, for each move in the middle of races; `watchers` is for each of them.
+async def _race(spectators: int) -> tuple[float, float]:
+    """Server us, and frames to spectators, for each move in the middle of races with this many spectators each.
 
-    What is on its way to spectators after the last of these moves belongs to them.
+    Frames that are on their way to spectators after the last of these moves are counted.
     """
-    async with serving() as served, loading("race", served, ROOMS, watchers=watchers) as load:
+    async with serving() as served, loading("race", served, ROOMS, spectators=spectators) as load:
         before = await load.move(FIRST_MOVES)
         cost = await load.move(MEASURED_MOVES)
         settled = await load.rest(0.5)
     server_us = cost.server_us + settled.server_seconds / cost.messages * 1e6
-    return server_us, (settled.frames_watched - before.frames_watched) / cost.messages
+    return server_us, (settled.spectator_frames - before.spectator_frames) / cost.messages
 
 
 async def _measure_crowd() -> tuple[list[float], list[float]]:
@@ -76,7 +76,7 @@ async def _measure_crowd() -> tuple[list[float], list[float]]:
                 alone.append((await load.move()).p99_ms)
             async with loading("race", served, 1, pace=PACE_SECONDS) as load:
                 code = (await load.move(1)).code
-                async with loading("crowd", served, 1, watchers=CROWD, deaf=1, code=code):
+                async with loading("spectators", served, 1, spectators=CROWD, stalled=1, code=code):
                     watched.append((await load.move()).p99_ms)
             print(f"  {repeat + 1}: {alone[-1]:.1f} ms alone, {watched[-1]:.1f} ms watched", file=sys.stderr)
     return alone, watched

@@ -1,7 +1,7 @@
-"""Spectators and a player who never read: does anybody else's move take longer, and what does it cost in memory?
+"""The cost of spectators and a player that never read: latency for the other players, and memory.
 
-Rooms race on one server process, with and without stalled readers in turn. The stalled player asks, without reading an
-answer, for refusals; it is cut off when it misses a heartbeat, here of 0.2 seconds, and comes back at once.
+Rooms race on one server process, with and without stalled readers in turn. The stalled player sends moves that are
+refused and reads no answer. It is cut off when it misses a heartbeat, here of 0.2 seconds, and reconnects at once.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from tests.support.stalled import StalledClient, stalled_client
 from tests.support.wire_client import WireClient, racing_players
 
 REPEATS = 5
-TABLES = 10
+ROOMS = 10
 STALLED_SPECTATORS = 20
 PACE_SECONDS = 0.02, 0.06
 FLOOD_PACE_SECONDS = 0.001
@@ -58,10 +58,10 @@ async def _measure() -> tuple[list[float], list[float], int, int]:
         async with serving_fleet(redis.url) as fleet:
             url = await fleet.start("--heartbeat-seconds", "0.2")
             status = Path(f"/proc/{fleet.processes[url].pid}/status")
-            await _race_tables(url, [])
+            await _race_rooms(url, [])
             before_kib = _resident_kib(status)
             for _ in range(REPEATS):
-                await _race_tables(url, without)
+                await _race_rooms(url, without)
                 cuts += await _race_beside_stalled(url, beside)
                 print(f"  {len(without)} and {len(beside)} moves ...", file=sys.stderr)
             return without, beside, _resident_kib(status) - before_kib, cuts
@@ -71,13 +71,13 @@ def _resident_kib(status: Path) -> int:
     return int(status.read_text().split("VmRSS:")[1].split()[0])
 
 
-async def _race_tables(url: str, latencies_ms: list[float], stalled_spectators: int = 0) -> None:
+async def _race_rooms(url: str, latencies_ms: list[float], stalled_spectators: int = 0) -> None:
     async with AsyncExitStack() as stack:
-        tables = [await stack.enter_async_context(racing_players(url)) for _ in range(TABLES)]
+        rooms = [await stack.enter_async_context(racing_players(url)) for _ in range(ROOMS)]
         for number in range(stalled_spectators):
             spectator = await stack.enter_async_context(stalled_client(url))
-            await spectator.send(Watch(room=tables[number % TABLES][0].room))
-        players = [player for table in tables for player in table]
+            await spectator.send(Watch(room=rooms[number % ROOMS][0].room))
+        players = [player for room in rooms for player in room]
         await asyncio.gather(*(_race(player, latencies_ms) for player in players))
 
 
@@ -96,11 +96,11 @@ async def _race(player: WireClient, latencies_ms: list[float]) -> None:
 
 
 async def _race_beside_stalled(url: str, latencies_ms: list[float]) -> int:
-    """Race while somebody in another room floods and never reads; returns how often it was cut off."""
+    """Race while a player in another room floods the server and never reads; return how often it was cut off."""
     cuts = 0
     async with racing_players(url) as (first, _):
 
-        async def come_again_and_again() -> None:
+        async def reconnect_for_ever() -> None:
             nonlocal cuts
             while True:
                 async with stalled_client(url, first.token) as silent:
@@ -109,8 +109,8 @@ async def _race_beside_stalled(url: str, latencies_ms: list[float]) -> int:
                         await _flood(silent)
                 cuts += 1
 
-        flooding = asyncio.create_task(come_again_and_again())
-        await _race_tables(url, latencies_ms, STALLED_SPECTATORS)
+        flooding = asyncio.create_task(reconnect_for_ever())
+        await _race_rooms(url, latencies_ms, STALLED_SPECTATORS)
         flooding.cancel()
         await asyncio.gather(flooding, return_exceptions=True)
     return cuts

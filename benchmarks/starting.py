@@ -1,4 +1,4 @@
-"""How long it takes until a server serves: from nothing to the first handshake; a thousand rooms after a kill -9."""
+"""The time from a cold start to the first handshake, and from a kill -9 to the return of a thousand rooms."""
 
 import asyncio
 import sys
@@ -22,20 +22,20 @@ MOVES = 24
 def measure_starting() -> list[Figure]:
     """Several cold starts on the embedded Redis, and returns of two thousand players."""
     starts = [asyncio.run(_start_cold()) for _ in range(STARTS)]
-    greets, alone, shared = zip(*(asyncio.run(_return(repeat)) for repeat in range(RETURNS)), strict=True)
+    bares, alone, shared = zip(*(asyncio.run(_return(repeat)) for repeat in range(RETURNS)), strict=True)
     return [
         *median_of("cold_start_s", starts, "s", "<= 1.5", lambda seconds: seconds <= 1.5),
         *median_of("resume_1000_rooms_s", alone, "s", "<= 2", lambda seconds: seconds <= 2),
         *median_of("resume_1000_rooms_s_processes_2", shared, "s"),
-        *median_of("echo_connects_2000_s", greets, "s", "(control)"),
+        *median_of("echo_connects_2000_s", bares, "s", "(control)"),
     ]
 
 
 async def _return(repeat: int) -> tuple[float, float, float]:
-    """Seconds to a bare server, to one process, and to two, one after the other."""
-    greet, alone, shared = await _greet(), await _resume(), await _resume(processes=2)
-    print(f"  {repeat + 1}: {greet:.2f} s bare, {alone:.2f} s, {shared:.2f} s to two processes", file=sys.stderr)
-    return greet, alone, shared
+    """Return the seconds of a return to a bare server, to one process and to two, measured one after the other."""
+    bare, alone, shared = await _connect_bare(), await _resume(), await _resume(processes=2)
+    print(f"  {repeat + 1}: {bare:.2f} s bare, {alone:.2f} s, {shared:.2f} s to two processes", file=sys.stderr)
+    return bare, alone, shared
 
 
 async def _start_cold() -> float:
@@ -52,18 +52,18 @@ async def _start_cold() -> float:
     return seconds
 
 
-async def _greet() -> float:
-    """The same connections to a bare server, which says nothing: from the first to the last handshake."""
+async def _connect_bare() -> float:
+    """Return the seconds that the same connections take on a bare server, from the first to the last handshake."""
     async with control("echo") as served, loading("echo", served, ROOMS) as load:
         return await load.resume()
 
 
 async def _resume(processes: int = 1) -> float:
-    """From the first of the players who come back to new processes to the last who has seen what it missed."""
+    """Return the seconds from the first player that reconnects to new processes until the last one is caught up."""
     with redis_process("--appendonly", "yes") as redis:
         async with serving_fleet(redis.url) as fleet:
             port = await start_servers(fleet, processes)
-            # Processes that are about to be killed are not weighed.
+            # The CPU time of processes that are about to be killed is not measured.
             async with loading("race", Processes((), redis.pid, port), ROOMS) as load:
                 await load.move(MOVES)
                 await fleet.kill_all()

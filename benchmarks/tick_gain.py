@@ -1,17 +1,19 @@
-"""How much does a player behind learn from the placed ticks, the one thing told of the leader ahead of the horizon?
+"""The gain of a player behind from the placed ticks, the only message about the leader ahead of the horizon.
 
 Two bots race on classic deals, in simulated time, without sockets. Ours looks ahead and takes 1-3 s (uniform) for every
 move; the opponent is the greedy house bot and takes as long divided by its speed, which is drawn for each race from 1.0
 to the setting's `top_speed`: up to 1.6, so that ours is mostly behind, or 1.0. Three versions of our bot run the same
-races: same deals, same thinking times, same opponent. They differ in nothing but where the cards come from that they
-look ahead to. Where more than one pile is sensible for a card, a choice weighs `FUTURES` samples of the next cards:
+races: same deals, same thinking times, same opponent. They differ only in the source of the cards that they look
+ahead to. Where more than one pile is sensible for a card, a choice weighs `FUTURES` samples of the next cards:
 
 - `without`: drawn from the cards that it has not seen;
-- `with_ticks`: drawn from what the ticks leave of those. A particle filter lets the opponent play on from its board at
-  our turn, over random orders of the unseen cards, and keeps what agrees with the next `TICKS_USED` ticks;
+- `with_ticks`: drawn from those that the ticks leave possible. A particle filter lets the opponent play on from its
+  board at our turn, over random orders of the unseen cards, and keeps the particles that agree with the next
+  `TICKS_USED` ticks;
 - `sees_ahead`: the cards that the opponent has turned are known, as if there were no horizon; others are drawn.
 
-Generous to `with_ticks`: it knows the opponent's policy, its speed, and when it came to our turn, which nobody is told.
+Generous to `with_ticks`: it knows the opponent's policy, its speed, and when it came to our turn, which no message
+reveals.
 Left out: an opponent that thinks, and so is harder to foresee; ticks further ahead; how often the ticks say who is
 winning, and a bot that plays bolder for it; the notice that the opponent has stopped; other variants; limits of time.
 """
@@ -38,7 +40,7 @@ from fairest_protocol.messages.fields import TICK_SECONDS
 
 
 class Setting(NamedTuple):
-    """So many races, against opponents up to so many times as fast as our bot, which filters so many particles."""
+    """The number of races, the highest speed of an opponent relative to our bot, and the number of particles."""
 
     races: int
     top_speed: float = 1.6
@@ -46,10 +48,10 @@ class Setting(NamedTuple):
 
 
 SETTINGS: Final = {"": Setting(2_000), "_equal": Setting(500, top_speed=1.0)}
-"""By what the names of the figures end in."""
+"""By the suffix of the names of the figures."""
 
 INFORMATION: Final = Setting(40, particles=2_000)
-"""What the ticks tell is measured with more particles than our bot can afford in so many races."""
+"""The information in the ticks is measured with more particles than our bot can afford in so many races."""
 
 VERSIONS: Final = ("without", "with_ticks", "sees_ahead")
 CHUNK: Final = 10
@@ -58,7 +60,7 @@ FUTURES: Final = 20
 DEPTH: Final = 10
 TICKS_USED: Final = 3
 DOUBT: Final = 0.05
-"""How much of the prior stays in a posterior, since no rank is impossible for being in no particle."""
+"""The share of the prior in a posterior, since a rank that is in no particle is not impossible."""
 
 RULES: Final = choose_rules("classic")
 NEVER: Final = 99
@@ -76,7 +78,7 @@ def delays(*counts: int) -> list[int]:
 
 @dataclass(slots=True)
 class Table:
-    """A board on plain ranks that changes in place: the samples need it fast. It plays to foundations like greedy."""
+    """A board of plain ranks that changes in place, for speed. It plays to foundations as the greedy policy does."""
 
     counts: list[int]
     needed: list[int]
@@ -86,7 +88,7 @@ class Table:
         return Table(self.counts[:], self.needed[:], [pile[:] for pile in self.piles])
 
     def place(self, number: int) -> bool:
-        """To the least advanced foundation that needs this rank, if any does."""
+        """Place this rank on the least advanced foundation that needs it; return False if none does."""
         count, target = self._fit(number)
         if count < NEVER:
             self.counts[target] = count + 1
@@ -94,7 +96,7 @@ class Table:
         return count < NEVER
 
     def place_waste(self) -> bool:
-        """The top of a pile to the least advanced foundation that needs one, if any does."""
+        """Place the top of a pile on the least advanced foundation that needs one; return False if none does."""
         fitting = [pile for pile in self.piles if pile and pile[-1] in self.needed]
         if not fitting:
             return False
@@ -109,7 +111,7 @@ class Table:
         return count, target
 
     def scores(self, number: int) -> list[float]:
-        """How well this rank lies on each pile: it should not cover what is needed sooner."""
+        """Score this rank on each pile: it should not cover a rank that is needed sooner."""
         sooner = delays(*self.counts)
         delay = sooner[number]
         scores = []
@@ -125,7 +127,7 @@ class Table:
         return scores
 
     def play_on(self, future: list[int]) -> float:
-        """What these cards bring: 2 for each card placed, and the scores of the others."""
+        """Play these cards and return their value: 2 for each card placed, and the scores of the others."""
         worth = 0.0
         for number in future:
             if self.place(number):
@@ -140,13 +142,13 @@ class Table:
         return worth
 
     def sensible_piles(self, number: int) -> dict[int, float]:
-        """The piles that score not much less than the best for this rank, with their scores; one empty pile at most."""
+        """Return the piles whose scores for this rank are near the best, with the scores; at most one empty pile."""
         scores, piles = self.scores(number), self.piles
         fair = max(scores) - 6.0
         return {to: score for to, score in enumerate(scores) if score >= fair and (piles[to] or [] not in piles[:to])}
 
     def worth(self, number: int, pile: int, futures: list[list[int]]) -> float:
-        """What comes of this rank on this pile, on the average over what may come."""
+        """Return the mean value of laying this rank onto this pile, over the sampled futures."""
         total = 0.0
         for future in futures:
             table = self.copy()
@@ -163,7 +165,7 @@ def table_of(board: Board) -> Table:
 
 @dataclass(slots=True)
 class Particle:
-    """One way in which the opponent may have played on from our turn; nothing turned is 0."""
+    """One possible continuation of the opponent from our turn; `turned` is 0 without a turned card."""
 
     table: Table
     turned: int
@@ -175,7 +177,7 @@ class Particle:
         return Particle(self.table.copy(), self.turned, self.unseen[:], self.drawn[:], self.next_at)
 
     def placed(self, time: float, speed: float, chance: random.Random) -> int:
-        """Play on until then, and say what the tick would tell."""
+        """Play on until `time` and return the count that the tick would show."""
         table = self.table
         while self.next_at <= time:
             self.next_at += think(speed, chance)
@@ -200,14 +202,14 @@ def think(speed: float, chance: random.Random) -> float:
 
 
 class Belief(NamedTuple):
-    """What was believed of the true next rank at one choice, before the ticks and after them."""
+    """The probability of the true next rank at one choice, before the ticks and after them."""
 
     prior: float
     posterior: float
 
 
 class Run(NamedTuple):
-    """What came of a race, and the beliefs at those choices for which the ticks had told something."""
+    """The result of a race, and the beliefs at those choices for which there were ticks."""
 
     placed: int
     wins_race: bool
@@ -261,26 +263,26 @@ class Contest:
         return max(piles, key=lambda pile: piles[pile] + table.worth(number, pile, futures))
 
     def futures(self, turn: int) -> list[list[int]]:
-        """Samples of the next cards. The order of the stock is used as far as it is known, else only what is in it."""
+        """Sample the next cards: in the order of the stock as far as it is known, else at random from its cards."""
         known = self.stock[turn + 1 : len(self.arrivals)][:DEPTH] if self.version == "sees_ahead" else []
         unseen = self.stock[turn + 1 + len(known) :]
         if self.version == "with_ticks" and turn < len(self.arrivals) and len(set(unseen)) > 1:
             first = int(self.arrivals[turn][0] / TICK_SECONDS)
-            told = self.ticks[first : first + TICKS_USED]
-            if told:
-                return self.posterior(turn, unseen, told)
+            ticks = self.ticks[first : first + TICKS_USED]
+            if ticks:
+                return self.posterior(turn, unseen, ticks)
         drawn = min(DEPTH - len(known), len(unseen))
         return [known + self.chance.sample(unseen, drawn) for _ in range(FUTURES)]
 
-    def posterior(self, turn: int, unseen: list[int], told: list[int]) -> list[list[int]]:
-        """Samples of the next cards from ways of the opponent that agree with the first ticks after it came here."""
+    def posterior(self, turn: int, unseen: list[int], ticks: list[int]) -> list[list[int]]:
+        """Sample the next cards from continuations of the opponent that agree with the first ticks after this turn."""
         speed, chance = self.speeds[1], self.chance
         came_at, board = self.arrivals[turn]
         start = Particle(table_of(board), self.stock[turn], unseen, [], came_at)
         particles = [start.copy() for _ in range(self.particles)]
         for particle in particles:
             particle.next_at += think(speed, chance)
-        for number, placed in enumerate(told, int(came_at / TICK_SECONDS) + 1):
+        for number, placed in enumerate(ticks, int(came_at / TICK_SECONDS) + 1):
             time = number * TICK_SECONDS
             agreeing = [particle for particle in particles if particle.placed(time, speed, chance) == placed]
             if not agreeing:
@@ -296,8 +298,8 @@ class Contest:
 
 
 def measure_tick_gain() -> list[Figure]:
-    """Means, each with the half-width of its 95 % interval: what `without` has, what the others gain over it in the
-    same races, in cards placed and in percentage points of races won; and what the ticks tell of the next rank.
+    """Means, each with the half-width of its 95 % interval: the result of `without`, the gain of the other versions in
+    the same races, in cards placed and in percentage points of races won, and what the ticks reveal of the next rank.
     """
     figures = []
     for name, setting in SETTINGS.items():
@@ -311,8 +313,8 @@ def measure_tick_gain() -> list[Figure]:
             figures += _mean(f"{gain}_cards{name}", "cards", [run.placed - base.placed for run, base in pairs])
             points = [100 * (run.wins_race - base.wins_race) for run, base in pairs]
             figures += _mean(f"{gain}_race_wins_points{name}", "points", points)
-        figures += _tell_beliefs(name, runs["with_ticks"])
-    return figures + _tell_beliefs("_many_particles", _run_all(("with_ticks",), INFORMATION)["with_ticks"])
+        figures += _belief_figures(name, runs["with_ticks"])
+    return figures + _belief_figures("_many_particles", _run_all(("with_ticks",), INFORMATION)["with_ticks"])
 
 
 def _run_all(versions: Sequence[str], setting: Setting) -> dict[str, list[Run]]:
@@ -333,12 +335,12 @@ def _run_chunk(job: tuple[Sequence[str], int, Setting]) -> dict[str, list[Run]]:
     return {version: [Contest(version, seed, setting).run() for seed in seeds] for version in versions}
 
 
-def _tell_beliefs(name: str, runs: list[Run]) -> list[Figure]:
-    """Means over races, of the means over each race's choices."""
-    told = [run.beliefs for run in runs if run.beliefs]
-    priors = [100 * fmean(each.prior for each in beliefs) for beliefs in told]
-    posteriors = [100 * fmean(each.posterior for each in beliefs) for beliefs in told]
-    bits = [fmean(log2(each.posterior / each.prior) for each in beliefs) for beliefs in told]
+def _belief_figures(name: str, runs: list[Run]) -> list[Figure]:
+    """Means over races of the means over the choices of each race."""
+    choices = [run.beliefs for run in runs if run.beliefs]
+    priors = [100 * fmean(each.prior for each in beliefs) for beliefs in choices]
+    posteriors = [100 * fmean(each.posterior for each in beliefs) for beliefs in choices]
+    bits = [fmean(log2(each.posterior / each.prior) for each in beliefs) for beliefs in choices]
     return [
         *_mean(f"next_rank_prior{name}", "%", priors),
         *_mean(f"next_rank_posterior{name}", "%", posteriors),

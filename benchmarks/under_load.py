@@ -1,4 +1,4 @@
-"""A server, or a control, beside a process that loads it; and what each of them takes meanwhile."""
+"""A server, or a control, beside a process that loads it, and the CPU time and memory of each of them."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ UNLIMITED = (
 
 @dataclass(frozen=True)
 class Processes:
-    """What serves: process ids of the servers, and of Redis if there is one; and where."""
+    """The process ids of the servers, and of Redis if there is one; and the port of the servers."""
 
     servers: tuple[int, ...]
     redis: int | None
@@ -28,7 +28,7 @@ class Processes:
 
 @dataclass(frozen=True)
 class Cost:
-    """What some messages took: microseconds of CPU time each, of all servers and of Redis; how fast it went."""
+    """The cost of some messages: microseconds of CPU time for each, of all servers and of Redis; the duration."""
 
     messages: int
     seconds: float
@@ -37,7 +37,7 @@ class Cost:
     load_us: float
     p50_ms: float
     p99_ms: float
-    frames_watched: int
+    spectator_frames: int
     code: str
 
     @property
@@ -50,26 +50,26 @@ class Cost:
 
 
 class Loader:
-    """The process that loads. What it is told to do is measured."""
+    """The process that loads. Each of its commands is measured."""
 
     def __init__(self, process: Process, served: Processes) -> None:
         self._process = process
         self._served = served
 
     async def move(self, count: int = 1_000) -> Cost:
-        """Everybody makes so many moves, or as many as there are."""
+        """Let every client make `count` moves, or as many as are left, and wait for the end."""
         return await self._measure(f"move {count}")
 
     async def start(self, count: int = 1_000) -> None:
-        """Everybody begins to make so many moves."""
+        """Let every client begin to make `count` moves."""
         await self._measure(f"start {count}")
 
     async def rest(self, seconds: float) -> Cost:
-        """What happens in these seconds. If nobody moves, the cost is that of all of it, as if it were one message."""
+        """Return the cost of these seconds. If nobody moves, the whole cost counts as that of one message."""
         return await self._measure(f"rest {seconds}")
 
     async def resume(self) -> float:
-        """Every player connects again; seconds until the last of them has seen what it missed."""
+        """Connect every player again; return the seconds until the last of them has been caught up."""
         return (await self._measure("resume")).seconds
 
     async def _measure(self, command: str) -> Cost:
@@ -79,31 +79,34 @@ class Loader:
         redis = cpu_seconds(self._served.redis)
         stdin.write(f"{command}\n".encode())
         line = await stdout.readline()
-        assert line, "the load has ended early; its complaint stands above"
-        told = json.loads(line)
-        each = 1e6 / told["messages"]
+        assert line, "the load has ended early; its error stands above"
+        measured = json.loads(line)
+        each = 1e6 / measured["messages"]
         return Cost(
-            messages=told["messages"],
-            seconds=told["seconds"],
+            messages=measured["messages"],
+            seconds=measured["seconds"],
             server_us=(sum(map(cpu_seconds, self._served.servers)) - servers) * each,
             redis_us=(cpu_seconds(self._served.redis) - redis) * each,
-            load_us=told["load_cpu_seconds"] * each,
-            p50_ms=told["p50_ms"],
-            p99_ms=told["p99_ms"],
-            frames_watched=told["frames_watched"],
-            code=told["code"],
+            load_us=measured["load_cpu_seconds"] * each,
+            p50_ms=measured["p50_ms"],
+            p99_ms=measured["p99_ms"],
+            spectator_frames=measured["spectator_frames"],
+            code=measured["code"],
         )
 
 
 @asynccontextmanager
 async def loading(kind: str, served: Processes, rooms: int, **options: float | str) -> AsyncIterator[Loader]:
-    """Everybody connected, and at the start of a race if it is one. `options` are those of `benchmarks.load`."""
+    """Start a load and yield it when all its clients are connected, at the start of their race if they race.
+
+    `options` are those of `benchmarks.load`.
+    """
     command = [sys.executable, "-m", "benchmarks.load", kind, str(served.port), str(rooms)]
     command += [f"--{name}={value}" for name, value in options.items()]
     process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
     assert process.stdin is not None and process.stdout is not None
     try:
-        assert await process.stdout.readline() == b"ready\n", "the load did not get ready; its complaint stands above"
+        assert await process.stdout.readline() == b"ready\n", "the load did not get ready; its error stands above"
         yield Loader(process, served)
         process.stdin.close()
         await process.wait()
@@ -115,7 +118,7 @@ async def loading(kind: str, served: Processes, rooms: int, **options: float | s
 
 @asynccontextmanager
 async def serving(*options: str, fsync: str = "everysec", processes: int = 1) -> AsyncIterator[Processes]:
-    """Our server on a Redis of its own, without the limits that no load would respect."""
+    """Run our server on a Redis of its own, without the limits that a load would exceed."""
     with redis_process("--appendonly", "yes", "--appendfsync", fsync) as redis:
         async with serving_fleet(redis.url) as fleet:
             port = await start_servers(fleet, processes, *options)
@@ -123,7 +126,7 @@ async def serving(*options: str, fsync: str = "everysec", processes: int = 1) ->
 
 
 async def start_servers(fleet: Fleet, processes: int, *options: str, port: int = 0) -> int:
-    """So many processes on one port, which is returned, without the limits that no load would respect."""
+    """Start `processes` servers on one port without the limits that a load would exceed; return the port."""
     shared = ("--reuse-port",) if processes > 1 else ()
     for _ in range(processes):
         url = await fleet.start(*UNLIMITED, *shared, *options, port=port)
@@ -133,7 +136,7 @@ async def start_servers(fleet: Fleet, processes: int, *options: str, port: int =
 
 @asynccontextmanager
 async def control(kind: str) -> AsyncIterator[Processes]:
-    """One of `benchmarks.controls`, with a Redis like ours if it stores."""
+    """Run one of `benchmarks.controls`; `stored` has a Redis as our server has."""
     with redis_process("--appendonly", "yes") if kind == "stored" else nullcontext() as redis:
         command = [sys.executable, "-m", "benchmarks.controls", kind]
         command += [redis.url.removeprefix("unix://")] if redis else []
@@ -147,7 +150,7 @@ async def control(kind: str) -> AsyncIterator[Processes]:
 
 
 def cpu_seconds(pid: int | None) -> float:
-    """CPU time of a process so far, of all its threads."""
+    """Return the CPU time of a process so far, of all its threads; 0 without a process."""
     if pid is None:
         return 0.0
     tasks = Path(f"/proc/{pid}/task").iterdir()
@@ -155,5 +158,5 @@ def cpu_seconds(pid: int | None) -> float:
 
 
 def resident_kib(pid: int) -> int:
-    """Resident memory of a process."""
+    """Return the resident memory of a process."""
     return int(Path(f"/proc/{pid}/status").read_text().split("VmRSS:")[1].split()[0])

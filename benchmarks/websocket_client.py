@@ -1,6 +1,6 @@
-"""A WebSocket client of few instructions, so that a server and not its load is what keeps a core busy.
+"""A WebSocket client of few instructions, so that the server keeps a core busy and not its load.
 
-It speaks what it needs of RFC 6455 and no more: whole text frames, pings, and a mask of zeros.
+It implements the part of RFC 6455 that the load needs: whole text frames, pings, and a mask of zeros.
 """
 
 import asyncio
@@ -17,18 +17,18 @@ _TEXT, _CLOSE, _PING = 0x1, 0x8, 0x9
 
 
 def frame(payload: bytes, opcode: int = _TEXT) -> bytes:
-    """A whole frame as a client sends it."""
+    """Return a whole frame as a client sends it."""
     size = len(payload)
     length = struct.pack("!B", 0x80 | size) if size < 126 else struct.pack("!BH", 0x80 | 126, size)
     return bytes([0x80 | opcode]) + length + bytes(4) + payload
 
 
-class Wire(asyncio.Protocol):
-    """One connection; `heard` is called with the payload of every text frame, `opened` once it may speak."""
+class WebSocketClient(asyncio.Protocol):
+    """One connection. `on_open` is called after the handshake, `on_text` with the payload of every text frame."""
 
-    def __init__(self, opened: Callable[[], None], heard: Callable[[bytes], None]) -> None:
-        self._opened = opened
-        self._heard = heard
+    def __init__(self, on_open: Callable[[], None], on_text: Callable[[bytes], None]) -> None:
+        self._on_open = on_open
+        self._on_text = on_text
         self._unread = b""
         self._is_open = False
         self.closed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -46,7 +46,7 @@ class Wire(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._unread:
             data = self._unread + data
-        start = 0 if self._is_open else self._shake_hands(data)
+        start = 0 if self._is_open else self._finish_handshake(data)
         end = len(data)
         while end - start >= 2:
             size, begin = data[start + 1], start + 2
@@ -63,7 +63,7 @@ class Wire(asyncio.Protocol):
             payload, opcode = data[begin : begin + size], data[start] & 0x0F
             start = begin + size
             if opcode == _TEXT:
-                self._heard(payload)
+                self._on_text(payload)
             elif opcode == _PING:
                 self._transport.write(frame(payload, 0xA))
             elif opcode == _CLOSE:
@@ -73,21 +73,21 @@ class Wire(asyncio.Protocol):
         self._unread = data[start:]
 
     def stop_reading(self) -> None:
-        """Leave what comes in the system's buffers."""
+        """Leave further data in the system's buffers."""
         self._transport.pause_reading()
 
     def close(self) -> None:
-        """Go without a word."""
+        """Abort the connection without a close frame."""
         if not self.closed.done():
             self.closed.set_result("by us")
         self._transport.abort()
 
-    def _shake_hands(self, data: bytes) -> int:
-        """Where the first frame begins. Raises ConnectionError."""
+    def _finish_handshake(self, data: bytes) -> int:
+        """Check the answer to the handshake and return the offset of the first frame. Raises ConnectionError."""
         end = data.find(b"\r\n\r\n") + 4
         if end < 4:
             raise ConnectionError("the answer to the handshake came in pieces")
         assert data.startswith(b"HTTP/1.1 101"), data[:200]
         self._is_open = True
-        self._opened()
+        self._on_open()
         return end
