@@ -1,8 +1,19 @@
-"""The way of appends to Redis: in batches, each made when its turn comes.
+"""The queue of appends to Redis: sent in batches, each append built just before its batch is sent.
 
-A lane collects what writers have to append by then, sends it in one go, and hands out the answers where they arrive: a
-round trip, and an fsync, is paid by the batch. As long as Redis answers there is no task, no coroutine and no future on
-that way, neither for a move nor for a batch. Whatever goes wrong on it is done again on a slower one, which knows how.
+    enqueue(writer)             a room has something to append, and waits for its turn
+      |                         (call_soon, or the reply to the batch before)
+      v
+    turn                        up to MAX_BATCH writers are taken from the queue
+      |  writer.build_append()  each decides what to append, with all that it was asked until now
+      v
+    send                        one EVALSHA of append.lua for each, in one write and one round trip
+      |                         (the next batch is built and sent before anything else)
+      v
+    writer.on_append_result()   each learns what became of its append
+
+A batch shares the round trip, and the fsync. As long as Redis answers, nothing on this path is a task, a coroutine or a
+future, neither for an append nor for a batch. When anything fails, the batch is sent again by a task, which connects,
+loads the script and retries.
 """
 
 import asyncio
@@ -22,34 +33,37 @@ from fairest_server.room.events import Event
 from fairest_server.room.steps import LogEntry
 from fairest_server.store.keys import RoomKeys
 from fairest_server.store.log_entries import format_event, parse_entry
-from fairest_server.store.redis.batch_connection import BatchConnection, Command
+from fairest_server.store.redis.batch_connection import BatchConnection, CommandWords
 from fairest_server.store.redis.cluster import is_sharded
 from fairest_server.store.redis.scripts import Script
 
 MAX_BATCH: Final = 100
-"""Appends that share a round trip. What follows from them is done in one go, 10 to 15 ms: beats get in between."""
+"""Writers that are asked for an append in one turn. Handling the results of so many takes the event loop 10 to 15 ms;
+heartbeats are sent between batches.
+"""
 
 
 class Answer(StrEnum):
-    """What became of an append."""
+    """The result of an append."""
 
     APPENDED = "appended"
     CONFLICT = "conflict"
-    """The log is not where the sender believed."""
+    """The last entry of the log is not the expected one."""
     EARLY = "early"
+    """Redis' clock is before `not_before_ms`."""
     LATE = "late"
-    """Redis' clock is outside the time span given with the append."""
+    """Redis' clock is after `not_after_ms`."""
     UNKNOWN = "unknown"
-    """Redis did not answer, or there was a fault of ours: the events may stand in the log or not."""
+    """Redis did not answer, or we have a bug: the events may be in the log or not."""
 
 
 _ANSWERS: Final = {answer.encode(): answer for answer in Answer}
 
 
 class Reply(Value):
-    """What became of an append, and Redis' clock: for `APPENDED` the events' time stamp, for `UNKNOWN` 0.
+    """The result of an append, and Redis' clock in ms: for `APPENDED` the stamp of the events, for `UNKNOWN` 0.
 
-    With a `CONFLICT` comes what the log has instead, from the entry on that the sender believed to be the last.
+    `entries` are given with a `CONFLICT`: those of the log from the expected last one on.
     """
 
     answer: Answer
@@ -61,10 +75,12 @@ _UNKNOWN: Final = Reply(Answer.UNKNOWN)
 
 
 class Append(Value):
-    """Events for one room's log, on the condition that its last index and tag are the expected ones.
+    """Events for one room's log, on the condition that the log's last index and tag are the expected ones.
 
-    Times are milliseconds on Redis' clock. `next_check_ms` is when the sweep has to look at the room: None leaves that
-    as it is, 0 means never. `listing` is the room's new line in the lobby, empty to leave it.
+    Times are milliseconds on Redis' clock; a `not_after_ms` of 0 is any time. `next_check_ms` is when the sweep must
+    check the room: None leaves it as it is, 0 means never. `expire_seconds` is how long the log is kept from now on, 0
+    for ever. `is_shared` publishes the entries for other processes. `listing` is the room's new entry in the lobby:
+    empty to remove it, None to leave it as it is.
     """
 
     room: str
@@ -81,102 +97,111 @@ class Append(Value):
 
 
 class Writer(Protocol):
-    """Who has something to append to a room's log: asked for it when its turn comes, and told what became of it."""
+    """A room that has something to append to its log."""
 
     @property
     def code(self) -> str:
-        """The room's."""
+        """The room's code."""
 
     @property
     def keys(self) -> RoomKeys:
-        """The room's, made once."""
+        """The room's keys, made once."""
 
     def build_append(self) -> Append | None:
-        """What there is to append by now, if anything. A fault in here is answered as `UNKNOWN`."""
+        """Return what there is to append now, if anything. If this raises, the result is `UNKNOWN`."""
 
     def on_append_result(self, reply: Reply) -> None:
-        """What became of it. Must not raise."""
+        """Take the result of the append. Must not raise."""
 
 
-Batch = list[tuple[Writer, Command]]
-"""Writers, each with its append as keys and arguments of the script that makes it."""
+Batch = list[tuple[Writer, CommandWords]]
+"""Writers, each with the arguments of EVALSHA for its append: the number of keys, the keys and the arguments."""
 
 
 class AppendQueue:
-    """The appends that wait for one part of Redis. One batch of them is under way at a time."""
+    """The writers that wait to append to one part of Redis. One batch is under way at a time."""
 
-    def __init__(self, redis: Redis, line: BatchConnection) -> None:
+    def __init__(self, redis: Redis, connection: BatchConnection) -> None:
         self._redis = redis
-        self._connection = line
+        self._connection = connection
         self._script: Script | None = None
+        """The script of an append, once it is known whether Redis has sharded channels."""
         self._waiting: deque[Writer] = deque()
         self._batch: Batch = []
-        self._since = 0.0
+        self._sent_at = 0.0
         self._is_busy = False
-        """Whether a batch is under way or about to be made."""
+        """Whether a batch is under way or a turn is scheduled."""
         self._retrying: asyncio.Task[None] | None = None
-        self._rested: asyncio.Future[None] | None = None
-        """Who closes this waits for it: nothing is left to send."""
+        """A reference, because the event loop keeps only weak ones."""
+        self._drained: asyncio.Future[None] | None = None
+        """Set by `close`, and resolved when nothing is left to send."""
 
     def enqueue(self, writer: Writer, *, is_first: bool) -> None:
-        """Send what this writer has to append with the next batch that has a place, or with the very next one."""
+        """Ask `writer` for its append when its turn comes; with `is_first`, before all that wait."""
         if is_first:
             self._waiting.appendleft(writer)
         else:
             self._waiting.append(writer)
         if not self._is_busy:
             self._is_busy = True
-            # What is said at the same moment goes with it.
+            # Not at once: writers that are enqueued in the same turn of the event loop share the batch.
             asyncio.get_running_loop().call_soon(self._send_next)
 
     async def close(self) -> None:
-        """Send what waits, and nothing more. Not to be cancelled: what was sent would be in doubt."""
+        """Send what waits, then close the connection. Writers that are enqueued afterwards are never asked.
+
+        Must not be cancelled: the result of the batch under way would be unknown.
+        """
         if self._is_busy:
-            self._rested = asyncio.get_running_loop().create_future()
-            await self._rested
-        # For ever: who comes now is not sent for any more.
+            self._drained = asyncio.get_running_loop().create_future()
+            await self._drained
+        # From now on the queue is busy for ever, so that `enqueue` never schedules a turn again.
         self._is_busy = True
         await self._connection.close()
 
     def _send_next(self) -> None:
-        """Send the next batch. Without one, rest."""
+        """Send the next batch, or become idle."""
         if self._waiting and self._send_waiting():
             return
         self._is_busy = False
-        if self._rested is not None and not self._rested.done():
-            self._rested.set_result(None)
+        if self._drained is not None and not self._drained.done():
+            self._drained.set_result(None)
 
     def _send_waiting(self) -> bool:
-        """Send a batch of those who wait; whether there was one."""
+        """Build a batch from the writers that wait and send it; return False if none has anything to append."""
         batch: Batch = []
         turns = 0
+        # Writers without an append count as well, so that a turn is bounded; but not while the batch is still empty.
         while self._waiting and (turns < MAX_BATCH or not batch):
             writer = self._waiting.popleft()
-            append = _ask(writer)
+            append = _build(writer)
             turns += 1
             if append is not None:
                 batch.append((writer, append))
         self._batch = batch
         if not batch:
             return False
-        self._since = time.perf_counter()
+        self._sent_at = time.perf_counter()
         if not self._try_send():
             self._retry()
         return True
 
     def _try_send(self) -> bool:
-        """Send the batch if there is a connection, which there is nearly always."""
+        """Send the batch over the open connection; return False if there is none, or the script is not known yet."""
         if self._script is None:
             return False
         sha = self._script.sha
         try:
-            return self._connection.try_send([("EVALSHA", sha, *append) for _, append in self._batch], self._answered)
+            return self._connection.try_send([("EVALSHA", sha, *append) for _, append in self._batch], self._on_replies)
         except Exception as fault:
             report("the log", fault)
             return False
 
-    def _answered(self, replies: Sequence[Any] | RedisError) -> None:
-        """What Redis says of the batch. Scripts that did what they should do so once, however often they are run."""
+    def _on_replies(self, replies: Sequence[Any] | RedisError) -> None:
+        """Dispatch the replies, or send the whole batch again after an error.
+
+        append.lua appends once however often it is run, and then returns its first reply again.
+        """
         if isinstance(replies, RedisError):
             self._retry(failures=1)
             return
@@ -189,12 +214,15 @@ class AppendQueue:
         self._dispatch(parsed)
 
     def _retry(self, failures: int = 0) -> None:
-        self._retrying = asyncio.create_task(self._deliver(failures))
+        self._retrying = asyncio.create_task(self._send_again(failures))
 
-    async def _deliver(self, failures: int) -> None:
-        """Whatever goes wrong, this lane goes on: without it no room of ours would move."""
+    async def _send_again(self, failures: int) -> None:
+        """Send the batch, which failed `failures` times, and dispatch the replies. Never raises.
+
+        If it raised, this queue would stay busy for ever, and no room of its part of Redis could append.
+        """
         try:
-            replies = await self._find_out(failures)
+            replies = await self._send_with_retries(failures)
         except (RedisError, OSError):
             replies = [_UNKNOWN] * len(self._batch)
         except Exception as fault:
@@ -202,14 +230,14 @@ class AppendQueue:
             replies = [_UNKNOWN] * len(self._batch)
         self._dispatch(replies)
 
-    async def _find_out(self, failures: int) -> list[Reply]:
-        """Send the batch, which failed so often already, over whatever connection there may be.
+    async def _send_with_retries(self, failures: int) -> list[Reply]:
+        """Send the batch, on a new connection if need be, and the script's text if Redis does not know it.
 
-        Raises RedisError, and OSError.
+        Raises the last RedisError or OSError once all retries failed; `failures` attempts were made before.
         """
         if self._script is None:
-            word = "SPUBLISH" if await is_sharded(self._redis) else "PUBLISH"
-            self._script = Script("append.lua", head=f"local publish = '{word}'\n")
+            publish = "SPUBLISH" if await is_sharded(self._redis) else "PUBLISH"
+            self._script = Script("append.lua", head=f"local publish = '{publish}'\n")
         sha, text = self._script.sha, self._script.text
         replies = await self._connection.send([("EVALSHA", sha, *append) for _, append in self._batch], failures)
         if any(isinstance(reply, NoScriptError) for reply in replies):
@@ -217,38 +245,39 @@ class AppendQueue:
         return [_parse(reply) for reply in replies]
 
     def _dispatch(self, replies: Sequence[Reply]) -> None:
-        """Tell everybody of the batch. The next one is sent before, if somebody waits: Redis need not wait for us."""
-        metrics.APPEND_SECONDS.add(time.perf_counter() - self._since)
+        """Send the next batch, then give each writer of this one its result: Redis works while the rooms do."""
+        metrics.APPEND_SECONDS.add(time.perf_counter() - self._sent_at)
         metrics.BATCHES.add(len(self._batch))
         batch, self._batch = self._batch, []
         is_sent = bool(self._waiting) and self._send_waiting()
         for (writer, _), reply in zip(batch, replies, strict=True):
             metrics.APPENDS.add(reply.answer)
-            _tell(writer, reply)
+            _report_result(writer, reply)
         if not is_sent:
+            # The results may have enqueued writers; those did not schedule a turn, because the queue is still busy.
             self._send_next()
 
 
-def _ask(writer: Writer) -> Command | None:
-    """What this writer has to append by now. A fault of ours is its own, and nobody else's of its batch."""
+def _build(writer: Writer) -> CommandWords | None:
+    """Ask `writer` for its append. An exception fails this append only, and not the others of its batch."""
     try:
         append = writer.build_append()
         return None if append is None else _keys_and_arguments(writer.keys, append)
     except Exception as fault:
         report("a room", fault, room=writer.code)
-        _tell(writer, _UNKNOWN)
+        _report_result(writer, _UNKNOWN)
         return None
 
 
-def _tell(writer: Writer, reply: Reply) -> None:
+def _report_result(writer: Writer, reply: Reply) -> None:
     try:
         writer.on_append_result(reply)
     except Exception as fault:
         report("a room", fault, room=writer.code)
 
 
-def _keys_and_arguments(keys: RoomKeys, append: Append) -> Command:
-    """Of the script that makes this append."""
+def _keys_and_arguments(keys: RoomKeys, append: Append) -> CommandWords:
+    """Return the number of keys, the keys and the arguments of append.lua for this append."""
     arguments = (
         append.room,
         append.expected,
@@ -268,7 +297,7 @@ def _keys_and_arguments(keys: RoomKeys, append: Append) -> Command:
 
 
 def _parse(reply: Any) -> Reply:
-    """An append's reply; an error in one script's run is no error of the others of its batch."""
+    """Return the reply to an append; an error in its place is `UNKNOWN`, and does not concern the rest of the batch."""
     if not isinstance(reply, list):
         return _UNKNOWN
     try:
@@ -276,7 +305,7 @@ def _parse(reply: Any) -> Reply:
         entries = [parse_entry(entry_id, fields) for entry_id, fields in found[0]] if found else ()
         return Reply(_ANSWERS[word], int(now_ms), entries)
     except ValueError:
-        # Whoever reads the log will say what is wrong with it.
+        # An entry of the log cannot be read. The room reads its log next, and reports the error.
         return _UNKNOWN
     except Exception as fault:
         report("the log", fault)

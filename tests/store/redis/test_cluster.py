@@ -206,7 +206,7 @@ async def test_any_node_of_those_named_tells_of_all(cluster: RedisCluster) -> No
 
 async def test_a_cluster_of_which_no_node_answers_is_an_error_of_redis() -> None:
     async with connect("redis+cluster://127.0.0.1:9") as client:
-        with pytest.raises(RedisError, match="no node of the Cluster says who serves what"):
+        with pytest.raises(RedisError, match="no node of the Cluster says which slots it serves"):
             await client.get("key")
 
 

@@ -1,59 +1,63 @@
-"""A connection to one Redis that is kept for batches: one write, all replies read together, one look at the clock.
+"""A connection to one Redis for batches of commands: one write, and one read of all replies.
 
 redis-py's pipeline takes a connection from the pool for each batch, makes a task of each write, and goes through five
-coroutines and a time limit for each reply. Here redis-py connects and says who we are; from then on the socket is ours.
+coroutines and a time limit for each reply. Here redis-py connects and authenticates, and then the socket is ours
+(docs/decisions/0030-the-socket-of-a-line.md).
 """
 
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import hiredis
-from redis._parsers.hiredis import NOT_ENOUGH_DATA
 from redis.asyncio import Redis
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
+from redis.exceptions import ReadOnlyError, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from fairest_server.store.redis.driver import NOT_ENOUGH_DATA, open_connection, open_reader, take_over
+
 RETRIES: Final = 2
+"""How often a batch is sent again after its connection failed."""
 BACKOFF: Final = ExponentialBackoff(cap=0.2, base=0.02)
 """Seconds between two attempts."""
-Command = tuple[Any, ...]
-"""The words of a command."""
+CommandWords = tuple[Any, ...]
+"""A command as it is sent: its name and its arguments."""
 OnReplies = Callable[[list[Any] | RedisError], None]
-"""Is called once: with the replies to a batch, in order, an error in the place of a reply; or with the error with which
-the connection ended.
+"""A callback that is called once: with the replies to a batch in order, errors in their places, or with the error that
+ended the connection.
 """
 
 
-pack: Final[Callable[[Command], bytes]] = hiredis.pack_command
-"""A command as Redis reads it."""
+pack: Final[Callable[[CommandWords], bytes]] = hiredis.pack_command
+"""Return a command in the bytes of Redis' protocol."""
 
 
 class BatchConnection:
-    """Opened when it is first needed, and again whenever it was lost. One batch at a time."""
+    """A connection that carries one batch at a time. It is opened at the first `send`, and again after it was lost."""
 
     def __init__(self, redis: Redis) -> None:
-        self._pool: Any = redis.connection_pool
+        self._pool = redis.connection_pool
         self._connection: Any = None
-        self._socket: _Socket | None = None
+        self._protocol: _BatchProtocol | None = None
 
-    def try_send(self, commands: Sequence[Command], on_replies: OnReplies) -> bool:
-        """Send these commands over the connection that is open, or return False if none is."""
-        socket = self._socket
-        return socket is not None and socket.exchange(b"".join(map(pack, commands)), len(commands), on_replies)
+    def try_send(self, commands: Sequence[CommandWords], on_replies: OnReplies) -> bool:
+        """Send `commands` over the open connection. Without one, return False and never call `on_replies`."""
+        protocol = self._protocol
+        return protocol is not None and protocol.send(b"".join(map(pack, commands)), len(commands), on_replies)
 
-    async def send(self, commands: Sequence[Command], failures: int = 0) -> list[Any]:
-        """The replies to these commands, in order; an error in the place of a reply. Raises RedisError, and OSError.
+    async def send(self, commands: Sequence[CommandWords], failures: int = 0) -> list[Any]:
+        """Send `commands` and return their replies in order, errors in their places.
 
-        After so many failures they are tried that much less often. Cancelling leaves in doubt what was done.
+        A batch whose connection fails is sent again, `RETRIES` times less the `failures` that it has had before. Raises
+        the last RedisError or OSError. Cancelling leaves it unknown which commands Redis has run.
         """
         return await self.send_packed(b"".join(map(pack, commands)), len(commands), failures)
 
     async def send_packed(self, packed: bytes, count: int, failures: int = 0) -> list[Any]:
-        """The same for so many commands that are packed already."""
+        """The same for `count` commands that are packed already."""
         while True:
             if failures:
                 await asyncio.sleep(BACKOFF.compute(failures))
@@ -66,88 +70,94 @@ class BatchConnection:
                     raise
 
     async def close(self) -> None:
-        """End the connection. What is sent afterwards opens another one."""
-        if self._socket is not None:
-            self._socket.end(RedisConnectionError("the line was closed"))
-            self._socket = None
+        """End the connection. The next `send` opens another one."""
+        if self._protocol is not None:
+            self._protocol.end(RedisConnectionError("the connection was closed by us"))
+            self._protocol = None
             await self._connection.disconnect(nowait=True)
 
     async def _exchange(self, packed: bytes, count: int) -> list[Any]:
-        socket = self._socket
-        if socket is None or socket.has_ended:
+        protocol = self._protocol
+        if protocol is None or protocol.has_ended:
             await self.close()
-            self._connection = self._pool.make_connection()
-            await self._connection.connect()
-            self._socket = socket = _Socket(self._connection)
-        answered: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
-        if not socket.exchange(packed, count, partial(_settle, answered)):
+            self._connection = await open_connection(self._pool)
+            protocol = _BatchProtocol(self._connection.socket_timeout)
+            protocol.connection_made(await take_over(self._connection, protocol))
+            self._protocol = protocol
+        replied: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
+        if not protocol.send(packed, count, partial(_settle, replied)):
             raise RedisConnectionError("the connection was closed")
         try:
-            replies = await answered
+            replies = await replied
         except asyncio.CancelledError:
-            # What was read by half is of no use to the next one.
-            socket.end(RedisConnectionError("an exchange was cut off"))
+            # The replies that are still to come would be taken for those to the next batch.
+            protocol.end(RedisConnectionError("an exchange was cancelled"))
             raise
         for reply in replies:
             if isinstance(reply, RedisError):
-                await self._connection.check(reply)
+                _raise_if_unusable(reply)
         return replies
 
 
-class _Socket(asyncio.Protocol):
-    """The socket and the parser of a connection of redis-py's that is ready for commands: neither has a public name."""
+class _BatchProtocol(asyncio.Protocol):
+    """One exchange at a time over a transport: a batch out, as many replies in, within a time limit."""
 
-    def __init__(self, connection: Any) -> None:
-        self._transport: asyncio.Transport = connection._writer.transport  # noqa: SLF001
-        self._parser = connection._parser._reader  # noqa: SLF001
-        self._timeout_seconds: float | None = connection.socket_timeout
+    def __init__(self, timeout_seconds: float | None) -> None:
+        self._timeout_seconds = timeout_seconds
+        self._reader = open_reader()
         self._loop = asyncio.get_running_loop()
         self._replies: list[Any] = []
         self._missing = 0
+        """How many replies are still to come."""
         self._on_replies: OnReplies | None = None
         self._overdue_at = 0.0
         self._timeout_handle: asyncio.TimerHandle | None = None
-        self._transport.set_protocol(self)
-        # Written at once: uvloop would wait until everything else of this moment is done.
+        self._transport: asyncio.Transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Use `transport` from now on."""
+        # Those of uvloop are not instances of `asyncio.Transport`, but have its methods.
+        self._transport = cast("asyncio.Transport", transport)
+        # uvloop would otherwise write only after all other callbacks of this turn of the loop.
         self._transport.set_write_buffer_limits(high=0)
 
     @property
     def has_ended(self) -> bool:
-        """Whether another one is needed."""
+        """Whether another connection is needed."""
         return self._transport.is_closing()
 
-    def exchange(self, packed: bytes, count: int, on_replies: OnReplies) -> bool:
-        """Send packed commands, to which there will be so many replies; False if the socket has ended."""
+    def send(self, packed: bytes, count: int, on_replies: OnReplies) -> bool:
+        """Send `count` packed commands; return False if the socket has ended."""
         if self._transport.is_closing():
             return False
         self._replies, self._missing, self._on_replies = [], count, on_replies
-        self._expect_in_time()
+        self._start_timeout()
         self._transport.write(packed)
         return True
 
     def data_received(self, data: bytes) -> None:
-        """Redis says something."""
-        self._parser.feed(data)
+        """Parse replies, and hand them over when the last one of the batch is there."""
+        self._reader.feed(data)
         while self._missing:
-            reply = self._parser.gets()
+            reply = self._reader.gets()
             if reply is NOT_ENOUGH_DATA:
                 return
             self._replies.append(reply)
             self._missing -= 1
-        if self._parser.has_data():
-            # From here on every reply would be taken for another one's.
-            self.end(RedisConnectionError("Redis says something that nobody asked for"))
+        if self._reader.has_data():
+            # Every later reply would be taken for the reply to another command.
+            self.end(RedisConnectionError("Redis sent a reply to no command"))
             return
         on_replies, self._on_replies = self._on_replies, None
         if on_replies is not None:
             on_replies(self._replies)
 
     def connection_lost(self, reason: Exception | None) -> None:
-        """Redis, or something on the way there, is gone."""
+        """Fail the batch that is under way."""
         self.end(RedisConnectionError(f"Redis closed the connection: {reason or 'without a reason'}"))
 
     def end(self, reason: RedisError) -> None:
-        """Let go of the socket at once; who waits for replies is told this."""
+        """Close the socket at once; a batch that is under way fails with `reason`."""
         self._transport.abort()
         if self._timeout_handle is not None:
             self._timeout_handle.cancel()
@@ -155,8 +165,8 @@ class _Socket(asyncio.Protocol):
         if on_replies is not None:
             on_replies(reason)
 
-    def _expect_in_time(self) -> None:
-        """One timer watches all exchanges, each of which only says until when it may take."""
+    def _start_timeout(self) -> None:
+        """Set when this exchange is overdue. One timer serves all exchanges: setting one for each costs more."""
         if self._timeout_seconds is not None:
             self._overdue_at = self._loop.time() + self._timeout_seconds
             if self._timeout_handle is None:
@@ -167,16 +177,29 @@ class _Socket(asyncio.Protocol):
         if not self._missing:
             return
         if self._loop.time() < self._overdue_at:
+            # The timer was set by an earlier exchange.
             self._timeout_handle = self._loop.call_at(self._overdue_at, self._check_timeout)
         else:
             self.end(RedisTimeoutError("Redis did not answer in time"))
 
 
-def _settle(answered: asyncio.Future[list[Any]], replies: list[Any] | RedisError) -> None:
-    """For who awaits what is told, if it still does."""
-    if answered.done():
+def _settle(replied: asyncio.Future[list[Any]], replies: list[Any] | RedisError) -> None:
+    """Give the replies, or the error, to a future that may have been cancelled."""
+    if replied.done():
         return
     if isinstance(replies, RedisError):
-        answered.set_exception(replies)
+        replied.set_exception(replies)
     else:
-        answered.set_result(replies)
+        replied.set_result(replies)
+
+
+def _raise_if_unusable(reply: RedisError) -> None:
+    """Raise `ConnectionError` if this reply says that this Redis cannot serve us now: it is a replica, or is loading.
+
+    A new connection may reach the Redis that took its place; redis-py does the same for Sentinels.
+    """
+    # Redis 6.2 wraps the error of a command in a script in an error of the script.
+    if isinstance(reply, ReadOnlyError) or "READONLY" in str(reply):
+        raise RedisConnectionError("this Redis is a replica now") from reply
+    if isinstance(reply, RedisConnectionError):
+        raise reply

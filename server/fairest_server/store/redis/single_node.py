@@ -1,8 +1,8 @@
-"""A single Redis behind one line: what many tasks ask of it at the same time shares a round trip.
+"""A client for a single Redis: commands of many tasks share one connection, and a round trip.
 
 redis-py takes a connection from its pool for each command, or pipeline, which costs several times what Redis takes to
-answer (docs/decisions/0032-shared-round-trips.md). Here whatever is asked while others are answered goes next,
-together, over the one connection of a `BatchConnection`. Its order is kept.
+answer (docs/decisions/0032-shared-round-trips.md). Here the commands that arrive while a batch is under way form
+the next batch, over one `BatchConnection`. They are sent in the order of the calls.
 """
 
 import asyncio
@@ -14,17 +14,18 @@ from typing import Any, Final
 from redis.asyncio.connection import ConnectionPool
 
 from fairest_protocol.value import Value
-from fairest_server.store.redis.batch_connection import BatchConnection, pack
-from fairest_server.store.redis.batching_client import RAW_REPLY, BatchingRedis, Command
+from fairest_server.store.redis.batch_connection import BatchConnection, CommandWords, pack
+from fairest_server.store.redis.batching_client import RAW_REPLY, BatchingRedis
+from fairest_server.store.redis.driver import RedisCommand, read_reply
 
 ENOUGH_IN_BATCH: Final = 16
-"""Commands that share a round trip, or those of one pipeline. Who asked goes on in one go, which may be to read a log:
-that takes a millisecond each, and beats get in between batches.
+"""Commands that share a round trip; a longer pipeline is a batch by itself. The callers of a batch continue in one turn
+of the loop, perhaps each to read a log, which takes a millisecond; heartbeats are sent between batches.
 """
 
 
 class _PendingCommands(Value, gc=True):
-    """Commands, packed, of somebody who waits for the replies."""
+    """Packed commands of one caller, and the future that it awaits."""
 
     packed: bytes
     count: int
@@ -32,25 +33,27 @@ class _PendingCommands(Value, gc=True):
 
 
 class SingleNodeRedis(BatchingRedis):
-    """One Redis. Subscriptions take a connection of the pool as ever.
+    """A client for one Redis. Subscriptions take connections of the pool.
 
-    Cancelling who waits is safe, and stops nothing: what was asked may be done.
+    Cancelling a caller is safe, and does not stop its commands: Redis may run them.
     """
 
     def __init__(self, connection_pool: ConnectionPool) -> None:
         super().__init__(connection_pool=connection_pool)
-        self.auto_close_connection_pool = True
         self._connection = BatchConnection(self)
         self._pending: deque[_PendingCommands] = deque()
         self._sending: asyncio.Task[None] | None = None
 
-    async def send_commands(self, commands: Sequence[Command]) -> list[Any]:
-        """As `BatchingRedis` says; raised is what is wrong when Redis was tried as often as it should be."""
+    async def send_commands(self, commands: Sequence[RedisCommand]) -> list[Any]:
+        """Send `commands` and return their replies in order, errors in their places.
+
+        Raises the last RedisError or OSError once `RETRIES` further attempts failed.
+        """
         if not commands:
-            # There would never be an answer to nothing.
+            # Redis sends no reply to an empty batch, so the caller would wait for ever.
             return []
         replied: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
-        packed = b"".join([pack(_split(words)) for words, _ in commands])
+        packed = b"".join([pack(_split_name(words)) for words, _ in commands])
         self._pending.append(_PendingCommands(packed, len(commands), replied))
         if self._sending is None or self._sending.done():
             self._sending = asyncio.create_task(self._send_loop())
@@ -58,34 +61,37 @@ class SingleNodeRedis(BatchingRedis):
         return [self._read(words[0], options, reply) for (words, options), reply in zip(commands, replies, strict=True)]
 
     async def aclose(self, close_connection_pool: bool | None = None) -> None:
-        """Close all connections, when what was asked is answered."""
+        """Wait for the replies to all commands, then close the connection, and the pool unless told to leave it."""
         if self._sending is not None:
             await asyncio.wait([self._sending])
         await self._connection.close()
-        await super().aclose(close_connection_pool)
+        await super().aclose(close_connection_pool is not False)
 
     async def _send_loop(self) -> None:
-        """Send what was asked, batch by batch, until nothing is left. A task, so that who waits may be cancelled."""
+        """Send the pending commands batch by batch until none is left.
+
+        This is a task of its own, so that cancelling a caller does not cancel the others of its batch.
+        """
         while self._pending:
             batch = self._next_batch()
             try:
-                packed, count = b"".join([asked.packed for asked in batch]), sum(asked.count for asked in batch)
+                packed, count = b"".join([each.packed for each in batch]), sum(each.count for each in batch)
                 replies = iter(await self._connection.send_packed(packed, count))
-            except Exception as reason:  # whatever it is: who waits is told
-                # Redis was tried as often as it should be for those who came behind this batch as well.
+            except Exception as reason:  # of any kind: a caller that is not told would wait for ever
+                # Callers that wait behind this batch fail with it: each batch by itself would wait for as long again.
                 batch += self._pending
                 self._pending.clear()
-                for asked in batch:
-                    if not asked.replied.done():
-                        asked.replied.set_exception(reason)
+                for each in batch:
+                    if not each.replied.done():
+                        each.replied.set_exception(reason)
             else:
-                for asked in batch:
-                    its_own = list(islice(replies, asked.count))
-                    if not asked.replied.done():
-                        asked.replied.set_result(its_own)
+                for each in batch:
+                    own_replies = list(islice(replies, each.count))
+                    if not each.replied.done():
+                        each.replied.set_result(own_replies)
 
     def _next_batch(self) -> list[_PendingCommands]:
-        """Those who have waited longest; at least one, however much it asks."""
+        """Take the callers that have waited longest; at least one, however many commands it has."""
         batch: list[_PendingCommands] = []
         count = 0
         while self._pending and (not batch or count + self._pending[0].count <= ENOUGH_IN_BATCH):
@@ -94,14 +100,12 @@ class SingleNodeRedis(BatchingRedis):
         return batch
 
     def _read(self, name: str, options: Mapping[str, Any], reply: Any) -> Any:
-        """A reply as redis-py's methods return it, or as it comes."""
-        read = self.response_callbacks.get(name)
-        if read is None or isinstance(reply, Exception) or options == RAW_REPLY:
+        """Return a reply as redis-py's methods return it; errors and raw replies as they are."""
+        if isinstance(reply, Exception) or options == RAW_REPLY:
             return reply
-        # `keys` is for a cache of replies, which is not used here.
-        return read(reply, **{option: given for option, given in options.items() if option != "keys"})
+        return read_reply(self, name, options, reply)
 
 
-def _split(words: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Names such as "CONFIG SET" are two words, which redis-py gives as one."""
+def _split_name(words: CommandWords) -> CommandWords:
+    """Split a command's name such as "CONFIG SET", which redis-py gives as one word, into its two words."""
     return (*words[0].split(), *words[1:]) if " " in words[0] else words

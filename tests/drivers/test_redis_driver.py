@@ -1,0 +1,154 @@
+"""The names of redis-py and hiredis that `store/redis/driver.py` relies on exist in the installed versions."""
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import hiredis
+import pytest
+from redis._parsers import BaseParser
+from redis.asyncio import ConnectionPool, Redis
+from redis.asyncio.client import Pipeline
+from redis.asyncio.connection import AbstractConnection, Connection, SSLConnection, UnixDomainSocketConnection
+from redis.exceptions import (
+    AskError,
+    BusyLoadingError,
+    InvalidResponse,
+    MovedError,
+    NoScriptError,
+    ReadOnlyError,
+    RedisError,
+    ResponseError,
+)
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from fairest_server.store.redis import driver
+from fairest_server.store.redis.batch_connection import pack
+from tests.support.processes import redis_process
+
+
+def calls(function: Callable[..., object], attribute: str) -> bool:
+    """Whether a function's code names this attribute."""
+    return attribute in inspect.getsource(function)
+
+
+def pool() -> ConnectionPool:
+    return ConnectionPool.from_url("redis://localhost:1")
+
+
+def commands_of(call: Callable[[Pipeline], object]) -> list[Any]:
+    """What a pipeline holds after this call."""
+    pipeline = Redis(connection_pool=pool()).pipeline()
+    call(pipeline)
+    return pipeline.command_stack
+
+
+NAMES: dict[str, Callable[[], bool]] = {
+    "AbstractConnection._connect": lambda: (
+        all("_connect" in vars(each) for each in (Connection, UnixDomainSocketConnection))
+        and issubclass(SSLConnection, Connection)
+        and calls(AbstractConnection.connect_check_health, "self._connect()")
+    ),
+    "AbstractConnection._writer": lambda: (
+        calls(UnixDomainSocketConnection._connect, "self._writer = writer")
+        and calls(Connection._connect, "self._writer = writer")
+    ),
+    "AbstractConnection.connect_check_health": lambda: (
+        calls(AbstractConnection.connect, "self.connect_check_health(")
+        and calls(AbstractConnection.send_packed_command, "self.connect_check_health(")
+    ),
+    "AbstractConnection.can_read": lambda: inspect.iscoroutinefunction(AbstractConnection.can_read),
+    "BaseParser.parse_error": lambda: callable(BaseParser.parse_error),
+    "ConnectionPool.connection_class": lambda: calls(ConnectionPool.make_connection, "self.connection_class("),
+    "ConnectionPool.make_connection": lambda: isinstance(pool().make_connection(), Connection),  # type: ignore[no-untyped-call]
+    "Pipeline.__init__": lambda: (
+        list(inspect.signature(Pipeline.__init__).parameters)
+        == [*("self", "connection_pool", "response_callbacks", "transaction", "shard_hint")]
+    ),
+    "Pipeline.command_stack": lambda: (
+        commands_of(lambda pipeline: pipeline.get("x")) == [(("GET", "x"), {"keys": ["x"]})]
+    ),
+    "Redis.response_callbacks": lambda: "INFO" in Redis(connection_pool=pool()).response_callbacks,
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_that_the_driver_relies_on_is_listed_there_and_is_where_it_was(name: str) -> None:
+    assert f"- `{name}" in str(driver.__doc__)
+    assert NAMES[name]()
+
+
+def test_every_name_that_the_driver_lists_is_tested() -> None:
+    assert str(driver.__doc__).count("\n- `") == len(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        pytest.param(b"-NOSCRIPT No matching script.\r\n", NoScriptError, id="NOSCRIPT"),
+        pytest.param(b"-READONLY You can't write against a read only replica.\r\n", ReadOnlyError, id="READONLY"),
+        pytest.param(b"-LOADING Redis is loading the dataset in memory\r\n", BusyLoadingError, id="LOADING"),
+        pytest.param(b"-MOVED 3999 127.0.0.1:6381\r\n", MovedError, id="MOVED"),
+        pytest.param(b"-ASK 3999 127.0.0.1:6381\r\n", AskError, id="ASK"),
+        pytest.param(b"-ERR unknown command 'SAY'\r\n", ResponseError, id="ERR"),
+        pytest.param(b"-WRONGTYPE \xff is not text\r\n", ResponseError, id="not text"),
+    ],
+)
+def test_an_error_in_a_reply_has_the_class_that_redis_py_gives_it(reply: bytes, error: type[RedisError]) -> None:
+    reader = driver.open_reader()
+    reader.feed(reply)
+    assert type(reader.gets()) is error
+
+
+def test_bytes_that_are_no_reply_are_an_error_of_redis_py() -> None:
+    reader = driver.open_reader()
+    reader.feed(b"HTTP/1.1 400 Bad Request\r\n")
+    with pytest.raises(InvalidResponse):
+        reader.gets()
+
+
+@pytest.mark.parametrize("reply", [b"$-1\r\n", b"*-1\r\n", b"$0\r\n\r\n"])
+def test_a_reply_that_is_nothing_is_a_reply_all_the_same(reply: bytes) -> None:
+    reader = driver.open_reader()
+    assert reader.gets() is driver.NOT_ENOUGH_DATA
+    reader.feed(reply)
+    assert reader.gets() in (None, b"")
+
+
+def test_the_reader_and_the_packing_are_public_names_of_hiredis() -> None:
+    assert isinstance(driver.open_reader(), hiredis.Reader)
+    assert pack(("GET", "x")) == b"*2\r\n$3\r\nGET\r\n$1\r\nx\r\n"
+
+
+async def test_a_connection_whose_handshake_failed_is_closed() -> None:
+    """redis-py leaves it open when it connects again for a subscription over a Unix socket."""
+    with redis_process() as process:
+        connection = driver.open_pool(f"{process.url}?db=99").make_connection()  # type: ignore[no-untyped-call]
+        with pytest.raises(RedisError, match="out of range"):
+            await connection.connect_check_health()
+        assert not connection.is_connected
+
+
+async def test_a_connection_with_unread_bytes_is_not_taken_over(tmp_path: Path) -> None:
+    """The first of them would be taken for the reply to our first command."""
+    has_ended = asyncio.Event()
+
+    async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # redis-py sends two commands when it connects, and over a Unix socket both of them twice.
+        for expected in (1, 2, 3, 4):
+            for _ in range(7):
+                await reader.readline()
+            writer.write(b"+OK\r\n" if expected < 4 else b"+OK\r\n+more\r\n")
+        await reader.read()
+        writer.close()
+        await writer.wait_closed()
+        has_ended.set()
+
+    async with await asyncio.start_unix_server(reply, tmp_path / "redis"):
+        connection = await driver.open_connection(driver.open_pool(f"unix://{tmp_path / 'redis'}"))
+        with pytest.raises(RedisConnectionError, match="reply to no command"):
+            await driver.take_over(connection, asyncio.Protocol())
+        async with asyncio.timeout(5):
+            await has_ended.wait()
