@@ -2,7 +2,7 @@
 
 redis-py's pipeline takes a connection from the pool for each batch, makes a task of each write, and goes through five
 coroutines and a time limit for each reply. Here redis-py connects and authenticates, and then the socket is ours
-(docs/decisions/0030-the-socket-of-a-line.md).
+(docs/decisions/0021-what-a-move-costs.md).
 """
 
 import asyncio

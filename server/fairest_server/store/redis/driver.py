@@ -4,7 +4,7 @@ Tried with redis-py 8.1.0 and hiredis 3.0.0, 3.1.0, 3.2.0 and 3.5.0 (pyproject.t
 `tests/drivers/test_redis_driver.py` asserts each name on the installed version.
 
 - `AbstractConnection._connect`: overridden, so that two tasks that find a socket closed open one new one.
-- `AbstractConnection._writer`: its transport gets a protocol of ours (docs/decisions/0030-the-socket-of-a-line.md).
+- `AbstractConnection._writer`: its transport gets a protocol of ours (docs/decisions/0021-what-a-move-costs.md).
 - `AbstractConnection.connect_check_health`: overridden, because redis-py does not close every connection whose
   handshake failed. All ways to connect go through it.
 - `AbstractConnection.can_read`: tells whether redis-py has left bytes unread on a connection that we take over.
