@@ -10,6 +10,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINK = re.compile(r"\]\(([^)#\s:]*)(#[^)\s]*)?\)")
 RECORD = re.compile(r"docs/decisions/[\w./-]+?\.md")
+SOURCE = re.compile(r"`([\w/]+\.(?:py|lua))(?::[\w.]+)?`")
+FOLDERS = ("protocol", "server", "client_cli", "benchmarks", "tests", "docs")
 
 
 def anchors(page: Path) -> set[str]:
@@ -19,8 +21,9 @@ def anchors(page: Path) -> set[str]:
 
 
 def code_files() -> Iterator[Path]:
-    for folder in ("protocol", "server", "client_cli", "benchmarks", "tests"):
+    for folder in FOLDERS:
         yield from (ROOT / folder).rglob("*.py")
+        yield from (ROOT / folder).rglob("*.lua")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -37,3 +40,10 @@ def test_each_decision_record_named_in_the_code_exists() -> None:
     named = {name for file in code_files() for name in RECORD.findall(file.read_text())}
     assert named
     assert {name for name in named if not (ROOT / name).exists()} == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_each_source_file_that_a_page_names_exists(page: Path) -> None:
+    files = [f"/{file.relative_to(ROOT)}" for file in code_files()]
+    named = set(SOURCE.findall(page.read_text()))
+    assert {name for name in named if not any(file.endswith(f"/{name}") for file in files)} == set()
