@@ -1,1 +1,1 @@
-"""What is typed behind `fairest`: commands, their options, and what each of them prints."""
+"""The commands of `fairest`: their options, and the lines that each of them prints."""

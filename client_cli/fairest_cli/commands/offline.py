@@ -1,4 +1,4 @@
-"""The commands of `fairest` that need no server: practice, replay, proof, rules and deals."""
+"""The commands of `fairest` that need no server: practice, replay, history, verify, rules and deal."""
 
 import re
 import secrets
@@ -27,7 +27,7 @@ from fairest_cli.records.history import describe_history, past_matches
 from fairest_cli.records.receipt_check import BadReceipt, compare_receipt
 from fairest_cli.records.record_check import LIMITS_OF_RECEIPT, LIMITS_OF_RECORD, WrongRecord, verify_record
 from fairest_cli.text import replay as replaying
-from fairest_cli.text import rule_cards as reference
+from fairest_cli.text import rule_cards
 from fairest_cli.text.practice import HELP, answer, describe_practice, start_practice
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.record import BadRecord, Record
@@ -46,7 +46,7 @@ def practice(
     seed: Seed = None,
     open_stock: Annotated[bool, typer.Option("--open-stock", help="Show the cards still to come.")] = False,
 ) -> None:
-    """Play alone, offline: moves can be taken back, the stock looked into, a deal played again."""
+    """Play alone, offline: take moves back, look into the stock, play a deal again."""
     game = start_practice(
         chosen_rules(variant, piles, redeals), _draw_seed() if seed is None else seed, shows_stock=open_stock
     )
@@ -66,14 +66,14 @@ def practice(
 
 @app.command()
 def replay(file: Annotated[Path, typer.Argument(help="The record of a match.")], plain: Plain = False) -> None:
-    """Step through the record of a match; without a terminal, print every step."""
+    """Step through the record of a match. Without a terminal, print every step."""
     try:
         record = load_record(file)
         steps = replaying.all_steps(record)
     except OSError as reason:
         fail(f"cannot read {file}: {reason.strerror}")
     except BadRecord as reason:
-        fail(f"{file} is no sound record: {reason}")
+        fail(f"{file} is not a valid record: {reason}")
     if steps and is_full_screen(plain=plain):
         from fairest_cli.tui.app import run_full_screen
         from fairest_cli.tui.launch import AtReplay
@@ -90,17 +90,17 @@ def replay(file: Annotated[Path, typer.Argument(help="The record of a match.")],
 
 @app.command()
 def history() -> None:
-    """List the matches that were kept on this machine, the newest first."""
+    """List the matches recorded on this machine, the newest first."""
     print("\n".join(describe_history(past_matches(records_folder()))))
 
 
 @app.command()
 def verify(
     file: Annotated[Path, typer.Argument(help="The record of a match.")],
-    receipt: Annotated[Path | None, typer.Option(help="Your own receipt of it, as your client kept it.")] = None,
+    receipt: Annotated[Path | None, typer.Option(help="Your own receipt, as your client saved it.")] = None,
     key: Annotated[str | None, typer.Option(help="The server's public key, 64 hexadecimal digits.")] = None,
 ) -> None:
-    """Prove a record, offline: seal, deal, every move, the result. Exit code 3 when something is wrong."""
+    """Prove a record, offline: seal, deal, every move, the result. The exit code is 3 if something is wrong."""
     if key is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", key):
         raise typer.BadParameter("a key has 64 hexadecimal digits; the server shows its own under /key")
     known = None if key is None else bytes.fromhex(key)
@@ -112,7 +112,7 @@ def verify(
         for sentence in () if told is None else compare_receipt(record, told.splitlines()):
             print(sentence)
     except BadReceipt as reason:
-        fail(f"{receipt} is no receipt: {reason}")
+        fail(f"{receipt} is not a receipt: {reason}")
     except WrongRecord as reason:
         print(f"WRONG: {clean(str(reason))}")
         raise SystemExit(BROKEN_SEAL) from None
@@ -122,20 +122,20 @@ def verify(
 
 @app.command()
 def rules(
-    variant: Annotated[str | None, typer.Argument(help="The variant; without one, all are listed.")] = None,
+    variant: Annotated[str | None, typer.Argument(help="The variant; without one, all variants are listed.")] = None,
     piles: Piles = None,
     redeals: Redeals = None,
     seed: Seed = None,
 ) -> None:
-    """List the variants, or print one with its sequences."""
+    """List the variants, or print the reference card of one."""
     if variant is None and (piles, redeals, seed) != (None, None, None):
         raise typer.BadParameter("name a variant to see it with these piles, redeals or this seed")
     if variant is None:
-        print("\n".join(reference.describe_variants()))
+        print("\n".join(rule_cards.describe_variants()))
         return
     chosen = chosen_rules(variant, piles, redeals)
-    given = None if seed is None else reference.read_seed(seed)
-    print("\n".join(reference.describe_variant(find_variant(variant), chosen, given)))
+    given = None if seed is None else rule_cards.read_seed(seed)
+    print("\n".join(rule_cards.describe_variant(find_variant(variant), chosen, given)))
 
 
 @app.command()
@@ -145,8 +145,8 @@ def deal(
     piles: Piles = None,
     redeals: Redeals = None,
 ) -> None:
-    """Print the starters and the stock of a seed, to check a deal or to lay it out with real cards."""
-    print("\n".join(reference.describe_deal(chosen_rules(rules, piles, redeals), reference.read_seed(seed))))
+    """Print the deal of a seed, to check it or to lay it out with real cards."""
+    print("\n".join(rule_cards.describe_deal(chosen_rules(rules, piles, redeals), rule_cards.read_seed(seed))))
 
 
 def _step_through(record: Record, steps: list[replaying.Step]) -> None:
@@ -162,7 +162,7 @@ def _step_through(record: Record, steps: list[replaying.Step]) -> None:
 
 
 def _typed_lines() -> Iterator[str]:
-    """What is typed, line by line, until it ends; only a terminal is asked for more."""
+    """Yield the lines of standard input; a terminal gets a prompt for each."""
     prompt = "> " if sys.stdin.isatty() and sys.stdout.isatty() else ""
     while True:
         try:
@@ -181,4 +181,4 @@ def _read_text(file: Path) -> str:
     except OSError as reason:
         fail(f"cannot read {file}: {reason.strerror}")
     except UnicodeDecodeError:
-        fail(f"{file} is no text")
+        fail(f"{file} is not text")

@@ -1,4 +1,4 @@
-"""The command `fairest`: what is done in rooms stands here, what needs no server in `offline`."""
+"""The command `fairest`, with the commands that connect to a server; those that need none are in `offline`."""
 
 import asyncio
 import sys
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class Level(StrEnum):
-    """The house bots, by strength; each is a policy of `bots.POLICIES`."""
+    """The house bots by strength, the weakest first; the names are those of `POLICIES`."""
 
     RANDOM = "random"
     GREEDY = "greedy"
@@ -57,7 +57,7 @@ app = typer.Typer(pretty_exceptions_enable=False)
 def home(context: typer.Context, server: Server = DEFAULT_SERVER, name: Name = None, plain: Plain = False) -> None:
     """Race the solitaire Calculation: two players, the same sealed deal.
 
-    On a terminal, without a command, the home screen opens; its rooms are on this server, and you have this name.
+    Without a command, the home screen opens on a terminal; --server and --name hold for all of its rooms.
     """
     if context.invoked_subcommand is not None:
         return
@@ -69,7 +69,7 @@ def home(context: typer.Context, server: Server = DEFAULT_SERVER, name: Name = N
     _run_full_screen(AtHome(server, name))
 
 
-LevelOption = Annotated[Level, typer.Option(help="How strong the bot is.")]
+LevelOption = Annotated[Level, typer.Option(help="The strength of the bot.")]
 
 
 @app.command()
@@ -80,7 +80,7 @@ def play(
     redeals: Redeals = None,
     plain: Plain = False,
 ) -> None:
-    """Race a house bot on this machine, on a server of our own. Without a terminal, two bots race."""
+    """Race a bot on this machine; no other server is needed. Without a terminal, two bots race."""
     is_person = sys.stdin.isatty() and sys.stdout.isatty()
     countdown = None if is_person else 0
     options = _room_options(rules=rules, piles=piles, redeals=redeals, countdown_seconds=countdown)
@@ -103,16 +103,18 @@ def create(
     redeals: Redeals = None,
     best_of: Annotated[int | None, typer.Option(help="Rounds of the match: 1, 3, 5, 7 or 9.")] = None,
     limit: Annotated[int | None, typer.Option(help="Seconds for a round.")] = None,
-    chase: Annotated[int | None, typer.Option(help="Seconds that are left once the other has stopped.")] = None,
-    grace: Annotated[int | None, typer.Option(help="Seconds that a seat waits for a lost player.")] = None,
+    chase: Annotated[int | None, typer.Option(help="Seconds left once the other player has stopped.")] = None,
+    grace: Annotated[int | None, typer.Option(help="Seconds that a seat waits for a disconnected player.")] = None,
     ready: Annotated[int | None, typer.Option(help="Seconds to get ready.")] = None,
     countdown: Annotated[int | None, typer.Option(help="Seconds from the deal to the start.")] = None,
     direct_breaks_ties: Annotated[
-        bool, typer.Option("--direct-breaks-ties", help="Equal counts go to more cards played straight from the stock.")
+        bool,
+        typer.Option("--direct-breaks-ties", help="Break a tie by the cards played straight from the stock."),
     ] = False,
-    listed: Annotated[bool, typer.Option("--listed", help="Show the room in the lobby, for anybody to join.")] = False,
+    listed: Annotated[bool, typer.Option("--listed", help="List the room in the lobby, for anybody to join.")] = False,
     spectators: Annotated[
-        Spectators, typer.Option(help="horizon: they see what both have passed; open: everything; closed: nobody.")
+        Spectators,
+        typer.Option(help="horizon: they see what both players have seen; open: everything; closed: nobody."),
     ] = Spectators.HORIZON,
 ) -> None:
     """Open a room, take a seat, and wait for the other player."""
@@ -130,7 +132,7 @@ def create(
         spectators=spectators,
         listed=listed,
     )
-    _go(Create(options=options), server, name, as_json=as_json, plain=plain)
+    _enter(Create(options=options), server, name, as_json=as_json, plain=plain)
 
 
 @app.command()
@@ -138,13 +140,13 @@ def join(
     code: Code, server: Server = DEFAULT_SERVER, name: Name = None, as_json: Json = False, plain: Plain = False
 ) -> None:
     """Take the free seat of a room, or come back to your seat in it."""
-    _go(_errand(Join, code), server, name, as_json=as_json, plain=plain)
+    _enter(_with_code(Join, code), server, name, as_json=as_json, plain=plain)
 
 
 @app.command()
 def watch(code: Code, server: Server = DEFAULT_SERVER, as_json: Json = False, plain: Plain = False) -> None:
     """Watch a room as a spectator."""
-    _go(_errand(Watch, code), server, None, as_json=as_json, plain=plain)
+    _enter(_with_code(Watch, code), server, None, as_json=as_json, plain=plain)
 
 
 @app.command()
@@ -152,20 +154,20 @@ def bot(
     code: Code,
     level: LevelOption = Level.GREEDY,
     server: Server = DEFAULT_SERVER,
-    pace: Annotated[float, typer.Option(min=0, help="Seconds that it thinks about a move, on average.")] = 0.0,
+    pace: Annotated[float, typer.Option(min=0, help="Mean number of seconds that the bot thinks about a move.")] = 0.0,
 ) -> None:
     """Let a bot take the free seat of a room."""
-    _run(let_bot_play(server, _errand(Join, code), POLICIES[level], pace))
+    _run(let_bot_play(server, _with_code(Join, code), POLICIES[level], pace))
 
 
 @app.command()
 def lobby(
     server: Server = DEFAULT_SERVER,
-    page: Annotated[int, typer.Option(min=0, help="Which page, from 0.")] = 0,
+    page: Annotated[int, typer.Option(min=0, help="The page, counted from 0.")] = 0,
     as_json: Json = False,
     plain: Plain = False,
 ) -> None:
-    """Show the rooms of a server that everybody may join or watch."""
+    """List the rooms of a server that anybody may join or watch."""
     if is_full_screen(plain=plain, as_json=as_json):
         from fairest_cli.tui.launch import InLobby
 
@@ -182,22 +184,25 @@ def lobby(
 
 @app.command()
 def doctor(server: Server = DEFAULT_SERVER) -> None:
-    """Say what works here: terminal, folders, a server of our own, and this server. Exit code 1 for a fault."""
+    """Check the terminal, the folders, a server of your own, and a server of others. The exit code is 1 for a fault."""
     if not asyncio.run(_examine(server)):
         raise SystemExit(FAULT)
 
 
 async def _examine(server: str) -> bool:
-    """Tell each finding as it comes; whether nothing is in the way."""
-    is_well = True
+    """Print each finding as it is made; return whether none is a fault."""
+    is_sound = True
     async for finding in examine(server):
         print(describe_finding(finding), flush=True)
-        is_well = is_well and not finding.is_fault
-    return is_well
+        is_sound = is_sound and not finding.is_fault
+    return is_sound
 
 
 def _room_options(**given: object) -> RoomOptions:
-    """Options for a room; None is left to its default. What is wrong is said in the words of the command line."""
+    """Return the options of a room, where None stands for the default.
+
+    Raises `typer.BadParameter` that names the flag of the command line.
+    """
     chosen = {name: value for name, value in given.items() if value is not None}
     try:
         options = RoomOptions.model_validate(chosen)
@@ -221,16 +226,16 @@ def main() -> None:
     app()
 
 
-def _go(request: EntryRequest, server: str, name: str | None, *, as_json: bool, plain: bool) -> None:
-    """Into a room, by the face that suits what we write to."""
+def _enter(entry_request: EntryRequest, server: str, name: str | None, *, as_json: bool, plain: bool) -> None:
+    """Enter a room, on the full screen where there is one, else in lines."""
     if is_full_screen(plain=plain, as_json=as_json):
         from fairest_cli.tui.launch import InRoom
 
-        _run_full_screen(InRoom(request, server, name))
-    elif isinstance(request, Watch):
-        _run(watch_room(server, request, as_json))
+        _run_full_screen(InRoom(entry_request, server, name))
+    elif isinstance(entry_request, Watch):
+        _run(watch_room(server, entry_request, as_json))
     else:
-        _run(race(server, name, request, as_json))
+        _run(race(server, name, entry_request, as_json))
 
 
 def _run_full_screen(start: "Start") -> None:
@@ -239,11 +244,11 @@ def _run_full_screen(start: "Start") -> None:
     run_full_screen(start)
 
 
-def _errand(kind: type[Join] | type[Watch], code: str) -> Join | Watch:
+def _with_code(kind: type[Join] | type[Watch], code: str) -> Join | Watch:
     try:
         return kind(room=code.strip().lower())
     except ValueError as reason:
-        raise typer.BadParameter(f"{code!r} is no room code; it looks like quiet-amber-otter") from reason
+        raise typer.BadParameter(f"{code!r} is not a room code; one looks like quiet-amber-otter") from reason
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:
@@ -254,7 +259,7 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
     except Cheated as reason:
         _raise_alarm(reason)
     except KeyboardInterrupt:
-        # Ctrl-C leaves the terminal, not the seat.
+        # Ctrl-C ends the client; the seat waits for the player.
         raise SystemExit(INTERRUPTED) from None
 
 

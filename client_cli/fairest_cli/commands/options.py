@@ -1,4 +1,4 @@
-"""What is typed behind the commands of `fairest`: options and arguments, each with its check and its help."""
+"""The options and arguments of the commands of `fairest`, each with its check and its help."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from fairest_protocol.calculation.rules import VARIANTS, BadRules, Rules, choose
 def _check_server(url: str) -> str:
     try:
         address = urlsplit(url)
-        # A port that is none, and a name that no name server can be asked for, are told by a ValueError each.
+        # `port` raises ValueError for a port out of range, the codec for a name that DNS cannot hold.
         is_address = address.scheme in ("ws", "wss") and bool(address.hostname) and address.port != 0
         (address.hostname or "").encode("idna")
     except ValueError:
@@ -34,8 +34,8 @@ def _check_name(name: str | None) -> str | None:
 
 
 def is_full_screen(*, plain: bool, as_json: bool = False) -> bool:
-    """Whether the full-screen face can be shown here, and is wanted."""
-    # Textual reads the first and draws on the last of them; who sends any of them elsewhere wants lines.
+    """Whether the full-screen client can be shown on this terminal, and is wanted."""
+    # Textual reads from the first and writes to the last of them; if any is redirected, lines are wanted.
     is_terminal = all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
     is_terminal = is_terminal and os.environ.get("TERM", "dumb") not in ("dumb", "")
     return is_terminal and not plain and not as_json
@@ -49,19 +49,19 @@ Server = Annotated[str, typer.Option(envvar="FAIREST_SERVER", help="Address of t
 Name = Annotated[
     str | None,
     typer.Option(
-        help="Your name: 2 to 20 letters, digits, - or _. It also says which of your players on this machine plays.",
+        help="Your name: 2 to 20 letters, digits, - or _. It chooses among your players on this machine.",
         callback=_check_name,
     ),
 ]
 RulesName = Annotated[str, typer.Option(help=f"The variant: {', '.join(VARIANTS)}.", autocompletion=_complete_rules)]
 Piles = Annotated[int | None, typer.Option(help="Waste piles, 1 to 8, where the variant leaves a choice.")]
 Redeals = Annotated[int | None, typer.Option(help="Redeals, 0 to 2, where the variant leaves a choice.")]
-Json = Annotated[bool, typer.Option("--json", help="Print each of the server's messages as one line.")]
+Json = Annotated[bool, typer.Option("--json", help="Print each message of the server as one line of JSON.")]
 Plain = Annotated[
     bool,
-    typer.Option("--plain", envvar="FAIREST_PLAIN", help="Lines of text instead of the full screen, as for a pipe."),
+    typer.Option("--plain", envvar="FAIREST_PLAIN", help="Print lines of text instead of opening the full screen."),
 ]
-Code = Annotated[str, typer.Argument(help="The room's code, as its creator sees it.")]
+Code = Annotated[str, typer.Argument(help="The room's code, which the player who created it sees.")]
 VariantName = Annotated[
     str, typer.Argument(help=f"The variant: {', '.join(VARIANTS)}.", autocompletion=_complete_rules)
 ]
@@ -69,7 +69,7 @@ Seed = Annotated[str | None, typer.Option(help="A seed: 64 hexadecimal digits, o
 
 
 def chosen_rules(name: str, piles: int | None, redeals: int | None) -> Rules:
-    """The rules that were asked for. Raises `typer.BadParameter` with a sentence."""
+    """Return the rules of a variant with these piles and redeals. Raises `typer.BadParameter` with a sentence."""
     try:
         return choose_rules(name, piles, redeals)
     except BadRules as reason:
@@ -77,6 +77,6 @@ def chosen_rules(name: str, piles: int | None, redeals: int | None) -> Rules:
 
 
 def fail(sentence: str) -> NoReturn:
-    """End the program with a sentence on standard error, which may hold what others said, and exit code 1."""
+    """Print a sentence on standard error, made safe for a terminal, and end the program with exit code 1."""
     print(f"fairest: {clean(sentence)}", file=sys.stderr)
     raise SystemExit(FAULT)

@@ -1,1 +1,1 @@
-"""Races, replays and practice as lines of text, for pipes, screen readers and plain terminals."""
+"""The text client: races, replays and practice as lines, for pipes, screen readers and plain terminals."""

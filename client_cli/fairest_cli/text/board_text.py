@@ -1,4 +1,4 @@
-"""Boards and results as lines of text: what the plain face, replays and the screen reader show. Pure."""
+"""Boards and results as lines of text, for the text client, replays and screen readers. Pure."""
 
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
@@ -12,7 +12,7 @@ from fairest_protocol.calculation.round import Ending, Outcome, Score
 from fairest_protocol.calculation.rules import Foundation
 
 COLUMNS: Final = 80
-"""What a small terminal shows of a line."""
+"""The width that every terminal has."""
 
 SUIT_NAMES: Final = {"C": "clubs", "D": "diamonds", "H": "hearts", "S": "spades"}
 
@@ -29,19 +29,19 @@ ENDINGS: Final = {
 
 
 def ranks(cards: Sequence[Card]) -> str:
-    """The ranks of a stack of cards, bottom first."""
+    """Return the ranks of a stack of cards, bottom first."""
     return " ".join(rank_name(rank(card)) for card in cards)
 
 
 def card_name(card: Card) -> str:
-    """A card for people: ``7 of hearts``."""
+    """Return the name of a card for people, ``7 of hearts``."""
     return f"{rank_name(rank(card))} of {SUIT_NAMES[card[1].upper()]}"
 
 
 def describe_board(board: Board) -> Iterator[str]:
-    """Foundations with the rank that each needs next, waste piles, turned card and stock.
+    """Yield the foundations with the rank that each needs next, the waste piles, the turned card and the stock.
 
-    A foundation shows its whole sequence, in brackets what is still to come.
+    A foundation shows its whole sequence, with the cards still to come in brackets.
     """
     for digit, foundation, cards in zip(FOUNDATION_DIGITS, board.layout, board.foundations, strict=False):
         wanted = foundation.next_rank(len(cards))
@@ -59,18 +59,18 @@ def describe_board(board: Board) -> Iterator[str]:
 
 
 def row_head(mark: str, label: str) -> str:
-    """What stands before the bar in a row of the board: the letter that moves use, and what it is."""
+    """Return the part of a row before the bar: the letter or digit that moves use, and a label."""
     return f"  {mark}  {label:<18} | "
 
 
 def describe_cards(head: str, cards: Sequence[Card]) -> Iterator[str]:
-    """A row of cards, going on under its own column where a small terminal ends."""
+    """Yield a row of cards, continued on lines of their own where it is wider than `COLUMNS`."""
     indent = f"{'':{len(head) - 2}}| "
     yield from wrap(ranks(cards) or "-", COLUMNS, initial_indent=head, subsequent_indent=indent)
 
 
 def describe_result(outcome: Outcome, names: Sequence[str]) -> Iterator[str]:
-    """Who won a round, and each player's count."""
+    """Yield the winner of a round, and the score of each player."""
     if outcome.winner is None:
         yield "A draw."
     else:
@@ -80,7 +80,7 @@ def describe_result(outcome: Outcome, names: Sequence[str]) -> Iterator[str]:
 
 
 def describe_score(name: str, score: Score) -> Iterator[str]:
-    """What one player has to show for a round."""
+    """Yield the score of one player: the cards placed, the ending, and the cards turned."""
     near = ", a near miss" if score.is_near_miss else ""
     yield f"  {clean(name)}: {score.placed} of {score.goal} cards{near}; {ENDINGS[score.ending]}"
     turned = "1 stock card" if score.turns == 1 else f"{score.turns} stock cards"
@@ -88,7 +88,7 @@ def describe_score(name: str, score: Score) -> Iterator[str]:
 
 
 def format_time(seconds: float) -> str:
-    """Minutes and seconds, ``4:05``."""
+    """Return minutes and seconds, ``4:05``."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
 
 

@@ -1,4 +1,4 @@
-"""Lines typed by a person or written to a pipe, without holding up the event loop."""
+"""Lines of standard input, from a keyboard or a pipe, read without blocking the event loop."""
 
 import asyncio
 import os
@@ -11,10 +11,10 @@ READ_BYTES: Final = 4096
 
 
 async def typed_lines() -> AsyncIterator[str]:
-    """Standard input line by line until it ends.
+    """Yield the lines of standard input until it ends.
 
-    A thread reads the file descriptor itself: a thread that waits inside `sys.stdin` would hold its lock and keep the
-    interpreter from ending.
+    A daemon thread reads the file descriptor itself. A thread that waits inside `sys.stdin` would hold its lock, and
+    the interpreter could not end.
     """
     loop = asyncio.get_running_loop()
     lines: asyncio.Queue[str | None] = asyncio.Queue()
@@ -41,5 +41,5 @@ def _read(descriptor: int, loop: asyncio.AbstractEventLoop, lines: "asyncio.Queu
                 loop.call_soon_threadsafe(lines.put_nowait, None)
                 return
         except RuntimeError:
-            # The loop is closed: the race ended before the typing did.
+            # The event loop is closed: the race has ended before the input.
             return

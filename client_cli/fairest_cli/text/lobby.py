@@ -1,4 +1,4 @@
-"""The lobby of a server, over plain HTTP: to look around takes no connection and makes nobody a player."""
+"""The lobby of a server, read over plain HTTP, which opens no WebSocket and creates no player."""
 
 from collections.abc import Iterator
 from http import HTTPStatus
@@ -13,11 +13,11 @@ from fairest_protocol.messages.options import Spectators
 
 
 class LobbyUnavailable(Exception):
-    """The lobby is not to be had; the text says why."""
+    """The lobby could not be read; the text says why."""
 
 
 def fetch_lobby(server_url: str, page: int) -> LobbyPage:
-    """A page of the lobby, from 0. Raises `LobbyUnavailable`; waits for the network."""
+    """Return a page of the lobby; `page` counts from 0. Raises `LobbyUnavailable`. Blocks on the network."""
     try:
         status, text = fetch_page(server_url, f"/lobby?page={page}")
     except PageUnavailable as reason:
@@ -31,12 +31,15 @@ def fetch_lobby(server_url: str, page: int) -> LobbyPage:
 
 
 def describe_lobby(lobby: LobbyPage, server_option: str) -> Iterator[str]:
-    """The page for people, with what to type to join or watch. Names were checked when the page was read."""
+    """Yield the page for people, with the command to join or to watch each room.
+
+    The names need no cleaning: they were checked when the page was parsed.
+    """
     if not lobby.total:
-        yield f"Nobody waits here. Open a room that everybody sees: fairest create --listed{server_option}"
+        yield f"No room is listed here. Open one that everybody can see: fairest create --listed{server_option}"
         return
     if not lobby.rooms:
-        yield f"There are {lobby.pages} pages, from 0."
+        yield f"There is no such page; the last one is --page {lobby.pages - 1}."
         return
     for listed in lobby.rooms:
         yield f"{describe_players(listed):<42}  {describe_listed_rules(listed)}"
@@ -49,7 +52,7 @@ def describe_lobby(lobby: LobbyPage, server_option: str) -> Iterator[str]:
 
 
 def describe_players(listed: ListedRoom) -> str:
-    """Who waits, or who plays whom and how it stands."""
+    """Return the player who waits, or both players and the rounds that they have won."""
     first, second = listed.names
     if listed.phase is Phase.WAITING:
         return f"{first or second} waits"
@@ -57,7 +60,7 @@ def describe_players(listed: ListedRoom) -> str:
 
 
 def describe_listed_rules(listed: ListedRoom) -> str:
-    """The rules, and what is not as usual."""
+    """Return the rules of a listed room, its redeals, and the length of the match."""
     match = "" if listed.best_of == 1 else f", best of {listed.best_of}"
     redeals = "" if not listed.redeals else f", {listed.redeals} redeal{'s' * (listed.redeals > 1)}"
     return f"{clean(listed.rules)}{redeals}{match}"

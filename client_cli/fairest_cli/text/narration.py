@@ -1,4 +1,4 @@
-"""The plain face: what changed, as lines of text for every terminal, pipe and screen reader. Pure."""
+"""The changes in a room as lines of text, for every terminal, pipe and screen reader. Pure."""
 
 from collections.abc import Iterator
 from textwrap import wrap
@@ -20,22 +20,22 @@ from fairest_protocol.messages.options import RoomOptions, Spectators
 from fairest_protocol.messages.refusals import Breach
 
 HELP: Final = """\
-A move is where from, then where to:
+A move names where a card comes from, then where it goes:
   s1 ... s8  the turned card to a foundation
   sa ... sh  the turned card onto a waste pile
   a1 ... h8  the top of a waste pile to a foundation
   redeal     when the stock is empty, if the rules have a redeal
   stop       end your race and keep what you have placed
   resign     give the round up
-Each foundation takes the rank that it says it needs, whatever the suit; in
-brackets are the ranks that come after.
-Cards never go from pile to pile, and nothing leaves a foundation. Who first
-places every card wins; if nobody can, more cards win.
+Each foundation takes the rank that it says it needs, whatever the suit; the
+ranks in brackets come later.
+Cards never go from pile to pile, and no card leaves a foundation. The first
+player to place every card wins; if neither can, the one with more cards wins.
 Other words: ready, board, time, words (check words), rematch, leave, help."""
 
 
-def as_json_lines(before: KnownRoom, update: Update) -> Iterator[str]:  # noqa: ARG001 (the two ways to tell are called alike)
-    """The server's message as one line; a new player's token is for nobody's eyes and left out."""
+def as_json_lines(before: KnownRoom, update: Update) -> Iterator[str]:  # noqa: ARG001 (`describe_update` has the same parameters)
+    """Yield the server's message as one line of JSON; the token of a new player is a secret and left out."""
     message = update.message
     if isinstance(message, Welcome):
         message = message.model_copy(update={"token": None})
@@ -44,23 +44,26 @@ def as_json_lines(before: KnownRoom, update: Update) -> Iterator[str]:  # noqa: 
 
 
 def describe_update(before: KnownRoom, update: Update) -> Iterator[str]:
-    """What a person wants to read about this change: the news, and the boards if they look different now.
+    """Yield what a person wants to read about an update: the changes, and the boards if they look different now.
 
-    The result of a round stands below the boards.
+    `before` is the model before the update. The result of a round is printed below the boards, other changes above.
     """
     message = update.message
     shown = message.entries if isinstance(message, View) else ()
-    draws = isinstance(message, Snapshot) or any(_changes_drawing(update.model, entry) for entry in shown)
+    shows_boards = isinstance(message, Snapshot) or any(_changes_board(update.model, entry) for entry in shown)
     is_over = any(isinstance(entry, entries.RoundFinished) for entry in shown)
-    if draws and is_over:
+    if shows_boards and is_over:
         yield from describe_boards(update.model)
     yield from describe_changes(before, update)
-    if draws and not is_over:
+    if shows_boards and not is_over:
         yield from describe_boards(update.model)
 
 
 def describe_changes(before: KnownRoom, update: Update) -> Iterator[str]:
-    """What happened, without boards. Refusals that end the client are told by who ends it."""
+    """Yield a line for each change, without boards.
+
+    A refusal to enter the room is left out: it ends the client, which prints it as its last line.
+    """
     model, message = update.model, update.message
     if update.note and (message is not None or before.status is not ConnectionStatus.LOST):
         yield clean(update.note)
@@ -75,7 +78,7 @@ def describe_changes(before: KnownRoom, update: Update) -> Iterator[str]:
             for entry in shown:
                 yield from _describe_entry(before, model, entry)
         case Placed(placed=placed) if model.phase is Phase.RACING and placed != before.placed:
-            yield "Placed now: " + ", ".join(f"{_name(model, seat)} {count}" for seat, count in enumerate(placed))
+            yield "Cards placed: " + ", ".join(f"{_name(model, seat)} {count}" for seat, count in enumerate(placed))
         case Refused(to=to, sentence=sentence) if to not in ENTRANCES:
             yield clean(sentence)
         case Error(code=Breach.RESTARTING, sentence=sentence):
@@ -85,7 +88,7 @@ def describe_changes(before: KnownRoom, update: Update) -> Iterator[str]:
 
 
 def describe_boards(model: KnownRoom) -> Iterator[str]:
-    """The boards that this viewer looks at: a player's own, both for a spectator."""
+    """Yield the boards that this viewer may see: a player's own, both for a spectator."""
     scene = model.scene
     if scene is None or scene.phase not in (Phase.RACING, Phase.FINISHED):
         return
@@ -98,34 +101,37 @@ def describe_boards(model: KnownRoom) -> Iterator[str]:
 
 
 def describe_time_left(model: KnownRoom, now_ms: int) -> str:
-    """How long the present phase lasts at most. `now_ms` is our own clock; the server's is what counts."""
+    """Return how long the present phase lasts at most. `now_ms` is our clock, corrected by the server's."""
     until_ms = model.scene.deadline_ms if model.scene else None
     if until_ms is None:
-        return "Nothing is timed right now."
+        return "There is no time limit right now."
     left_ms = max(0, until_ms - (now_ms - model.clock_ahead_ms))
     return f"{format_time(left_ms / 1000)} left."
 
 
 def describe_way_back(model: KnownRoom, option: str) -> Iterator[str]:
-    """What a player who goes types to come back, with this option behind it, while there is something to come to."""
+    """Yield the command with which a player comes back to the seat, as long as the match is not over.
+
+    `option` is appended to the command.
+    """
     if model.own and model.scene and not model.scene.match_is_over:
         yield f"Your seat waits {model.scene.options.grace_seconds} seconds. Come back to it with:"
         yield f"  {model.invitation}{option}"
 
 
 def _describe_setback(before: KnownRoom, model: KnownRoom) -> Iterator[str]:
-    """What a server has lost that it had shown: its Redis was replaced by one that lagged behind."""
+    """Yield what a server has lost that it had shown, because a Redis that lagged behind took over."""
     was, now = before.scene, model.scene
     if was is None or now is None:
         return
     if was.round != now.round:
         if before.seat is not None:
-            yield "This is another round than you were in: that one is lost."
+            yield "This is not the round that you were in: that round is lost."
         return
     lost = [max(0, was.seats[seat].moves - now.seats[seat].moves) for seat in (0, 1)]
     if any(lost):
         whose = " and ".join(f"{count} of {_name(model, seat)}" for seat, count in enumerate(lost) if count)
-        yield f"Moves that are lost: {whose}. Everybody in this room goes on from here:"
+        yield f"Moves that are lost: {whose}. Everybody in this room continues from here:"
 
 
 def _describe_snapshot(model: KnownRoom) -> Iterator[str]:
@@ -134,21 +140,21 @@ def _describe_snapshot(model: KnownRoom) -> Iterator[str]:
         return
     yield from wrap(f"Room {model.room}: {', '.join(describe_options(scene.options))}.", COLUMNS)
     if scene.phase is Phase.WAITING and model.seat is not None:
-        yield "Waiting for the other player, who types:"
+        yield "Waiting for the other player, who joins with:"
         yield f"  {model.invitation}"
     if scene.phase is Phase.READY:
         yield "Both players are here."
     if model.seal_check.check_words and scene.phase in (Phase.COUNTDOWN, Phase.RACING):
         yield f"Check words: {' '.join(model.seal_check.check_words)}"
     if model.seat is None and scene.options.spectators is Spectators.OPEN:
-        yield "You watch, and see everything at once."
+        yield "You are watching, and see everything at once."
     elif model.seat is None:
-        yield "You watch. What only one player has seen stays hidden from you"
-        yield "until the other one has seen it too."
+        yield "You are watching. A card that only one player has seen stays hidden"
+        yield "until the other player has seen it too."
 
 
 def describe_options(options: RoomOptions) -> Iterator[str]:
-    """The rules, and what is not as usual."""
+    """Yield the rules of a room, and every option that is not the default."""
     usual = RoomOptions()
     yield clean(options.rules)
     if options.piles is not None:
@@ -160,7 +166,7 @@ def describe_options(options: RoomOptions) -> Iterator[str]:
     if options.limit_seconds != usual.limit_seconds:
         yield f"{format_time(options.limit_seconds)} for a round"
     if options.chase_seconds != usual.chase_seconds:
-        yield f"{format_time(options.chase_seconds)} once one has stopped"
+        yield f"{format_time(options.chase_seconds)} once a player has stopped"
     if options.direct_breaks_ties:
         yield "direct plays break a tie"
     if options.spectators is not usual.spectators:
@@ -170,10 +176,10 @@ def describe_options(options: RoomOptions) -> Iterator[str]:
 def _describe_entry(before: KnownRoom, model: KnownRoom, entry: Entry) -> Iterator[str]:
     match entry:
         case entries.Seated(name=name):
-            yield f"{clean(name)} sits down."
+            yield f"{clean(name)} joins."
         case entries.SeatFreed(seat=seat, reason=reason):
-            who = "You" if seat == model.seat else _name(before, seat)
-            yield f"{who} {FREED[reason]}; seat {seat + 1} is free."
+            name = "You" if seat == model.seat else _name(before, seat)
+            yield f"{name} {FREED[reason]}; seat {seat + 1} is free."
         case entries.Attached(seat=seat) if before.scene and before.scene.seats[seat].away_until_ms is not None:
             yield f"{_name(model, seat)} is back."
         case entries.Detached(seat=seat) if model.scene and model.scene.match_is_over:
@@ -181,7 +187,7 @@ def _describe_entry(before: KnownRoom, model: KnownRoom, entry: Entry) -> Iterat
         case entries.Detached(seat=seat) if model.scene:
             yield f"{_name(model, seat)} is away; the seat waits {model.scene.options.grace_seconds} seconds."
         case entries.Paused(length_ms=length_ms):
-            yield f"The servers were away for {format_time(length_ms / 1000)}. All clocks stood still meanwhile."
+            yield f"The server was away for {format_time(length_ms / 1000)}. All clocks stood still meanwhile."
         case entries.RoundOpened(number=number):
             yield f"Round {number}. The server has sealed its part of the deck: {entry.commitment.hex()[:16]}, signed."
         case entries.RoundVoided():
@@ -189,12 +195,12 @@ def _describe_entry(before: KnownRoom, model: KnownRoom, entry: Entry) -> Iterat
         case entries.PlayerReady(seat=seat):
             yield "You are ready." if seat == model.seat else f"{_name(model, seat)} is ready."
         case entries.Dealt():
-            yield "The cards are dealt and sealed. Everybody who has this deal has the same check words:"
+            yield "The cards are dealt and sealed. Both players of this deal see the same check words:"
             yield f"  {' '.join(model.seal_check.check_words)}"
             yield "Get set ..."
         case entries.Started() if model.seat is not None:
-            yield "Go! You see the other player's moves once you have turned the same cards;"
-            yield "how many cards each of you has placed is told every few seconds."
+            yield "Go! You see the other player's moves once you have turned the same cards,"
+            yield "and every few seconds, how many cards each of you has placed."
         case entries.Moved(seat=seat, move=move, card=card) if seat != model.seat and card:
             yield f"{_name(model, seat)} plays {move} ({rank_name(rank(card))})"
         case entries.Stopped(seat=seat):
@@ -243,13 +249,19 @@ def _describe_stopped(model: KnownRoom, seat: int) -> Iterator[str]:
         yield f"{_name(model, seat)} has stopped."
 
 
-def _changes_drawing(model: KnownRoom, entry: Entry) -> bool:
-    """A player's board is drawn again for its own moves only; a spectator's for everybody's."""
+def _changes_board(model: KnownRoom, entry: Entry) -> bool:
+    """Whether to print a board again: a player's own for its own moves only, a spectator's for all moves."""
     if isinstance(entry, entries.Moved) and entry.card is None and entry.move is not REDEAL:
         return False
     return isinstance(entry, (entries.Moved, entries.Turned)) and model.seat in (None, entry.seat)
 
 
-def _name(model: KnownRoom, seat: int) -> str:
+def player_name(model: KnownRoom, seat: int) -> str:
+    """Return the name of the player in `seat`, or the number of a free seat, safe for a terminal."""
     name = model.scene.seats[seat].name if model.scene else None
-    return clean(name or f"seat {seat + 1}") + (" (you)" if seat == model.seat and name != "you" else "")
+    return clean(name or f"seat {seat + 1}")
+
+
+def _name(model: KnownRoom, seat: int) -> str:
+    name = player_name(model, seat)
+    return f"{name} (you)" if seat == model.seat and name != "you" else name

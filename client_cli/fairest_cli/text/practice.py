@@ -1,6 +1,6 @@
-"""Practice alone, offline: one seat, any rules; moves can be taken back and the stock looked into. Pure.
+"""Practice alone and offline, with any rules: moves can be taken back, and the stock can be shown. Pure.
 
-A practice game is a value. `answer` takes a typed line and returns the game after it, with the lines to show.
+A practice game is a value: `answer` takes a typed line and returns the game after it, with the lines to print.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,8 +17,9 @@ from fairest_protocol.messages.refusals import SENTENCES, Refusal
 from fairest_protocol.value import Value, replace
 
 HELP: Final = """\
-A move is where from, then where to: s1 plays the turned card to foundation 1,
-sa lays it onto pile a, b4 plays the top of pile b to foundation 4; redeal.
+A move names where a card comes from, then where it goes: s1 plays the turned
+card to foundation 1, sa puts it on pile a, b4 plays the top of pile b to
+foundation 4. With an empty stock, redeal deals the waste again, if it may be.
   stop    end the game here
   undo    take the last move back, as often as you like
   stock   show the cards still to come, or hide them again
@@ -31,7 +32,7 @@ OVER: Final = "This game is over: undo, or again for the same deal, or new for a
 
 
 class Practice(Value):
-    """A game under way: its seed as typed, and every position so far, the last one on the table."""
+    """A game: its seed as typed, and every position so far, the present one last."""
 
     rules: Rules
     seed: str
@@ -40,23 +41,23 @@ class Practice(Value):
 
     @property
     def race(self) -> Round:
-        """The position on the table."""
+        """The present position."""
         return self.positions[-1]
 
     @property
     def player(self) -> Racer:
-        """The one seat."""
+        """The player in the only seat."""
         return self.race.racers[0]
 
 
 def start_practice(rules: Rules, seed: str, *, shows_stock: bool = False) -> Practice:
-    """A deal with its first card turned. The seed is read as by `fairest deal`."""
+    """Return a new game with its first card turned. The seed is read as `fairest deal` reads it."""
     deal = make_deal(rules, read_seed(seed))
     return Practice(rules, seed, (start_round(rules, deal, seats=1),), shows_stock)
 
 
 def answer(practice: Practice, line: str, draw_seed: Callable[[], str]) -> tuple[Practice, Iterator[str]]:
-    """The game after a typed line, and what to show; `draw_seed` names the next deal for `new`."""
+    """Return the game after a typed line, and the lines to print. `draw_seed` returns the seed of a `new` deal."""
     word = line.lower().replace(" ", "")
     if word in MOVES:
         return _play(practice, MOVES[word])
@@ -76,11 +77,11 @@ def answer(practice: Practice, line: str, draw_seed: Callable[[], str]) -> tuple
         case "help" | "?":
             return practice, iter([HELP])
         case _:
-            return practice, iter([f"{clean(line)[:40]!r} is no move and no word that is known here; type help."])
+            return practice, iter([f"{clean(line)[:40]!r} is not a move or a word of this program; type help."])
 
 
 def describe_practice(practice: Practice) -> Iterator[str]:
-    """The board, the stock if it is open, and the result once there is one."""
+    """Yield the board, the stock if it is shown, and the result of a game that is over."""
     board = practice.player.board
     yield ""
     yield f"{practice.rules.name}, seed {clean(practice.seed)}: {board.placed} of {board.goal} cards"

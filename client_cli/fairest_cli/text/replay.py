@@ -1,4 +1,4 @@
-"""Step through the record of a match, forwards and back."""
+"""The steps of a recorded match, forwards and back."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ HELP = "[Enter: next, b: back, a number: that step, e: end, q: quit]"
 
 
 class Step(Value):
-    """One moment of a match: which round, what happened, and the round after it."""
+    """A step of a recorded match: the round's number, from 0, the event, and the state of the round after it."""
 
     round_number: int
     event: RecordedMove | RecordedStop | None
@@ -21,7 +21,7 @@ class Step(Value):
 
 
 def all_steps(record: Record) -> list[Step]:
-    """Every moment of every round that was dealt. Raises `BadRecord`."""
+    """Return all steps of all rounds that were dealt. Raises `BadRecord`."""
     return [
         Step(number, event, race)
         for number, played in enumerate(record.rounds)
@@ -31,7 +31,7 @@ def all_steps(record: Record) -> list[Step]:
 
 
 def describe_record(record: Record) -> Iterator[str]:
-    """What the record is about."""
+    """Yield the players, the room and the rules of a record."""
     names = " against ".join(clean(name) for name in record.names)
     ties = ", direct plays break a tie" if record.direct_breaks_ties else ""
     yield f"{names}, room {clean(record.room)}"
@@ -39,7 +39,7 @@ def describe_record(record: Record) -> Iterator[str]:
 
 
 def describe_step(record: Record, steps: list[Step], place: int) -> Iterator[str]:
-    """What happened at this step, and the board of the seat that it happened to."""
+    """Yield the event of a step, and the board of the player that it concerns, or both boards."""
     step = steps[place]
     seats = range(len(step.race.racers))
     yield f"-- step {place} of {len(steps) - 1}, round {step.round_number + 1}: {describe_event(record, step)}"
@@ -54,7 +54,7 @@ def describe_step(record: Record, steps: list[Step], place: int) -> Iterator[str
 
 
 def next_place(command: str, place: int, last: int) -> int | None:
-    """Where a typed command leads, None to quit. Raises ValueError, with a sentence, for what is no command."""
+    """Return the step to which a typed command leads, None to quit. Raises ValueError with a sentence for others."""
     match command.strip().lower():
         case "":
             return min(place + 1, last)
@@ -67,11 +67,11 @@ def next_place(command: str, place: int, last: int) -> int | None:
         case number if number.isdecimal():
             return min(int(number), last)
         case other:
-            raise ValueError(f"{clean(other)!r} is none of these.")
+            raise ValueError(f"{clean(other)!r} is not one of these.")
 
 
 def describe_event(record: Record, step: Step) -> str:
-    """What happened at a step, and when."""
+    """Return the event of a step and its time, in one line."""
     event = step.event
     if event is None:
         return "the cards are dealt"

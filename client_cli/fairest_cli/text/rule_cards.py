@@ -1,4 +1,4 @@
-"""The rules and a deal on paper: what `fairest rules` and `fairest deal` print. Pure."""
+"""Reference cards of variants, and deals: the output of `fairest rules` and `fairest deal`. Pure."""
 
 import hashlib
 import re
@@ -11,32 +11,32 @@ from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import FOUNDATION_DIGITS, PILE_LETTERS
 from fairest_protocol.calculation.rules import VARIANTS, Foundation, Redeal, RolledFoundations, Rules, Variant, span
 
-CARDS_A_LINE: Final = 16
-HOW: Final = {Redeal.RESHUFFLED: "reshuffled", Redeal.TURNED_OVER: "turned over"}
+CARDS_PER_LINE: Final = 16
+REDEALS: Final = {Redeal.RESHUFFLED: "reshuffled", Redeal.TURNED_OVER: "turned over"}
 
 
 def read_seed(text: str) -> bytes:
-    """The seed that somebody typed: 64 hexadecimal digits as they are, any other text by its SHA-256."""
+    """Return the seed for a typed text: the bytes of 64 hexadecimal digits, or the SHA-256 of any other text."""
     if re.fullmatch(r"[0-9a-fA-F]{64}", text):
         return bytes.fromhex(text)
     return hashlib.sha256(text.encode()).digest()
 
 
 def describe_variants() -> Iterator[str]:
-    """One line for each variant."""
+    """Yield a line for each variant."""
     for name, variant in VARIANTS.items():
         yield f"{name:<11} {variant.title:<26} {describe_counts(variant.rules)}"
 
 
 def describe_variant(variant: Variant, rules: Rules, seed: bytes | None) -> Iterator[str]:
-    """A variant's reference card, to print or to keep on the screen.
+    """Yield the reference card of a variant, to print or to keep on the screen.
 
-    Sequences that only the deal decides need a seed; without one the card says where they come from.
+    Where the deal decides the sequences, they are those of `seed`; without one the card says how they come about.
     """
     yield f"{variant.title} ({rules.name})"
     if variant.also:
         yield f"  also called {', '.join(variant.also)}"
-    how = f", {HOW[rules.redeal]}" if rules.redeals else ""
+    how = f", {REDEALS[rules.redeal]}" if rules.redeals else ""
     yield f"  {describe_counts(rules)}{how}; {rules.goal} cards to place"
     yield f"  may be played with {span(variant.piles, 'waste pile')} and {span(variant.redeals, 'redeal')}"
     if not isinstance(rules.foundations, RolledFoundations):
@@ -44,7 +44,7 @@ def describe_variant(variant: Variant, rules: Rules, seed: bytes | None) -> Iter
     elif seed is not None:
         yield from _sequences(make_deal(rules, seed).foundations)
     else:
-        yield from _describe_thrown(rules.foundations)
+        yield from _describe_rolled(rules.foundations)
     if not rules.starters:
         yield "  the foundations start empty"
     if rules.markers:
@@ -54,7 +54,7 @@ def describe_variant(variant: Variant, rules: Rules, seed: bytes | None) -> Iter
 
 
 def describe_deal(rules: Rules, seed: bytes) -> Iterator[str]:
-    """Everything that the seed decides, to check it or to lay it out with real cards."""
+    """Yield everything that the seed decides, to check a deal or to lay it out with real cards."""
     deal = make_deal(rules, seed)
     yield f"{rules.name}: {describe_counts(rules)}"
     yield f"seed {seed.hex()}"
@@ -75,18 +75,18 @@ def describe_deal(rules: Rules, seed: bytes) -> Iterator[str]:
 
 
 def describe_counts(rules: Rules) -> str:
-    """Stock, waste piles and redeals in words."""
+    """Return the numbers of stock cards, waste piles and redeals in words."""
     piles, redeals = (range(number, number + 1) for number in (rules.piles, rules.redeals))
     return f"{rules.stock} in the stock, {span(piles, 'waste pile')}, {span(redeals, 'redeal')}"
 
 
-def _describe_thrown(thrown: RolledFoundations) -> Iterator[str]:
-    yield f"  starters: the first {thrown.count} cards of the shuffled deck"
-    yield f"  steps: a die for each, +1 to +{thrown.sides}; --seed shows those of one deal"
+def _describe_rolled(rolled: RolledFoundations) -> Iterator[str]:
+    yield f"  starters: the first {rolled.count} cards of the shuffled deck"
+    yield f"  steps: a die for each, +1 to +{rolled.sides}; --seed shows those of one deal"
 
 
 def _moves(rules: Rules) -> Iterator[str]:
-    """Where from, then where to, as far as these rules have it."""
+    """Yield the notation of the moves that exist under these rules."""
     foundation, pile = FOUNDATION_DIGITS[rules.foundation_count - 1], PILE_LETTERS[rules.piles - 1]
     piles = "sa" if rules.piles == 1 else f"sa-s{pile}"
     redeal = "; redeal" if rules.redeals else ""
@@ -99,5 +99,5 @@ def _sequences(foundations: Sequence[Foundation]) -> Iterator[str]:
 
 
 def _rows(cards: Sequence[Card]) -> Iterator[str]:
-    for start in range(0, len(cards), CARDS_A_LINE):
-        yield "  " + " ".join(cards[start : start + CARDS_A_LINE])
+    for start in range(0, len(cards), CARDS_PER_LINE):
+        yield "  " + " ".join(cards[start : start + CARDS_PER_LINE])

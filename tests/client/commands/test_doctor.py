@@ -20,7 +20,7 @@ async def found(url: str) -> dict[str, Finding]:
 async def test_a_server_that_answers_is_well(server_url: str) -> None:
     findings = await found(server_url)
     assert not findings["server"].is_fault
-    assert "ms there and back" in findings["server"].sentence
+    assert "round trip" in findings["server"].sentence
     assert findings["redis"].sentence == "ready"
 
 

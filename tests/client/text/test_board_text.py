@@ -100,7 +100,7 @@ def test_time_is_told_by_the_server_s_clock() -> None:
     model = KnownRoom(scene=Scene(options=RoomOptions(), deadline_ms=100_000), clock_ahead_ms=5_000)
     assert describe_time_left(model, now_ms=45_000) == "1:00 left."
     assert describe_time_left(model, now_ms=200_000) == "0:00 left."
-    assert describe_time_left(KnownRoom(), now_ms=0) == "Nothing is timed right now."
+    assert describe_time_left(KnownRoom(), now_ms=0) == "There is no time limit right now."
 
 
 def test_json_leaves_the_token_out() -> None:
@@ -111,4 +111,4 @@ def test_json_leaves_the_token_out() -> None:
 def test_news_are_told_in_sentences() -> None:
     model = KnownRoom(scene=Scene(options=RoomOptions()))
     view = View(tag="00000000", position=1, entries=(Seated(seat=1, name="bob"),))
-    assert list(describe_update(model, Update(model, view))) == ["bob sits down."]
+    assert list(describe_update(model, Update(model, view))) == ["bob joins."]

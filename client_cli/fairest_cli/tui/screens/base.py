@@ -12,12 +12,12 @@ from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.session.connection import Update
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.board_text import format_time
+from fairest_cli.text.narration import player_name
 from fairest_cli.tui.board.card_style import CardStyle, card_style_of
 from fairest_cli.tui.runner import RoomRunner
 from fairest_cli.tui.screens.keys import KeysScreen
 from fairest_cli.tui.settings import Settings
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
-from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.board import Board
 
 LOST_BANNER = " Connection lost. Your seat and your moves are kept; reconnecting ..."
@@ -152,9 +152,7 @@ class RoomScreen(FairestScreen):
 
     def name_of(self, seat: int, model: KnownRoom | None = None) -> str:
         """Return the name of the player in `seat`, safe to show in a terminal."""
-        known = model or self.session.model
-        name = known.scene.seats[seat].name if known.scene else None
-        return clean(name or f"seat {seat + 1}")
+        return player_name(model or self.session.model, seat)
 
     def action_show_keys(self) -> None:
         """Show all keys, the rules and the sequences of this race over this screen."""
