@@ -1,4 +1,4 @@
-"""A real Redis for the whole run, a real server for each test that wants one."""
+"""A real Redis for the whole run, a real server for each test that asks for one, and a guard for processes."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Put the wanted redis-server in front of the PATH, where everything that starts one finds it."""
+    """Put the redis-server of `--redis` first on the PATH, where all code that starts one finds it."""
     wanted = config.getoption("--redis")
     if wanted:
         folder = tempfile.mkdtemp(prefix="fairest-redis-")
@@ -37,7 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say which Redis it was."""
+    """Print which Redis the tests ran on."""
     program = find_redis_server()
     if program:
         told = subprocess.run([program, "--version"], check=True, capture_output=True, text=True)
@@ -51,7 +51,10 @@ settings.load_profile("short")
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_process_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Fail the last test of a run that leaves processes behind, and kill them; first of all fixtures, so ended last."""
+    """Fail the last test of a run that leaves processes behind, and kill them.
+
+    The fixture is the first of all, so it ends last.
+    """
     with guarded_run(tmp_path_factory.getbasetemp()) as run:
         yield
         left = run.wait_for_end()
@@ -60,28 +63,28 @@ def _no_process_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
 
 @pytest.fixture(scope="session")
 def redis_server() -> Iterator[str]:
-    """The URL of a redis-server that lives as long as the test run."""
+    """Yield the URL of a redis-server that lives as long as the test run."""
     with redis_process("--appendonly", "no") as process:
         yield process.url
 
 
 @pytest.fixture(scope="session")
 def three_nodes() -> Iterator[RedisCluster]:
-    """A Cluster of three masters that lives as long as the test run."""
+    """Yield a Cluster of three masters that lives as long as the test run."""
     with redis_cluster() as cluster:
         yield cluster
 
 
 @pytest.fixture
 def cluster(three_nodes: RedisCluster) -> RedisCluster:
-    """The same Cluster, empty."""
+    """Return the Cluster of the run, emptied."""
     three_nodes.flush()
     return three_nodes
 
 
 @pytest.fixture
 def redis_url(redis_server: str) -> str:
-    """The same Redis, empty."""
+    """Return the URL of the Redis of the run, emptied."""
     with plain_redis.Redis.from_url(redis_server) as client:
         client.flushall()
     return redis_server
@@ -89,7 +92,7 @@ def redis_url(redis_server: str) -> str:
 
 @pytest.fixture
 async def redis(redis_url: str) -> AsyncIterator[BatchingRedis]:
-    """Our client of the empty Redis."""
+    """Yield our client of the emptied Redis."""
     client = connect(redis_url)
     yield client
     await client.aclose()
@@ -97,19 +100,19 @@ async def redis(redis_url: str) -> AsyncIterator[BatchingRedis]:
 
 @pytest.fixture
 async def fleet(redis_url: str) -> AsyncIterator[Fleet]:
-    """Server processes on the run's Redis: none yet, and all are killed at the end."""
+    """Yield a fleet of server processes on the Redis of the run; all that the test starts are killed at the end."""
     async with serving_fleet(redis_url) as started:
         yield started
 
 
 @pytest.fixture
 def settings_for_tests(redis_url: str) -> Settings:
-    """A server on any free port, on the run's Redis."""
+    """Return the settings of a server on any free port, on the Redis of the run."""
     return Settings(port=0, redis_url=redis_url, hello_seconds=2.0)
 
 
 @pytest.fixture
 async def server_url(settings_for_tests: Settings) -> AsyncIterator[str]:
-    """The URL of a server in this process, with real sockets and a real Redis."""
+    """Yield the URL of a server in this process, with real sockets and a real Redis."""
     async with running(settings_for_tests) as url:
         yield url

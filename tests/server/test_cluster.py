@@ -1,4 +1,4 @@
-"""Servers on a real Redis Cluster: whole races through killed processes, killed nodes and fail-overs."""
+"""Servers on a real Redis Cluster: whole races through killed processes, killed nodes and failovers."""
 
 import asyncio
 import os
@@ -31,7 +31,7 @@ ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")
 
 
 async def problems(cluster: RedisCluster, match: Match) -> list[str]:
-    """Wait for the end of a match; what its history has to complain about."""
+    """Wait for the end of a match; return the problems in its history."""
     await match.end()
     async with connect(cluster.url) as redis:
         entries = await Log(redis).read(match.room)

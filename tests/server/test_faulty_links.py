@@ -1,4 +1,4 @@
-"""Slow, stalled, cut and half-open wires, between client and server and between server and Redis: no race is lost."""
+"""Slow, stalled, cut and half-open links, between client and server and between server and Redis: no race is lost."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -30,7 +30,7 @@ Fault = Callable[[FaultyLink, Match], Awaitable[None]]
 
 
 async def slow(link: FaultyLink, match: Match) -> None:
-    """A wire that takes its time, for as long as ten moves."""
+    """Add 50 ms of latency for ten moves."""
     link.latency_seconds = 0.05
     await match.moved(10)
     link.latency_seconds = 0.0
@@ -116,7 +116,7 @@ async def test_a_race_survives_a_link_to_redis_that_is(fault: Fault) -> None:
 
 @pytest.mark.long
 async def test_a_race_goes_through_an_encrypted_link_to_redis(tmp_path: Path) -> None:
-    """Between processes of their own, whose loop is not asyncio's."""
+    """Server processes run on uvloop, whose TLS differs from asyncio's."""
     tls, cert = make_tls(tmp_path)
     with redis_process() as process:
         async with (
@@ -130,7 +130,7 @@ async def test_a_race_goes_through_an_encrypted_link_to_redis(tmp_path: Path) ->
 
 
 async def test_rooms_are_made_however_often_the_link_to_redis_is_cut() -> None:
-    """A process of its own, whose loop says something else than asyncio's when it finds a socket closed."""
+    """A server process runs on uvloop, which raises other errors than asyncio for a socket that is closed."""
     with redis_process() as process:
         async with faulty_link(process.socket) as link, serving_fleet(link.url) as fleet:
             url = await fleet.start()
@@ -154,7 +154,7 @@ async def test_rooms_are_made_however_often_the_link_to_redis_is_cut() -> None:
 
 
 async def test_a_room_whose_creator_was_refused_is_left_again() -> None:
-    """Redis made the room, and its answer was lost."""
+    """Redis has made the room, and its answer is lost."""
     with redis_process() as process:
         redis = connect(process.url)
         async with faulty_link(process.socket) as link, two_servers(link.url) as (url, _), open_client(url) as client:
@@ -176,7 +176,7 @@ async def test_a_room_whose_creator_was_refused_is_left_again() -> None:
 
 
 async def test_a_seat_that_is_taken_late_is_not_held_by_a_connection_that_is_gone() -> None:
-    """What was written into a stalled wire reaches Redis after whoever asked has been sent away."""
+    """An append in a stalled link reaches Redis after the client that asked for it was disconnected."""
     with redis_process() as process:
         redis = connect(process.url)
         async with (
@@ -188,7 +188,7 @@ async def test_a_seat_that_is_taken_late_is_not_held_by_a_connection_that_is_gon
             open_client(far) as spectator,
         ):
             room = (await first.enter(Create(options=QUICK))).room
-            # The far server has the room open, and says its next word to Redis into the stalled wire.
+            # The far server has the room open, and writes its next append into the stalled link.
             await spectator.enter(Watch(room=room))
             await second.enter(Join(room=room))
             await second.send(Leave())
@@ -208,7 +208,7 @@ async def test_a_seat_that_is_taken_late_is_not_held_by_a_connection_that_is_gon
                 seat = (await read_room(redis, room)).seats[1]
                 return seat is None or seat.connection_id is None
 
-            # Whoever is welcomed by the far server went the same way to Redis, and later.
+            # A client that the far server welcomes now was looked up over the same link, behind the late append.
             async with open_client(far):
                 await until(is_nobody_there, "the log says that nobody is connected")
         await redis.aclose()

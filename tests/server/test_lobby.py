@@ -27,7 +27,7 @@ LISTED = QUICK.model_copy(update={"listed": True})
 
 
 async def lobby(redis: Redis) -> dict[str, ListedRoom]:
-    """The lobby as a process that has not read it yet sees it."""
+    """Return the lobby as a process reads it for the first time."""
     return {listed.room: listed for listed in (await Lobby(redis).page(0)).rooms}
 
 
@@ -59,7 +59,7 @@ async def test_a_live_match_is_listed_with_both_names_and_the_score(server_url: 
 
 
 async def test_moves_do_not_touch_the_lobby(server_url: str, redis: Redis) -> None:
-    """What it says is the same before and after a move, to the byte: nothing of a race shows."""
+    """The lobby is the same before and after a move, so it shows nothing of a race."""
     async with open_client(server_url) as first, open_client(server_url) as second:
         room = (await first.enter(Create(options=LISTED))).room
         await second.enter(Join(room=room))
@@ -180,6 +180,6 @@ async def test_the_command_says_that_no_server_answers() -> None:
 
 
 async def test_a_row_that_cannot_be_read_is_left_out(redis: Redis) -> None:
-    """A process of another version has written it."""
+    """A process of another version may have written it."""
     await redis.hset(keys.lobby(0), "a-b-c", '{"room":"a-b-c","of":"another version"}')
     assert (await Lobby(redis).page(0)).total == 0

@@ -1,4 +1,4 @@
-"""All players of a killed server come back at the same moment: everybody finds a place, and the pulse goes on."""
+"""All players of a killed server reconnect at the same moment: each is accepted, and heartbeats go on."""
 
 import asyncio
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ PLAYERS = 300
 async def test_connections_to_a_server_that_is_held_up_wait_in_its_queue_and_need_no_second_attempt(
     fleet: Fleet,
 ) -> None:
-    """A connection that the system turns away tries again after 1, 3, 7 s; here it would try in vain."""
+    """A client whose attempt the system drops repeats it after 1, 3 and 7 s, and a frozen server would drop it again."""
     url = await fleet.start()
     address = urlsplit(url)
     fleet.freeze(url)
@@ -41,7 +41,7 @@ async def test_connections_to_a_server_that_is_held_up_wait_in_its_queue_and_nee
 async def test_a_heartbeat_does_not_wait_until_rooms_are_released(
     settings_for_tests: Settings, redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While thousands come back, whatever writes down who holds which room has a queue before it."""
+    """While thousands reconnect, the writes that register and release rooms wait in a queue."""
     releasing, may_end = asyncio.Event(), asyncio.Event()
 
     async def take_long(_: Processes, process_id: str, rooms: Iterable[str]) -> None:  # noqa: ARG001
@@ -70,7 +70,7 @@ async def test_a_heartbeat_does_not_wait_until_rooms_are_released(
 async def test_spectators_who_come_at_the_same_moment_share_one_reading_of_the_log(
     server_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Or a match that a thousand watch would be read a thousand times."""
+    """Otherwise the log of a match with a thousand spectators would be read a thousand times."""
     read, readings = Log.read, 0
 
     async def count(log: Log, room: str, after: int = 0) -> list[LogEntry]:
@@ -84,4 +84,4 @@ async def test_spectators_who_come_at_the_same_moment_share_one_reading_of_the_l
         monkeypatch.setattr(Log, "read", count)
         seen = await asyncio.gather(*(spectator.enter(Watch(room=first.room)) for spectator in spectators))
     assert len({snapshot.position for snapshot in seen}) == 1
-    assert readings <= 2, "who comes a moment later may need another one"
+    assert readings <= 2, "a spectator who comes a moment later may need another one"

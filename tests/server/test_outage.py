@@ -1,4 +1,4 @@
-"""Killed processes, a Redis that is away, all servers down: clocks stand still, and whoever comes back goes on."""
+"""Killed processes, a Redis that is away, all servers down: clocks stand still, and players who return go on."""
 
 import asyncio
 import os
@@ -41,7 +41,7 @@ SHORT_GRACE = QUICK.model_copy(update={"grace_seconds": 1})
 
 @pytest.fixture
 def mortal_redis() -> Iterator[RedisProcess]:
-    """A Redis of one's own, which may be stopped."""
+    """A Redis for this test alone, which the test may stop."""
     with redis_process() as process:
         yield process
 
@@ -51,7 +51,7 @@ async def redis_ms(redis: BatchingRedis) -> int:
 
 
 async def receive_entry(client: WireClient, kind: type[entries.Paused] | type[entries.Detached]) -> entries.Entry:
-    """The first entry of this kind."""
+    """Return the next entry of this kind."""
     while True:
         message = await client.receive_a(View)
         for entry in message.entries:
@@ -83,7 +83,7 @@ async def test_a_seat_whose_process_was_killed_stops_after_the_grace_period(flee
 
 @pytest.mark.long
 async def test_a_waiting_room_of_a_killed_process_does_not_wait_for_ever(fleet: Fleet, redis: BatchingRedis) -> None:
-    """Nobody has this room open any more; the next process to start finds it all the same."""
+    """No process has this room open; the next process that starts finds it all the same."""
     url = await fleet.start()
     async with open_client(url) as client:
         room = (await client.enter(Create(options=SHORT_GRACE))).room
@@ -166,7 +166,7 @@ async def test_an_embedded_redis_that_is_killed_costs_no_race() -> None:
 
 
 async def test_a_log_that_lost_its_tail_is_not_resumed_in_the_middle(server_url: str, redis: BatchingRedis) -> None:
-    """While a player was away, Redis went back in time and the log grew again, as far as before, with other moves."""
+    """While a player was away, Redis lost the end of the log, and the log grew to the same length with other moves."""
     async with racing_players(server_url) as (first, second):
         kept = await redis.dump(keys.log(first.room))
         assert kept is not None
@@ -190,7 +190,7 @@ async def test_a_log_that_lost_its_tail_is_not_resumed_in_the_middle(server_url:
 async def test_a_room_is_registered_for_its_process_before_a_player_joins(
     server_url: str, redis: BatchingRedis
 ) -> None:
-    """A process says where it speaks before it speaks: else a kill between the two would leave a seat for ever."""
+    """A process registers a room before it appends to it: a kill between the two must not hold a seat for ever."""
     async with open_client(server_url) as first, open_client(server_url) as second:
         room = (await first.enter(Create(options=QUICK))).room
         await second.enter(Join(room=room))
@@ -202,7 +202,7 @@ async def test_a_room_is_registered_for_its_process_before_a_player_joins(
 async def test_a_room_stays_registered_while_idle_rooms_are_released(
     settings_for_tests: Settings, redis: BatchingRedis
 ) -> None:
-    """Somebody comes into a room that is not open here, again and again, while the pulse releases idle rooms."""
+    """A client enters a room that is not open here, again and again, while the sweep releases idle rooms."""
     key, is_done = DeploymentKey(redis, SigningKey(bytes(32))), asyncio.Event()
     rooms = RoomServer(redis, redis, Processes(redis, redis, "another one"), key, closed_room_seconds=60)
 
@@ -225,7 +225,7 @@ async def test_a_room_stays_registered_while_idle_rooms_are_released(
 async def test_a_timer_that_fires_too_early_is_set_again(
     settings_for_tests: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """This process's idea of Redis' clock is ahead of it, by the length of a race."""
+    """The clock of Redis, as this process estimates it, is ahead by the length of a race."""
     opened: list[tuple[RoomRegistry, LiveRoom]] = []
     hold_room = RoomRegistry.attach_room
 
@@ -285,13 +285,13 @@ async def test_players_of_a_process_that_was_frozen_for_a_while_are_not_disconne
     await match.moved(len(match.players[0].acknowledged) + 3)
     await match.end()
     lost = [entry.event for entry in await Log(redis).read(match.room) if isinstance(entry.event, Detached)]
-    # Each seat when its process froze, and perhaps once more before the others hear it beat again.
+    # Each seat once when its process froze, and perhaps once more before other processes see its next heartbeat.
     assert sum(each.lapsed for each in lost) <= 4
 
 
 @pytest.mark.long
 async def test_a_deadline_that_passes_while_redis_stands_still_does_not_expire_before_the_pause_is_logged() -> None:
-    """Both have 5 s to get ready, and Redis stands still over the end of them."""
+    """Both players have 5 s to get ready, and Redis is frozen when these end."""
     with redis_process() as process:
         redis = connect(process.url)
         async with (
@@ -327,20 +327,20 @@ async def test_a_deadline_that_passes_while_redis_stands_still_does_not_expire_b
 
 @pytest.mark.long
 async def test_a_process_that_was_held_up_itself_disconnects_no_client(fleet: Fleet) -> None:
-    """It hears Redis late, and would bring all its clients back at once just when it has no time for them."""
+    """Redis answers it late. If it disconnected its clients now, all would come back just when it is busiest."""
     url = await fleet.start()
     async with racing_players(url) as (first, _):
         fleet.freeze(url)
         await let_fault_last(2.6)
         fleet.thaw(url)
-        # Until it has heard Redis again it takes no move.
+        # It accepts no move before Redis has answered again.
         while isinstance(await first.expect_refusal_or_view(Play(number=1, move=MOVES["sa"])), Refused):
             continue
 
 
 @pytest.mark.usefixtures("server_url")
 async def test_a_log_that_cannot_be_read_holds_up_no_other_room(redis: BatchingRedis) -> None:
-    """A process that spoke in it has died, and its deadline has passed."""
+    """The process that held the room has died, and the deadline of the room has passed."""
     await redis.xadd(keys.log("torn-log"), {"t": 1, "g": "t1", "e": "{}"}, id="1-0")
     await redis.zadd(keys.deadlines(keys.bucket("torn-log")), {"torn-log": 1})
     await redis.sadd(keys.attached_rooms("dead"), "torn-log")

@@ -1,4 +1,4 @@
-"""Two players on processes of their own, both at the line at once: one winner, the same for everybody."""
+"""Two players on different processes make the winning move at once: one of them wins, the same for all viewers."""
 
 import pytest
 

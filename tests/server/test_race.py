@@ -1,4 +1,4 @@
-"""Whole races over real sockets, on one server process and on two, and what the log holds afterwards."""
+"""Whole races over real sockets, on one server process and on two, compared with the log that they leave."""
 
 import asyncio
 import random
@@ -33,7 +33,7 @@ from tests.support.wire_client import QUICK, WireClient, open_client, racing_pla
 
 
 async def play_greedily(client: WireClient, chance: random.Random) -> Scene:
-    """Play until the round is over; returns the scene at the end."""
+    """Play until the round is over; return the scene at the end."""
     seat = client.seat
     assert seat is not None
     while True:
@@ -60,7 +60,7 @@ async def two_urls(settings_for_tests: Settings) -> AsyncIterator[tuple[str, str
 
 
 async def race_and_compare(urls: tuple[str, str], watch_url: str, redis_url: str, options: RoomOptions = QUICK) -> None:
-    """Race to the end under a spectator's eyes: the log, the three scenes and the record agree."""
+    """Race to the end with a spectator; assert that the log, the three scenes and the record agree."""
     chance = random.Random(5)
     async with racing_players(*urls, options=options) as (first, second), open_client(watch_url) as spectator:
         await spectator.enter(Watch(room=first.room))
@@ -167,7 +167,7 @@ async def test_a_late_spectator_sees_the_boards_up_to_the_horizon(server_url: st
 
 
 async def test_a_spectator_right_behind_another_is_shown_the_moves_made_in_between(server_url: str) -> None:
-    """Within a moment the log is read once for both; what happened in between must not be missing."""
+    """One reading of the log serves both if they come within a moment; the moves in between must not be missing."""
     async with (
         racing_players(server_url) as (first, second),
         open_client(server_url) as early,
@@ -250,7 +250,7 @@ async def test_a_deadline_expires_without_a_request(server_url: str) -> None:
 
 
 async def test_a_room_that_its_server_forgot_is_taken_up_by_another(two_urls: tuple[str, str], redis_url: str) -> None:
-    """Both players go; the sweep of whichever process is alive ends their race when the grace period is over."""
+    """Both players leave; the sweep of any live process ends their race when the grace period is over."""
     options = RoomOptions(countdown_seconds=0, grace_seconds=1)
     async with racing_players(two_urls[0], options=options) as (first, _):
         room = first.room
@@ -298,7 +298,7 @@ async def test_two_moves_that_are_sent_while_the_server_is_busy_are_one_frame_fo
 async def send_two_moves_to_a_frozen_server(
     first: WireClient, second: WireClient, freeze: Callable[[], None], thaw: Callable[[], None]
 ) -> None:
-    """Both send a move while the server sleeps, and it finds both when it wakes."""
+    """Let both players send a move while the server is frozen, so that it reads both when it is thawed."""
     freeze()
     for player in (first, second):
         await player.send(Play(number=1, move=MOVES["sa"]))
@@ -309,7 +309,7 @@ async def send_two_moves_to_a_frozen_server(
 async def test_a_room_code_in_use_is_not_given_to_another_room(
     two_urls: tuple[str, str], place: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether that room is open in this process or in another one."""
+    """The room with this code may be open in this process or in another one."""
     async with open_client(two_urls[0]) as first, open_client(two_urls[place]) as second:
         taken = (await first.enter(Create(options=QUICK))).room
         drawn = iter([taken, "free-amber-otter"])

@@ -1,4 +1,4 @@
-"""A Redis killed, frozen, replaced, full or emptied: what was acknowledged stays, and races go on by themselves."""
+"""A Redis killed, frozen, replaced, full or emptied: acknowledged moves stay, and races go on by themselves."""
 
 import asyncio
 import re
@@ -33,7 +33,7 @@ PACE_SECONDS = 0.03
 
 @asynccontextmanager
 async def three_servers(redis_url: str) -> AsyncIterator[tuple[str, str, str]]:
-    """Three servers over one Redis: one for each player, one for the spectator."""
+    """Three servers on one Redis: one for each player, one for the spectator."""
     settings = Settings(port=0, redis_url=redis_url)
     async with running(settings) as one, running(settings) as two, running(settings) as three:
         yield one, two, three
@@ -47,7 +47,7 @@ async def read_log(redis_url: str, room: str) -> list[LogEntry]:
 
 
 async def problems(redis_url: str, match: Match) -> list[str]:
-    """Wait for the end of a match; what its history has to complain about."""
+    """Wait for the end of a match; return the problems in its history."""
     await match.end()
     return check_history(match.room, await read_log(redis_url, match.room), match.transcripts)
 
@@ -78,7 +78,7 @@ async def test_a_redis_frozen_for_three_seconds_loses_nothing_and_stops_the_cloc
 
 @asynccontextmanager
 async def replicated() -> AsyncIterator[tuple[RedisProcess, RedisProcess, FaultyLink, FaultyLink]]:
-    """A Redis and its replica in step, the link between them, and the link by which servers reach the first."""
+    """A Redis and its replica in step, the link between them, and the link through which servers reach the first."""
     with redis_process() as first, redis_process() as second:
         async with faulty_link(first.socket) as replication, faulty_link(first.socket) as service:
             second.call("REPLICAOF", "127.0.0.1", replication.port)
@@ -90,8 +90,8 @@ async def replicated() -> AsyncIterator[tuple[RedisProcess, RedisProcess, Faulty
             yield first, second, replication, service
 
 
-def told(each: Bot) -> str:
-    """All that the plain client printed about what happened."""
+def printed_for(each: Bot) -> str:
+    """Return the text that the plain client prints for all updates of this bot."""
     before = each.updates[0].model
     lines: list[str] = []
     for update in each.updates:
@@ -117,11 +117,11 @@ async def test_after_a_failover_with_a_lost_tail_all_clients_go_on_from_one_log_
             transcript.received = transcript.received[begins:]
         assert check_history(match.room, await read_log(second.url, match.room), final) == []
         for each in (*match.players, *match.spectators):
-            assert "The server has lost its newest memory" in told(each)
+            assert "The server has lost its newest memory" in printed_for(each)
 
 
 async def are_in_step(first: RedisProcess, second: RedisProcess) -> bool:
-    """Whether the replica has all that its master was told."""
+    """Return whether the replica has everything that was written to its master."""
     offsets = [
         re.search(rb"master_repl_offset:(\d+)", await asyncio.to_thread(each.info, "replication"))
         for each in (first, second)
@@ -207,7 +207,7 @@ async def test_joining_a_room_that_redis_lost_is_refused() -> None:
 @pytest.mark.parametrize("level", ["players", "both"])
 @pytest.mark.long
 async def test_a_redis_restarted_from_its_file_goes_on_where_it_was(level: str) -> None:
-    """SHUTDOWN and a start, as in an upgrade of Redis, before the race and in the middle of it."""
+    """SHUTDOWN and a new start, as in an upgrade of Redis, before a race and in the middle of it."""
     with redis_process(*ALWAYS) as redis:
         async with three_servers(redis.url) as urls:
             match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)

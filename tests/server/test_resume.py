@@ -52,7 +52,7 @@ async def test_resuming_gives_what_follows_the_position(server_url: str) -> None
 
 
 async def receive_first_view(again: WireClient, before: WireClient) -> View:
-    """The first view of a resumed connection, folded into the scene that the dropped one had."""
+    """Return the first view of a resumed connection, folded into the scene of the dropped one."""
     again.scene, again.position, again.seat = before.scene, before.position, before.seat
     message = await again.receive()
     assert isinstance(message, View)
@@ -191,7 +191,7 @@ async def type_into(process: Process, line: str) -> None:
 
 
 async def wait_for_acknowledgement(process: Process, seat: int, number: int) -> None:
-    """Wait until the program has printed the acknowledgement of this move."""
+    """Wait until the program has printed the acknowledgement of move `number` of `seat`."""
     while True:
         message = await receive_from(process)
         if isinstance(message, View):
@@ -276,7 +276,7 @@ async def test_a_spectator_that_drops_comes_back_to_a_snapshot(server_url: str) 
 
 
 async def test_a_spectator_is_never_shown_less_than_the_log_holds(server_url: str, redis: BatchingRedis) -> None:
-    """It may have watched in another process, of which this one has not heard yet, and would see the room go back."""
+    """A spectator may come from another process whose appends have not reached this one: its room must not go back."""
     async with open_client(server_url) as first, open_client(server_url) as spectator:
         room = (await first.enter(Create(options=QUICK))).room
         await append_elsewhere(redis, room, TakeSeat("somebody", "bob", "elsewhere-1"))
@@ -284,7 +284,7 @@ async def test_a_spectator_is_never_shown_less_than_the_log_holds(server_url: st
 
 
 async def append_elsewhere(redis: BatchingRedis, room: str, command: Command) -> None:
-    """As a process does that believes to be alone: it wakes nobody."""
+    """Append as another process does, without a wake-up."""
     steps = await read_steps(redis, room)
     events = decide(steps[-1].after, command, KEY.draw_round)
     assert isinstance(events, tuple)
@@ -302,7 +302,7 @@ async def test_joining_again_is_coming_back(server_url: str) -> None:
 
 
 async def has_no_connection(redis_url: str, room: str) -> bool:
-    """Whether the log says that nobody is connected to the room."""
+    """Return whether, by its log, no connection is attached to the room."""
     state = await read_room(redis_url, room)
     return not any(seat and seat.connection_id for seat in state.seats)
 

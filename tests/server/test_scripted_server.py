@@ -1,6 +1,6 @@
-"""Servers that are nothing but a script, free to say anything at any time, and what a real client lets them do.
+"""Servers that follow a script and send anything at any time; a real client stops at each.
 
-Each script is a way to choose the deck, or to hide that it was chosen, that an earlier client fell for.
+Each script chooses the deck, or hides that the deck was chosen, in a way that an earlier client did not detect.
 """
 
 import asyncio
@@ -45,7 +45,10 @@ Scripted = Callable[[Script], Coroutine[Any, Any, None]]
 
 
 async def meet(script: Scripted) -> list[Script]:
-    """A real client meets the script, once or again and again; raises what ends the client."""
+    """Connect a real client to the script until the client ends; return the script of each connection.
+
+    Raises the exception that ends the client.
+    """
     met: list[Script] = []
 
     async def handle(websocket: ServerConnection) -> None:
@@ -177,7 +180,7 @@ async def test_a_client_stops_at_a_message_that_no_honest_server_sends(script: S
 
 
 async def test_a_client_does_not_show_its_entropy_before_the_other_is_bound() -> None:
-    """A scene says that it is time; the witness has not seen the other player's hash."""
+    """The scene is in the dealing phase, but the client has not seen the other player's hash."""
     scripts: list[Script] = []
 
     async def script(one: Script) -> None:

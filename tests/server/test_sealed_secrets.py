@@ -1,4 +1,4 @@
-"""Nothing that is sealed shows before its time: not in frames, refusals, errors or `--json`, and never in a log."""
+"""Nothing sealed is sent before its time: not in frames, refusals, errors or `--json`, and never to a server's log."""
 
 import asyncio
 import json
@@ -26,14 +26,15 @@ from tests.support.wire_client import QUICK, WireClient, open_client, open_raw_c
 
 @dataclass
 class LoggedServer:
-    """A server process: its URL, and all that it writes to its log once it has ended."""
+    """A server process with a pipe for its log."""
 
     url: str
     process: asyncio.subprocess.Process
 
-    async def log(self) -> str:
-        _, told = await end_process(self.process)
-        return told.decode()
+    async def stop_and_read_log(self) -> str:
+        """End the process and return all that it has logged."""
+        _, logged = await end_process(self.process)
+        return logged.decode()
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ async def serving(redis_url: str) -> AsyncIterator[LoggedServer]:
 
 
 def sealed_values(state: RoomState, upto: int) -> Iterator[str]:
-    """Everything that nobody may see who has turned the cards up to this position: in hexadecimal."""
+    """Yield, in hexadecimal, the values that a player who has turned the cards up to position `upto` may not see."""
     opened = opened_round(state)
     assert opened.sealed is not None
     entropies = [state.seat(seat).entropy or b"" for seat in (0, 1)]
@@ -69,7 +70,7 @@ def race_of(state: RoomState) -> Round:
 
 
 async def send_requests_that_are_refused(client: WireClient) -> None:
-    """Every kind of request that is refused in a race."""
+    """Send one request of each kind that is refused in a race."""
     for message in (Play(number=1, move=MOVES["ab"]), Play(number=99, move=MOVES["sa"]), GetRecord()):
         assert isinstance(await client.expect_refusal(message), Refused)
 
@@ -102,7 +103,7 @@ async def test_a_breach_is_answered_without_the_token_that_it_held(serving: Logg
         await client.socket.send(json.dumps({"type": "hello", "token": token, "colour": 1}))
         await client.receive_a(Error)
         assert token not in "".join(client.frames)
-    assert token not in await serving.log()
+    assert token not in await serving.stop_and_read_log()
 
 
 async def test_the_log_of_a_server_holds_nothing_sealed_not_even_afterwards(
@@ -114,7 +115,7 @@ async def test_the_log_of_a_server_holds_nothing_sealed_not_even_afterwards(
         await first.play("resign")
         state = await read_room(redis_url, first.room)
         tokens = [first.token, second.token]
-    log = await serving.log()
+    log = await serving.stop_and_read_log()
     assert "stopping" in log
     assert not [word for word in (*sealed_values(state, -1), *tokens) if word in log]
 
@@ -141,7 +142,7 @@ def test_the_traceback_of_a_fault_shows_no_values(capfd: pytest.CaptureFixture[s
 async def test_json_shows_the_secret_with_the_result_and_no_token_ever(
     serving: LoggedServer, redis_url: str, tmp_path: Path
 ) -> None:
-    """The client that joins plays through a pipe and ends its race; its lines before the result hold nothing sealed."""
+    """The client that joins plays through a pipe to the end; no line before the result holds a sealed value."""
     environment = {**os.environ, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
     async with open_client(serving.url) as first:
         room = (await first.enter(Create(options=QUICK))).room

@@ -1,4 +1,4 @@
-"""Every setting says what it is, wherever somebody looks for it."""
+"""Every setting has a description, for `--help`, and a row in docs/operations.md."""
 
 from pathlib import Path
 

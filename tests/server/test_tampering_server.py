@@ -1,4 +1,4 @@
-"""Servers that cheat, and the client that catches them at the first moment at which it can."""
+"""Real servers that tamper with what they send; the client detects each at the first message that proves it."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ OTHER_SECRET = bytes(range(32))
 
 
 class Cheat(Session):
-    """A server that changes, adds or leaves out entries on their way to a client, and hides the gap."""
+    """A session that changes, adds or leaves out entries on their way to a client, and closes the gaps in positions."""
 
     left_out = 0
 
@@ -65,7 +65,7 @@ class Cheat(Session):
 
 
 class SwapsTwoCards(Cheat):
-    """In the middle of the race, two cards change places."""
+    """Two cards change places in the middle of the race."""
 
     def bend(self, entry: Entry) -> Iterator[Entry]:
         if isinstance(entry, entries.Turned) and entry.position in (10, 20):
@@ -76,7 +76,7 @@ class SwapsTwoCards(Cheat):
 
 
 class SkipsACard(Cheat):
-    """A card that would help is passed over."""
+    """A card that would help the player is skipped."""
 
     def bend(self, entry: Entry) -> Iterator[Entry]:
         if isinstance(entry, entries.Turned) and entry.position == 5:
@@ -133,7 +133,7 @@ class ChangesItsSecretAndLies(ChangesItsSecret):
 
 
 class WithholdsTheOpening(Cheat):
-    """Nobody learns what the commitment was to."""
+    """The secret behind the commitment is never shown."""
 
     def bend(self, entry: Entry) -> Iterator[Entry]:
         if not isinstance(entry, (entries.RoundFinished, entries.RoundVoided)):
@@ -162,7 +162,7 @@ def cheating(settings_for_tests: Settings, monkeypatch: pytest.MonkeyPatch) -> C
 
 
 async def race(url: str, receipts: Path | None = None, options: RoomOptions = QUICK) -> list[Client]:
-    """Two bots race; raises the alarm of whichever raises it first, with both clients as they stood then."""
+    """Let two bots race; return both clients. Raises `Alarm`, with both clients, when a client detects a cheat."""
     first = Client(url, Identity(), Create(options=options), receipts=receipts, gives_up_after=1)
     hosting = asyncio.create_task(play_match(first, choose_greedy, random.Random(1), 0))
     entered = asyncio.create_task(first.entered())

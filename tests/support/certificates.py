@@ -1,4 +1,4 @@
-"""Certificates that are believed by nobody but the test that made them."""
+"""Self-signed certificates, trusted only by the test that made them."""
 
 import datetime
 import ssl
@@ -11,7 +11,7 @@ from cryptography.x509.oid import NameOID
 
 
 def make_certificate(folder: Path) -> tuple[Path, Path]:
-    """A certificate of our own for localhost, and its key."""
+    """Make a self-signed certificate for localhost; return the paths of the certificate and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = datetime.datetime.now(datetime.UTC)
@@ -34,7 +34,7 @@ def make_certificate(folder: Path) -> tuple[Path, Path]:
 
 
 def make_tls(folder: Path) -> tuple[ssl.SSLContext, Path]:
-    """What a server at localhost speaks, and the certificate that its clients have to believe."""
+    """Return the TLS context of a server at localhost, and the certificate that its clients have to trust."""
     cert, key = make_certificate(folder)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(cert, key)

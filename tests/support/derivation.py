@@ -71,7 +71,7 @@ def shuffle(cards: Sequence[str], numbers: Iterator[int]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Variant:
-    """What the deal has to know of a variant; one without starting ranks takes them from the shuffle, steps by dice."""
+    """The part of a variant that the deal needs. Without `starts`, ranks come from the shuffle and steps from dice."""
 
     starts: tuple[int, ...] = (1, 2, 3, 4)
     steps: tuple[int, ...] = (1, 2, 3, 4)

@@ -1,4 +1,4 @@
-"""A wire that fails as wires do: slow, stalled, cut, or dead without a sign. It stands between two real sockets."""
+"""A link between two real sockets with faults: slow, stalled, cut, or dead without a sign (half-open)."""
 
 import asyncio
 import socket
@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 Target = Path | tuple[str, int]
-"""Where the other end listens: a Unix socket, or host and port."""
+"""The address of the far end: a Unix socket, or host and port."""
 
 
 @dataclass(eq=False)
 class _Strand:
-    """One connection through the link."""
+    """One connection through the link: the writers to both ends."""
 
     near: asyncio.StreamWriter
     far: asyncio.StreamWriter
@@ -30,47 +30,49 @@ class _Strand:
 
 @dataclass
 class FaultyLink:
-    """Passes bytes on, both ways, as its faults let it. Faults are set at any time and hold for all strands."""
+    """A proxy that passes bytes on, both ways, as its faults allow. A fault may be set at any time and holds for all
+    connections.
+    """
 
     target: Target
     port: int = 0
     latency_seconds: float = 0.0
     is_closed: bool = False
-    """Whether whoever connects is turned away."""
+    """Whether new connections are refused."""
     strands: set[_Strand] = field(default_factory=set)
     _carrying: set[asyncio.Task[None] | None] = field(default_factory=set)
     _flowing: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def url(self) -> str:
-        """This end of the link, as the URL of a Redis."""
+        """The near end of the link, as the URL of a Redis."""
         return f"redis://127.0.0.1:{self.port}"
 
     def stall(self) -> None:
-        """Nothing gets through until `flow`; then all of it does."""
+        """Hold back all bytes until `flow`."""
         self._flowing.clear()
 
     def flow(self) -> None:
-        """Let everything through again."""
+        """Pass on all bytes again, also those that were held back."""
         self._flowing.set()
 
     def reset(self) -> None:
-        """End all strands the hard way, with a TCP reset and whatever was on its way lost."""
+        """End all connections with a TCP reset; bytes on their way are lost."""
         for strand in list(self.strands):
             strand.reset()
 
     def half_open(self) -> None:
-        """All strands of now are dead and neither end is told; what is sent into them vanishes. New ones work."""
+        """Let all present connections die silently: bytes sent into them vanish, and neither end is notified."""
         for strand in self.strands:
             strand.is_dead = True
 
     def redirect(self, target: Target) -> None:
-        """New strands lead elsewhere; those of now are reset."""
+        """Lead new connections to another target; reset the present ones."""
         self.target = target
         self.reset()
 
     async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve one that connects to our end."""
+        """Carry one connection to the near end."""
         task = asyncio.current_task()
         self._carrying.add(task)
         try:
@@ -79,7 +81,7 @@ class FaultyLink:
             self._carrying.discard(task)
 
     async def end(self) -> None:
-        """Let go of everything."""
+        """Reset all connections and wait for the tasks that carry them."""
         self.flow()
         self.reset()
         await asyncio.gather(*(task for task in self._carrying if task), return_exceptions=True)
@@ -108,7 +110,7 @@ class FaultyLink:
                 each.close()
 
     async def _pass(self, strand: _Strand, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """What is read goes on when it is due, in order; reading does not wait for that. None stands for a reset."""
+        """Write each chunk when its latency has passed, in order; reading does not wait for it. None marks a reset."""
         due: asyncio.Queue[tuple[float, bytes | None]] = asyncio.Queue()
         loop = asyncio.get_running_loop()
 
@@ -148,13 +150,13 @@ def _reset(writer: asyncio.StreamWriter) -> None:
 
 
 async def let_fault_last(seconds: float) -> None:
-    """So long a fault goes on. Its length is what such a test is about; nothing happens that could be waited for."""
+    """Sleep while a fault lasts. The length of the fault is the subject of the test, and no event marks its end."""
     await asyncio.sleep(seconds)
 
 
 @asynccontextmanager
 async def faulty_link(target: Target, tls: ssl.SSLContext | None = None) -> AsyncIterator[FaultyLink]:
-    """A link to this target, on a loopback port of its own, without faults at first; our end may speak TLS."""
+    """A link to this target, on a loopback port of its own, without faults at first; its near end may speak TLS."""
     link = FaultyLink(target)
     link.flow()
     server = await asyncio.start_server(link.carry, "127.0.0.1", 0, ssl=tls)

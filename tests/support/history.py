@@ -1,7 +1,7 @@
-"""The history checker: what players and spectators were shown, against the log that is left.
+"""The history checker: compares the messages that players and spectators received with the log that is left.
 
-It holds for any faults: what was acknowledged stands in the log, the log is a legal game with one result a round, and
-each viewer saw a part of its own view of that log, in order and without a gap.
+Whatever faults there were, acknowledged moves stand in the log, the log is a legal game with one result for each round,
+and each viewer received a part of its own view of that log, in order and without gaps.
 """
 
 import itertools
@@ -25,14 +25,14 @@ from fairest_server.store.redis.connect import connect
 
 @dataclass
 class ViewerTranscript:
-    """All that one viewer was shown of a room, over however many connections. `seat` is None for a spectator."""
+    """The messages that one viewer of a room received, over all its connections. `seat` is None for a spectator."""
 
     seat: int | None
     received: list[FromServer] = field(default_factory=list)
 
 
 async def read_steps(redis: BatchingRedis | str, room: str) -> list[Step]:
-    """A room's log as it stands in Redis."""
+    """Return the log of a room as it stands in Redis."""
     client = connect(redis) if isinstance(redis, str) else redis
     try:
         return fold(await Log(client).read(room))
@@ -42,16 +42,16 @@ async def read_steps(redis: BatchingRedis | str, room: str) -> list[Step]:
 
 
 async def read_room(redis: BatchingRedis | str, room: str) -> RoomState:
-    """A room as its log tells it."""
+    """Return the state of a room after the last step of its log."""
     return (await read_steps(redis, room))[-1].after
 
 
 def check_history(room: str, logged: Sequence[LogEntry], transcripts: Iterable[ViewerTranscript]) -> list[str]:
-    """Everything that is wrong, as sentences."""
+    """Return the problems of a history, each a sentence; none if it is consistent."""
     try:
         steps = fold(logged)
     except (AssertionError, ValueError) as reason:
-        return [f"the log is no legal game: {reason!r}"]
+        return [f"the log is not a legal game: {reason!r}"]
     problems = [*_check_log(logged), *_check_results(room, steps)]
     for transcript in transcripts:
         problems.extend(_check_transcript(transcript, steps))
@@ -68,7 +68,7 @@ def _check_log(logged: Sequence[LogEntry]) -> Iterator[str]:
 
 
 def _check_results(room: str, steps: Sequence[Step]) -> Iterator[str]:
-    """One result a round, to which its moves lead."""
+    """Each round has one result, and its moves lead to that result."""
     finished = [entry for step in steps for entry in _told(step) if isinstance(entry, entries.RoundFinished)]
     opened = [entry for step in steps for entry in _told(step) if isinstance(entry, entries.RoundOpened)]
     if len(finished) > len(opened):

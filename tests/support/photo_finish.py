@@ -1,4 +1,4 @@
-"""Races in which both players are one move from the end, on processes of their own, and make it at once."""
+"""Races in which both players, on different processes, make the winning move at the same time."""
 
 import hashlib
 import random
@@ -28,7 +28,7 @@ OPTIONS = RoomOptions(rules="betsy-ross", redeals=2, countdown_seconds=0)
 
 @dataclass(frozen=True)
 class Finish:
-    """What became of one photo finish. `apart_ms` lies between the two frames' leaving; `problems` should be none."""
+    """The result of one photo finish. `apart_ms` is the time between the sending of the two frames."""
 
     winner: int | None
     apart_ms: float
@@ -36,13 +36,13 @@ class Finish:
 
 
 def room_code(number: int) -> str:
-    """A code for each race."""
+    """Return a room code for the race with this number."""
     letters = "".join(chr(ord("a") + number // 26**place % 26) for place in (2, 1, 0))
     return f"photo-finish-{letters}"
 
 
 def find_won_race() -> tuple[int, list[Move]]:
-    """A table's seed, and the moves by which greedy play places every card of its deal."""
+    """Return the seed of a table, and the moves by which greedy play places every card of its deal."""
     for seed in range(1_000):
         table = Table(seed, OPTIONS)
         table.start()
@@ -58,7 +58,7 @@ def find_won_race() -> tuple[int, list[Move]]:
 
 
 async def write_race(redis: BatchingRedis, room: str, seed: int, moves: list[Move], players: tuple[str, str]) -> None:
-    """Put a room into Redis in which both players have made these moves."""
+    """Write the log of a room to Redis in which both players have made these moves."""
     table = Table(seed, OPTIONS, players)
     table.start()
     for move in moves:
@@ -73,14 +73,14 @@ async def write_race(redis: BatchingRedis, room: str, seed: int, moves: list[Mov
 async def race_to_the_line(
     urls: tuple[str, str, str], redis: BatchingRedis, room: str, seed: int, moves: list[Move]
 ) -> Finish:
-    """Both players send the last move at once, each to a server of its own; a spectator sits at the third."""
+    """Let both players send the last move at once, each to its own server, while a spectator watches on a third."""
     async with AsyncExitStack() as stack:
         everybody = [await stack.enter_async_context(open_client(url)) for url in urls]
         *players, spectator = everybody
         ids = [hashlib.sha256(player.token.encode()).hexdigest() for player in players]
         await write_race(redis, room, seed, moves[:-1], (ids[0], ids[1]))
         await spectator.enter(Watch(room=room))
-        # Whose process slept last answers first: neither seat has that for itself.
+        # The process that was busy last answers first: draw the order, so that neither seat has that advantage.
         for player in random.sample(players, 2):
             await player.resume(room)
         last = Play(number=len(moves), move=moves[-1])

@@ -4,11 +4,11 @@ import secrets
 import socket
 
 LOWEST, HIGHEST = 20_000, 32_000
-"""Below the ports that the system gives to who asks for any, and to connections: nobody takes one by chance."""
+"""Below the range from which the system assigns ports by itself, so no other program gets one of these by chance."""
 
 
 def free_port() -> int:
-    """A port that was free a moment ago."""
+    """Return a port that was free a moment ago."""
     while True:
         port = LOWEST + secrets.randbelow(HIGHEST - LOWEST)
         with socket.socket() as held:

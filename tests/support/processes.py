@@ -21,19 +21,19 @@ START_SECONDS = 20.0
 STOP_SECONDS = 10.0
 """A server gives up waiting after 3.5 s, a supervisor after the time of its workers and one second more."""
 SERVER_COMMAND = (sys.executable, "-P", "-m", "fairest_server")
-"""Starts a server; -P: nothing is imported from the folder that the tests stand in."""
+"""Starts a server. With -P, nothing is imported from the current folder of the tests."""
 CLIENT_COMMAND = (sys.executable, "-P", "-m", "fairest_cli")
 
 
 class Fleet:
-    """Server processes on one Redis, started and killed at will."""
+    """Server processes on one Redis, which a test starts, freezes, kills and ends."""
 
     def __init__(self, redis_url: str) -> None:
         self.redis_url = redis_url
         self.processes: dict[str, asyncio.subprocess.Process] = {}
 
     async def start(self, *options: str, port: int = 0) -> str:
-        """Start a process; returns its URL, with a `#` and a number if others share its port."""
+        """Start a process; return its URL, with `#` and its process id if another process has the same URL."""
         command = [*SERVER_COMMAND, "--port", str(port), "--redis-url", self.redis_url, *options]
         process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
         assert process.stdout is not None
@@ -45,22 +45,22 @@ class Fleet:
         return name
 
     def freeze(self, url: str) -> None:
-        """SIGSTOP."""
+        """Stop a process with SIGSTOP."""
         self.processes[url].send_signal(signal.SIGSTOP)
 
     def thaw(self, url: str) -> None:
-        """SIGCONT."""
+        """Continue a process with SIGCONT."""
         self.processes[url].send_signal(signal.SIGCONT)
 
     async def kill(self, url: str) -> None:
-        """kill -9."""
+        """Kill a process with SIGKILL and wait for its end."""
         process = self.processes.pop(url)
         process.kill()
         async with asyncio.timeout(STOP_SECONDS):
             await process.wait()
 
     async def end(self, url: str) -> int:
-        """SIGTERM; returns the exit code."""
+        """End a process with SIGTERM; return its exit code."""
         process = self.processes.pop(url)
         process.terminate()
         async with asyncio.timeout(STOP_SECONDS):
@@ -88,7 +88,7 @@ async def end_process(process: asyncio.subprocess.Process) -> tuple[bytes, bytes
 
 @asynccontextmanager
 async def serving_fleet(redis_url: str) -> AsyncIterator[Fleet]:
-    """No process yet; all of them are killed at the end."""
+    """A fleet without processes; all that the test starts are killed at the end."""
     fleet = Fleet(redis_url)
     try:
         yield fleet
@@ -97,7 +97,7 @@ async def serving_fleet(redis_url: str) -> AsyncIterator[Fleet]:
 
 
 class RedisProcess:
-    """A real redis-server on a folder of its own, which may be killed, frozen and started again."""
+    """A real redis-server on a folder of its own, which a test kills, freezes and starts again."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         program = find_redis_server()
@@ -120,7 +120,7 @@ class RedisProcess:
         return self._process.pid
 
     def start(self) -> None:
-        """Start it on what its folder holds, and wait until it has read that."""
+        """Start Redis on the data in its folder, and wait until it has loaded them."""
         self._socket.unlink(missing_ok=True)
         self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + START_SECONDS
@@ -128,34 +128,34 @@ class RedisProcess:
             assert time.monotonic() < deadline and self._process.poll() is None, "redis-server did not start"
 
     def kill(self) -> None:
-        """kill -9."""
+        """Kill Redis with SIGKILL and wait for its end."""
         assert self._process is not None
         self._process.kill()
         self._process.wait(STOP_SECONDS)
 
     def end(self) -> None:
-        """SIGTERM."""
+        """End Redis with SIGTERM and wait for its end."""
         assert self._process is not None
         self._process.terminate()
         self._process.wait(STOP_SECONDS)
 
     def freeze(self) -> None:
-        """SIGSTOP."""
+        """Stop Redis with SIGSTOP."""
         assert self._process is not None
         os.kill(self._process.pid, signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """SIGCONT."""
+        """Continue Redis with SIGCONT."""
         assert self._process is not None
         os.kill(self._process.pid, signal.SIGCONT)
 
     def call(self, *words: str | int) -> object:
-        """What it answers to a command."""
+        """Send a command and return its reply."""
         with plain_redis.Redis.from_url(self.url, protocol=2) as client:
             return client.execute_command(*words)
 
     def info(self, section: str) -> bytes:
-        """What INFO says."""
+        """Return the text of an INFO section."""
         with plain_redis.Redis.from_url(self.url, protocol=2) as client:
             client.response_callbacks.pop("INFO", None)
             found = client.execute_command("INFO", section)
@@ -170,8 +170,8 @@ class RedisProcess:
 
 @contextmanager
 def redis_process(*options: str) -> Iterator[RedisProcess]:
-    """A Redis with these options, gone at the end together with its folder."""
-    # Sockets have short paths: not pytest's long ones.
+    """A Redis with these options; it and its folder are removed at the end."""
+    # The path of a Unix socket is limited to about 100 bytes; pytest's folders may be longer.
     folder = Path(tempfile.mkdtemp(prefix="fairest-test-"))
     process = RedisProcess(folder, *options)
     try:

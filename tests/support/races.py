@@ -36,7 +36,7 @@ Choose = Callable[[Board, random.Random], Move]
 
 
 def make_listed_room(number: int = 0, **changes: Any) -> ListedRoom:
-    """What the lobby says of a room, which is older the smaller its number."""
+    """Return the lobby's row of a room; the smaller `number`, the older the room."""
     letters = chr(ord("a") + number // 26) + chr(ord("a") + number % 26)
     fields: dict[str, Any] = {
         "room": f"room-{letters}",
@@ -55,7 +55,7 @@ def make_listed_room(number: int = 0, **changes: Any) -> ListedRoom:
 
 @dataclass(frozen=True, slots=True)
 class ForgedDeal(SealedDeal):
-    """A deal behind envelopes that are not its own."""
+    """A deal whose envelopes were sealed for another deal."""
 
     forged: tuple[tuple[bytes, ...], ...]
 
@@ -65,7 +65,7 @@ class ForgedDeal(SealedDeal):
 
 
 class Table:
-    """A room under test: commands go in, the log grows, a second passes with each event."""
+    """A room under test: takes commands and keeps the log; the clock advances by a second with each event."""
 
     def __init__(
         self, seed: int = 0, options: RoomOptions | None = None, players: tuple[str, str] = ("player-0", "player-1")
@@ -82,7 +82,7 @@ class Table:
         return self.steps[-1].after
 
     def submit(self, command: Command) -> Verdict:
-        """Decide a command and log what follows from it."""
+        """Decide a command and log the events that follow from it."""
         verdict = decide(self.steps[-1].after if self.steps else None, command, self.draw_round)
         if isinstance(verdict, tuple):
             for event in verdict:
@@ -93,26 +93,26 @@ class Table:
                 )
         return verdict
 
-    def request(self, seat: int, word: Ready | Reveal | Play | Rematch | Leave) -> PlayerRequest | MakeMove:
-        """What the player in this seat says, over the link that speaks for it."""
+    def request(self, seat: int, message: Ready | Reveal | Play | Rematch | Leave) -> PlayerRequest | MakeMove:
+        """Return the command for a message that the player in this seat sends over its current connection."""
         holder = self.state.seats[seat]
         connection_id = holder.connection_id or "" if holder else ""
         return (
-            MakeMove(connection_id, word.number, word.move)
-            if isinstance(word, Play)
-            else PlayerRequest(connection_id, word)
+            MakeMove(connection_id, message.number, message.move)
+            if isinstance(message, Play)
+            else PlayerRequest(connection_id, message)
         )
 
     def draw_round(self) -> RoundOpened:
-        """A round from this table's random source."""
+        """Open a round with values from the random source of this table."""
         return KEY.commit(self.chance.randbytes(16), self.chance.randbytes(32))
 
     def seat_both(self) -> None:
-        """The second player sits down, which opens a round."""
+        """Seat the second player, which opens a round."""
         self.submit(TakeSeat(self.players[1], "bob", "link-1"))
 
     def get_ready(self, *seats: int) -> dict[int, bytes]:
-        """These seats get ready; returns the entropy that each is bound to."""
+        """Let these seats get ready; return the entropy that each is bound to."""
         assert self.state.round is not None
         entropies = {seat: self.chance.randbytes(32) for seat in seats}
         for seat, entropy in entropies.items():
@@ -121,28 +121,28 @@ class Table:
         return entropies
 
     def deal(self) -> None:
-        """Both get ready and reveal."""
+        """Let both seats get ready and reveal their entropy."""
         for seat, entropy in self.get_ready(0, 1).items():
             self.reveal(seat, entropy)
 
     def reveal(self, seat: int, entropy: bytes) -> Verdict:
-        """This seat shows its entropy for the open round."""
+        """Let this seat reveal its entropy for the open round."""
         assert self.state.round is not None
         return self.submit(self.request(seat, Reveal(round=self.state.round.round_id, entropy=entropy)))
 
     def lose_link(self, seat: int) -> Verdict:
-        """This seat's connection is lost."""
+        """Disconnect this seat."""
         return self.submit(Disconnect(self.state.seat(seat).connection_id or ""))
 
     def let_time_pass(self) -> Verdict:
-        """Judge the next deadline."""
+        """Advance the clock to the next deadline and let it expire."""
         deadline = self.state.next_deadline()
         assert deadline is not None
         self.now_ms = max(self.now_ms, deadline.at_ms)
         return self.submit(ExpireDeadline(deadline.at_ms))
 
     def swap_deal(self, sealed: SealedDeal) -> None:
-        """Another deal lies in the place of the one just dealt."""
+        """Replace the deal that was just made by another one."""
         step = self.steps[-1]
         opened = step.after.round
         assert opened is not None
@@ -151,14 +151,14 @@ class Table:
         self.steps[-1] = replace(step, after=after)
 
     def start(self) -> None:
-        """From two empty seats to a race that is on."""
+        """Go from one taken seat to a race that has started."""
         self.seat_both()
         self.deal()
         self.let_time_pass()
         assert self.state.phase is Phase.RACING
 
     def play(self, seat: int, move: str | Move) -> Verdict:
-        """This seat makes a move under the number that comes next."""
+        """Make a move for this seat under the number that comes next."""
         assert self.state.race is not None
         number = self.state.race.racers[seat].moves + 1
         return self.submit(self.request(seat, Play(number=number, move=MOVES[move] if isinstance(move, str) else move)))
@@ -166,8 +166,8 @@ class Table:
     def race(
         self, choose: Choose, eagerness: tuple[int, int] = (1, 1), stops: float = 0.0, most: int = 100_000
     ) -> None:
-        """Both seats play to the end, or so many moves at most; eagerness weighs who moves next, so that one of them
-        may run far ahead.
+        """Play both seats to the end, or `most` moves at most. `eagerness` weighs the seats for the next move, so that
+        one of them may run far ahead.
         """
         for _ in range(most):
             if self.state.phase is not Phase.RACING or self.state.race is None:
@@ -182,7 +182,7 @@ class Table:
 
 
 def choose_any(board: Board, chance: random.Random) -> Move:
-    """Any legal move, foundations three times as likely as piles."""
+    """Choose any legal move; moves to foundations are three times as likely as moves to piles."""
     moves = list(board.legal_moves())
     return chance.choices(moves, [3 if move.text[1].isdigit() else 1 for move in moves])[0]
 
@@ -190,7 +190,7 @@ def choose_any(board: Board, chance: random.Random) -> Move:
 def raced(
     seed: int, options: RoomOptions | None = None, eagerness: tuple[int, int] = (1, 1), stops: float = 0.0
 ) -> Table:
-    """A whole match of one round, from the empty room to the result."""
+    """Play a whole match of one round, from the empty room to the result."""
     table = Table(seed, options)
     table.start()
     table.race(choose_any, eagerness, stops)

@@ -19,13 +19,13 @@ _REQUEST = (
 
 
 class StalledClient:
-    """A connection whose client says things and reads nothing."""
+    """A connection whose client sends messages and never reads."""
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
 
     async def send(self, message: Message) -> None:
-        """Send a frame. Raises OSError when the server has cut us off; waits when it does not read us either."""
+        """Send a message; wait while the server does not read. Raises OSError when the server has disconnected us."""
         data = encode(message)
         mask = os.urandom(4)
         masked = bytes(byte ^ mask[place % 4] for place, byte in enumerate(data))
@@ -33,7 +33,7 @@ class StalledClient:
         await asyncio.get_running_loop().sock_sendall(self._socket, b"\x81" + length + mask + masked)
 
     async def is_cut_off(self) -> bool:
-        """Whether the server's end is gone and the system has forgotten what lay there unread: nobody tells ours."""
+        """Return whether the server's end is gone from the system's table; a client that never reads is not told."""
         ends = self._socket.getpeername(), self._socket.getsockname()
         wanted = [f":{port:04X}" for _, port in ends]
         rows = (await asyncio.to_thread(Path("/proc/net/tcp").read_text)).splitlines()[1:]
@@ -42,7 +42,7 @@ class StalledClient:
 
 @asynccontextmanager
 async def stalled_client(url: str, token: str | None = None) -> AsyncIterator[StalledClient]:
-    """Connect and say hello; from now on nothing is read."""
+    """Connect and send hello; from then on the client reads nothing."""
     with socket.socket() as connected:
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
         connected.setblocking(False)

@@ -1,4 +1,4 @@
-"""A client as a stranger would write it: a socket, JSON, and the protocol's messages; nothing of `client_cli`."""
+"""A minimal client: a socket, JSON and the messages of the protocol, without any code of `client_cli`."""
 
 import asyncio
 import hashlib
@@ -25,7 +25,7 @@ M = TypeVar("M")
 
 
 class WireClient:
-    """One connection that keeps its scene."""
+    """One connection that keeps its scene and everything that it received."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
@@ -44,7 +44,7 @@ class WireClient:
         await self.socket.send(encode(message).decode() if isinstance(message, Message) else message)
 
     async def receive(self) -> FromServer:
-        """The next message, folded into the scene."""
+        """Return the next message, after folding it into the scene. Raises TimeoutError after `PATIENCE_SECONDS`."""
         async with asyncio.timeout(PATIENCE_SECONDS):
             frame = await self.socket.recv()
         assert isinstance(frame, str)
@@ -64,38 +64,38 @@ class WireClient:
         return message
 
     async def receive_a(self, kind: type[M]) -> M:
-        """The next message of this kind."""
+        """Return the next message of this kind."""
         while True:
             message = await self.receive()
             if isinstance(message, kind):
                 return message
 
     async def receive_until(self, condition: Callable[[Scene], bool]) -> Scene:
-        """Listen until the scene is so."""
+        """Receive messages until `condition` holds for the scene; return the scene."""
         while self.scene is None or not condition(self.scene):
             await self.receive()
         return self.scene
 
     async def expect_refusal(self, message: Message) -> Refused:
-        """Say something and get the refusal it meets."""
+        """Send a message; return the refusal."""
         await self.send(message)
         return await self.receive_a(Refused)
 
     async def expect_refusal_or_view(self, message: Message) -> Refused | View:
-        """Say something that is refused or done."""
+        """Send a message; return the refusal, or the next view if the message is accepted."""
         await self.send(message)
         while True:
             heard = await self.receive()
             if isinstance(heard, (Refused, View)):
                 return heard
 
-    async def enter(self, errand: Create | Join | Watch) -> Snapshot:
+    async def enter(self, request: Create | Join | Watch) -> Snapshot:
         """Create, join or watch a room."""
-        await self.send(errand)
+        await self.send(request)
         return await self.receive_a(Snapshot)
 
     async def resume(self, room: str) -> Snapshot:
-        """Come back to a seat without knowing anything of before."""
+        """Resume a seat from position 0, as a client does that has kept only its token."""
         await self.send(Resume(room=room, position=0))
         return await self.receive_a(Snapshot)
 
@@ -109,7 +109,7 @@ class WireClient:
         return entropy
 
     async def take_part_in_deal(self) -> Scene:
-        """Get ready, reveal, and wait until the race is on."""
+        """Get ready, reveal, and wait until the race has started."""
         entropy = await self.get_ready_without_revealing()
         scene = await self.receive_until(lambda seen: seen.phase is Phase.DEALING)
         assert scene.round is not None
@@ -117,12 +117,12 @@ class WireClient:
         return await self.receive_until(lambda seen: seen.phase is Phase.RACING and self.board_is_dealt(seen))
 
     def board_is_dealt(self, scene: Scene) -> bool:
-        """Whether our first card is turned."""
+        """Return whether our first card is turned."""
         board = scene.seats[self.seat or 0].board
         return board is not None and board.turned is not None
 
     async def play(self, text: str) -> Scene:
-        """Make a move and wait for its acknowledgement, or for the end of a round that the other one won first."""
+        """Make a move; wait for its acknowledgement, or for the end of a round that the opponent has won first."""
         assert self.scene is not None
         assert self.seat is not None
         number = self.scene.seats[self.seat].moves + 1
@@ -134,7 +134,7 @@ class WireClient:
 
 @asynccontextmanager
 async def open_client(url: str, **hello: Any) -> AsyncIterator[WireClient]:
-    """A connection that has said hello and was welcomed."""
+    """A client that has sent hello and was welcomed."""
     async with open_raw_client(url) as client:
         await client.send(Hello(**hello))
         welcome = await client.receive_a(Welcome)
@@ -145,7 +145,7 @@ async def open_client(url: str, **hello: Any) -> AsyncIterator[WireClient]:
 
 @asynccontextmanager
 async def open_raw_client(url: str) -> AsyncIterator[WireClient]:
-    """A connection that has said nothing yet."""
+    """A client that has sent nothing yet."""
     async with connect(
         url, subprotocols=[Subprotocol("fairest.v1")], compression=None, proxy=None, max_size=2**20, close_timeout=1
     ) as socket:
@@ -156,7 +156,7 @@ async def open_raw_client(url: str) -> AsyncIterator[WireClient]:
 async def racing_players(
     url: str, other_url: str | None = None, options: RoomOptions = QUICK
 ) -> AsyncIterator[tuple[WireClient, WireClient]]:
-    """Two players whose race has just started, perhaps on two servers."""
+    """Two players whose race has just started, on one server or on two."""
     async with open_client(url) as first, open_client(other_url or url) as second:
         snapshot = await first.enter(Create(options=options))
         await second.enter(Join(room=snapshot.room))
