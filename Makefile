@@ -23,7 +23,7 @@ test: $(INSTALLED)  ## run the tests that belong before each commit, on a real R
 	@$(BIN)/pytest $(PARALLEL) -m "not long"
 
 test-long: $(INSTALLED)  ## run the long tests: faults that last, and all properties with many examples
-	@$(BIN)/pytest $(PARALLEL) -m "long or hypothesis" --hypothesis-profile=long
+	@$(BIN)/pytest $(PARALLEL) -m "long or hypothesis" --hypothesis-profile=long --timeout=300 -o faulthandler_timeout=400
 
 test-redis: $(INSTALLED)  ## run the tests that touch Redis on another one: make test-redis REDIS=/usr/bin/redis-server
 	@$(BIN)/pytest $(PARALLEL) --redis=$(REDIS) tests/server tests/store

@@ -25,7 +25,7 @@ PLAYERS = 300
 async def test_connections_to_a_server_that_is_held_up_wait_in_its_queue_and_need_no_second_attempt(
     fleet: Fleet,
 ) -> None:
-    """A client whose attempt the system drops repeats it after 1, 3 and 7 s, and a frozen server would drop it again."""
+    """An attempt that the system drops is repeated after 1, 3 and 7 s; a frozen server would drop it again."""
     url = await fleet.start()
     address = urlsplit(url)
     fleet.freeze(url)

@@ -20,7 +20,7 @@ from fairest_protocol.messages.from_server import Error, Refused
 from fairest_server.app import configure_logs
 from fairest_server.room.state import OpenRound, RoomState
 from tests.support.history import read_room
-from tests.support.processes import CLIENT_COMMAND, SERVER_COMMAND, end_process
+from tests.support.processes import CLIENT_COMMAND, SERVER_COMMAND, START_SECONDS, end_process
 from tests.support.wire_client import QUICK, WireClient, open_client, open_raw_client, racing_players
 
 
@@ -42,11 +42,13 @@ async def serving(redis_url: str) -> AsyncIterator[LoggedServer]:
     command = [*SERVER_COMMAND, "--port", "0", "--redis-url", redis_url]
     process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=PIPE)
     assert process.stdout is not None
-    async with asyncio.timeout(20):
-        url = (await process.stdout.readline()).decode().strip()
-    yield LoggedServer(url, process)
-    if process.returncode is None:
-        await end_process(process)
+    try:
+        async with asyncio.timeout(START_SECONDS):
+            url = (await process.stdout.readline()).decode().strip()
+        yield LoggedServer(url, process)
+    finally:
+        if process.returncode is None:
+            await end_process(process)
 
 
 def sealed_values(state: RoomState, upto: int) -> Iterator[str]:

@@ -17,7 +17,8 @@ import redis as plain_redis
 
 from fairest_server.store.redis.embedded import find_redis_server
 
-START_SECONDS = 20.0
+START_SECONDS = 40.0
+"""A server starts in a second; a machine with ten times as much to do as it has cores takes its time."""
 STOP_SECONDS = 10.0
 """A server gives up waiting after 3.5 s, a supervisor after the time of its workers and one second more."""
 SERVER_COMMAND = (sys.executable, "-P", "-m", "fairest_server")
@@ -36,10 +37,13 @@ class Fleet:
         """Start a process; return its URL, with `#` and its process id if another process has the same URL."""
         command = [*SERVER_COMMAND, "--port", str(port), "--redis-url", self.redis_url, *options]
         process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
+        # Until it serves it has its process id for a name, so that one which never does is killed at the end as well.
+        self.processes[f"#{process.pid}"] = process
         assert process.stdout is not None
         async with asyncio.timeout(START_SECONDS):
             url = (await process.stdout.readline()).decode().strip()
         assert url, f"{command} did not start"
+        del self.processes[f"#{process.pid}"]
         name = url if url not in self.processes else f"{url}#{process.pid}"
         self.processes[name] = process
         return name

@@ -53,7 +53,7 @@ class Script:
         await self.send(snapshot)
 
     async def show_round(self, phase: Phase, ours: bytes) -> None:
-        """A scene in which we are bound by this hash, and the other player is not."""
+        """Send a scene in which the client is bound by the entropy hash `ours`, and the other player is not bound."""
         round_ = opened()
         await self.show_scene(
             phase=phase,
@@ -77,13 +77,13 @@ class Script:
         await self.show(opened(secret, round_id))
 
     async def bind(self) -> Ready:
-        """Both players are bound; returns the client's word."""
+        """Bind both players to entropy hashes; return the `Ready` of the client."""
         ready: Ready = await self.receive(Ready)
         await self.show(entries.PlayerReady(seat=0, entropy_hash=ready.entropy_hash), bob_is_ready())
         return ready
 
     async def reveal(self) -> SealedDeal:
-        """Both show their entropy; returns the deal."""
+        """Show the entropy of both players; return the deal."""
         revealed: Reveal = await self.receive(Reveal)
         await self.show(entries.Revealed(seat=0, entropy=revealed.entropy), entries.Revealed(seat=1, entropy=THEIRS))
         seed = make_seed(SECRET, (revealed.entropy, THEIRS), ROUND)
