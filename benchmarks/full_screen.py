@@ -31,9 +31,9 @@ RACES = 5
 IDLE_SECONDS = 30.0
 TIMEOUT_SECONDS = 20.0
 ESCAPE_SEQUENCE = re.compile(rb"\x1b\[[0-9;?<>=]*[a-zA-Z$]|\x1b\][^\x07]*\x07")
-NEWS = re.compile(b"onto pile a")
-ADVICE = re.compile(rb"No foundation needs|This card fits|From the piles")
-NEXT = re.compile(NEWS.pattern + rb".*(" + ADVICE.pattern + rb")", re.DOTALL)
+NOTICE = re.compile(b"onto pile a")
+ADVICE = re.compile(rb"No foundation needs|This card fits|Move up")
+NEXT = re.compile(NOTICE.pattern + rb".*(" + ADVICE.pattern + rb")", re.DOTALL)
 """The next card is turned."""
 
 
@@ -123,10 +123,10 @@ async def _race(url: str, client: TerminalClient, times_ms: list[float], *, is_l
         await client.wait_for(ADVICE)
         idle = await _idle(client) if is_last else 0.0
         for _ in range(40):
-            # The news line names the card on its pile, and is drawn in the same frame as the pile.
+            # The notice names the card on its pile, and is drawn in the same frame as the pile.
             since = time.perf_counter()
             client.type(b"a")
-            await client.wait_for(NEWS)
+            await client.wait_for(NOTICE)
             times_ms.append((time.perf_counter() - since) * 1000)
             await client.wait_for(NEXT)
     return idle

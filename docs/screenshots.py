@@ -1,4 +1,4 @@
-"""Pictures of the terminal client for the README, made by the program itself: a real race from a seed, always the same.
+"""Make the screenshots in the README from a staged race, which is the same each time.
 
 `python docs/screenshots.py` writes them into docs/.
 """
@@ -21,7 +21,7 @@ COLUMNS, LINES = 116, 34
 
 
 async def take(session: RoomSession, name: str, title: str) -> None:
-    """One picture of the screen that this room is on."""
+    """Write a screenshot of the screen for `session` to the file `name` in docs/."""
     kind = screen_of(session)
     assert kind is not None, "the room is there"
     with tempfile.TemporaryDirectory() as folder:
@@ -30,17 +30,17 @@ async def take(session: RoomSession, name: str, title: str) -> None:
             app.rooms.session = session
             await app.push_screen(kind(session))
             await pilot.pause()
-            picture = app.export_screenshot(title=title)
-    # The id that Rich draws from a hash of the picture's own objects would be another one each time.
-    number = re.search(r"terminal-(\d+)-", picture)
-    assert number is not None, "Rich numbers its pictures"
+            svg = app.export_screenshot(title=title)
+    # Rich derives an id from the hash of objects, which differs each time.
+    number = re.search(r"terminal-(\d+)-", svg)
+    assert number is not None, "the id is in the form that Rich 15 writes"
     path = DOCS / name
-    path.write_text(picture.replace(number[1], "1"))
+    path.write_text(svg.replace(number[1], "1"))
     print(path)
 
 
 async def main() -> None:
-    """All pictures."""
+    """Write all screenshots."""
     await take(staged.racing((42, 34)).session(), "race.svg", "fairest play")
     await take(staged.finished().session(), "result.svg", "fairest play")
 

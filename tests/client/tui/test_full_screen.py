@@ -1,4 +1,4 @@
-"""The full-screen face against a real server: each screen, by keys and by mouse, through faults and resizes."""
+"""The full-screen client against a real server: each screen, by keys and by mouse, through faults and resizes."""
 
 import asyncio
 import random
@@ -56,7 +56,7 @@ Mover = Callable[[Terminal, Move], Awaitable[None]]
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A player who was never here."""
+    """The folders of a player who starts the program for the first time."""
     for name in ("DATA", "CONFIG", "STATE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
     return tmp_path
@@ -74,7 +74,7 @@ def through(link: FaultyLink) -> str:
 
 
 async def sit_down(player: Terminal, rival: WireClient) -> None:
-    """From a new room to a race that is on."""
+    """Bring the player from a new room into a race against `rival`."""
     await player.is_on(WaitingScreen)
     room = player.session.model.room
     assert room is not None
@@ -89,14 +89,14 @@ async def sit_down(player: Terminal, rival: WireClient) -> None:
 async def racing(
     url: str, home: Path, options: RoomOptions = CALM, name: str | None = None, by: str | None = None
 ) -> AsyncIterator[tuple[Terminal, WireClient]]:
-    """A race that is on, between somebody at a terminal, perhaps by another way, and a rival."""
+    """Start a race between a player at a terminal, connected to `by` if given, and a rival connected to `url`."""
     async with open_client(url) as rival, terminal(InRoom(Create(options=options), by or url, name), home) as player:
         await sit_down(player, rival)
         yield player, rival
 
 
 async def play_to_the_end(player: Terminal, make: Mover) -> None:
-    """Always to a foundation if that is possible."""
+    """Play the greedy policy until the player's race is over."""
     chance = random.Random(1)
     while player.session.is_racing:
         seen = optimistic_board(player.session.model)
@@ -107,10 +107,10 @@ async def play_to_the_end(player: Terminal, make: Mover) -> None:
             if isinstance(player.app.screen, RaceScreen) and player.app.screen._picked is not None:
                 await player.press(str(choose_greedy(seen.board, chance).target + 1))
         await player.until(lambda: not player.session.model.sent or not player.session.is_racing)
-        await player.until(lambda: has_something_to_do(player))
+        await player.until(lambda: has_a_move_or_is_over(player))
 
 
-def has_something_to_do(player: Terminal) -> bool:
+def has_a_move_or_is_over(player: Terminal) -> bool:
     board = player.session.model.board
     return not player.session.is_racing or (board is not None and any(board.legal_moves()))
 
@@ -131,14 +131,14 @@ async def test_a_whole_race_is_played(server_url: str, home: Path, make: Mover) 
         assert load_record(player.session.record_path).names[0] == "ann"
 
 
-async def test_the_waiting_room_says_what_the_other_player_types(server_url: str, home: Path) -> None:
+async def test_the_waiting_screen_shows_the_commands_to_join_and_to_watch(server_url: str, home: Path) -> None:
     async with terminal(InRoom(Create(options=QUICK), server_url), home, columns=120) as player:
         await player.is_on(WaitingScreen)
         await player.sees(f"fairest join {player.session.model.room} --server {server_url}")
         await player.sees(f"fairest watch {player.session.model.room} --server {server_url}")
 
 
-async def test_the_waiting_room_shows_who_is_ready(server_url: str, home: Path) -> None:
+async def test_the_waiting_screen_marks_a_player_who_is_ready(server_url: str, home: Path) -> None:
     async with (
         open_client(server_url, name="bob") as rival,
         terminal(InRoom(Create(options=QUICK), server_url), home) as player,
@@ -168,7 +168,7 @@ async def test_the_countdown_shows_the_check_words(server_url: str, home: Path) 
         dealing.cancel()
 
 
-async def test_a_move_is_shown_before_the_server_has_heard_of_it(link: FaultyLink, server_url: str, home: Path) -> None:
+async def test_a_move_is_shown_before_the_server_answers(link: FaultyLink, server_url: str, home: Path) -> None:
     async with racing(server_url, home, by=through(link)) as (player, _rival):
         board = player.session.model.board
         assert board is not None and board.turned is not None
@@ -181,7 +181,7 @@ async def test_a_move_is_shown_before_the_server_has_heard_of_it(link: FaultyLin
         assert rank_name(rank(board.turned)) in player.read("pile-2")
 
 
-async def test_a_refused_move_is_taken_back_and_said_to_be(server_url: str, home: Path) -> None:
+async def test_a_refused_move_is_taken_back_with_the_reason(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, _rival):
         before = player.session.model.with_sent(player.session.model.next_play(next(legal(player))))
         refused = Refused(to="play", code=Refusal.RACE_OVER, sentence="The race is over.", number=before.sent[0].number)
@@ -196,21 +196,21 @@ def legal(player: Terminal) -> Iterator[Move]:
     return board.legal_moves()
 
 
-async def test_shift_is_heard_from_terminals_that_report_it_as_a_key(server_url: str, home: Path) -> None:
+async def test_shift_works_in_terminals_that_report_it_as_a_key(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, _rival):
         await player.press("shift+a")
         assert player.read("notice") == " This waste pile is empty."
 
 
 @pytest.mark.long
-async def test_a_race_goes_on_over_a_line_with_jitter(link: FaultyLink, server_url: str, home: Path) -> None:
+async def test_a_race_goes_on_over_a_network_with_jitter(link: FaultyLink, server_url: str, home: Path) -> None:
     chance = random.Random(3)
     async with racing(server_url, home, by=through(link)) as (player, _rival):
         for number in range(8):
             link.latency_seconds = chance.uniform(0, 0.2)
             await player.press("abcd"[number % 4])
             await player.until(lambda: not player.session.model.sent)
-            await player.until(lambda: has_something_to_do(player))
+            await player.until(lambda: has_a_move_or_is_over(player))
         assert player.session.model.own is not None
         assert player.session.model.own.moves == 8
 
@@ -234,7 +234,7 @@ async def test_a_lost_connection_freezes_the_board_and_comes_back_by_itself(
 
 
 @pytest.mark.long
-async def test_a_race_goes_on_when_its_server_was_killed_and_started_again(redis_url: str, home: Path) -> None:
+async def test_a_race_goes_on_after_its_server_is_killed_and_started_again(redis_url: str, home: Path) -> None:
     port = free_port()
     async with serving_fleet(redis_url) as fleet:
         url = await fleet.start(port=port)
@@ -291,7 +291,7 @@ async def test_a_terminal_that_shrinks_in_a_race_says_what_it_needs(server_url: 
         assert player.session.model.own.moves == 0
 
 
-async def test_help_lies_over_the_race_until_it_is_put_away(server_url: str, home: Path) -> None:
+async def test_the_keys_page_covers_the_race_until_it_is_closed(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, _rival):
         await player.press("question_mark")
         await player.is_on(KeysScreen)
@@ -302,7 +302,7 @@ async def test_help_lies_over_the_race_until_it_is_put_away(server_url: str, hom
         await player.is_on(RaceScreen)
 
 
-async def test_a_result_brings_a_rematch(server_url: str, home: Path) -> None:
+async def test_a_rematch_starts_from_the_result(server_url: str, home: Path) -> None:
     async with racing(server_url, home, options=QUICK) as (player, rival):
         await rival.play("resign")
         await player.is_on(ResultScreen)
@@ -315,7 +315,7 @@ async def test_a_result_brings_a_rematch(server_url: str, home: Path) -> None:
         await player.is_on(RaceScreen)
 
 
-async def test_the_result_of_a_round_stays_though_the_next_one_is_open(server_url: str, home: Path) -> None:
+async def test_the_result_of_a_round_stays_after_the_next_one_has_opened(server_url: str, home: Path) -> None:
     options = RoomOptions(countdown_seconds=0, best_of=3)
     async with racing(server_url, home, options=options, name="ann") as (player, rival):
         await rival.play("resign")
@@ -337,31 +337,31 @@ async def watched_race(url: str, home: Path) -> AsyncIterator[tuple[WireClient, 
         yield first, second, spectator, (await spectator.is_on(WatchScreen)).query_one(TimelineView)
 
 
-def shown(stage: TimelineView, seat: int) -> Board:
-    """This seat's board as it is on the screen."""
-    board = stage.timeline.shown.boards[seat] if stage.timeline.shown else None
+def shown(view: TimelineView, seat: int) -> Board:
+    """Return the board of `seat` that the timeline shows."""
+    board = view.timeline.shown.boards[seat] if view.timeline.shown else None
     assert board is not None
     return board
 
 
-async def test_a_spectator_sees_what_both_have_passed_and_may_step_back(server_url: str, home: Path) -> None:
-    async with watched_race(server_url, home) as (first, second, spectator, stage):
+async def test_a_spectator_sees_cards_that_both_players_turned_and_can_step_back(server_url: str, home: Path) -> None:
+    async with watched_race(server_url, home) as (first, second, spectator, view):
         await first.play("sa")
         await second.play("sb")
-        await spectator.until(lambda: shown(stage, 0).piles[0] and shown(stage, 1).piles[1])
+        await spectator.until(lambda: shown(view, 0).piles[0] and shown(view, 1).piles[1])
         await spectator.press("home")
-        assert shown(stage, 0).piles[0] == ()
+        assert shown(view, 0).piles[0] == ()
         await spectator.press("end")
         await spectator.sees(" live ")
 
 
-async def test_a_spectator_is_not_shown_what_one_player_has_not_seen(server_url: str, home: Path) -> None:
-    async with watched_race(server_url, home) as (first, _, spectator, stage):
+async def test_a_spectator_sees_no_card_that_one_player_has_not_turned(server_url: str, home: Path) -> None:
+    async with watched_race(server_url, home) as (first, _, spectator, view):
         for _ in range(3):
             await first.play("sa")
         await first.play("stop")
         await spectator.until(lambda: "has stopped" in spectator.read("label"))
-        assert shown(stage, 0).piles[0] == ()
+        assert shown(view, 0).piles[0] == ()
 
 
 async def test_the_lobby_leads_into_a_room(server_url: str, home: Path) -> None:
@@ -394,7 +394,7 @@ async def test_a_room_is_joined_by_its_code_from_the_home_screen(server_url: str
             await player.sees("[ ]  bob")
 
 
-async def test_a_code_of_no_room_leads_back_home_with_a_sentence(server_url: str, home: Path) -> None:
+async def test_the_code_of_an_unknown_room_leads_home_with_a_sentence(server_url: str, home: Path) -> None:
     async with terminal(InRoom(Join(room="no-such-room"), server_url), home) as player:
         await player.sees("There is no room with this code")
         await player.is_on(HomeScreen)
@@ -417,7 +417,7 @@ async def test_a_bot_takes_the_free_seat_on_request(server_url: str, home: Path)
         await player.sees("[x]")
 
 
-async def test_settings_are_kept_and_shown_at_once(home: Path) -> None:
+async def test_settings_are_saved_and_applied_at_once(home: Path) -> None:
     async with terminal(AtHome(), home) as player:
         await player.press("s")
         await player.is_on(SettingsScreen)
@@ -441,24 +441,24 @@ async def test_past_matches_are_listed_and_shown_again(home: Path) -> None:
         await player.is_on(ReplayScreen)
 
 
-async def test_a_replay_is_stepped_through_sought_in_and_played(home: Path) -> None:
+async def test_a_replay_can_be_stepped_sought_and_played(home: Path) -> None:
     record = record_last_match("quiet-amber-otter", raced(4).steps)
     assert record is not None
     async with terminal(AtReplay(record), home) as player:
-        stage = (await player.is_on(ReplayScreen)).query_one(TimelineView)
+        view = (await player.is_on(ReplayScreen)).query_one(TimelineView)
         await player.press("right", "right")
-        assert stage.timeline.index == 2
+        assert view.timeline.index == 2
         await player.press("9")
-        assert stage.timeline.is_at_end
+        assert view.timeline.is_at_end
         await player.press("home", "plus", "plus", "plus", "plus", "space")
-        await player.until(lambda: stage.timeline.index >= 2)
+        await player.until(lambda: view.timeline.index >= 2)
         await player.press("space")
-        assert not stage.timeline.is_playing
+        assert not view.timeline.is_playing
         await player.press("escape")
         await player.is_on(HomeScreen)
 
 
-async def test_leaving_while_the_server_is_away_leads_home_for_good(link: FaultyLink, home: Path) -> None:
+async def test_leaving_while_the_server_is_away_ends_the_session(link: FaultyLink, home: Path) -> None:
     async with terminal(InRoom(Create(options=QUICK), through(link)), home) as player:
         await player.is_on(WaitingScreen)
         link.is_closed = True
@@ -469,7 +469,7 @@ async def test_leaving_while_the_server_is_away_leads_home_for_good(link: Faulty
         await player.until(lambda: not any(worker.is_running for worker in player.app.workers))
 
 
-async def test_a_server_that_cheats_is_all_that_is_shown(home: Path) -> None:
+async def test_an_alert_about_a_cheating_server_comes_first_and_sets_the_exit_code(home: Path) -> None:
     async def cheat(websocket: ServerConnection, _: int) -> None:
         await welcome(websocket)
         scene = Scene(
@@ -495,12 +495,12 @@ async def test_a_server_that_cheats_is_all_that_is_shown(home: Path) -> None:
     assert await meet(cheat, play) == b"3"
 
 
-async def test_a_sentence_of_a_server_is_shown_as_it_is(home: Path) -> None:
+async def test_a_sentence_of_a_server_is_not_taken_as_markup(home: Path) -> None:
     sentence = "[@click=app.exit]click[/] [bold]me[/nothing] \x1b[2J"
 
     async def refuse(websocket: ServerConnection, _: int) -> None:
-        errand = await welcome(websocket)
-        refused = Refused(to=errand["type"], code=Refusal.ROOM_FULL, sentence=sentence)
+        request = await welcome(websocket)
+        refused = Refused(to=request["type"], code=Refusal.ROOM_FULL, sentence=sentence)
         await websocket.send(encode(refused).decode())
 
     async def play(url: str) -> bytes:

@@ -1,4 +1,4 @@
-"""The full-screen face on a real terminal: what hostile servers write there, and what is left of it after every end."""
+"""The full-screen client on a real terminal: hostile text is harmless there, and every exit restores the terminal."""
 
 import asyncio
 import fcntl
@@ -35,21 +35,21 @@ from tests.support.ports import free_port
 from tests.support.processes import CLIENT_COMMAND
 
 PATIENCE_SECONDS = 20.0
-STEERING = (
+CONTROL_SEQUENCES = (
     *(b"\x1b]8;", b"\x1b]52;", b"\x1bP1$r0m", b"\x1b]0;title", b"\x1bc", b"FORGED\n"),
     *(letter.encode() for letter in "\x90\x9b\x9c\x9d\x85\u2028\u202e\u2066\u200b\ufeff"),
 )
-"""What the tests' hostile servers send, and nothing of ours does."""
-FAULTY = """
+"""Sequences that the hostile servers of the tests send and that the program itself never writes."""
+FAILING = """
 import sys
 from fairest_cli.tui.app import FairestApp
 import asyncio
-class Faulty(FairestApp):
+class Failing(FairestApp):
     async def on_mount(self):
         await super().on_mount()
         self.call_later(lambda: 1 / 0)
 from fairest_cli.tui.launch import AtHome
-app = Faulty(AtHome())
+app = Failing(AtHome())
 asyncio.run(app.run_until_done())
 print(*app.last_words, sep="\\n", file=sys.stderr)
 raise SystemExit(app.return_code)
@@ -57,7 +57,7 @@ raise SystemExit(app.return_code)
 
 
 class RealTerminal:
-    """A process on a pseudo-terminal, and all that it has written there."""
+    """A process on a pseudo-terminal, and everything that it has written there."""
 
     def __init__(self, home: Path, command: list[str], kind: str = "xterm-256color") -> None:
         self._ours, theirs = pty.openpty()
@@ -74,7 +74,7 @@ class RealTerminal:
         self.written = bytearray()
 
     def read_until(self, condition: Callable[[bytes], bool]) -> None:
-        """Go on reading until it is so, with a deadline."""
+        """Read until `condition` holds for the output; fail after `PATIENCE_SECONDS`."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not condition(self.read()):
             assert time.monotonic() < deadline, bytes(self.written[-2_000:])
@@ -88,14 +88,14 @@ class RealTerminal:
         os.write(self._ours, keys)
 
     def wait(self) -> int:
-        """The exit code, after all output."""
+        """Wait for the process to end, read the rest of its output, and return its exit code."""
         self.read_until(lambda _: self.process.poll() is not None)
         self.read_until(lambda seen: len(self.read()) == len(seen))
         return self.process.wait()
 
     @property
     def is_restored(self) -> bool:
-        """Whether the screen of before is back, with its cursor, the mouse is the terminal's, and keys are echoed."""
+        """Whether the former screen and its cursor are back, the mouse is released, and keys are echoed."""
         text = bytes(self.written)
         modes = [(b"\x1b[?1049l", b"\x1b[?1049h"), (b"\x1b[?25h", b"\x1b[?25l"), (b"\x1b[?1003l", b"\x1b[?1003h")]
         return all(text.rfind(off) > text.rfind(on) for off, on in modes) and self._mode_now() == self.mode
@@ -104,7 +104,7 @@ class RealTerminal:
         return termios.tcgetattr(self._theirs)
 
     def hang_up(self) -> None:
-        """The terminal is gone, and nobody says so."""
+        """Close the terminal without a signal to the process."""
         os.close(self._theirs)
         os.close(self._ours)
         self._is_gone = True
@@ -124,7 +124,7 @@ def on_terminal(home: Path, *arguments: str) -> RealTerminal:
 @pytest.mark.parametrize(
     ("options", "kind"), [(("--plain",), "xterm-256color"), ((), "dumb"), ((), "")], ids=("--plain", "dumb", "no TERM")
 )
-def test_lines_are_for_who_asks_for_them_and_for_terminals_that_know_no_more(
+def test_plain_lines_are_printed_on_request_and_in_terminals_that_know_nothing_else(
     tmp_path: Path, options: tuple[str, ...], kind: str
 ) -> None:
     command = [*CLIENT_COMMAND, "lobby", "--server", f"ws://127.0.0.1:{free_port()}", *options]
@@ -166,7 +166,7 @@ def test_quitting_leaves_the_terminal_as_it_was(tmp_path: Path, keys: bytes) -> 
         terminal.close()
 
 
-def test_a_terminal_that_is_gone_ends_the_program(tmp_path: Path) -> None:
+def test_the_program_ends_when_its_terminal_disappears(tmp_path: Path) -> None:
     terminal = on_terminal(tmp_path)
     try:
         terminal.read_until(is_home)
@@ -176,8 +176,8 @@ def test_a_terminal_that_is_gone_ends_the_program(tmp_path: Path) -> None:
         terminal.close()
 
 
-def test_a_fault_of_ours_is_a_sentence_and_a_file(tmp_path: Path) -> None:
-    terminal = RealTerminal(tmp_path, [sys.executable, "-c", FAULTY])
+def test_an_uncaught_error_is_a_sentence_and_a_file(tmp_path: Path) -> None:
+    terminal = RealTerminal(tmp_path, [sys.executable, "-c", FAILING])
     try:
         assert terminal.wait() == 1
         assert terminal.is_restored
@@ -191,7 +191,7 @@ def test_a_fault_of_ours_is_a_sentence_and_a_file(tmp_path: Path) -> None:
 
 
 def _meet_on_terminal(home: Path, url: str, face: Face) -> bytes:
-    """All that is written until the home screen shows how it ended, or the room is shown; then the player quits."""
+    """Quit once the hostile text is on the screen; return everything that was written to the terminal."""
     terminal = on_terminal(home, *face, "--server", url)
     try:
         terminal.read_until(lambda written: SEEN.encode() in written)
@@ -216,16 +216,16 @@ def _meet_on_terminal(home: Path, url: str, face: Face) -> bytes:
     ids=lambda value: getattr(value, "__name__", " ".join(value) if isinstance(value, tuple) else ""),
 )
 @pytest.mark.long
-async def test_what_a_hostile_server_says_steers_no_terminal(tmp_path: Path, script: Script, face: Face) -> None:
+async def test_the_text_of_a_hostile_server_controls_no_terminal(tmp_path: Path, script: Script, face: Face) -> None:
     written = await meet(script, lambda url: asyncio.to_thread(_meet_on_terminal, tmp_path, url, face))
-    assert [sequence for sequence in (*STEERING, b"Traceback") if sequence in written] == []
+    assert [sequence for sequence in (*CONTROL_SEQUENCES, b"Traceback") if sequence in written] == []
 
 
-async def test_a_hostile_lobby_steers_no_terminal(tmp_path: Path) -> None:
+async def test_a_hostile_lobby_controls_no_terminal(tmp_path: Path) -> None:
     hostile = f"{SEEN}[@click=app.exit]x[/][bold]"
     written = await meet_bytes(
         lobby_of(rules=hostile),
         lambda url: asyncio.to_thread(_meet_on_terminal, tmp_path, url, ("lobby",)),
     )
-    assert [sequence for sequence in (*STEERING, b"Traceback") if sequence in written] == []
+    assert [sequence for sequence in (*CONTROL_SEQUENCES, b"Traceback") if sequence in written] == []
     assert b"OWNED[@click=app.exit]" in written

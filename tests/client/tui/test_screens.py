@@ -1,6 +1,6 @@
-"""What the main screens look like, at three sizes: compared with the text files in `snapshots`, letter by letter.
+"""The main screens at three sizes, compared with the text files in `snapshots` character by character.
 
-`pytest --new-snapshots` writes them anew; look at the difference before it is committed.
+`pytest --new-snapshots` rewrites the files; read the difference before committing it.
 """
 
 from collections.abc import Awaitable, Callable
@@ -27,7 +27,7 @@ SENIOR = RoomOptions(rules="senior", piles=8)
 
 
 async def home(player: Terminal) -> None:
-    """It is there from the start."""
+    """Wait for the screen that the program starts with."""
     await player.pilot.pause()
 
 
@@ -40,13 +40,13 @@ async def replay(player: Terminal) -> None:
     await player.app.push_screen(ReplayScreen(record, timeline_of(record).sought(0.5)))
 
 
-def room(session: Callable[[], RoomSession]) -> Callable[[Terminal], Awaitable[None]]:
+def room(make_session: Callable[[], RoomSession]) -> Callable[[Terminal], Awaitable[None]]:
     async def enter(player: Terminal) -> None:
-        stay = session()
-        kind = screen_of(stay)
+        session = make_session()
+        kind = screen_of(session)
         assert kind is not None
-        player.app.rooms.session = stay
-        await player.app.push_screen(kind(stay))
+        player.app.rooms.session = session
+        await player.app.push_screen(kind(session))
 
     return enter
 
@@ -65,7 +65,7 @@ SCREENS: dict[str, Callable[[Terminal], Awaitable[None]]] = {
 }
 
 
-async def test_cards_lie_on_paper_in_their_colours(tmp_path: Path) -> None:
+async def test_cards_are_drawn_as_ink_on_paper(tmp_path: Path) -> None:
     async with terminal(AtHome(), tmp_path) as player:
         await SCREENS["race"](player)
         await player.pilot.pause()
@@ -77,7 +77,7 @@ async def test_cards_lie_on_paper_in_their_colours(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("name", SCREENS)
-async def test_a_screen_looks_as_it_did(
+async def test_a_screen_looks_like_its_snapshot(
     tmp_path: Path, request: pytest.FixtureRequest, name: str, size: tuple[int, int]
 ) -> None:
     columns, lines = size
@@ -89,4 +89,4 @@ async def test_a_screen_looks_as_it_did(
     if request.config.getoption("--new-snapshots"):
         SNAPSHOTS.mkdir(exist_ok=True)
         path.write_text(shown)
-    assert shown == path.read_text(), f"{path} is another picture; if that is meant, run pytest --new-snapshots"
+    assert shown == path.read_text(), f"{path} differs; if that is intended, run pytest --new-snapshots"

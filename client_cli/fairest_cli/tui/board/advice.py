@@ -1,8 +1,11 @@
-"""One sentence about the moves that are possible now, with their keys: enough to play without the rules. Pure."""
+"""Two sentences about the moves that are possible now, with their keys: enough to play without the rules. Pure.
+
+Both fit on the line of a terminal of 80 columns, unless the tops of more than three piles fit.
+"""
 
 from typing import Final
 
-from fairest_cli.tui.board.card_input import PILE_KEYS, SEND_UP_KEYS, STOCK, fitting
+from fairest_cli.tui.board.card_input import PILE_KEYS, SEND_UP_KEYS, STOCK, fitting, pile_span
 from fairest_cli.tui.settings import Keys
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import rank_name
@@ -30,12 +33,9 @@ def describe_advice(board: Board, keys: Keys, *, hints: bool) -> str:
 def _for_turned(board: Board, keys: Keys) -> str:
     first = "s then " if keys is Keys.TYPED else ""
     targets = fitting(STOCK, board)
-    letters = PILE_KEYS[keys][: len(board.piles)]
     if not targets:
-        if len(letters) == 1:
-            return f"No foundation needs this card: lay it on the pile, {first}{letters}."
-        choice = f"{', '.join(letters[:-1])} or {letters[-1]}"
-        return f"No foundation needs this card: lay it on a pile, {first}{choice}."
+        target = f"a pile: {first}" if keys is Keys.TYPED else "pile "
+        return f"No foundation needs this card: lay it on {target}{pile_span(keys, len(board.piles))}."
     digits = " or ".join(FOUNDATION_DIGITS[target] for target in targets)
     return f"This card fits: {first}{digits}."
 
@@ -47,8 +47,9 @@ def _for_piles(board: Board, keys: Keys) -> str:
     if keys is Keys.TYPED:
         ways = ", ".join(f"{PILE_KEYS[keys][pile]} then {FOUNDATION_DIGITS[fitting(pile, board)[0]]}" for pile in ready)
     else:
-        ways = ", ".join(f"Shift+{SEND_UP_KEYS[keys][pile]}" for pile in ready)
-    return f"From the piles: {ways}."
+        *others, last = (SEND_UP_KEYS[keys][pile] for pile in ready)
+        ways = f"Shift+{', '.join(others)} or {last}" if others else f"Shift+{last}"
+    return f"Move up: {ways}."
 
 
 def _for_empty_stock(board: Board) -> str:

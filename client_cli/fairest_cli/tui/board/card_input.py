@@ -79,6 +79,12 @@ def click_stock(picked: int | None, board: Board) -> InputResult:
     return _pick_up(STOCK, board)
 
 
+def pile_span(keys: Keys, piles: int) -> str:
+    """Return the keys of the piles for people: `a-d`, or all letters where they do not follow one another."""
+    letters = PILE_KEYS[keys][:piles]
+    return letters if keys is Keys.HOME_ROW or piles == 1 else f"{letters[0]}-{letters[-1]}"
+
+
 def fitting(source: int, board: Board) -> list[int]:
     """Return the foundations that need the turned card (`STOCK`) or the top card of a pile."""
     card = _top_rank(source, board)

@@ -10,7 +10,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 
 from fairest_cli.tui.board.board_lines import sequence
-from fairest_cli.tui.board.card_input import PILE_KEYS
+from fairest_cli.tui.board.card_input import pile_span
 from fairest_cli.tui.board.card_style import GOLD, QUIET
 from fairest_cli.tui.settings import Keys
 from fairest_cli.tui.widgets.text_lines import TextLines
@@ -45,8 +45,8 @@ class KeysScreen(ModalScreen[None]):
 def describe_rules() -> Iterator[Text]:
     """Yield a heading and the rules in four sentences."""
     yield Text("How to play", f"bold {GOLD}")
-    yield Text("Each foundation counts up by its own step; [ ] is needed next, in any suit.")
-    yield Text("Play the turned card to a foundation that needs it, or onto any waste pile.")
+    yield Text("Each foundation counts up by its own step; [ ] is needed next, any suit.")
+    yield Text("Play the turned card to a foundation that needs it, or onto a waste pile.")
     yield Text("A pile's top card may go to a foundation at any time. Nothing else moves.")
     yield Text("The first to place every card wins. If nobody can, more placed cards win.")
 
@@ -63,7 +63,7 @@ def describe_keys(keys: Keys, board: Board | None) -> Iterator[Text]:
         yield Text.assemble(head, sequence(foundation, placed))
     yield Text()
     yield Text("Keys in a race", f"bold {GOLD}")
-    digits, letters = f"1-{len(layout)}", _span(PILE_KEYS[keys][:piles])
+    digits, letters = f"1-{len(layout)}", pile_span(keys, piles)
     if keys is Keys.TYPED:
         yield _key("s then " + digits, "play the turned card to that foundation")
         yield _key("s then " + letters, "lay the turned card onto that waste pile")
@@ -81,10 +81,6 @@ def describe_keys(keys: Keys, board: Board | None) -> Iterator[Text]:
 
 def _key(key: str, meaning: str) -> Text:
     return Text.assemble((f" {key:<16} ", f"bold {GOLD}"), meaning)
-
-
-def _span(letters: str) -> str:
-    return f"{letters[0]}-{letters[-1]}" if letters in "abcdefgh" and len(letters) > 1 else " ".join(letters)
 
 
 def _usual_layout() -> tuple[Foundation, ...]:

@@ -185,7 +185,7 @@ class RaceScreen(RoomScreen):
         elif seat.has_stopped:
             state = "has stopped"
         else:
-            state = f"shown: {seat.board.placed} of {seat.board.goal}"
+            state = f"{seat.board.placed} of {seat.board.goal} shown"
         head = Text.assemble((f" {self.name_of(other)} ", "bold"), (state, QUIET))
         board = self.query_one("#other-board", TextLines)
         columns, lines = max(board.size.width - 1, 1), max(board.size.height, 1)
@@ -271,8 +271,7 @@ def _target(move: Move) -> str:
 
 def _key_line(keys: Keys, board: Board) -> Text:
     """Return the keys of the race in one line."""
-    digits, letters = f"1-{len(board.layout)}", card_input.PILE_KEYS[keys][: len(board.piles)]
-    span = letters if keys is Keys.HOME_ROW or len(letters) == 1 else f"{letters[0]}-{letters[-1]}"
+    digits, span = f"1-{len(board.layout)}", card_input.pile_span(keys, len(board.piles))
     if keys is Keys.TYPED:
         pairs = [(f"s {digits}", "to foundation"), (f"s {span}", "to pile"), (f"{span} {digits}", "move up")]
     else:

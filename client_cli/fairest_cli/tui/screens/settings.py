@@ -69,7 +69,7 @@ class SettingsScreen(FairestScreen):
 
 def _choices(settings: Settings) -> list[Choice]:
     return [
-        _choice("keys", "Keys for piles", tuple(Keys), settings, "a-h; home row asdfjkl;; or typed, as in sa, b4"),
+        _choice("keys", "Keys for piles", tuple(Keys), settings, "letters a-h, home row asdf..., typed as in sa, b4"),
         _choice("hints", "Hints", NO_YES, settings, "show which cards fit, and where"),
         _choice("colours", "Suit colours", tuple(Colours), settings, "two, four, or none"),
         _choice("ascii_cards", "ASCII cards", NO_YES, settings, "letters for suits, if your font lacks symbols"),

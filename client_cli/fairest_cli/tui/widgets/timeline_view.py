@@ -97,7 +97,7 @@ class TimelineView(Vertical, can_focus=True):
             goal = f" of {board.goal}" if board else ""
             head = Text.assemble((f" {self.names[seat]} ", "bold"), (f"{moment.counts[seat]}{goal}", GOLD))
             if board is not None and board.placed != moment.counts[seat]:
-                head.append(f"  (shown: {board.placed})", QUIET)
+                head.append(f"  ({board.placed} shown)", QUIET)
             if moment.outcome is not None and moment.outcome.winner == seat:
                 head.append("  wins", f"bold {GOLD}")
             lines = (
@@ -163,7 +163,13 @@ def _transport(timeline: Timeline) -> Text:
         f" {timeline.speed:g}x  {timeline.index + 1}/{len(timeline.moments)}  {format_time(moment.at_ms / 1000)} ",
         "bold",
     )
-    keys = (("Space", "play"), ("Left Right", "step"), ("0-9", "seek"), ("+ -", "speed"), ("Esc", ""))
+    keys = (
+        ("Space", "pause" if timeline.is_playing else "play"),
+        ("Left Right", "step"),
+        ("0-9", "seek"),
+        ("+ -", "speed"),
+        ("Esc", ""),
+    )
     for key, meaning in keys:
         text.append(f" {key}", f"bold {GOLD}").append(f" {meaning}", QUIET)
     return text

@@ -1,4 +1,4 @@
-"""Boards, piles and curves as lines: every card can be read, and what does not change does not move."""
+"""Boards, piles and charts as lines: every card can be read, and a card that stays keeps its place."""
 
 import pytest
 from rich.text import Text
@@ -24,7 +24,7 @@ def test_every_card_of_a_pile_can_be_read(count: int) -> None:
     assert sorted(text.split()) == sorted(names)
 
 
-def test_a_pile_that_is_too_large_says_how_many_cards_are_not_shown() -> None:
+def test_a_pile_that_is_too_large_shows_the_number_of_hidden_cards() -> None:
     lines = fan(PILE, 8, 10, STYLE)
     assert lines[0].plain.startswith("+33")
     assert sum(len(line.plain.split()) for line in lines) == 20
@@ -45,7 +45,7 @@ def test_a_sequence_keeps_its_places_while_the_brackets_move() -> None:
 
 @pytest.mark.parametrize("size", [(30, 6), (40, 20), (60, 34)])
 @pytest.mark.parametrize("rules", ["classic", "senior", "single"])
-def test_a_side_stays_in_its_place(size: tuple[int, int], rules: str) -> None:
+def test_a_side_fits_into_its_part_of_the_screen(size: tuple[int, int], rules: str) -> None:
     board = staged.racing((30, 30), RoomOptions(rules=rules)).model().board
     assert board is not None
     columns, lines = size
@@ -60,7 +60,7 @@ def test_ascii_cards_are_ascii() -> None:
     assert all(line.plain.isascii() for line in lines)
 
 
-def test_a_card_on_its_way_is_marked_in_letters_too() -> None:
+def test_an_unconfirmed_card_is_marked_with_a_dot() -> None:
     assert STYLE.chip(PILE[0], is_unconfirmed=True).plain == "  A♣."
 
 
@@ -70,12 +70,12 @@ def test_a_curve_rises_from_the_left_to_the_right() -> None:
     assert lines[-1].plain.startswith("  0 ")
 
 
-def test_the_player_behind_has_a_curve_of_its_own() -> None:
+def test_both_players_have_a_curve() -> None:
     text = "\n".join(line.plain for line in draw_chart([((0, 4), (9, 9)), ((0, 4), (9, 40))], 52, 24, 6, is_ascii=True))
     assert {"1", "2"} <= set(text)
 
 
-def test_without_time_there_is_no_curve() -> None:
+def test_a_round_without_moves_has_no_chart() -> None:
     assert draw_chart([(), ()], 52, 24, 6) == []
 
 

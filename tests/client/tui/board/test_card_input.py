@@ -1,4 +1,4 @@
-"""From keys and clicks to moves, on boards made for it."""
+"""From keys and clicks to moves, on boards that are built for each case."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def cards(*texts: str) -> tuple[Card, ...]:
 
 @pytest.fixture
 def board() -> Board:
-    """Foundations want 2, 4, 6, 8; a 4 is turned; a 6 tops pile a, a king pile b; c and d are empty."""
+    """Return a board that needs 2, 4, 6, 8: a 4 is turned, a 6 tops pile a, a king pile b; c and d are empty."""
     layout = VARIANTS["classic"].rules.foundations
     assert not isinstance(layout, RolledFoundations)
     starters = tuple(cards(text) for text in ("AS", "2S", "3S", "4S"))
@@ -44,7 +44,7 @@ def test_a_digit_plays_the_turned_card(board: Board) -> None:
     assert pressed(board, "2") == InputResult(move=MOVES["s2"])
 
 
-def test_a_digit_that_wants_another_rank_says_so(board: Board) -> None:
+def test_a_digit_of_a_foundation_that_needs_another_rank_says_so(board: Board) -> None:
     assert pressed(board, "4").sentence == "Foundation 4 needs an 8, not the 4."
 
 
@@ -56,7 +56,7 @@ def test_shift_sends_the_top_of_a_pile_up(board: Board) -> None:
     assert pressed(board, "A") == InputResult(move=MOVES["a3"])
 
 
-def test_shift_on_a_pile_that_nothing_wants_says_so(board: Board) -> None:
+def test_shift_on_a_pile_that_fits_no_foundation_says_so(board: Board) -> None:
     assert pressed(board, "B").sentence == "No foundation needs the K now."
 
 
@@ -66,19 +66,19 @@ def test_shift_on_an_empty_pile_says_so(board: Board) -> None:
 
 @pytest.fixture
 def contested(board: Board) -> Board:
-    """A queen on pile a, which two foundations want."""
+    """Return a board with a queen on pile a that two foundations need."""
     piles = (cards("QH"), *board.piles[1:])
     foundations = (*board.foundations[:2], cards("3S", "6S", "9S"), cards("4S", "8S"))
     return replace(board, piles=piles, foundations=foundations)
 
 
-def test_where_two_foundations_want_it_the_player_says_which(contested: Board) -> None:
+def test_a_card_that_two_foundations_need_waits_for_a_digit(contested: Board) -> None:
     result = pressed(contested, "A")
     assert (result.picked, result.move) == (0, None)
     assert pressed(contested, "4", picked=result.picked) == InputResult(move=MOVES["a4"])
 
 
-def test_a_picked_pile_goes_to_no_other_pile(contested: Board) -> None:
+def test_a_card_from_a_pile_does_not_go_to_another_pile(contested: Board) -> None:
     assert pressed(contested, "c", picked=0) == InputResult(sentence="Cards never move from one waste pile to another.")
 
 
@@ -87,7 +87,7 @@ def test_no_key_moves_a_card_that_is_not_turned_yet(board: Board) -> None:
 
 
 @pytest.mark.parametrize("key", ["e", "5", "E", "x", "z", " "])
-def test_a_key_of_nothing_on_this_board_is_no_move(board: Board, key: str) -> None:
+def test_a_key_without_a_meaning_on_this_board_has_no_effect(board: Board, key: str) -> None:
     assert press_key(Keys.LETTERS, key, None, board) is None
 
 
@@ -127,15 +127,28 @@ def test_an_empty_stock_is_redealt_by_a_click_and_by_a_key(board: Board) -> None
 
 
 def test_the_advice_names_the_keys(board: Board) -> None:
-    assert describe_advice(board, Keys.LETTERS, hints=True) == "From the piles: Shift+A.  This card fits: 2."
-    assert describe_advice(board, Keys.TYPED, hints=True) == "From the piles: a then 3.  This card fits: s then 2."
+    assert describe_advice(board, Keys.LETTERS, hints=True) == "Move up: Shift+A.  This card fits: 2."
+    assert describe_advice(board, Keys.TYPED, hints=True) == "Move up: a then 3.  This card fits: s then 2."
 
 
 def test_the_advice_for_a_card_that_fits_nowhere_names_the_piles(board: Board) -> None:
     other = replace(board, turned=Card("KC"), piles=((), (), (), ()))
-    sentence = "No foundation needs this card: lay it on a pile, a, b, c or d."
+    sentence = "No foundation needs this card: lay it on pile a-d."
     assert describe_advice(other, Keys.LETTERS, hints=True) == sentence
 
 
-def test_without_hints_nothing_is_given_away(board: Board) -> None:
+def test_the_advice_with_typed_keys_names_source_and_target(board: Board) -> None:
+    other = replace(board, turned=Card("KC"), piles=((), (), (), ()))
+    sentence = "No foundation needs this card: lay it on a pile: s then a-d."
+    assert describe_advice(other, Keys.TYPED, hints=True) == sentence
+
+
+def test_the_advice_fits_on_a_line_when_the_tops_of_three_piles_fit(board: Board) -> None:
+    piles = (cards("6H"), cards("4D"), cards("2D"), ())
+    advice = describe_advice(replace(board, turned=Card("KC"), piles=piles), Keys.LETTERS, hints=True)
+    assert advice == "Move up: Shift+A, B or C.  No foundation needs this card: lay it on pile a-d."
+    assert len(advice) < 80
+
+
+def test_without_hints_there_is_no_advice(board: Board) -> None:
     assert describe_advice(board, Keys.LETTERS, hints=False) == ""

@@ -1,4 +1,4 @@
-"""The board that a player sees at once: pure, and what the server says in the end."""
+"""The board with unanswered moves made: it is the board that the server shows in the end."""
 
 import random
 
@@ -24,42 +24,42 @@ def model() -> KnownRoom:
     return staged.racing((6, 6)).model()
 
 
-def test_nothing_on_the_way_is_the_board_itself(model: KnownRoom) -> None:
+def test_without_unanswered_moves_it_is_the_board_itself(model: KnownRoom) -> None:
     seen = optimistic_board(model)
     assert seen is not None
     assert (seen.board, seen.unconfirmed) == (model.board, frozenset())
 
 
-def test_without_a_board_there_is_nothing_to_optimistic_board() -> None:
+def test_without_a_board_there_is_no_optimistic_board() -> None:
     assert optimistic_board(staged.waiting().model()) is None
 
 
-def test_a_move_on_the_way_has_been_made(model: KnownRoom) -> None:
+def test_an_unanswered_move_is_already_made(model: KnownRoom) -> None:
     seen = optimistic_board(sending(model, "sb"))
     assert seen is not None and model.board is not None and model.board.turned is not None
     assert seen.board.piles[1][-1] == model.board.turned
     assert seen.unconfirmed == {model.board.turned}
 
 
-def test_the_card_that_the_server_has_yet_to_turn_is_not_foreseen(model: KnownRoom) -> None:
+def test_the_card_that_the_server_turns_next_is_not_shown(model: KnownRoom) -> None:
     seen = optimistic_board(sending(model, "sb"))
     assert seen is not None and model.board is not None
     assert (seen.board.turned, seen.board.stock) == (None, model.board.stock)
 
 
-def test_stopping_moves_no_card(model: KnownRoom) -> None:
+def test_a_stop_moves_no_card(model: KnownRoom) -> None:
     seen = optimistic_board(sending(model, "stop"))
     assert seen is not None
     assert seen.board == model.board
 
 
-def test_what_follows_an_impossible_move_is_not_shown(model: KnownRoom) -> None:
+def test_moves_behind_an_illegal_one_are_not_made(model: KnownRoom) -> None:
     seen = optimistic_board(sending(model, "sb", "sc"))
     one = optimistic_board(sending(model, "sb"))
     assert seen == one
 
 
-def test_what_is_foreseen_is_what_the_server_shows_in_the_end() -> None:
+def test_it_equals_the_board_that_the_server_shows_afterwards() -> None:
     chance = random.Random(1)
     for moves in range(40):
         stage = staged.racing((moves, moves))

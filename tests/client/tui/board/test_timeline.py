@@ -1,4 +1,4 @@
-"""A replay and a watched race: moments, and a place among them."""
+"""The timeline of a replay and of a race that is watched."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def timeline() -> Timeline:
     return Timeline(tuple(moment(at_ms) for at_ms in (0, 1000, 1500, 60_000)))
 
 
-def test_steps_stay_within_the_reel(timeline: Timeline) -> None:
+def test_steps_stay_within_the_timeline(timeline: Timeline) -> None:
     assert timeline.stepped(-1).index == 0
     assert timeline.stepped(99).index == 3
 
@@ -29,11 +29,11 @@ def test_seeking_goes_to_that_part(timeline: Timeline) -> None:
     assert [timeline.sought(fraction).index for fraction in (0, 0.34, 0.66, 1)] == [0, 1, 2, 3]
 
 
-def test_a_moment_stays_as_long_as_it_did(timeline: Timeline) -> None:
+def test_a_moment_stays_as_long_as_it_did_in_the_race(timeline: Timeline) -> None:
     assert timeline.wait_ms() == 1000
 
 
-def test_nobody_waits_for_a_long_thought(timeline: Timeline) -> None:
+def test_a_long_pause_is_cut_short(timeline: Timeline) -> None:
     assert timeline.stepped(2).wait_ms() == LONGEST_WAIT_MS
 
 
@@ -41,7 +41,7 @@ def test_twice_the_speed_is_half_the_wait(timeline: Timeline) -> None:
     assert timeline.at_speed(1).wait_ms() == 500
 
 
-def test_speed_has_its_limits(timeline: Timeline) -> None:
+def test_the_speed_stays_within_its_limits(timeline: Timeline) -> None:
     assert (timeline.at_speed(99).speed, timeline.at_speed(-99).speed) == (16.0, 0.5)
 
 
@@ -54,11 +54,11 @@ def test_playing_at_the_end_begins_again(timeline: Timeline) -> None:
     assert timeline.sought(1).toggled().index == 0
 
 
-def test_who_watches_the_newest_moment_goes_on_doing_so(timeline: Timeline) -> None:
+def test_the_newest_moment_stays_in_view_when_one_is_appended(timeline: Timeline) -> None:
     assert timeline.sought(1).appended(moment(61_000)).is_at_end
 
 
-def test_who_looks_back_is_left_alone(timeline: Timeline) -> None:
+def test_an_older_moment_stays_in_view_when_one_is_appended(timeline: Timeline) -> None:
     assert timeline.stepped(1).appended(moment(61_000)).index == 1
 
 
@@ -67,7 +67,7 @@ def test_a_record_has_every_event_as_a_moment() -> None:
     assert len(timeline_of(record).moments) == len(record.rounds[0].events) + 1
 
 
-def test_a_course_ends_with_the_result() -> None:
+def test_the_progress_of_a_record_ends_with_the_result() -> None:
     record = staged.finished().record()
     outcome = record.rounds[0].outcome
     assert outcome is not None
