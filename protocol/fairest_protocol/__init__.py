@@ -1,1 +1,1 @@
-"""What server and client must agree on: the game (`calculation`) and the messages on the wire (`messages`)."""
+"""The parts that server and client share: the game (`calculation`) and the messages on the wire (`messages`)."""

@@ -27,13 +27,13 @@ def transcript(steps: list[Step], seat: int | None) -> ViewerTranscript:
     view = seen.views_of(steps[0].after)[seat]
     for step in steps[:4]:
         view.reveal(project(step))
-    heard = [decode_from_server(seen.make_catchup(ROOM, StepHistory(steps[:4]), seat, seen.ORIGIN, 0).text)]
+    received = [decode_from_server(seen.make_catchup(ROOM, StepHistory(steps[:4]), seat, seen.ORIGIN, 0).text)]
     for step in steps[4:]:
         before = view.cursor.position
         entries = view.reveal(project(step))
         if entries:
-            heard.append(decode_from_server(encode_view(before + 1, entries, view.cursor.tag)))
-    return ViewerTranscript(seat, heard)
+            received.append(decode_from_server(encode_view(before + 1, entries, view.cursor.tag)))
+    return ViewerTranscript(seat, received)
 
 
 STEPS = raced(3).steps

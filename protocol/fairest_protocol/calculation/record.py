@@ -45,7 +45,7 @@ class RecordedStop(Value):
 
 
 class RecordedRound(Value):
-    """One round. A round that was called off has empty fields for everything after that.
+    """One round. If it was called off, the fields for everything after that are empty.
 
     `signature` is the server's, over the commitment. `entropy_hashes` and `entropies` hold one item for each seat, None
     where the seat did not show it. `envelopes` holds the hashes of each sealed pass.

@@ -55,7 +55,9 @@ def parse_record(lines: Sequence[str]) -> Record:
                 rounds[-1].add(kind, fields)
         except (ValueError, KeyError, TypeError, IndexError, RecursionError) as reason:
             raise BadRecord(f"line {number} is not a line of a record ({type(reason).__name__}: {reason})") from reason
-    record = _assemble(heading, rounds, lines[-1])
+    if heading is None:
+        raise BadRecord("there is only one line, and a record has at least two")
+    record = _assemble(heading, rounds, _seal_signature(lines[-1]))
     for number, (line, written) in enumerate(zip(lines, record.lines(), strict=True), 1):
         if line != written:
             raise BadRecord(f"line {number} is not as it was written: its chain does not fit")
@@ -141,16 +143,17 @@ def _checked_heading(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     return fields
 
 
-def _assemble(heading: Mapping[str, Any] | None, rounds: Sequence[_RoundLines], last: str) -> Record:
-    if heading is None:
-        raise BadRecord("there is only one line, and a record has at least two")
+def _seal_signature(line: str) -> bytes:
     try:
-        seal = json.loads(last, parse_constant=_refuse_constant)
+        seal = json.loads(line, parse_constant=_refuse_constant)
         if seal["type"] != "seal":
             raise ValueError("a record ends with a line of type 'seal'")
-        signature = bytes.fromhex(seal["signature"])
+        return bytes.fromhex(seal["signature"])
     except (ValueError, KeyError, TypeError, RecursionError) as reason:
         raise BadRecord(f"the last line does not seal the record ({type(reason).__name__}: {reason})") from reason
+
+
+def _assemble(heading: Mapping[str, Any], rounds: Sequence[_RoundLines], signature: bytes) -> Record:
     try:
         first, second = heading["names"]
         chosen = heading["rules"]

@@ -242,9 +242,9 @@ def choose_rules(name: str, piles: int | None = None, redeals: int | None = None
     variant = find_variant(name)
     piles = variant.rules.piles if piles is None else piles
     redeals = variant.rules.redeals if redeals is None else redeals
-    for what, chosen, allowed in (("pile", piles, variant.piles), ("redeal", redeals, variant.redeals)):
+    for noun, chosen, allowed in (("pile", piles, variant.piles), ("redeal", redeals, variant.redeals)):
         if chosen not in allowed:
-            wrong = f"{variant.rules.name} is played with {span(allowed, what)}, not {chosen}"
+            wrong = f"{variant.rules.name} is played with {span(allowed, noun)}, not {chosen}"
             raise BadRules("; ".join((wrong, *_advice(variant.rules, piles, redeals))))
     return _with_parameters(variant.rules, piles, redeals)
 
@@ -255,15 +255,15 @@ def _with_parameters(rules: Rules, piles: int, redeals: int) -> Rules:
     return replace(rules, piles=piles, redeals=redeals)
 
 
-def span(allowed: range, what: str) -> str:
-    """Return a range of counts in words: ``1 pile``, ``5 or 6 piles``, ``no redeal``; `what` is the noun."""
+def span(allowed: range, noun: str) -> str:
+    """Return a range of counts in words: ``1 pile``, ``5 or 6 piles``, ``no redeal``."""
     low, high = allowed[0], allowed[-1]
     if high == 0:
-        return f"no {what}"
+        return f"no {noun}"
     plural = "" if high == 1 else "s"
     if low == high:
-        return f"{high} {what}{plural}"
-    return f"{low} {'or' if high - low == 1 else 'to'} {high} {what}{plural}"
+        return f"{high} {noun}{plural}"
+    return f"{low} {'or' if high - low == 1 else 'to'} {high} {noun}{plural}"
 
 
 def _advice(rules: Rules, piles: int, redeals: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What one viewer has seen of a room: the fold of the entries of its view.
+"""The scene of a viewer: everything it has seen of a room, as the fold of the entries of its view.
 
 The server makes snapshots from it, and a client applies each entry to it. So a snapshot cannot hold anything that the
 entries did not show, and server and client cannot disagree on what an entry means.

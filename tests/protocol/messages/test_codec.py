@@ -41,8 +41,8 @@ def test_a_message_of_a_client_survives_encoding_and_decoding(message: FromClien
 @pytest.mark.parametrize("viewer", [0, 1, None])
 def test_the_entries_of_a_whole_race_survive_encoding_and_decoding(viewer: int | None) -> None:
     table = raced(8)
-    told = View(tag="00000000", position=1, entries=tuple(view(table.steps, viewer)))
-    assert decode_from_server(encode(told)) == told
+    shown = View(tag="00000000", position=1, entries=tuple(view(table.steps, viewer)))
+    assert decode_from_server(encode(shown)) == shown
 
 
 @pytest.mark.parametrize("viewer", [0, 1, None])
