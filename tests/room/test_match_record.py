@@ -184,5 +184,12 @@ def test_a_round_that_was_called_off_is_part_of_the_next_record() -> None:
     assert [played.is_dealt for played in record.rounds] == [False, True]
 
 
+def test_a_match_of_which_no_round_was_raced_has_no_record() -> None:
+    table = Table(1)
+    table.seat_both()
+    table.submit(table.request(1, Leave()))
+    assert record_matches(ROOM, table.steps) == []
+
+
 def test_there_is_no_record_before_a_match_is_over(racing: Table) -> None:
     assert record_last_match(ROOM, racing.steps) is None
