@@ -1,4 +1,4 @@
-"""Write what in docs/ is made from the code: docs/asyncapi.json, and the marked parts of the pages.
+"""Write the parts of docs/ that are generated from the code: docs/asyncapi.json, and the marked parts of the pages.
 
 `python docs/generate.py` writes; with `--check` it only compares, names each file that is out of step, and exits 1.
 """
@@ -61,15 +61,15 @@ SEED: Final = make_seed(SECRET, ENTROPIES, ROUND_ID)
 
 
 class HexBytes(GenerateJsonSchema):
-    """JSON schemas in which bytes are what they are on the wire: hexadecimal text."""
+    """JSON schemas in which bytes are hexadecimal text, as on the wire."""
 
     def bytes_schema(self, schema: BytesSchema) -> JsonSchemaValue:
-        """All bytes of the protocol have a fixed length."""
+        """Return a pattern for the fixed length that all bytes of the protocol have."""
         return {"type": "string", "pattern": f"^[0-9a-f]{{{2 * schema['min_length']}}}$"}
 
 
 def portable(node: Any) -> Any:
-    """The schema in the words of JSON Schema draft 7, on which AsyncAPI's own are built."""
+    """Return the schema in the keywords of JSON Schema draft 7, on which those of AsyncAPI are built."""
     if isinstance(node, list):
         return [portable(each) for each in node]
     if not isinstance(node, dict):
@@ -85,7 +85,7 @@ def portable(node: Any) -> Any:
 
 
 def all_schemas() -> tuple[list[str], list[str], list[str], dict[str, Schema]]:
-    """The names of the client's messages, of the server's and of the entries of a view; and every schema by name."""
+    """Return the names of the client's and the server's messages and of the entries of a view, and all schemas."""
     roots, definitions = TypeAdapter.json_schemas(
         [("client", "validation", TypeAdapter(FromClient)), ("server", "serialization", TypeAdapter(FromServer))],
         ref_template=SCHEMAS + "{model}",
@@ -99,17 +99,17 @@ def all_schemas() -> tuple[list[str], list[str], list[str], dict[str, Schema]]:
 
 
 def name_of(schema: Schema) -> str:
-    """The name of the schema that this one refers to."""
+    """Return the name of the schema that this one refers to."""
     return str(schema["$ref"]).removeprefix(SCHEMAS)
 
 
 def kind_of(schema: Schema) -> str:
-    """What stands under `type` in this message."""
+    """Return the value of `type` in this message."""
     return str(schema["properties"]["type"]["const"])
 
 
 def make_asyncapi() -> str:
-    """The AsyncAPI document of the server: it receives what clients say and sends the rest."""
+    """Return the AsyncAPI document of the server, which receives the client's messages and sends its own."""
     clients, servers, _, schemas = all_schemas()
     messages = {
         name: {
@@ -145,7 +145,7 @@ def make_asyncapi() -> str:
 
 
 def make_parts() -> dict[str, str]:
-    """The generated parts of docs/protocol.md by the names of their markers."""
+    """Return the generated parts of docs/protocol.md by the names of their markers."""
     clients, servers, shown, schemas = all_schemas()
     return {
         "client messages": make_table(clients, schemas, has_defaults=True),
@@ -159,7 +159,7 @@ def make_parts() -> dict[str, str]:
 
 
 def make_operations() -> dict[str, str]:
-    """The generated parts of docs/operations.md."""
+    """Return the generated parts of docs/operations.md by the names of their markers."""
     return {
         "settings": make_settings(),
         "metrics": make_metrics(),
@@ -169,7 +169,7 @@ def make_operations() -> dict[str, str]:
 
 
 def make_settings() -> str:
-    """Every setting: how it is given, its default, what it does. Raises ValueError for one that does not say."""
+    """Return the table of settings: option, variable, default, description. Raises ValueError without a description."""
     rows = []
     for name, field in Settings.model_fields.items():
         if not field.description:
@@ -181,21 +181,21 @@ def make_settings() -> str:
 
 
 def make_metrics() -> str:
-    """Every metric that is ours: its name as it is scraped, its labels, its help."""
+    """Return the table of our metrics: the name as it is scraped with its labels, the type, the help."""
     rows = []
     for metric in vars(metrics).values():
         if not isinstance(metric, Counter | Gauge | metrics.FastCounter | metrics.FastHistogram):
             continue
-        [told] = metric.collect()
+        [sample] = metric.collect()
         labels = ", ".join(getattr(metric, "_labelnames", ()))
-        name = f"{told.name}_total" if told.type == "counter" else told.name
-        rows.append((f"`{name}{{{labels}}}`" if labels else f"`{name}`", told.type, told.documentation))
+        name = f"{sample.name}_total" if sample.type == "counter" else sample.name
+        rows.append((f"`{name}{{{labels}}}`" if labels else f"`{name}`", sample.type, sample.documentation))
     return as_table(("metric", "type", "what it is"), rows)
 
 
 def make_keys() -> str:
-    """Every key in Redis, from its docstring: the kind, what it holds, how long it lives."""
-    told = [
+    """Return the table of keys in Redis, from their docstrings: kind, content, lifetime."""
+    documented = [
         (value, text) for name, text in attribute_docs(keys) if str(value := getattr(keys, name)).startswith("fairest:")
     ]
     for function in filter(inspect.isfunction, vars(keys).values()):
@@ -203,16 +203,18 @@ def make_keys() -> str:
             parameters = inspect.signature(function).parameters.values()
             filled = [0 if each.annotation is int else f"<{each.name.removesuffix('_id')}>" for each in parameters]
             key = re.sub(r"\{\d+\}", "{<bucket>}", function(*filled))
-            told.append((key, " ".join((function.__doc__ or "").split())))
-    spans = {name: say_span(value) for name, value in vars(keys).items() if name.endswith("_SECONDS")}
+            documented.append((key, " ".join((function.__doc__ or "").split())))
+    spans = {name: format_span(value) for name, value in vars(keys).items() if name.endswith("_SECONDS")}
     spans["PAUSES_KEPT"] = str(keys.PAUSES_KEPT)
     names = re.compile("|".join(sorted(spans, key=len, reverse=True)))
-    rows = ((f"`{key}`", *names.sub(lambda found: spans[found[0]], text).split(": ", 1)) for key, text in sorted(told))
+    rows = (
+        (f"`{key}`", *names.sub(lambda found: spans[found[0]], text).split(": ", 1)) for key, text in sorted(documented)
+    )
     return as_table(("key", "kind", "what it is, and how long it lives"), rows)
 
 
-def say_span(seconds: int) -> str:
-    """A time span as people say it."""
+def format_span(seconds: int) -> str:
+    """Return a time span in its largest whole unit."""
     for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= length and seconds % length == 0:
             return f"{seconds // length} {unit}{'s' * (seconds != length)}"
@@ -220,7 +222,7 @@ def say_span(seconds: int) -> str:
 
 
 def make_close_codes() -> str:
-    """Every close code that the server sends, from its docstring, with the error code that comes before it."""
+    """Return the table of close codes, from their docstrings, with the error code that comes before each."""
     breaches = {code: breach for breach, code in CLOSE_CODES.items()}
     meanings = dict(attribute_docs(CloseCode))
     rows = []
@@ -233,7 +235,7 @@ def make_close_codes() -> str:
 
 
 def attribute_docs(owner: ModuleType | type) -> Iterator[tuple[str, str]]:
-    """The attributes of a module or class that have a docstring below them."""
+    """Yield the attributes of a module or class that have a docstring below them, with the docstring."""
     body = ast.parse(dedent(inspect.getsource(owner))).body
     body = body[0].body if isinstance(body[0], ast.ClassDef) else body
     for each, below in pairwise(body):
@@ -249,7 +251,7 @@ def attribute_docs(owner: ModuleType | type) -> Iterator[tuple[str, str]]:
 
 
 def make_cards() -> dict[str, str]:
-    """The generated parts of docs/rules.md: the reference card of each variant."""
+    """Return the generated parts of docs/rules.md: the reference card of each variant."""
     return {
         f"card {name}": "\n".join(("```text", *describe_variant(variant, variant.rules, seed=None), "```"))
         for name, variant in VARIANTS.items()
@@ -257,7 +259,7 @@ def make_cards() -> dict[str, str]:
 
 
 def make_table(names: list[str], schemas: dict[str, Schema], has_defaults: bool = False) -> str:
-    """One row for each message: its type, its fields, what it means."""
+    """Return a table with a row for each message: its type, its fields, its meaning."""
     rows = []
     for schema in map(schemas.__getitem__, names):
         fields = "<br>".join(describe_fields(schema, has_defaults)) or "-"
@@ -266,13 +268,13 @@ def make_table(names: list[str], schemas: dict[str, Schema], has_defaults: bool 
 
 
 def as_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown."""
+    """Return a table in Markdown."""
     cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in (heads, ["---"] * len(heads), *cells))
 
 
 def describe_object(name: str, schema: Schema) -> str:
-    """What a nested object or an enumeration consists of."""
+    """Return the description of a nested object or an enumeration, with its fields or values."""
     heading = f"**{name}**: {schema['description'].splitlines()[0]}\n"
     if "properties" not in schema:
         return f"{heading}\n{describe_type(schema)}"
@@ -280,7 +282,7 @@ def describe_object(name: str, schema: Schema) -> str:
 
 
 def describe_fields(schema: Schema, has_defaults: bool) -> list[str]:
-    """Each field but `type`: name, type, and, if asked for, what it is when it is left out."""
+    """Return a line for each field except `type`: name, type, and with `has_defaults` the default value."""
     lines = []
     for name, field in schema["properties"].items():
         default = field.get("default")
@@ -292,7 +294,7 @@ def describe_fields(schema: Schema, has_defaults: bool) -> list[str]:
 
 
 def describe_type(schema: Schema) -> str:
-    """A schema in a few words."""
+    """Return a schema in a few words."""
     match schema:
         case {"$ref": _}:
             return name_of(schema)
@@ -317,7 +319,7 @@ def describe_type(schema: Schema) -> str:
 
 
 def make_deal_vectors() -> str:
-    """What a program in another language has to get for one secret, two entropies and one round id."""
+    """Return the test vectors for one secret, two entropies and one round id."""
     classic, redeal, broken = choose_rules("classic"), choose_rules("redeal", redeals=2), choose_rules("broken")
     again = seal_deal(redeal, SEED, ROUND_ID)
     sealed, thrown = seal_deal(classic, SEED, ROUND_ID), make_deal(broken, SEED)
@@ -360,18 +362,18 @@ def make_deal_vectors() -> str:
 
 
 def wrap_cards(cards: tuple[Card, ...], width: int = 24) -> str:
-    """Cards in lines that line up behind the names of the vectors."""
+    """Return cards in lines of `width`, indented to stand behind the names of the vectors."""
     return f"\n{'':26}".join(" ".join(cards[at : at + width]) for at in range(0, len(cards), width))
 
 
 def fill(page: str, parts: dict[str, str]) -> str:
-    """The page with each marked part made anew. Raises KeyError for a marker that nothing is generated for."""
+    """Return the page with each marked part replaced. Raises KeyError for a marker without a generated part."""
     marked = re.compile(r"(<!-- generated: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
     return marked.sub(lambda found: f"{found[1]}\n{parts[found[2]]}\n\n{found[3]}", page)
 
 
 def main() -> None:
-    """Write the files, or with `--check` say which of them would change."""
+    """Write the files, or with `--check` print which of them would change and exit 1."""
     only_checks = "--check" in sys.argv[1:]
     parts = {"protocol.md": make_parts(), "rules.md": make_cards(), "operations.md": make_operations()}
     pages = {name: fill((DOCS / name).read_text("utf-8"), made) for name, made in parts.items()}
@@ -380,7 +382,7 @@ def main() -> None:
     for name in stale:
         if not only_checks:
             (DOCS / name).write_text(wanted[name], "utf-8")
-        print(f"docs/{name} is out of step with the code; run `make docs`." if only_checks else f"Wrote docs/{name}.")
+        print(f"docs/{name} differs from the code; run `make docs`." if only_checks else f"Wrote docs/{name}.")
     sys.exit(1 if stale and only_checks else 0)
 
 
