@@ -42,15 +42,15 @@ async def test_rooms_that_are_asked_for_at_once_are_all_held(processes: Processe
 
 async def test_rooms_that_are_asked_for_during_a_write_are_the_next_one(processes: Processes) -> None:
     writes: list[set[str]] = []
-    hold = processes.hold
+    register_rooms = processes.register_rooms
 
     async def count(rooms: set[str]) -> None:
         writes.append(set(rooms))
         if len(writes) == 1:
             asking.extend(asyncio.create_task(attached.register(room)) for room in ROOMS[10:])
-        await hold(rooms)
+        await register_rooms(rooms)
 
-    processes.hold = count  # type: ignore[assignment, method-assign]
+    processes.register_rooms = count  # type: ignore[assignment, method-assign]
     attached = AttachedRooms(processes)
     asking = [asyncio.create_task(attached.register(room)) for room in ROOMS[:10]]
     await asyncio.gather(*asking)

@@ -147,11 +147,11 @@ async def test_a_room_that_goes_on_while_the_ends_are_compared_is_not_read(
     observed: Observed, players: tuple[WireClient, WireClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = 0
-    last_ends = Log.last_ends
+    last_positions = Log.last_positions
 
     async def ask_and_wait(log: Log, rooms: Sequence[str]) -> Any:
         nonlocal asked
-        ends = await last_ends(log, rooms)
+        ends = await last_positions(log, rooms)
         asked += 1
         await observed.may_go.wait()
         return ends
@@ -162,7 +162,7 @@ async def test_a_room_that_goes_on_while_the_ends_are_compared_is_not_read(
     async def both_have_asked_again() -> bool:
         return asked >= 4
 
-    monkeypatch.setattr(Log, "last_ends", ask_and_wait)
+    monkeypatch.setattr(Log, "last_positions", ask_and_wait)
     monkeypatch.setattr(RoomRegistry, "compare_ends", observed.compare_ends)
     await until(both_have_asked, "both processes have asked")
     await players[0].play("sa")

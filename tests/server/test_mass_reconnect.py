@@ -56,7 +56,7 @@ async def test_a_heartbeat_does_not_wait_until_rooms_are_released(
 
         await until(has_beaten, "the process has sent another heartbeat")
 
-    monkeypatch.setattr(Processes, "release", take_long)
+    monkeypatch.setattr(Processes, "release_rooms", take_long)
     async with running(settings_for_tests) as url:
         async with open_client(url) as client:
             await client.enter(Create(options=QUICK))

@@ -52,14 +52,14 @@ async def test_a_process_that_beats_again_has_not_lapsed_any_more(processes: Pro
 
 async def test_a_process_that_beats_again_is_not_buried(processes: Processes, redis: Redis) -> None:
     await processes.beat()
-    await processes.hold([ROOM])
+    await processes.register_rooms([ROOM])
     assert not await Processes(redis, redis, "p2").forget_process("p1")
     assert await processes.rooms_of("p1") == [ROOM]
 
 
 async def test_a_process_that_is_buried_holds_no_rooms(processes: Processes, redis: Redis) -> None:
     await processes.beat()
-    await processes.hold([ROOM])
+    await processes.register_rooms([ROOM])
     await silence(redis, "p1")
     assert await Processes(redis, redis, "p2").forget_process("p1")
     assert await processes.rooms_of("p1") == []

@@ -66,9 +66,9 @@ class AttachedRooms:
         to_release, self._to_release = self._to_release, set()
         try:
             if to_release:
-                await self._processes.release(self._processes.process_id, to_release)
+                await self._processes.release_rooms(self._processes.process_id, to_release)
             if to_register:
-                await self._processes.hold(to_register)
+                await self._processes.register_rooms(to_register)
                 self._codes |= to_register
         finally:
             self._writing = None

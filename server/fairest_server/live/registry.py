@@ -172,7 +172,7 @@ class RoomRegistry:
         if not codes:
             return
         known = [self._rooms[code].cursor.end for code in codes]
-        for code, before, end in zip(codes, known, await self._log.last_ends(codes), strict=True):
+        for code, before, end in zip(codes, known, await self._log.last_positions(codes), strict=True):
             room = self._rooms.get(code)
             # A room that went on meanwhile gets wake-ups.
             if room is not None and end is not None and room.cursor.end == before != end:

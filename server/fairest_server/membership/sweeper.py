@@ -86,10 +86,10 @@ class Sweeper:
             room = await self._registry.open_room(code)
         except ValueError:
             _LOG.exception("a log that cannot be read", room=code)
-            await self._log.put_off(code, UNREADABLE_SECONDS)
+            await self._log.postpone(code, UNREADABLE_SECONDS)
             return
         if room is None or room.state is None:
-            await self._log.forget(code)
+            await self._log.unindex(code)
             return
         deadline = room.state.next_deadline()
         if deadline is not None:
@@ -119,7 +119,7 @@ class Sweeper:
             else:
                 if room is not None:
                     self._registry.on_change(room)
-                await self._processes.release(process_id, [code])
+                await self._processes.release_rooms(process_id, [code])
         return not codes
 
 

@@ -1,4 +1,4 @@
-"""The logs of rooms on Redis: appended to by way of lanes, read from any index."""
+"""The logs of rooms on Redis: appended to through append queues, read from any index."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -12,67 +12,69 @@ from fairest_server.store.log_entries import index_of, parse_entry
 from fairest_server.store.redis.batching_client import RAW_REPLY, BatchingRedis
 from fairest_server.store.redis.connect import batch_connections
 
-ENDS_AT_ONCE: Final = 25
-"""Ends of logs that are read in one go, in which nobody else is heard: 25 take 0.3 ms, and there may be thousands."""
+POSITIONS_IN_BATCH: Final = 25
+"""Logs whose last entries are read in one batch: parsing 25 replies blocks the event loop for 0.3 ms, and there may be
+thousands.
+"""
 
 
 class Log:
-    """All rooms' logs on one Redis. Appends are sent within `sending`.
+    """The logs of all rooms on one Redis. Appends are sent while the context `sending` lasts.
 
-    Each part of Redis that may be away on its own has a lane of its own: a single Redis is one, a Cluster has one for
-    each bucket.
+    Each part of Redis that can fail on its own has an append queue of its own: a single Redis has one, a Cluster one
+    for each bucket.
     """
 
     def __init__(self, redis: BatchingRedis) -> None:
         self._redis = redis
-        self._queues = [AppendQueue(redis, line) for line in batch_connections(redis)]
+        self._queues = [AppendQueue(redis, connection) for connection in batch_connections(redis)]
 
     def enqueue(self, writer: Writer, *, is_first: bool = False) -> None:
-        """Ask this writer for its append just before the next batch that has a place for it; or before all who wait.
+        """Ask `writer` for its append when its turn comes; with `is_first`, before all that wait.
 
-        At most one append per room waits at any time, so rooms are the limit.
+        The queue has no limit of its own: a room waits in it at most once.
         """
         queue = 0 if len(self._queues) == 1 else keys.bucket(writer.code)
         self._queues[queue].enqueue(writer, is_first=is_first)
 
     @asynccontextmanager
     async def sending(self) -> AsyncIterator[None]:
-        """For as long as the context lasts. What still waits at its end is sent before it ends."""
+        """Send appends while the context lasts. Those that wait at its end are sent before it exits."""
         try:
             yield
         finally:
             await asyncio.gather(*(queue.close() for queue in self._queues))
 
     async def read(self, room: str, after: int = 0) -> list[LogEntry]:
-        """The entries of a room's log behind this index; empty for a room that does not exist.
+        """Return the entries of a room's log after the index `after`; none for a room that does not exist.
 
-        Raises RedisError, and ValueError for a log that is none. Safe to cancel.
+        Raises RedisError, and ValueError for a log with an entry that cannot be read. Safe to cancel.
         """
-        # As it comes: redis-py would make a dictionary of each of hundreds of entries.
+        # The reply is left raw: redis-py would make a dictionary of each of hundreds of entries.
         found = await self._redis.execute_command("XRANGE", keys.log(room), f"({after}-0", "+", **RAW_REPLY)
         return [parse_entry(entry_id, fields) for entry_id, fields in found]
 
     async def exists(self, room: str) -> bool:
-        """Whether there is a log of this room, closed ones included. Raises RedisError."""
+        """Return whether the room has a log, closed or not. Raises RedisError."""
         return bool(await self._redis.exists(keys.log(room)))
 
-    async def last_ends(self, rooms: Sequence[str]) -> list[tuple[int, str] | None]:
-        """Index and tag of the last entry of each of these rooms' logs, 0 where there is none. Raises RedisError.
+    async def last_positions(self, rooms: Sequence[str]) -> list[tuple[int, str] | None]:
+        """Return index and tag of the last entry of each room's log, (0, "") for a room without one.
 
-        None for a room on a node of a Cluster that is away.
+        For a room on a node of a Cluster that is away it is None. Raises RedisError.
         """
-        ends: list[tuple[int, str] | None] = []
-        for first in range(0, len(rooms), ENDS_AT_ONCE):
+        positions: list[tuple[int, str] | None] = []
+        for first in range(0, len(rooms), POSITIONS_IN_BATCH):
             pipeline = self._redis.pipeline(transaction=False)
-            for room in rooms[first : first + ENDS_AT_ONCE]:
+            for room in rooms[first : first + POSITIONS_IN_BATCH]:
                 pipeline.xrevrange(keys.log(room), count=1)
-            ends += [_end(found) for found in await pipeline.execute(raise_on_error=False)]
-        return ends
+            positions += [_position(found) for found in await pipeline.execute(raise_on_error=False)]
+        return positions
 
     async def due_rooms(self, overdue_ms: int) -> list[str]:
-        """Rooms that somebody should have looked at this long ago. Raises RedisError.
+        """Return rooms that should have been checked at least `overdue_ms` ago, up to 100 of each bucket.
 
-        Those on a node of a Cluster that is away are left out.
+        Rooms on a node of a Cluster that is away are left out. Raises RedisError.
         """
         latest = await self.now_ms() - overdue_ms
         pipeline = self._redis.pipeline(transaction=False)
@@ -81,25 +83,25 @@ class Log:
         found = cast("list[list[bytes] | Exception]", await pipeline.execute(raise_on_error=False))
         return [room.decode() for bucket in found if isinstance(bucket, list) for room in bucket]
 
-    async def put_off(self, room: str, seconds: int) -> None:
-        """Let nobody look at this room for so long. Raises RedisError."""
+    async def postpone(self, room: str, seconds: int) -> None:
+        """Set the next check of a room that has one to `seconds` from now. Raises RedisError."""
         next_check_ms = await self.now_ms() + seconds * 1000
         await self._redis.zadd(keys.deadlines(keys.bucket(room)), {room: next_check_ms}, xx=True)
 
-    async def forget(self, room: str) -> None:
-        """Drop a room without a log from the deadlines and the lobby. Raises RedisError."""
+    async def unindex(self, room: str) -> None:
+        """Remove a room whose log is gone from the deadlines and the lobby. Raises RedisError."""
         pipeline = self._redis.pipeline(transaction=False)
         pipeline.zrem(keys.deadlines(keys.bucket(room)), room)
         pipeline.hdel(keys.lobby(keys.bucket(room)), room)
         await pipeline.execute()
 
     async def now_ms(self) -> int:
-        """Redis' clock. Raises RedisError."""
+        """Return Redis' clock in ms; on a Cluster that of the node with the processes' keys. Raises RedisError."""
         seconds, microseconds = await self._redis.time()
         return seconds * 1000 + microseconds // 1000
 
 
-def _end(found: list[tuple[bytes, dict[bytes, bytes]]] | Exception) -> tuple[int, str] | None:
+def _position(found: list[tuple[bytes, dict[bytes, bytes]]] | Exception) -> tuple[int, str] | None:
     if isinstance(found, Exception):
         return None
     return (index_of(found[0][0]), found[0][1][b"g"].decode()) if found else (0, "")

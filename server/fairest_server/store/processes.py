@@ -1,7 +1,8 @@
-"""Which server processes live, which rooms they hold seats of, and when nobody lived at all.
+"""The server processes of a deployment: their heartbeats, the rooms in which they have seats, and pauses.
 
-A process that is killed leaves its name here and the rooms in which it spoke for somebody; whoever lives reads that and
-tells those rooms. A time without any beat is a *pause*: Redis or all servers were away, and clocks stood still.
+A process that is killed leaves its id and its rooms here; another process reads them and reports the lost seats to
+those rooms. A time without a heartbeat of any process is a *pause*: Redis or all servers were away, and clocks stood
+still.
 """
 
 from collections.abc import Iterable
@@ -16,9 +17,10 @@ from fairest_server.store.redis.scripts import Script
 
 
 class Beat(Value):
-    """What a process learns from one beat.
+    """The reply to a heartbeat: Redis' clock, the number of processes that are alive, and the latest pauses.
 
-    `lapsed` are processes that were silent for too long; `is_new` says that this one was not known, or not any more.
+    `lapsed` are processes without a heartbeat for `PROCESS_SECONDS`. `is_new` is True if this process was not
+    registered, or had been forgotten.
     """
 
     now_ms: int
@@ -31,8 +33,8 @@ class Beat(Value):
 class Processes:
     """The processes of a deployment, on one Redis. Every method raises RedisError when Redis is away.
 
-    `beating` is a client of its own for beats: one that waited for a connection behind hundreds of readings would look
-    like a Redis that is silent, and clients would be sent away.
+    `beating` is a client for heartbeats only. One that waited behind hundreds of reads would look like a Redis that
+    does not answer, and the server would disconnect its clients.
     """
 
     def __init__(self, redis: Redis, beating: Redis, process_id: str) -> None:
@@ -43,34 +45,37 @@ class Processes:
         self._forget_process = Script("forget_process.lua")
 
     async def beat(self) -> Beat:
-        """Show that this process lives, and learn of the others."""
+        """Send a heartbeat of this process, and return what Redis knows of all processes."""
         lapse_ms = keys.PROCESS_SECONDS * 1000
         names = [keys.PROCESSES, keys.LAST_BEAT, keys.PAUSES]
         arguments = (self.process_id, keys.PAUSE_MS, lapse_ms, keys.PAUSES_KEPT)
         found = await self._beat.run(self._beating, names, arguments)
         now_ms, alive, lapsed, pauses, is_new = cast("tuple[bytes, int, list[bytes], list[bytes], int]", found)
-        silent = tuple(each.decode() for each in lapsed)
-        return Beat(int(now_ms), alive, silent, tuple(map(_pause, pauses)), is_new=bool(is_new))
+        lapsed_ids = tuple(each.decode() for each in lapsed)
+        return Beat(int(now_ms), alive, lapsed_ids, tuple(map(_parse_pause, pauses)), is_new=bool(is_new))
 
-    async def hold(self, rooms: Iterable[str]) -> None:
-        """Write down that this process may speak for somebody in these rooms, before it does."""
+    async def register_rooms(self, rooms: Iterable[str]) -> None:
+        """Register rooms in which this process is about to have seats.
+
+        If a process had a seat in a room that is not registered, and died, the room would never learn it.
+        """
         await cast("Any", self._redis.sadd(keys.attached_rooms(self.process_id), *rooms))
 
-    async def release(self, process_id: str, rooms: Iterable[str]) -> None:
-        """Nobody is spoken for by this process in these rooms any more."""
+    async def release_rooms(self, process_id: str, rooms: Iterable[str]) -> None:
+        """Remove rooms in which this process no longer has a seat."""
         await cast("Any", self._redis.srem(keys.attached_rooms(process_id), *rooms))
 
     async def rooms_of(self, process_id: str) -> list[str]:
-        """The rooms in which a process may have spoken for somebody."""
+        """Return the rooms in which a process may have seats, sorted."""
         found = cast("set[bytes]", await cast("Any", self._redis.smembers(keys.attached_rooms(process_id))))
         return sorted(room.decode() for room in found)
 
     async def forget_process(self, process_id: str) -> bool:
-        """Forget a process that has lapsed, once nothing in any room depends on it; False if it beats again."""
+        """Forget a lapsed process whose rooms all know; return False if it has sent a heartbeat since."""
         names = [keys.PROCESSES, keys.attached_rooms(process_id)]
         return bool(await self._forget_process.run(self._redis, names, [process_id, keys.PROCESS_SECONDS * 1000]))
 
 
-def _pause(text: bytes) -> Pause:
+def _parse_pause(text: bytes) -> Pause:
     start, _, end = text.decode().partition("-")
     return Pause(int(start), int(end))

@@ -179,7 +179,7 @@ async def test_what_is_due_on_other_nodes_is_found_while_one_is_away() -> None:
                     await Writer(log, room).append()
                 victim.kill()
                 assert sorted(await log.due_rooms(overdue_ms=0)) == sorted(set(rooms) - {lost})
-                assert [end is None for end in await log.last_ends(rooms)] == [room == lost for room in rooms]
+                assert [end is None for end in await log.last_positions(rooms)] == [room == lost for room in rooms]
 
 
 @pytest.mark.long
