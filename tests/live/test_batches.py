@@ -59,7 +59,7 @@ class Observed:
 
     def hold_first_move(self, *, on_its_way_back: bool) -> None:
         """Let the batch with the first player's move wait on its way to Redis, or its replies on their way back."""
-        step = "_answered" if on_its_way_back else "_try_send"
+        step = "_on_replies" if on_its_way_back else "_try_send"
         go_on: Callable[..., bool | None] = getattr(AppendQueue, step)
 
         def hold(lane: AppendQueue, *replies: Any) -> bool | None:
