@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 import redis as plain_redis
+import structlog
 from hypothesis import HealthCheck, settings
 
 from fairest_server.app import running
+from fairest_server.ops.logs import log_processors
 from fairest_server.settings import Settings
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.connect import connect
@@ -27,7 +29,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Put the redis-server of `--redis` first on the PATH, where all code that starts one finds it."""
+    """Log as a server process does, and put the redis-server of `--redis` first on the PATH."""
+    # A traceback by structlog's default, rich with all variables, holds up the event loop for seconds.
+    structlog.configure(processors=log_processors(is_terminal=True))
     wanted = config.getoption("--redis")
     if wanted:
         folder = tempfile.mkdtemp(prefix="fairest-redis-")

@@ -1,7 +1,6 @@
-"""The wiring page: what a server process is made of, and in which order it lives and ends."""
+"""The entry point: the parts of a server process wired together, started in order and stopped in reverse."""
 
 import asyncio
-import logging
 import os
 import re
 import signal
@@ -16,13 +15,13 @@ from pydantic import ValidationError
 from pydantic_settings import CliApp
 from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
-from structlog.typing import Processor
 
 from fairest_server.edge.listeners import CannotListen, admin_port, os_error_text, public_port
 from fairest_server.live.signing import load_deployment_key
 from fairest_server.ops import metrics
 from fairest_server.ops.file_limits import raise_open_file_limit
 from fairest_server.ops.gc_policy import configure_gc
+from fairest_server.ops.logs import configure_logs
 from fairest_server.ops.supervisor import STOP_SECONDS as WORKERS_SECONDS
 from fairest_server.ops.supervisor import Supervisor, WorkerError
 from fairest_server.process import serving_rooms
@@ -35,7 +34,9 @@ from fairest_server.store.redis.durability import read_durability
 from fairest_server.store.redis.embedded import EmbeddedRedisError, embedded_redis
 
 STOP_SECONDS: Final = 3.5
-"""A process that was told to stop is gone after this long, whoever does not answer: all it promised is in the log."""
+"""A process ends at most this long after it was told to, even if Redis or clients do not answer: every accepted move is
+in the log by then.
+"""
 
 _LOG = structlog.get_logger(__name__)
 
@@ -46,9 +47,9 @@ class StartError(Exception):
 
 @asynccontextmanager
 async def running(settings: Settings) -> AsyncIterator[str]:
-    """A server that serves for as long as the context lasts; yields its WebSocket URL.
+    """Run a server for as long as the context lasts; yields its WebSocket URL.
 
-    Raises `StartError` when Redis or the port is not to be had.
+    Raises StartError if Redis does not answer or the port cannot be bound.
     """
     async with AsyncExitStack() as stack:
         try:
@@ -58,7 +59,8 @@ async def running(settings: Settings) -> AsyncIterator[str]:
         except EmbeddedRedisError as reason:
             raise StartError(str(reason)) from reason
         try:
-            # A line for each: many hellos at once delay no reading of a log, and many readings no beat.
+            # Connections of their own, so that many hellos at once do not delay the reading of a log, nor many reads a
+            # heartbeat.
             redis, greeting, beating = connect(url), connect(url), connect(url)
             listening = connect(url, timeout_seconds=None)
         except ValueError as reason:
@@ -79,7 +81,7 @@ async def running(settings: Settings) -> AsyncIterator[str]:
             admin = await stack.enter_async_context(admin_port(settings, rooms))
             url = await stack.enter_async_context(public_port(settings, rooms, players, Lobby(greeting), durability))
         except CannotListen as reason:
-            # Raised only when the host has ended, whose tasks would wrap it in an exception group.
+            # Raised after the stack has unwound: the task group in it would wrap the error in an exception group.
             failure = StartError(str(reason))
         else:
             metrics.DURABILITY.labels(durability.promise).set(1)
@@ -93,11 +95,11 @@ async def running(settings: Settings) -> AsyncIterator[str]:
 
 
 async def _refuse_lone_node(redis: Redis, url: str) -> None:
-    """Raises `StartError` for a node of a Cluster that is addressed as if it were all there is. Raises RedisError."""
+    """Raise StartError if `redis` is one node of a Cluster, addressed as a single Redis. Raises RedisError."""
     if isinstance(redis, Cluster):
         return
     with suppress(ResponseError):
-        # It may not let us ask.
+        # This user may not be allowed to run INFO.
         if (await redis.info("cluster"))["cluster_enabled"]:
             scheme, _, rest = _without_secrets(url).partition("://")
             raise StartError(
@@ -106,6 +108,7 @@ async def _refuse_lone_node(redis: Redis, url: str) -> None:
 
 
 async def _serve_until_told(settings: Settings) -> None:
+    """Run the server until SIGINT, SIGTERM or the end of standard input. Raises StartError."""
     allowed = raise_open_file_limit(settings.max_connections)
     if allowed < settings.max_connections:
         remedy = "raise the limit of open files (ulimit -Hn), or give a smaller --max-connections"
@@ -120,17 +123,17 @@ async def _serve_until_told(settings: Settings) -> None:
         _LOG.info("stopping")
         loop.call_later(STOP_SECONDS if settings.workers == 1 else WORKERS_SECONDS + 1.0, _give_up_waiting)
         if not is_serving and starting is not None:
-            # It may wait for Redis, which reads as much data as there is.
+            # The start may be waiting for Redis, which takes long to read much data.
             starting.cancel()
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
     if settings.ends_with_input:
-        loop.add_reader(sys.stdin.fileno(), _hear_input, stop)
+        loop.add_reader(sys.stdin.fileno(), _stop_at_end_of_input, stop)
     try:
         async with running(settings) if settings.workers == 1 else _running_workers(settings) as url:
             is_serving = True
-            # The one line on standard output: whoever started us learns where we are.
+            # The one line on standard output tells the process that started this one where it serves.
             print(url, flush=True)
             await told.wait()
     except asyncio.CancelledError:
@@ -140,7 +143,7 @@ async def _serve_until_told(settings: Settings) -> None:
 
 @asynccontextmanager
 async def _running_workers(settings: Settings) -> AsyncIterator[str]:
-    """Several processes on one port, and a Redis for them if there is none. Raises `StartError`."""
+    """Run several processes on one port, and an embedded Redis if none is given; yields the URL. Raises StartError."""
     async with AsyncExitStack() as stack:
         try:
             url = settings.redis_url
@@ -154,50 +157,25 @@ async def _running_workers(settings: Settings) -> AsyncIterator[str]:
 
 
 def _without_secrets(url: str) -> str:
-    """The URL without user, password and parameters, to be shown."""
+    """Return the URL without user, password and parameters, to be shown."""
     return re.sub(r"^(\w[\w+]*:/+)?.*@|\?.*", r"\1", url)
 
 
-def _hear_input(stop: Callable[[], None]) -> None:
-    """Whoever started us writes nothing; the end of its pipe is its own end."""
+def _stop_at_end_of_input(stop: Callable[[], None]) -> None:
+    """Call `stop` at the end of standard input: the process that holds the other end of the pipe has ended."""
     if not os.read(sys.stdin.fileno(), 1024):
         asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
         stop()
 
 
 def _give_up_waiting() -> None:
-    """Redis or the network hangs. What an embedded Redis left behind was told, the next server reads."""
+    """End this process although Redis or the network hangs. The next server reads what an embedded Redis has kept."""
     _LOG.warning("stopped without waiting any longer")
     os._exit(1)
 
 
-def configure_logs() -> None:
-    """Logs go to standard error: for people on a terminal, as JSON lines elsewhere.
-
-    Tracebacks come without the values of variables: among them are decks and secrets. What asyncio and other libraries
-    complain of has the same form.
-    """
-    before: list[Processor] = [structlog.processors.add_log_level, structlog.processors.TimeStamper(fmt="iso")]
-    render: list[Processor] = [
-        structlog.processors.format_exc_info,
-        structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer(),
-    ]
-    structlog.configure(
-        processors=[*before, *render],
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-    )
-    form = structlog.stdlib.ProcessorFormatter(
-        foreign_pre_chain=before, processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render]
-    )
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(form)
-    logging.basicConfig(handlers=[handler], level=logging.WARNING)
-    logging.getLogger("websockets").setLevel(logging.CRITICAL)
-
-
 def main() -> None:
-    """The console script `fairest-server`."""
+    """Run the console script `fairest-server`."""
     configure_logs()
     configure_gc()
     try:

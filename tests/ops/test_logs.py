@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import pty
 import re
 import subprocess
 import sys
@@ -218,9 +220,34 @@ def test_what_clients_do_is_no_warning(told: Told) -> None:
     assert [line for line in loud if line["event"] != "durability"] == []
 
 
-def test_what_libraries_complain_of_is_json_too(capfd: pytest.CaptureFixture[str]) -> None:
+TRACEBACK_PROGRAM = """
+import structlog
+from fairest_server.ops.logs import configure_logs
+
+def fail(secret):
+    raise RuntimeError("we have a bug")
+
+configure_logs()
+try:
+    fail("".join(["dead", "beef"]))
+except RuntimeError as fault:
+    structlog.get_logger().error("fault in a room", exc_info=fault)
+"""
+
+
+def test_a_traceback_on_a_terminal_is_plain_and_shows_no_values() -> None:
+    ours, terminal = pty.openpty()
+    with os.fdopen(ours, "rb", buffering=0) as shown, os.fdopen(terminal, "wb") as stderr:
+        command = [sys.executable, "-W", "error", "-c", TRACEBACK_PROGRAM]
+        subprocess.run(command, check=True, timeout=30, stderr=stderr)
+        text = shown.read(65_536).decode()
+    assert "Traceback (most recent call last)" in text
+    assert "deadbeef" not in text
+
+
+def test_warnings_of_libraries_are_json_too(capfd: pytest.CaptureFixture[str]) -> None:
     program = (
-        "import logging; from fairest_server.app import configure_logs; configure_logs();"
+        "import logging; from fairest_server.ops.logs import configure_logs; configure_logs();"
         "logging.getLogger('asyncio').error('a task has failed')"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=30)

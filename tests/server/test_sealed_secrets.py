@@ -17,7 +17,7 @@ from fairest_protocol.calculation.seal import make_seed
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, GetRecord, Hello, Play, Resume
 from fairest_protocol.messages.from_server import Error, Refused
-from fairest_server.app import configure_logs
+from fairest_server.ops.logs import configure_logs
 from fairest_server.room.state import OpenRound, RoomState
 from tests.support.history import read_room
 from tests.support.processes import CLIENT_COMMAND, SERVER_COMMAND, START_SECONDS, end_process
@@ -127,6 +127,7 @@ def test_the_traceback_of_a_fault_shows_no_values(capfd: pytest.CaptureFixture[s
         raise RuntimeError(f"a fault of ours with {len(secret)} letters")
 
     value = "".join(["dead", "beef"]) * 8
+    before = structlog.get_config()
     try:
         configure_logs()
         log = structlog.get_logger("test")
@@ -135,7 +136,7 @@ def test_the_traceback_of_a_fault_shows_no_values(capfd: pytest.CaptureFixture[s
         except RuntimeError:
             log.exception("fault in a room", room="a-b")
     finally:
-        structlog.reset_defaults()
+        structlog.configure(**before)
     told = capfd.readouterr().err
     assert "a fault of ours with 64 letters" in told
     assert "deadbeef" not in told

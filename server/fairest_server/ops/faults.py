@@ -1,4 +1,4 @@
-"""Faults of ours, contained: what serves all rooms goes on, and the traceback says where it happened."""
+"""Containment of unexpected exceptions: the traceback is logged, and the task that serves all rooms goes on."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ _LOG = structlog.get_logger(__name__)
 
 @contextmanager
 def contained(what: str, **where: object) -> Iterator[None]:
-    """Whatever goes wrong inside is logged, with its traceback, and ends here. Cancelling passes through."""
+    """Log an exception from the block with its traceback, and suppress it. CancelledError passes through."""
     try:
         yield
     except Exception as fault:
@@ -20,6 +20,6 @@ def contained(what: str, **where: object) -> Iterator[None]:
 
 
 def report(what: str, fault: Exception, **where: object) -> None:
-    """Log a fault with its traceback, and count it."""
+    """Log an unexpected exception with its traceback and with `where`, and count it under `what`."""
     metrics.FAULTS.labels(what).inc()
     _LOG.error(f"fault in {what}", exc_info=fault, **where)
