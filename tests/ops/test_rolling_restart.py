@@ -12,7 +12,7 @@ from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.bots import Match, start_match
 from tests.support.history import check_history
-from tests.support.processes import serving_fleet
+from tests.support.processes import Fleet, serving_fleet
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, open_client
 
@@ -40,61 +40,57 @@ async def test_processes_on_one_port_are_replaced_one_after_the_other(redis_url:
             assert [await problems(redis, match) for match in matches] == [[], [], []]
 
 
-async def test_workers_are_renewed_on_sighup(redis_url: str, redis: BatchingRedis) -> None:
-    async with serving_fleet(redis_url) as fleet:
-        url = await fleet.start("--workers", "2")
-        keeper = fleet.processes[url].pid
-
-        def workers() -> set[str]:
-            return set(Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split())
-
-        old = workers()
-        match = await start_match((url,), QUICK, 1, PACE_SECONDS, 2)
-        await match.moved(5)
-        os.kill(keeper, signal.SIGHUP)
-
-        async def are_new() -> bool:
-            await asyncio.sleep(0)
-            return len(workers()) == 2 and not workers() & old
-
-        await until(are_new, "both workers are replaced")
-        assert await problems(redis, match) == []
+def workers_of(supervisor: int) -> set[str]:
+    """The process ids of its living workers."""
+    return set(Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split())
 
 
-async def test_workers_do_not_outlive_their_keeper(redis_url: str) -> None:
-    async with serving_fleet(redis_url) as fleet:
-        url = await fleet.start("--workers", "2")
-        keeper = fleet.processes[url].pid
-        children = Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split()
-        async with open_client(url):
-            await fleet.kill(url)
+async def until_all_are_new(supervisor: int, old: set[str]) -> None:
+    async def are_new() -> bool:
+        return len(workers_of(supervisor)) == 2 and not workers_of(supervisor) & old
 
-            async def are_gone() -> bool:
-                await asyncio.sleep(0)
-                return not any(Path(f"/proc/{child}").exists() for child in children)
-
-            await until(are_gone, "the workers of the killed supervisor are gone")
+    await until(are_new, "both workers are new", seconds=40)
 
 
-async def test_a_worker_that_dies_while_all_are_renewed_is_replaced_once(redis_url: str) -> None:
-    async with serving_fleet(redis_url) as fleet:
-        keeper = fleet.processes[await fleet.start("--workers", "2")].pid
+async def test_workers_are_renewed_on_sighup(fleet: Fleet, redis: BatchingRedis) -> None:
+    url = await fleet.start("--workers", "2")
+    supervisor = fleet.processes[url].pid
+    old = workers_of(supervisor)
+    match = await start_match((url,), QUICK, 1, PACE_SECONDS, 2)
+    await match.moved(5)
+    os.kill(supervisor, signal.SIGHUP)
+    await until_all_are_new(supervisor, old)
+    assert await problems(redis, match) == []
 
-        def workers() -> set[str]:
-            return set(Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split())
 
-        old = workers()
-        os.kill(keeper, signal.SIGHUP)
+async def test_workers_do_not_outlive_their_supervisor(fleet: Fleet) -> None:
+    url = await fleet.start("--workers", "2")
+    workers = workers_of(fleet.processes[url].pid)
+    async with open_client(url):
+        await fleet.kill(url)
 
-        async def is_under_way() -> bool:
-            await asyncio.sleep(0)
-            return len(workers()) == 3
+        async def are_gone() -> bool:
+            return not any(Path(f"/proc/{worker}").exists() for worker in workers)
 
-        await until(is_under_way, "the rolling restart has started a third worker")
-        os.kill(max(map(int, old)), signal.SIGKILL)
+        await until(are_gone, "the workers of the killed supervisor are gone")
 
-        async def are_two_new() -> bool:
-            await asyncio.sleep(0)
-            return len(workers()) == 2 and not workers() & old
 
-        await until(are_two_new, "both workers are replaced")
+async def test_a_worker_that_dies_while_all_are_renewed_is_replaced_once(fleet: Fleet) -> None:
+    supervisor = fleet.processes[await fleet.start("--workers", "2")].pid
+    old = workers_of(supervisor)
+    os.kill(supervisor, signal.SIGHUP)
+
+    async def is_under_way() -> bool:
+        return len(workers_of(supervisor)) == 3
+
+    await until(is_under_way, "the rolling restart has started a third worker")
+    os.kill(max(map(int, old)), signal.SIGKILL)
+    await until_all_are_new(supervisor, old)
+
+
+async def test_a_worker_that_hangs_does_not_hold_up_the_rolling_restart(fleet: Fleet) -> None:
+    supervisor = fleet.processes[await fleet.start("--workers", "2")].pid
+    old = workers_of(supervisor)
+    os.kill(min(map(int, old)), signal.SIGSTOP)
+    os.kill(supervisor, signal.SIGHUP)
+    await until_all_are_new(supervisor, old)

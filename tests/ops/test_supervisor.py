@@ -1,4 +1,4 @@
-"""Several server processes on one port."""
+"""Several server processes on one port, under a supervisor that none of them outlives."""
 
 import asyncio
 import os
@@ -6,11 +6,15 @@ import signal
 import sys
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 
+from fairest_server.ops.supervisor import Supervisor, WorkerError
+from fairest_server.settings import Settings
 from tests.support.certificates import make_certificate
 from tests.support.processes import SERVER_COMMAND, end_process, serving_fleet
 from tests.support.waiting import until
@@ -21,37 +25,63 @@ WORKERS = 3
 
 @dataclass
 class Served:
-    """Workers under way: their URL, and the process that keeps them."""
+    """A supervisor, and its URL once it serves."""
 
-    url: str
-    keeper: asyncio.subprocess.Process
+    supervisor: asyncio.subprocess.Process
+    url: str = ""
+
+    async def wait_until_it_serves(self) -> None:
+        assert self.supervisor.stdout is not None
+        async with asyncio.timeout(30):
+            self.url = (await self.supervisor.stdout.readline()).decode().strip()
+        assert self.url
 
     def workers(self) -> list[int]:
-        """The process ids of those that live."""
-        children = Path(f"/proc/{self.keeper.pid}/task/{self.keeper.pid}/children").read_text()
+        """The ids of its living worker processes."""
+        children = Path(f"/proc/{self.supervisor.pid}/task/{self.supervisor.pid}/children").read_text()
         return [int(child) for child in children.split()]
+
+
+def living(workers: list[int]) -> list[int]:
+    return [worker for worker in workers if Path(f"/proc/{worker}").exists()]
+
+
+def open_sockets(process: int) -> set[str]:
+    """The sockets that a process has open; a pipe of a child is a pair of them."""
+    names = {str(each.readlink()) for each in Path(f"/proc/{process}/fd").iterdir()}
+    return {name for name in names if name.startswith("socket:")}
+
+
+@asynccontextmanager
+async def supervising(**settings: object) -> AsyncIterator[Served]:
+    """A supervisor with these settings that has just been started; it does not serve yet. Ended in any case."""
+    environment = {f"FAIREST_{name.upper()}": str(value) for name, value in settings.items()}
+    supervisor = await asyncio.create_subprocess_exec(
+        *SERVER_COMMAND, stdout=PIPE, stderr=PIPE, env=os.environ | environment
+    )
+    try:
+        yield Served(supervisor)
+    finally:
+        await end_process(supervisor)
 
 
 @pytest.fixture
 async def served(redis_url: str) -> AsyncIterator[Served]:
-    command = [
-        sys.executable,
-        "-m",
-        "fairest_server",
-        "--workers",
-        str(WORKERS),
-        "--port",
-        "0",
-        "--redis-url",
-        redis_url,
-    ]
-    keeper = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=PIPE)
-    assert keeper.stdout is not None
-    async with asyncio.timeout(30):
-        url = (await keeper.stdout.readline()).decode().strip()
-    yield Served(url, keeper)
-    if keeper.returncode is None:
-        await end_process(keeper)
+    async with supervising(workers=WORKERS, port=0, redis_url=redis_url) as served:
+        await served.wait_until_it_serves()
+        yield served
+
+
+@pytest.fixture
+async def starting(redis_url: str) -> AsyncIterator[Served]:
+    """A supervisor whose workers have been started and do not serve yet."""
+    async with supervising(workers=WORKERS, port=0, redis_url=redis_url) as served:
+
+        async def are_started() -> bool:
+            return len(served.workers()) == WORKERS
+
+        await until(are_started, "all workers are started")
+        yield served
 
 
 async def test_players_race_whichever_worker_they_meet(served: Served) -> None:
@@ -78,10 +108,44 @@ async def test_a_worker_that_dies_is_replaced(served: Served) -> None:
 async def test_all_workers_end_when_they_are_told_to(served: Served) -> None:
     workers = served.workers()
     async with open_client(served.url):
-        served.keeper.terminate()
+        served.supervisor.terminate()
         async with asyncio.timeout(10):
-            assert await served.keeper.wait() == 0
-    assert not [worker for worker in workers if Path(f"/proc/{worker}").exists()]
+            assert await served.supervisor.wait() == 0
+    assert living(workers) == []
+
+
+async def test_a_supervisor_that_is_told_to_stop_while_its_workers_start_leaves_none(starting: Served) -> None:
+    workers = starting.workers()
+    starting.supervisor.terminate()
+    async with asyncio.timeout(10):
+        assert await starting.supervisor.wait() == 0
+    assert living(workers) == []
+
+
+@pytest.mark.long
+async def test_workers_that_start_do_not_outlive_a_killed_supervisor(starting: Served) -> None:
+    workers = starting.workers()
+    starting.supervisor.kill()
+
+    async def are_gone() -> bool:
+        return living(workers) == []
+
+    await until(are_gone, "all workers are gone")
+
+
+async def test_no_worker_holds_the_pipes_of_another(served: Served) -> None:
+    """A worker would not see the end of its input for as long as another one held the writing end."""
+    held = [open_sockets(process) for process in (served.supervisor.pid, *served.workers())]
+    assert [first & second for first, second in combinations(held, 2) if first & second] == []
+
+
+async def test_a_worker_that_the_system_does_not_start_is_named(
+    settings_for_tests: Settings, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with pytest.raises(WorkerError, match=r"a worker cannot be started: .*No such file"):
+        async with Supervisor(settings_for_tests, redis_url).serving():
+            pass
 
 
 async def test_workers_with_a_certificate_speak_tls_and_say_so(
@@ -97,7 +161,7 @@ async def test_workers_with_a_certificate_speak_tls_and_say_so(
 
 
 @pytest.mark.long
-async def test_a_port_that_somebody_else_has_is_named(served: Served, redis_url: str) -> None:
+async def test_a_port_that_another_server_has_is_named(served: Served, redis_url: str) -> None:
     with_own_port = served.url.rsplit(":", 1)[1]
     command = [*SERVER_COMMAND, "--port", with_own_port, "--redis-url", redis_url]
     other = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=PIPE)
@@ -113,17 +177,10 @@ async def test_workers_asked_for_in_the_environment_start_none_of_their_own_and_
 ) -> None:
     """Everybody on the machine may read a command line."""
     cert, key = make_certificate(tmp_path)
-    asked = {"WORKERS": "2", "PORT": "0", "REDIS_URL": redis_url, "TLS_CERT": cert, "TLS_KEY": key}
-    environment = os.environ | {f"FAIREST_{name}": str(value) for name, value in asked.items()}
-    keeper = await asyncio.create_subprocess_exec(*SERVER_COMMAND, stdout=PIPE, stderr=PIPE, env=environment)
-    assert keeper.stdout is not None
-    async with asyncio.timeout(30):
-        served = Served((await keeper.stdout.readline()).decode().strip(), keeper)
-    try:
+    async with supervising(workers=2, port=0, redis_url=redis_url, tls_cert=cert, tls_key=key) as served:
+        await served.wait_until_it_serves()
         assert served.url.startswith("wss://")
         assert len(served.workers()) == 2
         for worker in served.workers():
             assert not Path(f"/proc/{worker}/task/{worker}/children").read_text()
             assert redis_url not in Path(f"/proc/{worker}/cmdline").read_text()
-    finally:
-        await end_process(keeper)

@@ -1,6 +1,6 @@
-"""Several server processes on one port: this one starts the others, and a new one for each that dies.
+"""The supervisor of several server processes on one port: it starts the workers, and replaces one that dies.
 
-The kernel spreads connections over them. Any of them serves any player of any room, so it does not matter which.
+The kernel spreads connections over the workers. Any worker serves any player of any room, so it does not matter which.
 """
 
 import asyncio
@@ -9,8 +9,8 @@ import signal
 import socket
 import sys
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, Final
 
 import structlog
@@ -18,32 +18,41 @@ import structlog
 from fairest_server.settings import ENV_PREFIX, Settings, public_url
 
 START_SECONDS: Final = 20.0
+"""A worker that has not said where it serves by then is killed."""
 STOP_SECONDS: Final = 3.75
-"""A little longer than a worker allows itself; then it is killed."""
+"""A little longer than the time that a worker allows itself to stop; then it is killed."""
 RESTART_SECONDS: Final = 0.5
+"""Pause before a worker that died is replaced."""
 
 _LOG = structlog.get_logger(__name__)
 
 
 class WorkerError(Exception):
-    """A worker does not start; the text says what it complained about."""
+    """A worker does not start; the text says why, or that the worker has said it on standard error."""
 
 
 class Supervisor:
-    """So many server processes on one Redis and one port, within `serving`."""
+    """`settings.workers` server processes on one Redis and one port, within `serving`.
+
+    No worker outlives the supervisor. Each has a pipe from it as standard input, and stops when that ends, which it
+    does even if the supervisor is killed; and the supervisor kills a worker that it has told to stop and that hangs.
+    """
 
     def __init__(self, settings: Settings, redis_url: str) -> None:
         self._settings = settings
         self._redis_url = redis_url
         self._processes: set[Process] = set()
+        """The workers that were started and whose end was not seen yet."""
         self._slots: dict[int, Process | None] = {}
+        """The worker in each slot, None while it is being started. Slots count from 0: they decide on admin ports."""
         self._retired: set[Process] = set()
-        self._renewing = asyncio.Lock()
-        self._keeping: set[asyncio.Task[None]] = set()
+        """Workers that are stopped on purpose, so that they are not replaced when they end."""
+        self._restarting = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[str]:
-        """Yield the URL once all of them serve. Raises `WorkerError`, and OSError for a port that is not to be had."""
+        """Yield the URL once all workers serve. Raises WorkerError, and OSError for a port that cannot be bound."""
         with _reserve(self._settings.host, self._settings.port) as port:
             try:
                 async with asyncio.TaskGroup() as tasks:
@@ -57,31 +66,27 @@ class Supervisor:
                 try:
                     yield public_url(self._settings, port)
                 finally:
-                    for task in self._keeping:
+                    for task in self._tasks:
                         task.cancel()
-                    await asyncio.gather(*self._keeping, return_exceptions=True)
+                    await asyncio.gather(*self._tasks, return_exceptions=True)
             except* WorkerError as reasons:
                 raise reasons.exceptions[0] from None
             finally:
-                await self._stop()
+                await _stop(self._processes)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
-        self._keeping.add(task)
-        task.add_done_callback(self._keeping.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _start(self, port: int) -> Process:
+        """Start a worker and wait until it serves. Raises WorkerError; when cancelled, `_stop` ends the worker."""
         slot = self._free_slot()
-        process = await asyncio.create_subprocess_exec(
-            # -P: a `redis.py` in the folder that the operator stands in is not what the worker imports.
-            *(sys.executable, "-P", "-m", "fairest_server"),
-            env=self._environment(port, slot),
-            # A pipe that ends when we do, also by kill -9: no worker stays behind alone.
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            start_new_session=True,
-        )
-        self._processes.add(process)
+        try:
+            process = await self._create(port, slot)
+        except OSError as reason:
+            del self._slots[slot]
+            raise WorkerError(f"a worker cannot be started: {reason}") from reason
         self._slots[slot] = process
         assert process.stdout is not None
         try:
@@ -91,14 +96,36 @@ class Supervisor:
             line = b""
         if line:
             return process
-        self._processes.discard(process)
         if process.returncode is None:
             process.kill()
             await process.wait()
+        self._processes.discard(process)
         raise WorkerError(f"a worker did not start within {START_SECONDS:.0f} seconds, or complained above")
 
+    async def _create(self, port: int, slot: int) -> Process:
+        """Create the process of a worker, which `_stop` ends even if this is cancelled. Raises OSError."""
+        creation = asyncio.create_task(
+            asyncio.create_subprocess_exec(
+                # -P: a `redis.py` in the folder that the operator stands in is not what the worker imports.
+                *(sys.executable, "-P", "-m", "fairest_server"),
+                env=self._environment(port, slot),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                start_new_session=True,
+            )
+        )
+        try:
+            # The process exists before this returns: cancelled in between, this must not forget it.
+            process = await asyncio.shield(creation)
+        except asyncio.CancelledError:
+            with suppress(OSError):
+                self._processes.add(await creation)
+            raise
+        self._processes.add(process)
+        return process
+
     def _free_slot(self) -> int:
-        """The first place that no living worker has, taken with this: it decides on the admin port."""
+        """Take the first slot that no living worker has."""
         slot = 0
         while slot in self._slots and ((holder := self._slots[slot]) is None or holder.returncode is None):
             slot += 1
@@ -106,10 +133,10 @@ class Supervisor:
         return slot
 
     def _environment(self, port: int, slot: int) -> dict[str, str]:
-        """The settings of a worker: ours, on one port and one Redis.
+        """Return the environment of a worker: the supervisor's, with its settings, one port and one Redis.
 
-        They go through the environment, which only we may read: everybody on the machine sees command lines, and a
-        Redis URL may hold a password.
+        Settings go through the environment, which only this user may read: command lines are readable by everybody on
+        the machine, and a Redis URL may hold a password.
         """
         chosen = self._settings.model_dump(exclude_none=True)
         chosen |= {"workers": 1, "port": port, "redis_url": self._redis_url}
@@ -120,7 +147,7 @@ class Supervisor:
         return inherited | {f"{ENV_PREFIX}{name.upper()}": str(value) for name, value in chosen.items()}
 
     async def _respawn(self, process: Process, port: int) -> None:
-        """Start a new worker for one that died, again and again."""
+        """Start a new worker whenever this one, or one that replaced it, dies. Ends with a worker that is retired."""
         while True:
             await process.wait()
             self._processes.discard(process)
@@ -135,8 +162,8 @@ class Supervisor:
                 _LOG.warning("a worker does not start", reason=str(reason))
 
     async def _rolling_restart(self, port: int) -> None:
-        """Put a new worker in the place of each, one after the other; what cannot be started leaves the old one."""
-        async with self._renewing:
+        """Replace the workers one after the other. If a new one does not start, the remaining old ones stay."""
+        async with self._restarting:
             for old in list(self._processes):
                 try:
                     new = await self._start(port)
@@ -146,36 +173,31 @@ class Supervisor:
                 if old in self._processes:
                     self._spawn(self._respawn(new, port))
                     self._retired.add(old)
-                    await _end(old)
+                    await _stop([old])
                 else:
-                    # It died meanwhile, and has been replaced for that.
+                    # The old worker died meanwhile, and `_respawn` replaces it: this new one is too many.
+                    await _stop([new])
                     self._processes.discard(new)
-                    await _end(new)
         _LOG.info("all workers are new")
 
-    async def _stop(self) -> None:
-        for process in self._processes:
-            if process.returncode is None:
-                process.send_signal(signal.SIGTERM)
-        waiting = [asyncio.create_task(process.wait()) for process in self._processes]
-        if waiting:
-            await asyncio.wait(waiting, timeout=STOP_SECONDS)
-        for process in self._processes:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
 
-
-async def _end(process: Process) -> None:
-    """Tell a worker to end, and wait until it has."""
-    if process.returncode is None:
+async def _stop(processes: Iterable[Process]) -> None:
+    """Tell workers to stop and wait until all have ended; kill those that have not after STOP_SECONDS."""
+    living = [process for process in processes if process.returncode is None]
+    for process in living:
         process.send_signal(signal.SIGTERM)
-    await process.wait()
+    ends = [asyncio.create_task(process.wait()) for process in living]
+    if ends:
+        await asyncio.wait(ends, timeout=STOP_SECONDS)
+    for process in living:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
 
 
 @contextmanager
 def _reserve(host: str, port: int) -> Iterator[int]:
-    """Hold a port, any free one for 0, on which only our workers may listen. Raises OSError."""
+    """Bind a port, any free one for 0, so that only this user's processes may listen on it. Raises OSError."""
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as held:
         held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
