@@ -1,4 +1,4 @@
-"""Every setting of the server: a command-line option, or `FAIREST_...` in the environment, under one name."""
+"""The settings of the server: each is a command-line option, and `FAIREST_...` in the environment."""
 
 from functools import cached_property
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -30,74 +30,101 @@ class Settings(BaseSettings):
     port: Annotated[int, Field(ge=0, le=65535, description="Port to listen on; 0 takes any free one.")] = 8765
     workers: Annotated[int, Field(ge=1, le=64, description="Server processes on this port.")] = 1
     reuse_port: Annotated[
-        bool, Field(description="Share the port with other processes that do the same; --workers does it by itself.")
+        bool,
+        Field(description="Share the port with other processes that set this too; --workers sets it for its workers."),
     ] = False
     ends_with_input: Annotated[
-        bool, Field(description="End when standard input does: a child that does not outlive whoever started it.")
+        bool,
+        Field(
+            description="Stop when standard input ends, so that this process does not outlive the one that started it."
+        ),
     ] = False
     redis_url: Annotated[
         str | None,
         Field(
-            description="redis://, rediss:// or unix:// of an external Redis, or redis+cluster://host:port,host:port "
-            "(rediss+cluster://) of a Cluster; without it, an embedded one."
+            description="URL of an external Redis (redis://, rediss:// or unix://) or of a Cluster "
+            "(redis+cluster://host:port,host:port, or rediss+cluster://); without it, an embedded Redis is started."
         ),
     ] = None
-    data_dir: Annotated[Path, Field(description="Folder of the embedded Redis.")] = user_data_path("fairest") / "redis"
+    data_dir: Annotated[Path, Field(description="Data folder of the embedded Redis.")] = (
+        user_data_path("fairest") / "redis"
+    )
     admin_host: Annotated[str, Field(description="Address of the admin port.")] = "127.0.0.1"
     admin_port: Annotated[
         int | None,
         Field(
             ge=0,
             le=65535,
-            description="Port of /metrics, /livez and /readyz; with --workers, of the first, the others follow it.",
+            description="Port of /metrics, /livez and /readyz; with --workers that of the first worker, and the others "
+            "take the next ports.",
         ),
     ] = None
     tls_cert: Annotated[Path | None, Field(description="Certificate chain (PEM), to serve wss://.")] = None
     tls_key: Annotated[Path | None, Field(description="Private key of the certificate (PEM).")] = None
     origins: Annotated[
         str,
-        Field(description="Pages that may connect beside our own, comma-separated: https://example.org. Programs may."),
+        Field(
+            description="Origins whose pages may connect besides this server's own, comma-separated: "
+            "https://example.org. Programs send no origin and may always connect."
+        ),
     ] = ""
     trusted_proxies: Annotated[
         str,
-        Field(description="Addresses or networks, comma-separated, whose X-Forwarded-For is believed: 10.0.0.0/8."),
+        Field(
+            description="Proxies whose X-Forwarded-For is believed, as addresses or networks, comma-separated: "
+            "10.0.0.0/8."
+        ),
     ] = ""
-    max_connections: Annotated[int, Field(ge=1, description="Connections to a process; more get 503.")] = 10_000
+    max_connections: Annotated[
+        int, Field(ge=1, description="Limit of connections to one process; further ones get HTTP 503.")
+    ] = 10_000
     connections_per_address: Annotated[
-        int, Field(ge=1, description="Connections to a process from one address (IPv6: one /64); more get 429.")
+        int,
+        Field(
+            ge=1,
+            description="Limit of connections to one process per address (IPv6: per /64); further ones get HTTP 429.",
+        ),
     ] = 200
     players_per_address: Annotated[
-        int, Field(ge=1, description="New players from one address, an hour and process.")
+        int, Field(ge=1, description="Limit of new players from one address, per hour and process.")
     ] = 1_000
-    rooms_per_player: Annotated[int, Field(ge=1, description="Rooms that a player may open in ten minutes.")] = 30
+    rooms_per_player: Annotated[
+        int, Field(ge=1, description="Limit of rooms that one player opens within ten minutes.")
+    ] = 30
     closed_room_seconds: Annotated[
-        int, Field(ge=1, description="How long a closed room's log stays, for who asks late for its record.")
+        int,
+        Field(
+            ge=1, description="How long the log of a closed room is kept, for players who ask late for their record."
+        ),
     ] = 3_600
     messages_per_second: Annotated[
-        float, Field(gt=0, description="Messages of a connection that are read in the long run; more have to wait.")
+        float, Field(gt=0, description="Messages that are read from one connection in the long run; further ones wait.")
     ] = 20.0
-    messages_burst: Annotated[int, Field(ge=1, description="Messages of a connection that are read at once.")] = 200
-    flood_seconds: Annotated[float, Field(gt=0, description="Who sends more than is read for so long is cut off.")] = (
-        30.0
-    )
+    messages_burst: Annotated[
+        int,
+        Field(ge=1, description="Messages that are read from one connection without delay before that rate applies."),
+    ] = 200
+    flood_seconds: Annotated[
+        float, Field(gt=0, description="A client that exceeds the rate for this long without a rest is disconnected.")
+    ] = 30.0
     max_unsent_bytes: Annotated[
-        int, Field(ge=65_536, description="What may lie unsent for one connection; then it is cut off.")
+        int, Field(ge=65_536, description="A client that leaves more than this unread is disconnected.")
     ] = 262_144
-    hello_seconds: Annotated[float, Field(gt=0, description="Time that a new connection has to say hello.")] = 10.0
+    hello_seconds: Annotated[float, Field(gt=0, description="Time in which a new connection must say hello.")] = 10.0
     heartbeat_seconds: Annotated[
         float,
-        Field(gt=0, description="A client is asked this often whether it is there, and has this long to answer."),
+        Field(gt=0, description="Interval of pings to each client, and the time in which it must answer one."),
     ] = 10.0
     max_frame_bytes: Annotated[int, Field(ge=512, description="Largest frame accepted from a client.")] = 4096
 
     @property
     def origin_list(self) -> frozenset[str]:
-        """The named origins."""
+        """The origins that the operator named."""
         return frozenset(_split(self.origins))
 
     @cached_property
     def proxy_networks(self) -> tuple[IPv4Network | IPv6Network, ...]:
-        """The trusted proxies."""
+        """The networks of the trusted proxies."""
         return tuple(ip_network(each, strict=False) for each in _split(self.trusted_proxies))
 
     @model_validator(mode="after")
@@ -115,7 +142,7 @@ class Settings(BaseSettings):
 
 
 def public_url(settings: Settings, port: int) -> str:
-    """Where players connect to."""
+    """Return the URL that players connect to."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     return f"{'wss' if settings.tls_cert else 'ws'}://{host}:{port}"
 

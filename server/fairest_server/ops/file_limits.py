@@ -1,14 +1,14 @@
-"""Open files: every connection is one, and a system allows a process no more than 1,024 until it asks for more."""
+"""The limit of open files: each connection is one, and a process may have 1,024 unless it asks for more."""
 
 import resource
 from typing import Final
 
 OTHERS: Final = 100
-"""What a server has open beside its clients: Redis, logs, listening sockets, and some to spare."""
+"""Files that a server has open besides its connections: Redis, logs, listening sockets, and some to spare."""
 
 
 def raise_open_file_limit(count: int) -> int:
-    """Ask the system for as many open files as so many connections need; returns how many connections it allows."""
+    """Raise the limit of open files to what `count` connections need; return how many connections the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = count + OTHERS
     if hard != resource.RLIM_INFINITY:
