@@ -15,7 +15,7 @@ from fairest_server.store.append_queue import Answer, Append
 from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.connect import connect
-from fairest_server.store.wakeups import DEAF_SECONDS, Wakeups
+from fairest_server.store.wakeups import SILENCE_SECONDS, Wakeups
 from tests.support.appending import append_once
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import RedisProcess, redis_process
@@ -92,7 +92,7 @@ async def test_a_subscription_that_went_deaf_is_replaced() -> None:
 
 
 async def test_a_subscription_on_which_nothing_is_told_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wakes, "DEAF_SECONDS", 0.3)
+    monkeypatch.setattr(wakes, "SILENCE_SECONDS", 0.3)
     monkeypatch.setattr(wakes, "_PING_SECONDS", 0.05)
     with redis_process() as process:
         async with listening(process.url) as listener:
@@ -158,7 +158,9 @@ async def test_rooms_that_come_and_go_do_not_end_a_subscription() -> None:
         async with asyncio.timeout(PATIENCE_SECONDS):
             while not (first := await ages()):
                 continue
-            while max((await ages()).values(), default=0) <= DEAF_SECONDS + 1 and (await ages()).keys() == first.keys():
+            while (
+                max((await ages()).values(), default=0) <= SILENCE_SECONDS + 1 and (await ages()).keys() == first.keys()
+            ):
                 wakes.unsubscribe("a-room-of-nobody")
             assert (await ages()).keys() == first.keys()
         listener.cancel()

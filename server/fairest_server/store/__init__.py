@@ -1,1 +1,1 @@
-"""Everything that survives: rooms as logs, players, records, on Redis and nowhere else."""
+"""What Fairest keeps, all of it on Redis: logs of rooms, players, records, processes."""

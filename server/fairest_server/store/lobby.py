@@ -1,4 +1,4 @@
-"""The lobby: the listed rooms of all buckets, as the script that appends to their logs left them."""
+"""The lobby: the listed rooms of all buckets, as append.lua has written them."""
 
 import asyncio
 import time
@@ -13,11 +13,11 @@ from fairest_server.store import keys
 
 PAGE_ROOMS: Final = 50
 STALE_SECONDS: Final = 1.0
-"""However many ask, the lobby is read once in this time."""
+"""The lobby is read at most once in this time, however many clients ask for it."""
 
 
 class Lobby:
-    """The listed rooms on one Redis, read anew when what is known is stale."""
+    """The listed rooms on one Redis, read again when they are stale."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
@@ -26,7 +26,7 @@ class Lobby:
         self._reading: asyncio.Task[None] | None = None
 
     async def page(self, number: int) -> LobbyPage:
-        """A page, from 0; one behind the last is empty. Raises RedisError. Safe to cancel."""
+        """Return page `number`, counted from 0; a page after the last is empty. Raises RedisError. Safe to cancel."""
         if self._reading is None and time.monotonic() - self._read_at > STALE_SECONDS:
             self._reading = asyncio.create_task(self._read())
         if self._reading is not None:
@@ -34,7 +34,7 @@ class Lobby:
         return make_page(self._rooms, number)
 
     async def _read(self) -> None:
-        """One read, for all who ask meanwhile."""
+        """Read the lobby once for all callers that wait."""
         try:
             pipeline = self._redis.pipeline(transaction=False)
             for number in range(keys.BUCKETS):
@@ -48,12 +48,12 @@ class Lobby:
 
 
 def in_order(rooms: Iterable[ListedRoom]) -> list[ListedRoom]:
-    """Those with a free seat first, then the newest."""
+    """Sort rooms: those with a free seat first, then the newest."""
     return sorted(rooms, key=lambda listed: (listed.phase is not Phase.WAITING, -listed.since_ms, listed.room))
 
 
 def make_page(rooms: Sequence[ListedRoom], number: int) -> LobbyPage:
-    """A page of these rooms."""
+    """Return page `number` of these rooms, counted from 0."""
     first = number * PAGE_ROOMS
     return LobbyPage(
         page=number,
@@ -64,7 +64,7 @@ def make_page(rooms: Sequence[ListedRoom], number: int) -> LobbyPage:
 
 
 def _parse(text: bytes) -> ListedRoom | None:
-    """A line of the lobby, or None for one that a process of another version has written."""
+    """Parse an entry of the lobby; None for one that a process of another version has written."""
     try:
         return ListedRoom.model_validate_json(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Who a player is: a token that only its client knows, and a name that nobody else uses at the moment."""
+"""Players: each has a token that only its client knows, and a name that no other player uses at the moment."""
 
 import hashlib
 import secrets
@@ -13,14 +13,14 @@ from fairest_server.store.redis.scripts import Script
 
 
 class Player(Value):
-    """A player by the hash of its token, which is the only form in which the token is ever stored."""
+    """A player. Its id is the hash of its token, which is the only form in which the token is stored."""
 
     player_id: str
     name: str
 
 
 class UnknownToken(Exception):
-    """No player has this token: it was made up, or belongs to another server."""
+    """No player of this deployment has this token."""
 
 
 class NameTaken(Exception):
@@ -32,22 +32,22 @@ class NameTaken(Exception):
 
 
 def draw_guest_name() -> str:
-    """A name for a player who said none."""
+    """Return a random name for a player that gave none."""
     return f"guest-{secrets.token_hex(3)}"
 
 
 class Players:
-    """The players that this deployment knows. Every method raises RedisError when Redis is away."""
+    """The players of this deployment. Every method raises RedisError when Redis is away."""
 
     def __init__(self, redis: Redis, draw_name: Callable[[], str] = draw_guest_name) -> None:
-        """`draw_name` is asked for a name for who has none, again when that one is taken."""
+        """`draw_name` returns a name for a player that gave none; it is called again when the name is taken."""
         self._redis = redis
         self._draw_name = draw_name
-        self._claims = Script("claim_name.lua")
-        self._disown = Script("release_name.lua")
+        self._claim_name = Script("claim_name.lua")
+        self._release_name = Script("release_name.lua")
 
     async def enroll(self, name: str | None) -> tuple[Player, str]:
-        """A new player and its token, which is told once and not kept. Raises `NameTaken`."""
+        """Create a player and return it with its token, which is not stored. Raises `NameTaken`."""
         token = secrets.token_urlsafe(32)
         player_id = _hash(token)
         if name is None:
@@ -58,9 +58,9 @@ class Players:
         return Player(player_id, name), token
 
     async def recognise(self, token: str, name: str | None) -> Player:
-        """The player with this token, from now on under this name if one is given.
+        """Return the player with this token, and rename it to `name` if one is given.
 
-        Raises `UnknownToken`, and `NameTaken` when the name is another player's; then the old one stays.
+        Raises `UnknownToken`, and `NameTaken` when another player uses the name; the player then keeps its old one.
         """
         player_id = _hash(token)
         pipeline = self._redis.pipeline(transaction=False)
@@ -73,12 +73,12 @@ class Players:
         await self._claim(name or known, player_id)
         if name and name != known:
             if name.lower() != known.lower():
-                await self._disown.run(self._redis, [keys.name(known)], [player_id])
+                await self._release_name.run(self._redis, [keys.name(known)], [player_id])
             await self._store(player_id, name, keys.PLAYER_SECONDS)
         return Player(player_id, name or known)
 
     async def may_open_room(self, player_id: str, most: int) -> bool:
-        """Count a room that this player wants to open; whether it may, with so many in OPENED_SECONDS at most."""
+        """Count a room that the player wants to open; return whether it has opened at most `most` in OPENED_SECONDS."""
         pipeline = self._redis.pipeline(transaction=False)
         pipeline.set(keys.opened(player_id), 0, nx=True, ex=keys.OPENED_SECONDS)
         pipeline.incr(keys.opened(player_id))
@@ -95,7 +95,7 @@ class Players:
             return name
 
     async def _claim(self, name: str, player_id: str) -> None:
-        if not await self._claims.run(self._redis, [keys.name(name)], [player_id, keys.NAME_SECONDS]):
+        if not await self._claim_name.run(self._redis, [keys.name(name)], [player_id, keys.NAME_SECONDS]):
             raise NameTaken(name)
 
     async def _store(self, player_id: str, name: str, seconds: int) -> None:

@@ -11,6 +11,6 @@ PRIVATE_KEY_BYTES: Final = 32
 
 
 async def load_private_key(redis: Redis, own: bytes | None = None) -> bytes:
-    """The private key of this deployment: where there is none, `own` or a new one becomes it. Raises RedisError."""
+    """Return the private key of this deployment, which is `own` or a new one if it has none. Raises RedisError."""
     await redis.set(keys.SIGNING_KEY, own or secrets.token_bytes(PRIVATE_KEY_BYTES), nx=True)
     return cast("bytes", await redis.get(keys.SIGNING_KEY))

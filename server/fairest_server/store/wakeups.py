@@ -1,7 +1,7 @@
-"""Wake-ups: what other processes append to the rooms that are followed here, over pub/sub.
+"""Wake-ups: the entries that other processes append to the logs of rooms that are open here, over pub/sub.
 
-They are hints: pub/sub delivers at most once. Who misses one finds the gap with the next, or when tails are compared.
-A connection that went deaf is noticed by a ping, which each is asked every second.
+Pub/sub delivers at most once, so they are hints. A process that misses one finds the gap when the next one comes, or
+when it compares the last positions of its logs. A connection that delivers nothing is noticed by a ping every second.
 """
 
 import asyncio
@@ -25,31 +25,31 @@ from fairest_server.store.redis.cluster import is_sharded, owner_of, partition_c
 _LOG = structlog.get_logger(__name__)
 _RETRY_SECONDS: Final = 0.5
 _PING_SECONDS: Final = 1.0
-DEAF_SECONDS: Final = 3.0
-"""Not even a ping was answered for so long: the connection is dead, or Redis is away; a new one finds out which."""
+SILENCE_SECONDS: Final = 3.0
+"""After this long without a message, not even the reply to a ping, a subscription is replaced."""
 
 
 class Wakeups:
-    """The channels of the rooms that this process follows.
+    """Subscriptions to the rooms that are open in this process.
 
-    `redis` is a client of its own without a socket time-out. `heard` is called with a room's code and what
-    another process, or this one, just appended to it. Each part of Redis that may be away on its own is listened to
-    over a connection of its own: a single Redis is one, a Cluster has one for each bucket.
+    `redis` must have no socket timeout, and is used for nothing else. `on_wakeup` is called with a room's code and the
+    entries that another process, or this one, has appended to its log. Each part of Redis that can fail on its own has
+    a connection of its own: a single Redis has one, a Cluster one for each bucket.
     """
 
-    def __init__(self, redis: Redis, heard: Callable[[str, LogSlice], None]) -> None:
-        self._listeners = [_BucketListener(redis, number, heard) for number in range(partition_count(redis))]
+    def __init__(self, redis: Redis, on_wakeup: Callable[[str, LogSlice], None]) -> None:
+        self._listeners = [_BucketListener(redis, number, on_wakeup) for number in range(partition_count(redis))]
 
     def subscribe(self, room: str) -> None:
-        """Hear of this room from now on."""
+        """Call `on_wakeup` for this room from now on."""
         self._listener(room).subscribe(room)
 
     def unsubscribe(self, room: str) -> None:
-        """Hear no more of this room."""
+        """Stop calling `on_wakeup` for this room."""
         self._listener(room).unsubscribe(room)
 
     async def run(self) -> None:
-        """Subscribe and listen until cancelled. Tails are compared while Redis is away."""
+        """Subscribe and listen until cancelled. A subscription that fails is replaced after half a second."""
         async with asyncio.TaskGroup() as tasks:
             for listener in self._listeners:
                 tasks.create_task(listener.run())
@@ -59,23 +59,23 @@ class Wakeups:
 
 
 class _BucketListener:
-    """What is heard over one connection: everything, or on a Cluster the rooms of one bucket, at its node."""
+    """The subscription over one connection: of all rooms, or on a Cluster of those of one bucket, to its node."""
 
-    def __init__(self, redis: Redis, number: int, heard: Callable[[str, LogSlice], None]) -> None:
+    def __init__(self, redis: Redis, number: int, on_wakeup: Callable[[str, LogSlice], None]) -> None:
         self._redis = redis
         self._keepalive_channel = keys.keepalive_channel(number)
-        self._heard = heard
+        self._on_wakeup = on_wakeup
         self._rooms: set[str] = set()
         self._changed = asyncio.Event()
-        self._heard_at = 0.0
+        self._last_message_at = 0.0
 
     def subscribe(self, room: str) -> None:
-        """Hear of this room from now on."""
+        """Call `on_wakeup` for this room from now on."""
         self._rooms.add(room)
         self._changed.set()
 
     def unsubscribe(self, room: str) -> None:
-        """Hear no more of this room."""
+        """Stop calling `on_wakeup` for this room."""
         self._rooms.discard(room)
         self._changed.set()
 
@@ -87,9 +87,9 @@ class _BucketListener:
             await asyncio.sleep(_RETRY_SECONDS)
 
     async def _run_subscription(self) -> None:
-        """One subscription, from its connection to its end.
+        """Subscribe over a new connection, and listen until it fails.
 
-        Nothing of it is used again: redis-py would have two tasks at work on one connection that is being replaced.
+        The connection is never used again: redis-py would let two tasks reconnect it at the same time.
         """
         try:
             node = await owner_of(self._redis, self._keepalive_channel)
@@ -97,18 +97,18 @@ class _BucketListener:
         except (RedisError, OSError):
             return
         try:
-            # A first subscription opens the connection that the listener reads from.
+            # Opens the connection that `_listen` reads from.
             await channels.add([self._keepalive_channel])
-            self._heard_at = time.monotonic()
+            self._last_message_at = time.monotonic()
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._subscribe(channels))
                 tasks.create_task(self._listen(channels.pubsub))
                 tasks.create_task(self._watch())
         except* (RedisError, OSError) as reasons:
-            if self._heard_at:
+            if self._last_message_at:
                 _LOG.info("a subscription ended, another one follows", reason=str(reasons.exceptions[0]))
-            # Those that do not come about are not told: while a node is away there are two a second.
-            self._heard_at = 0.0
+            # A subscription that never began is not logged: while a node is away there are two a second.
+            self._last_message_at = 0.0
         finally:
             await channels.close()
 
@@ -121,7 +121,7 @@ class _BucketListener:
             await channels.add(map(keys.wakeup_channel, wanted - subscribed))
             await channels.drop(map(keys.wakeup_channel, subscribed - wanted))
             subscribed = wanted
-            # However often rooms come and go.
+            # In a loop that also runs when rooms come and go: a ping must be sent however often they do.
             if time.monotonic() >= next_ping:
                 next_ping = time.monotonic() + _PING_SECONDS
                 await channels.ping()
@@ -130,30 +130,30 @@ class _BucketListener:
                     await self._changed.wait()
 
     async def _listen(self, pubsub: PubSub) -> None:
-        """Raises RedisError when there is nothing more to hear over this connection."""
+        """Call `on_wakeup` for each message. Raises RedisError when the connection ends, or the bucket has moved."""
         while True:
             message = await pubsub.get_message(timeout=None)
-            self._heard_at = time.monotonic()
+            self._last_message_at = time.monotonic()
             if message is None:
                 continue
             if message["type"] in ("message", "smessage"):
                 room = message["channel"].decode().rpartition(":")[2]
                 with contained("a room", room=room):
-                    self._heard(room, parse_wakeup(message["data"]))
+                    self._on_wakeup(room, parse_wakeup(message["data"]))
             elif message["type"] == "sunsubscribe" and message["channel"] == self._keepalive_channel.encode():
-                # We never leave this one: it is the node that has given the slot away.
+                # We never unsubscribe from this channel; the node does so when it gives the slot away.
                 raise RedisConnectionError("the bucket has moved to another node")
 
     async def _watch(self) -> None:
-        """Raises OSError when nothing was heard for too long."""
+        """Raise OSError after `SILENCE_SECONDS` without a message."""
         while True:
-            await asyncio.sleep(DEAF_SECONDS / 3)
-            if time.monotonic() - self._heard_at > DEAF_SECONDS:
+            await asyncio.sleep(SILENCE_SECONDS / 3)
+            if time.monotonic() - self._last_message_at > SILENCE_SECONDS:
                 raise TimeoutError("no ping was answered")
 
 
 class _Channels:
-    """What one connection is subscribed to: channels of a slot where there are such, otherwise ordinary ones."""
+    """The channels of one connection: sharded ones where Redis has them, otherwise ordinary ones."""
 
     def __init__(self, pubsub: PubSub, *, is_sharded: bool) -> None:
         self.pubsub = pubsub
@@ -170,16 +170,16 @@ class _Channels:
             await (self.pubsub.sunsubscribe(*names) if self._is_sharded else self.pubsub.unsubscribe(*names))
 
     async def ping(self) -> None:
-        """Ask for a sign of life. Raises RedisError.
+        """Send PING, whose reply is a message. Raises RedisError.
 
-        Past redis-py's own `ping`, which would connect anew if that fails, while the listener may do the same.
+        redis-py's own `ping` would reconnect if this fails, while the listener may do the same.
         """
         connection = self.pubsub.connection
         if connection is not None and connection.is_connected:
             await connection.send_command("PING", check_health=False)
 
     async def close(self) -> None:
-        """End the connection, whoever reads from it."""
+        """End the connection, also under a task that reads from it."""
         if self.pubsub.connection is not None:
             await self.pubsub.connection.disconnect(nowait=True)
         await self.pubsub.aclose()  # type: ignore[no-untyped-call]

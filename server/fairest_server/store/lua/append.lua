@@ -1,16 +1,17 @@
--- The only write to a room: append these events if the log is where the sender believes it to be.
--- Checks come first, writes after: a script that fails half-way is not rolled back.
+-- The only write to a room: append events to its log if the log's last entry is the expected one.
+-- Checks come first, writes after: Redis does not roll back a script that fails half-way.
 --
--- KEYS  log, deadlines of the bucket; lobby of the bucket if this changes what it says of the room
+-- KEYS  log, deadlines of the bucket; lobby of the bucket if the room's entry in it changes
 -- ARGV  room, expected last index, expected tag, new tag, not before (ms), not after (ms, 0 for any time),
---       look again (ms, 0 for never), log expires (s, 0 for never), wake channel ('' for nobody),
---       line in the lobby ('' for none), events ...
--- A line before this one says which command tells it: local publish = 'PUBLISH', or 'SPUBLISH' on a Cluster that has it.
--- Returns a word and Redis' clock in ms: appended (the events' stamp), early, late; conflict, with the entries from the
--- expected last one on.
+--       next check (ms, 0 for never, '' to leave it), log expires (s, 0 for never), wake-up channel ('' for none),
+--       entry in the lobby ('' to remove it), events ...
+-- A line before this one names the command that publishes: local publish = 'PUBLISH', or 'SPUBLISH' on a Cluster whose
+-- version has it.
+-- Returns a result and Redis' clock in ms: appended (with the stamp of the events), early, late; conflict, with the
+-- entries from the expected last one on.
 local room, expected, tag, new_tag = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local not_before, not_after = tonumber(ARGV[5]), tonumber(ARGV[6])
-local look_again, expires, channel = ARGV[7], ARGV[8], ARGV[9]
+local next_check, expires, channel = ARGV[7], ARGV[8], ARGV[9]
 local first_event, events = 11, #ARGV - 10
 
 local time = redis.call('TIME')
@@ -22,7 +23,7 @@ if last then
   last_stamp, last_tag = tonumber(last[2][2]), last[2][4]
 end
 
--- The sender's own append, whose answer was lost on the way: the same answer again.
+-- The log ends with this very append: its reply was lost, and the sender sent it again. Reply as the first time.
 if last_tag == new_tag and index == expected + events then
   return {'appended', string.format('%.0f', last_stamp)}
 end
@@ -36,7 +37,7 @@ if not_after > 0 and now > not_after then
   return {'late', string.format('%.0f', now)}
 end
 
--- Encoded before anything is written: it is what could fail.
+-- Encoding may fail, so it comes before the first write.
 local message = ''
 local stamp = string.format('%.0f', math.max(now, last_stamp))
 if channel ~= '' then
@@ -46,10 +47,10 @@ for offset = 1, events do
   local id = string.format('%d-0', index + offset)
   redis.call('XADD', KEYS[1], id, 't', stamp, 'g', new_tag, 'e', ARGV[first_event + offset - 1])
 end
-if look_again == '0' then
+if next_check == '0' then
   redis.call('ZREM', KEYS[2], room)
-elseif look_again ~= '' then
-  redis.call('ZADD', KEYS[2], look_again, room)
+elseif next_check ~= '' then
+  redis.call('ZADD', KEYS[2], next_check, room)
 end
 if expires ~= '0' then
   redis.call('EXPIRE', KEYS[1], expires)

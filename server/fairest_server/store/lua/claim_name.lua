@@ -1,8 +1,8 @@
--- Use a name for so long from now on, unless it is another player's.
+-- Reserve a name for a player, unless another player has it.
 --
 -- KEYS  name
--- ARGV  player id, seconds
--- Returns 1 if it is this player's, 0 if it is another's.
+-- ARGV  player id, how long from now on (s)
+-- Returns 1 if the name is this player's now, 0 if it is another player's.
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then
   return 0

@@ -1,8 +1,8 @@
--- Forget a process that has been silent for too long, and the rooms that it held; unless it has beaten again.
+-- Forget a lapsed process and its rooms, unless it has sent a heartbeat since.
 --
--- KEYS  processes alive, rooms of this process
--- ARGV  process id, silence after which a process has lapsed (ms)
--- Returns 1 if it is forgotten.
+-- KEYS  processes by last heartbeat, rooms of this process
+-- ARGV  process id, time without a heartbeat after which a process has lapsed (ms)
+-- Returns 1 if the process was forgotten, 0 if it is alive.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local beat = redis.call('ZSCORE', KEYS[1], ARGV[1])

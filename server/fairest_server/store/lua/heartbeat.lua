@@ -1,9 +1,10 @@
--- One beat of a process: it lives, it learns who else does, and a time in which nobody beat is written down.
+-- A heartbeat of a process. If no process sent one for too long before it, that time is recorded as a pause.
 --
--- KEYS  processes alive, last beat of anybody, pauses
--- ARGV  process id, gap that counts as a pause (ms), silence after which a process has lapsed (ms), pauses kept
+-- KEYS  processes by last heartbeat, last heartbeat of any process, pauses
+-- ARGV  process id, time without a heartbeat that is a pause (ms), time after which a process has lapsed (ms), number
+--       of pauses kept
 -- Returns Redis' clock in ms, how many processes are alive, the ids of those that have lapsed, the pauses, and 1 if
--- this process was not known, or not any more.
+-- this process was not registered, or had been forgotten; else 0.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local last = tonumber(redis.call('GET', KEYS[2]) or '0')

@@ -1,7 +1,8 @@
--- Give a name back, unless it is somebody else's by now.
+-- Release a name, unless another player has it by now.
 --
 -- KEYS  name
 -- ARGV  player id
+-- Returns 1 if the name was released, 0 if it was not this player's.
 if redis.call('GET', KEYS[1]) == ARGV[1] then
   return redis.call('DEL', KEYS[1])
 end

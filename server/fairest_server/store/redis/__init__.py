@@ -1,1 +1,1 @@
-"""How to talk to Redis: connections, batches, scripts, a Cluster, the embedded engine."""
+"""How Fairest talks to Redis: a single one, a Cluster, or one that it starts itself."""
