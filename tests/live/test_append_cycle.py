@@ -8,8 +8,8 @@ from fairest_server.live import append_cycle
 from fairest_server.live.append_cycle import AppendState, Transitions
 
 COLUMNS: dict[str, Transitions] = {
-    "turn wanted": append_cycle.TURN_WANTED,
-    "turn": append_cycle.TURN,
+    "enqueued": append_cycle.ENQUEUED,
+    "polled": append_cycle.POLLED,
     "nothing": append_cycle.NOTHING_TO_APPEND,
     "append": append_cycle.APPEND,
     "read": append_cycle.READ,

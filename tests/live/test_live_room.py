@@ -46,7 +46,7 @@ def seated() -> IsolatedRoom:
 # IDLE
 
 
-def test_a_request_asks_for_one_turn(seated: IsolatedRoom) -> None:
+def test_a_request_enqueues_the_room_once(seated: IsolatedRoom) -> None:
     seated.submit(READY)
     assert seated.queue == [seated.room]
 
@@ -59,36 +59,36 @@ def test_an_idle_room_reads_its_log_when_it_is_told_to(seated: IsolatedRoom) -> 
 # QUEUED
 
 
-def test_requests_that_wait_share_a_turn(seated: IsolatedRoom) -> None:
+def test_requests_that_wait_share_a_poll(seated: IsolatedRoom) -> None:
     seated.submit(READY)
     seated.submit(Disconnect("here-2"))
-    append = seated.take_turn()
+    append = seated.poll()
     assert append is not None
     assert [type(event) for event in append.events] == [PlayerReady, Detached]
 
 
-def test_a_room_that_waits_for_its_turn_asks_for_no_second_one(seated: IsolatedRoom) -> None:
+def test_a_room_that_waits_to_be_polled_is_not_enqueued_again(seated: IsolatedRoom) -> None:
     seated.submit(READY)
     seated.submit(LEAVE)
     assert len(seated.queue) == 1
 
 
-def test_a_read_lets_the_turn_of_a_queued_room_pass(seated: IsolatedRoom) -> None:
+def test_a_queued_room_that_is_polled_during_a_read_has_nothing_to_append(seated: IsolatedRoom) -> None:
     seated.submit(READY)
     seated.room.catch_up()
-    assert seated.take_turn() is None
+    assert seated.poll() is None
 
 
-def test_a_room_whose_turn_passed_during_a_read_asks_for_the_very_next_one(seated: IsolatedRoom) -> None:
+def test_a_room_that_was_polled_during_a_read_is_enqueued_as_the_first_one(seated: IsolatedRoom) -> None:
     seated.submit(READY)
     seated.room.catch_up()
-    seated.take_turn()
+    seated.poll()
     seated.queue.append(IsolatedRoom().room)
     seated.finish_read()
     assert seated.queue[0] is seated.room
 
 
-def test_a_room_whose_read_ends_before_its_turn_keeps_its_place(seated: IsolatedRoom) -> None:
+def test_a_room_whose_read_ends_before_it_is_polled_keeps_its_place(seated: IsolatedRoom) -> None:
     seated.submit(READY)
     seated.room.catch_up()
     seated.finish_read()
@@ -100,13 +100,13 @@ def test_a_room_whose_read_ends_before_its_turn_keeps_its_place(seated: Isolated
 
 def test_a_request_that_leads_to_nothing_is_no_append(seated: IsolatedRoom) -> None:
     seated.submit(Disconnect("somebody else's"))
-    assert seated.take_turn() is None
+    assert seated.poll() is None
 
 
 def test_a_refusal_of_a_room_that_is_not_shared_needs_no_read(seated: IsolatedRoom) -> None:
     asker = RecordingSubscriber("here-1")
     seated.submit(PlayerRequest("nobody's", Leave()), asker)
-    seated.take_turn()
+    seated.poll()
     assert [message.code for message in asker.messages if isinstance(message, Refused)] == [Refusal.NOT_SEATED]
 
 
@@ -114,7 +114,7 @@ def test_a_refusal_of_a_shared_room_waits_for_the_newest_state(seated: IsolatedR
     seated.services.is_shared = True
     asker = RecordingSubscriber("here-1")
     seated.submit(PlayerRequest("nobody's", Leave()), asker)
-    seated.take_turn()
+    seated.poll()
     assert (asker.frames, len(seated.reads)) == ([], 1)
 
 
@@ -122,9 +122,9 @@ def test_a_refusal_of_a_shared_room_is_sent_after_the_read(seated: IsolatedRoom)
     seated.services.is_shared = True
     asker = RecordingSubscriber("here-1")
     seated.submit(PlayerRequest("nobody's", Leave()), asker)
-    seated.take_turn()
+    seated.poll()
     seated.finish_read()
-    seated.take_turn()
+    seated.poll()
     assert [message.code for message in asker.messages if isinstance(message, Refused)] == [Refusal.NOT_SEATED]
 
 
@@ -133,7 +133,7 @@ def test_a_deadline_is_decided_alone_and_first(seated: IsolatedRoom) -> None:
     assert deadline is not None
     seated.submit(READY)
     seated.submit(ExpireDeadline(deadline.at_ms))
-    append = seated.take_turn()
+    append = seated.poll()
     assert append is not None
     assert PlayerReady not in map(type, append.events)
 
@@ -142,7 +142,7 @@ def test_an_append_that_a_deadline_led_to_is_not_early(seated: IsolatedRoom) -> 
     deadline = seated.room.deadline
     assert deadline is not None
     seated.submit(ExpireDeadline(deadline.at_ms))
-    append = seated.take_turn()
+    append = seated.poll()
     assert append is not None
     assert append.not_before_ms == deadline.at_ms
 
@@ -153,7 +153,7 @@ def test_an_append_goes_no_later_than_the_next_deadline(seated: IsolatedRoom) ->
     seated.clock.at_ms = deadline.at_ms - 1
     seated.clock.beat(deadline.at_ms - 1)
     seated.submit(READY)
-    append = seated.take_turn()
+    append = seated.poll()
     assert append is not None
     assert append.not_after_ms == deadline.at_ms
 
@@ -161,7 +161,7 @@ def test_an_append_goes_no_later_than_the_next_deadline(seated: IsolatedRoom) ->
 def test_a_pause_is_decided_before_everything_else(seated: IsolatedRoom) -> None:
     seated.services.pauses = (Pause(NOW_MS + 10, NOW_MS + 5_010),)
     seated.submit(READY)
-    append = seated.take_turn()
+    append = seated.poll()
     assert append is not None
     assert [type(event) for event in append.events] == [Paused]
 
@@ -170,7 +170,7 @@ def test_a_pause_may_be_appended_behind_a_deadline(seated: IsolatedRoom) -> None
     """The deadline that it is behind is one of those that it puts off."""
     seated.services.pauses = (Pause(NOW_MS + 10, NOW_MS + 5_010),)
     seated.submit(ApplyPauses(seated.services.pauses))
-    deadline, append = seated.room.deadline, seated.take_turn()
+    deadline, append = seated.room.deadline, seated.poll()
     assert append is not None and deadline is not None
     window = seated.clock.decision_window()
     assert window is not None
@@ -181,17 +181,17 @@ def test_nothing_is_decided_while_redis_is_silent(seated: IsolatedRoom) -> None:
     asker = RecordingSubscriber("here-1")
     seated.clock.is_silent = True
     seated.submit(READY, asker)
-    assert seated.take_turn() is None
+    assert seated.poll() is None
     assert [message.code for message in asker.messages if isinstance(message, Refused)] == [Refusal.TRY_AGAIN]
 
 
 def test_the_log_is_read_before_anything_is_decided_after_a_silence(seated: IsolatedRoom) -> None:
     seated.clock.is_silent = True
     seated.submit(READY)
-    seated.take_turn()
+    seated.poll()
     seated.clock.is_silent = False
     seated.submit(READY)
-    assert seated.take_turn() is None
+    assert seated.poll() is None
     assert len(seated.reads) == 1
 
 
@@ -200,7 +200,7 @@ def test_a_fault_while_deciding_defers_what_it_met(seated: IsolatedRoom, monkeyp
     monkeypatch.setattr("fairest_server.live.live_room.propose", lambda *_, **__: 1 / 0)
     seated.submit(READY, asker)
     with pytest.raises(ZeroDivisionError):
-        seated.take_turn()
+        seated.poll()
     seated.answer(Answer.UNKNOWN)
     assert [message.code for message in asker.messages if isinstance(message, Refused)] == [Refusal.TRY_AGAIN]
 
@@ -211,7 +211,7 @@ def test_a_fault_while_deciding_defers_what_it_met(seated: IsolatedRoom, monkeyp
 def test_nothing_is_shown_before_the_log_has_it(seated: IsolatedRoom) -> None:
     watcher = RecordingSubscriber("here-1")
     seated.submit(READY, watcher)
-    seated.take_turn()
+    seated.poll()
     assert seated.room.state is not None
     assert (watcher.frames, seated.room.state.seat(0).entropy_hash) == ([], None)
 
@@ -224,7 +224,7 @@ def test_what_the_log_took_is_shown_to_both_players(alone: IsolatedRoom) -> None
 
 def test_a_request_during_an_append_waits_for_its_result(seated: IsolatedRoom) -> None:
     seated.submit(READY)
-    append = seated.take_turn()
+    append = seated.poll()
     seated.submit(LEAVE)
     assert seated.queue == []
     seated.accept(append)
@@ -233,7 +233,7 @@ def test_a_request_during_an_append_waits_for_its_result(seated: IsolatedRoom) -
 
 def test_a_wakeup_during_an_append_is_taken_behind_its_result(seated: IsolatedRoom) -> None:
     seated.submit(READY)
-    append = seated.take_turn()
+    append = seated.poll()
     assert append is not None
     before = seated.room.cursor.end
     own = seated.append_elsewhere(append.events, append.tag)
@@ -247,25 +247,25 @@ def test_a_wakeup_during_an_append_is_taken_behind_its_result(seated: IsolatedRo
 
 def test_an_append_in_flight_is_not_read_around(seated: IsolatedRoom) -> None:
     seated.submit(READY)
-    seated.take_turn()
+    seated.poll()
     seated.room.catch_up()
     assert seated.reads == []
 
 
 def test_a_conflict_is_decided_again_on_what_was_missed(seated: IsolatedRoom) -> None:
     seated.submit(READY)
-    seated.take_turn()
+    seated.poll()
     known = seated.room.cursor.index
     seated.append_elsewhere([Detached(seat=1, link="here-2")], "other")
     seated.answer(Answer.CONFLICT, seated.log[known - 1 :])
-    append = seated.take_turn()
+    append = seated.poll()
     assert append is not None
     assert (append.expected, append.expected_tag) == (len(seated.log), "other")
 
 
 def test_a_conflict_needs_no_read(seated: IsolatedRoom) -> None:
     seated.submit(READY)
-    seated.take_turn()
+    seated.poll()
     known = seated.room.cursor.index
     seated.append_elsewhere([Detached(seat=1, link="here-2")], "other")
     seated.answer(Answer.CONFLICT, seated.log[known - 1 :])
@@ -274,7 +274,7 @@ def test_a_conflict_needs_no_read(seated: IsolatedRoom) -> None:
 
 def test_a_conflict_that_does_not_hold_our_last_entry_gives_the_room_up(seated: IsolatedRoom) -> None:
     seated.submit(READY)
-    seated.take_turn()
+    seated.poll()
     seated.answer(Answer.CONFLICT, [])
     assert seated.given_up == 1
 
@@ -283,17 +283,17 @@ def test_an_append_that_came_late_is_decided_again_behind_the_deadline(seated: I
     deadline = seated.room.deadline
     assert deadline is not None
     seated.submit(READY)
-    seated.take_turn()
+    seated.poll()
     seated.clock.at_ms = deadline.at_ms + 1
     seated.answer(Answer.LATE)
-    append = seated.take_turn()
+    append = seated.poll()
     assert append is not None
     assert append.not_before_ms == deadline.at_ms + 1
 
 
 def test_an_append_that_came_early_corrects_the_clock(seated: IsolatedRoom) -> None:
     seated.submit(READY)
-    seated.take_turn()
+    seated.poll()
     seated.clock.at_ms = NOW_MS - 500
     seated.answer(Answer.EARLY)
     assert seated.clock.now_ms() == NOW_MS - 500
@@ -302,17 +302,17 @@ def test_an_append_that_came_early_corrects_the_clock(seated: IsolatedRoom) -> N
 def test_an_unknown_outcome_refuses_the_asker_for_now(seated: IsolatedRoom) -> None:
     asker = RecordingSubscriber("here-1")
     seated.submit(READY, asker)
-    seated.take_turn()
+    seated.poll()
     seated.answer(Answer.UNKNOWN)
     assert [message.code for message in asker.messages if isinstance(message, Refused)] == [Refusal.TRY_AGAIN]
 
 
 def test_the_log_is_read_before_anything_is_decided_behind_an_unknown_outcome(seated: IsolatedRoom) -> None:
     seated.submit(READY)
-    seated.take_turn()
+    seated.poll()
     seated.answer(Answer.UNKNOWN)
     seated.submit(LEAVE)
-    assert seated.take_turn() is None
+    assert seated.poll() is None
     assert len(seated.reads) == 1
 
 
@@ -320,25 +320,25 @@ def test_a_join_with_an_unknown_outcome_is_reported_as_gone_later(alone: Isolate
     """It may stand in the log although its player was refused: then the seat would seem to be attached for ever."""
     joining = RecordingSubscriber("here-1", "create")
     alone.submit(CREATE, joining)
-    append = alone.take_turn()
+    append = alone.poll()
     alone.answer(Answer.UNKNOWN)
     assert append is not None
     alone.append_elsewhere(append.events, append.tag)
     alone.room.catch_up()
     alone.finish_read()
-    gone = alone.take_turn()
+    gone = alone.poll()
     assert gone is not None
     assert [type(event) for event in gone.events] == [Detached]
 
 
 def test_a_lost_connection_is_reported_again_when_redis_is_back(seated: IsolatedRoom) -> None:
     seated.submit(Disconnect("here-1"))
-    seated.take_turn()
+    seated.poll()
     seated.answer(Answer.UNKNOWN)
     assert seated.retries == 1
     seated.room.catch_up()
     seated.finish_read()
-    append = seated.take_turn()
+    append = seated.poll()
     assert append is not None
     assert append.events == [Detached(seat=0, link="here-1")]
 
@@ -398,7 +398,7 @@ def test_a_player_who_joins_is_shown_the_room(alone: IsolatedRoom) -> None:
 def test_a_player_who_is_refused_is_not_pending_any_longer(seated: IsolatedRoom) -> None:
     third = RecordingSubscriber("here-3")
     seated.submit(TakeSeat("player-2", "eve", "here-3"), third)
-    seated.take_turn()
+    seated.poll()
     assert [answer.code for answer in third.refusals] == [Refusal.ROOM_FULL]
     assert not seated.room.subscribers.is_pending(third)
 
@@ -419,7 +419,7 @@ def test_a_player_who_attaches_at_another_process_replaces_the_one_here(alone: I
 def test_a_connection_that_is_gone_is_reported_to_the_log(alone: IsolatedRoom) -> None:
     first, _ = alone.seat_both()
     alone.room.disconnect(first)
-    append = alone.take_turn()
+    append = alone.poll()
     assert append is not None
     assert append.events == [Detached(seat=0, link="here-1")]
 
@@ -428,7 +428,7 @@ def test_a_connection_that_is_gone_is_shown_nothing_more(alone: IsolatedRoom) ->
     first, _ = alone.seat_both()
     alone.room.disconnect(first)
     shown = len(first.frames)
-    alone.accept(alone.take_turn())
+    alone.accept(alone.poll())
     assert len(first.frames) == shown
 
 
@@ -436,14 +436,14 @@ def test_a_connection_that_is_gone_takes_no_seat(seated: IsolatedRoom) -> None:
     joining = RecordingSubscriber("here-3", "resume")
     seated.submit(TakeSeat("player-0", "ann", "here-3", "resume"), joining)
     seated.room.disconnect(joining)
-    assert seated.take_turn() is None
+    assert seated.poll() is None
 
 
 def test_a_subscriber_is_entering_until_the_log_has_answered(alone: IsolatedRoom) -> None:
     joining = RecordingSubscriber("here-1", "create")
     alone.submit(CREATE, joining)
     assert alone.room.is_entering(joining)
-    append = alone.take_turn()
+    append = alone.poll()
     assert alone.room.is_entering(joining)
     alone.accept(append)
     assert not alone.room.is_entering(joining)
@@ -484,7 +484,7 @@ def test_a_lost_connection_is_never_refused(seated: IsolatedRoom) -> None:
     for _ in range(MAX_WAITING):
         seated.submit(LEAVE, RecordingSubscriber("here-2"))
     seated.submit(Disconnect("here-1"))
-    append = seated.take_turn()
+    append = seated.poll()
     assert append is not None
     assert Detached(seat=0, link="here-1") in append.events
 
@@ -492,7 +492,7 @@ def test_a_lost_connection_is_never_refused(seated: IsolatedRoom) -> None:
 def test_a_room_without_subscribers_or_requests_is_not_needed(alone: IsolatedRoom) -> None:
     for player in alone.seat_both():
         alone.room.disconnect(player)
-    alone.accept(alone.take_turn())
+    alone.accept(alone.poll())
     assert not alone.room.is_needed
 
 
@@ -501,7 +501,7 @@ def test_a_busy_room_is_needed(seated: IsolatedRoom, make_busy: str) -> None:
     for connection in ("here-1", "here-2"):
         seated.room.disconnect(RecordingSubscriber(connection))
     if make_busy != "submit":
-        seated.take_turn()
+        seated.poll()
     if make_busy == "read":
         seated.answer(Answer.UNKNOWN)
         seated.room.catch_up()
@@ -511,21 +511,21 @@ def test_a_busy_room_is_needed(seated: IsolatedRoom, make_busy: str) -> None:
 def test_an_append_names_the_entry_that_it_follows(seated: IsolatedRoom) -> None:
     end = seated.room.cursor.end
     seated.submit(READY)
-    append = seated.take_turn()
+    append = seated.poll()
     assert append is not None
     assert (append.expected, append.expected_tag) == end
 
 
 def test_a_new_log_begins_with_the_creation_of_its_room(alone: IsolatedRoom) -> None:
     alone.submit(CREATE)
-    append = alone.take_turn()
+    append = alone.poll()
     assert append is not None
     assert (append.expected, type(append.events[0])) == (0, RoomCreated)
 
 
 def test_an_archived_match_that_is_none_of_this_room_changes_nothing(seated: IsolatedRoom) -> None:
     seated.submit(MarkArchived(1))
-    assert seated.take_turn() is None
+    assert seated.poll() is None
 
 
 def test_an_empty_slice_changes_nothing(seated: IsolatedRoom) -> None:

@@ -81,7 +81,7 @@ class IsolatedRoom:
     def __init__(self, *, is_shared: bool = False) -> None:
         self.log: list[LogEntry] = []
         self.queue: list[Writer] = []
-        """Turns that were asked for and have not come."""
+        """Writers that were enqueued and are not polled yet."""
         self.reads: list[int] = []
         """The index behind which each read was asked for."""
         self.retries = 0
@@ -108,8 +108,8 @@ class IsolatedRoom:
         """Request this of the room."""
         self.room.submit(Request(command, asker))
 
-    def take_turn(self) -> Append | None:
-        """Let the next turn in the queue come."""
+    def poll(self) -> Append | None:
+        """Let the append queue poll the writer that waits first."""
         self.queue.pop(0)
         return self.room.build_append()
 
@@ -139,7 +139,7 @@ class IsolatedRoom:
     def run(self, command: Command, asker: Subscriber | None = None) -> None:
         """Request this, and let Redis take what follows from it."""
         self.submit(command, asker)
-        self.accept(self.take_turn())
+        self.accept(self.poll())
 
     def seat_both(self) -> tuple[RecordingSubscriber, RecordingSubscriber]:
         """Seat two players, each over a connection of its own, and show them the room."""

@@ -1,6 +1,6 @@
 """The append cycle of a live room: its states, and the one table of what leads from each to the next.
 
-    state            turn wanted  turn    nothing  append     read             result  log read
+    state            enqueued     polled  nothing  append     read             result  log read
     ---------------  -----------  ------  -------  ---------  ---------------  ------  --------
     IDLE             QUEUED                                   READING
     QUEUED                        DECIDE                      READING_QUEUED
@@ -27,13 +27,13 @@ class AppendState(IntEnum):
     IDLE = 0
     """Nothing waits to be decided."""
     QUEUED = 1
-    """The room waits in the append queue for its turn."""
+    """The room waits in the append queue to be polled."""
     DECIDING = 2
-    """It is the room's turn: requests are being decided. Lasts for one call."""
+    """The append queue polls the room: requests are being decided. Lasts for one call."""
     IN_FLIGHT = 3
     """An append was handed to the queue and is not answered yet."""
     READING = 4
-    """The log is being read; the room asks for a turn once that is done."""
+    """The log is being read; the room is enqueued once that is done."""
     READING_QUEUED = 5
     """The log is being read, and the room still waits in the append queue."""
 
@@ -48,10 +48,10 @@ READING_QUEUED: Final = AppendState.READING_QUEUED
 
 Transitions = dict[AppendState, AppendState]
 
-TURN_WANTED: Final[Transitions] = {IDLE: QUEUED}
-"""Something waits to be decided, and the append queue was asked for a turn."""
-TURN: Final[Transitions] = {QUEUED: DECIDING, READING_QUEUED: READING}
-"""The append queue asks for an append. During a read the turn passes: the room asks for another one behind it."""
+ENQUEUED: Final[Transitions] = {IDLE: QUEUED}
+"""Something waits to be decided, and the room was put into the append queue."""
+POLLED: Final[Transitions] = {QUEUED: DECIDING, READING_QUEUED: READING}
+"""The append queue asks for an append. During a read there is none: the room is enqueued again after it."""
 NOTHING_TO_APPEND: Final[Transitions] = {DECIDING: IDLE}
 """The requests led to no event."""
 APPEND: Final[Transitions] = {DECIDING: IN_FLIGHT}

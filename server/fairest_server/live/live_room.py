@@ -1,11 +1,11 @@
 """A room as this process has it open: requests come in, events go to the log, and subscribers see what the log took.
 
-    submit -> enqueue -> (turn) -> decide -> append -> (Redis) -> result -> evolve -> subscribers
+    submit -> enqueue -> (poll) -> decide -> append -> (Redis) -> result -> evolve -> subscribers
                          `build_append`                 `on_append_result`
 
-It waits in two places: for its turn in the append queue, and for Redis. Everything between is synchronous. One append
+It waits in two places: to be polled by the append queue, and for Redis. Everything between is synchronous. One append
 of a room is in flight at a time; requests that arrive meanwhile are decided, appended and shown together at the next
-turn. Nothing is acknowledged or shown before the log has it. `append_cycle` has the states and their table.
+poll. Nothing is acknowledged or shown before the log has it. `append_cycle` has the states and their table.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,15 +16,15 @@ from typing import Final, Protocol
 from fairest_server.live.append_cycle import (
     APPEND,
     DECIDING,
+    ENQUEUED,
     IDLE,
     IN_FLIGHT,
     LOG_READ,
     NOTHING_TO_APPEND,
+    POLLED,
     QUEUED,
     READ,
     RESULT,
-    TURN,
-    TURN_WANTED,
     AppendState,
 )
 from fairest_server.live.log_cursor import LogCursor
@@ -49,7 +49,7 @@ class Enqueue(Protocol):
     """The way into the append queue."""
 
     def __call__(self, writer: Writer, *, is_first: bool = False) -> None:
-        """Ask for a turn with the next batch that has a place for it, or, `is_first`, before all others that wait."""
+        """Poll `writer` for the next batch that has a place for it; with `is_first`, before all others that wait."""
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class RoomServices:
     clock: RedisClock
     """Redis' clock. If Redis was not heard lately, it gives no decision window, and nothing is decided."""
     enqueue: Enqueue
-    """Asks the append queue for a turn: it will call the room's `build_append`, then `on_append_result`."""
+    """Puts the room into the append queue, which will call its `build_append`, then `on_append_result`."""
     draw_round: DrawRound
     """Draws the id and the secret of a new round."""
     later: Later
@@ -136,7 +136,7 @@ class LiveRoom:
         self.recent.keep(steps)
 
     def submit(self, request: Request) -> None:
-        """Decide a request when the room's turn comes. If MAX_WAITING wait, the asker is told to try again."""
+        """Decide a request when the room is polled. If MAX_WAITING wait, the asker is told to try again."""
         asker = request.asker
         if asker is not None:
             if isinstance(request.command, (TakeSeat, CreateRoom)):
@@ -145,7 +145,7 @@ class LiveRoom:
                 self.subscribers.answer(asker, refuse_for_now(request.command))
                 return
         self._requests.waiting.append(request)
-        self._want_turn()
+        self._enqueue()
 
     def disconnect(self, subscriber: Subscriber) -> None:
         """A connection is gone: withdraw its request for a seat, tell the log, and show it nothing more."""
@@ -190,7 +190,7 @@ class LiveRoom:
         cursor.is_uncertain = False
         self.on_log_slice(LogSlice("", entries))
         self._take_buffered()
-        self._want_turn(log_just_read=True)
+        self._enqueue(log_just_read=True)
 
     def on_log_slice(self, log_slice: LogSlice) -> None:
         """Take entries that the log has, from a wake-up or a read. If they leave a gap, the log is read."""
@@ -208,11 +208,11 @@ class LiveRoom:
         self._on_idle()
 
     def build_append(self) -> Append | None:
-        """Decide what waits, now that it is the room's turn. Returns the append that follows, if one does.
+        """Decide what waits, now that the append queue polls the room. Returns the append that follows, if one does.
 
         A fault in here is answered like an append with an unknown outcome: by `on_append_result`.
         """
-        self._append_state = TURN[self._append_state]
+        self._append_state = POLLED[self._append_state]
         if self._append_state is not DECIDING:
             return None
         cursor, services = self.cursor, self._services
@@ -290,10 +290,10 @@ class LiveRoom:
                 services.clock.set(reply.now_ms)
         if cursor.buffered:
             self._take_buffered()
-        self._want_turn()
+        self._enqueue()
 
-    def _want_turn(self, *, log_just_read: bool = False) -> None:
-        """Ask the append queue for a turn, if something waits to be decided and nothing is under way.
+    def _enqueue(self, *, log_just_read: bool = False) -> None:
+        """Put the room into the append queue, if something waits to be decided and nothing is under way.
 
         Deciding before the log is free would gain nothing, and two requests of that time would be two appends and more
         frames, where they are one.
@@ -307,7 +307,7 @@ class LiveRoom:
         if log_just_read:
             self.cursor.just_read = True
         if state is IDLE:
-            self._append_state = TURN_WANTED[state]
+            self._append_state = ENQUEUED[state]
             # What was read just now is outdated soon, so it is decided on before other rooms.
             self._services.enqueue(self, is_first=log_just_read)
 

@@ -20,7 +20,7 @@ class LogCursor:
         self.is_uncertain = False
         """Whether Redis left an append unanswered: the log has to be read before anything else is decided."""
         self.just_read = False
-        """Whether the log was read for what is decided at the next turn, so that a refusal may rest on it."""
+        """Whether the log was read for what is decided at the next poll, so that a refusal may rest on it."""
         self._read_from = (0, "")
         self.buffered: list[LogSlice] = []
         """Slices that arrived while an append is in flight.

@@ -8,7 +8,7 @@ from fairest_server.room.commands import CreateRoom, Disconnect, ExpireDeadline,
 
 
 class RequestQueue:
-    """The requests of one room that wait for its turn, in the order in which they came."""
+    """The requests of one room that wait for its next poll, in the order in which they came."""
 
     __slots__ = ("waiting",)
 

@@ -1,9 +1,9 @@
 """The queue of appends to Redis: sent in batches, each append built just before its batch is sent.
 
-    enqueue(writer)             a room has something to append, and waits for its turn
+    enqueue(writer)             a room has something to append, and waits to be polled
       |                         (call_soon, or the reply to the batch before)
       v
-    turn                        up to MAX_BATCH writers are taken from the queue
+    poll                        up to MAX_BATCH writers are taken from the queue
       |  writer.build_append()  each decides what to append, with all that it was asked until now
       v
     send                        one EVALSHA of append.lua for each, in one write and one round trip
@@ -38,7 +38,7 @@ from fairest_server.store.redis.cluster import is_sharded
 from fairest_server.store.redis.scripts import Script
 
 MAX_BATCH: Final = 100
-"""Writers that are asked for an append in one turn. Handling the results of so many takes the event loop 10 to 15 ms;
+"""Writers that are polled for one batch. Handling the results of so many takes the event loop 10 to 15 ms;
 heartbeats are sent between batches.
 """
 
@@ -130,14 +130,14 @@ class AppendQueue:
         self._batch: Batch = []
         self._sent_at = 0.0
         self._is_busy = False
-        """Whether a batch is under way or a turn is scheduled."""
+        """Whether a batch is under way or scheduled."""
         self._retrying: asyncio.Task[None] | None = None
         """A reference, because the event loop keeps only weak ones."""
         self._drained: asyncio.Future[None] | None = None
         """Set by `close`, and resolved when nothing is left to send."""
 
     def enqueue(self, writer: Writer, *, is_first: bool) -> None:
-        """Ask `writer` for its append when its turn comes; with `is_first`, before all that wait."""
+        """Poll `writer` for its append when its place in the queue comes; with `is_first`, before all that wait."""
         if is_first:
             self._waiting.appendleft(writer)
         else:
@@ -155,7 +155,7 @@ class AppendQueue:
         if self._is_busy:
             self._drained = asyncio.get_running_loop().create_future()
             await self._drained
-        # From now on the queue is busy for ever, so that `enqueue` never schedules a turn again.
+        # From now on the queue is busy for ever, so that `enqueue` never schedules a batch again.
         self._is_busy = True
         await self._connection.close()
 
@@ -170,12 +170,12 @@ class AppendQueue:
     def _send_waiting(self) -> bool:
         """Build a batch from the writers that wait and send it; return False if none has anything to append."""
         batch: Batch = []
-        turns = 0
-        # Writers without an append count as well, so that a turn is bounded; but not while the batch is still empty.
-        while self._waiting and (turns < MAX_BATCH or not batch):
+        polled = 0
+        # Writers without an append count as well, so that a poll is bounded; but not while the batch is still empty.
+        while self._waiting and (polled < MAX_BATCH or not batch):
             writer = self._waiting.popleft()
             append = _build(writer)
-            turns += 1
+            polled += 1
             if append is not None:
                 batch.append((writer, append))
         self._batch = batch
@@ -254,7 +254,7 @@ class AppendQueue:
             metrics.APPENDS.add(reply.answer)
             _report_result(writer, reply)
         if not is_sent:
-            # The results may have enqueued writers; those did not schedule a turn, because the queue is still busy.
+            # The results may have enqueued writers; those did not schedule a batch, because the queue is still busy.
             self._send_next()
 
 

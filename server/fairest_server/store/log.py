@@ -30,7 +30,7 @@ class Log:
         self._queues = [AppendQueue(redis, connection) for connection in batch_connections(redis)]
 
     def enqueue(self, writer: Writer, *, is_first: bool = False) -> None:
-        """Ask `writer` for its append when its turn comes; with `is_first`, before all that wait.
+        """Poll `writer` for its append when its place in the queue comes; with `is_first`, before all that wait.
 
         The queue has no limit of its own: a room waits in it at most once.
         """
