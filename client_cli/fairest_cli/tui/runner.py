@@ -47,8 +47,8 @@ class Display(Protocol):
         """Show `sentence` on the home screen, without going there."""
 
     def run_worker(
-        self, work: Coroutine[Any, Any, None], *, group: str, exclusive: bool, exit_on_error: bool = True
-    ) -> Worker[None]:
+        self, work: Coroutine[Any, Any, Any], *, group: str, exclusive: bool, exit_on_error: bool = True
+    ) -> Worker[Any]:
         """Run `work` in the background, as Textual's `DOMNode.run_worker` does."""
 
 
@@ -66,8 +66,8 @@ class RoomRunner:
         self._player = player
         self._clock = clock
         self._local_server = AsyncExitStack()
-        self._session_worker: Worker[None] | None = None
-        self._bot_worker: Worker[None] | None = None
+        self._session_worker: Worker[Any] | None = None
+        self._bot_worker: Worker[Any] | None = None
 
     def join(self, code: str) -> None:
         """Take a seat in the room with this code; show a notice if `code` cannot be a room's code."""
@@ -91,10 +91,8 @@ class RoomRunner:
         if session is not None and session.model.room is not None:
             connection = open_view(session.model.server_url, Join(room=session.model.room))
             match = play_match(connection, POLICIES[INVITED_BOT], random.Random(), HOUSE_PACE_SECONDS, rematches=True)
-            # A bot that fails leaves its seat; that is no reason to end the player's program.
-            self._bot_worker = self._display.run_worker(
-                _without_result(match), group="bot", exclusive=True, exit_on_error=False
-            )
+            # An error of the bot must not end the player's program.
+            self._bot_worker = self._display.run_worker(match, group="bot", exclusive=True, exit_on_error=False)
 
     async def leave(self) -> None:
         """Leave the room and go home. Does nothing where leaving would lose a race."""
@@ -171,7 +169,3 @@ class RoomRunner:
         if self._bot_worker is not None:
             self._bot_worker.cancel()
         await self._display.show_home(sentence)
-
-
-async def _without_result(work: Coroutine[Any, Any, object]) -> None:
-    await work
