@@ -137,8 +137,8 @@ async def test_a_race_goes_on_when_a_replica_takes_the_place_of_its_node() -> No
             await match.moved(5)
             replica.cluster("FAILOVER")
 
-            async def has_taken_over() -> bool:
-                return b"role:master" in await asyncio.to_thread(replica.info, "replication")
+            async def has_taken_over() -> None:
+                assert b"role:master" in await asyncio.to_thread(replica.info, "replication")
 
             await until(has_taken_over, "the replica is the master")
             master.kill()

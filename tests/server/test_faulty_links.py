@@ -168,8 +168,8 @@ async def test_a_room_whose_creator_was_refused_is_left_again() -> None:
             link.is_closed, link.latency_seconds = False, 0.0
             room = found[0].decode().rpartition(":")[2]
 
-            async def is_left() -> bool:
-                return (await read_room(redis, room)).seat(0).connection_id is None
+            async def is_left() -> None:
+                assert (await read_room(redis, room)).seat(0).connection_id is None
 
             await until(is_left, "the log says that the seat has no connection")
         await redis.aclose()
@@ -198,8 +198,8 @@ async def test_a_seat_that_is_taken_late_is_not_held_by_a_connection_that_is_gon
             said_ms = await Log(redis).now_ms()
             await second.socket.wait_closed()
 
-            async def is_too_late() -> bool:
-                return await Log(redis).now_ms() - said_ms > APPEND_DEADLINE_MS
+            async def is_too_late() -> None:
+                assert await Log(redis).now_ms() - said_ms > APPEND_DEADLINE_MS
 
             await until(is_too_late, "the append is too late for Redis to execute")
             link.flow()

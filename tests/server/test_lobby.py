@@ -20,7 +20,7 @@ from fairest_server.store.redis.connect import connect
 from tests.edge.test_http_pages import get
 from tests.support.processes import CLIENT_COMMAND, redis_process
 from tests.support.races import make_listed_room
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_SECONDS, until
 from tests.support.wire_client import QUICK, WireClient, open_client
 
 LISTED = QUICK.model_copy(update={"listed": True})
@@ -74,8 +74,8 @@ async def test_a_room_that_was_abandoned_leaves_the_lobby(server_url: str, redis
     async with open_client(server_url) as first:
         await first.enter(Create(options=options))
 
-    async def is_empty() -> bool:
-        return not await lobby(redis)
+    async def is_empty() -> None:
+        assert not await lobby(redis)
 
     await until(is_empty, "the lobby is empty")
 
@@ -86,8 +86,8 @@ async def test_a_room_whose_log_was_deleted_by_hand_leaves_the_lobby(server_url:
     await redis.delete(keys.log(room))
     await redis.zadd(keys.deadlines(keys.bucket(room)), {room: 1})
 
-    async def is_empty() -> bool:
-        return not await lobby(redis)
+    async def is_empty() -> None:
+        assert not await lobby(redis)
 
     await until(is_empty, "the lobby is empty")
 
@@ -159,7 +159,7 @@ def test_pages_show_every_room_once_those_with_a_free_seat_first() -> None:
 
 async def fairest(*words: str) -> tuple[int, str, str]:
     process = await asyncio.create_subprocess_exec(*CLIENT_COMMAND, *words, stdout=PIPE, stderr=PIPE)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         out, errors = await process.communicate()
     return process.returncode or 0, out.decode(), errors.decode()
 

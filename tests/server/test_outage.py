@@ -89,8 +89,8 @@ async def test_a_waiting_room_of_a_killed_process_does_not_wait_for_ever(fleet: 
         room = (await client.enter(Create(options=SHORT_GRACE))).room
         await fleet.kill(url)
 
-    async def is_freed() -> bool:
-        return isinstance((await Log(redis).read(room))[-1].event, SeatFreed)
+    async def is_freed() -> None:
+        assert isinstance((await Log(redis).read(room))[-1].event, SeatFreed)
 
     await fleet.start()
     await until(is_freed, "the seat of the killed process is freed")
@@ -102,8 +102,8 @@ async def test_a_process_that_has_lapsed_leaves_nothing_behind(fleet: Fleet, red
     async with racing_players(first_url, second_url):
         await fleet.kill(first_url)
 
-        async def is_forgotten() -> bool:
-            return await redis.zcard(keys.PROCESSES) == 1
+        async def is_forgotten() -> None:
+            assert await redis.zcard(keys.PROCESSES) == 1
 
         await until(is_forgotten, "the dead process is forgotten")
         held = [key async for key in redis.scan_iter(match=keys.attached_rooms("*"))]
@@ -121,8 +121,8 @@ async def test_an_outage_of_all_servers_that_is_longer_than_the_grace_period_cos
         await fleet.kill(url)
     down_since = await redis_ms(redis)
 
-    async def is_long_ago() -> bool:
-        return await redis_ms(redis) - down_since > keys.PAUSE_MS + 1_500
+    async def is_long_ago() -> None:
+        assert await redis_ms(redis) - down_since > keys.PAUSE_MS + 1_500
 
     await until(is_long_ago, "the servers were down for longer than the grace period")
     url = await fleet.start()
@@ -245,8 +245,8 @@ async def test_a_timer_that_fires_too_early_is_set_again(
         host._timers._expire(room, deadline)
         assert room not in reminders
 
-        async def is_set_again() -> bool:
-            return room in reminders and reminders[room][0] == deadline.at_ms
+        async def is_set_again() -> None:
+            assert room in reminders and reminders[room][0] == deadline.at_ms
 
         await until(is_set_again, "a timer is set for the deadline again")
 
@@ -261,8 +261,8 @@ async def test_a_process_that_was_taken_for_dead_registers_its_rooms_again(
         await redis.zadd(keys.PROCESSES, {process_id: 1})
         await Processes(redis, redis, "another one").forget_process(process_id)
 
-        async def is_held() -> bool:
-            return await redis.sismember(keys.attached_rooms(process_id), room) == 1
+        async def is_held() -> None:
+            assert await redis.sismember(keys.attached_rooms(process_id), room) == 1
 
         await until(is_held, "the process has registered its room again")
 
@@ -277,8 +277,8 @@ async def test_players_of_a_process_that_was_frozen_for_a_while_are_not_disconne
     await match.moved(3)
     fleet.processes[url].send_signal(signal.SIGSTOP)
 
-    async def is_detached() -> bool:
-        return any(isinstance(entry.event, Detached) for entry in await Log(redis).read(match.room))
+    async def is_detached() -> None:
+        assert any(isinstance(entry.event, Detached) for entry in await Log(redis).read(match.room))
 
     await until(is_detached, "the frozen process is taken for dead")
     fleet.processes[url].send_signal(signal.SIGCONT)
@@ -315,8 +315,8 @@ async def test_a_deadline_that_passes_while_redis_stands_still_does_not_expire_b
             await let_fault_last(3.4)
             process.thaw()
 
-            async def is_freed() -> bool:
-                return any(isinstance(step.event, SeatFreed) for step in await read_steps(redis, room))
+            async def is_freed() -> None:
+                assert any(isinstance(step.event, SeatFreed) for step in await read_steps(redis, room))
 
             await until(is_freed, "the seat is freed")
             steps = await read_steps(redis, room)
@@ -346,11 +346,11 @@ async def test_a_log_that_cannot_be_read_holds_up_no_other_room(redis: BatchingR
     await redis.sadd(keys.attached_rooms("dead"), "torn-log")
     await redis.zadd(keys.PROCESSES, {"dead": 1})
 
-    async def is_forgotten() -> bool:
-        return await redis.zscore(keys.PROCESSES, "dead") is None
+    async def is_forgotten() -> None:
+        assert await redis.zscore(keys.PROCESSES, "dead") is None
 
-    async def is_put_off() -> bool:
-        return await Log(redis).due_rooms(0) == []
+    async def is_put_off() -> None:
+        assert await Log(redis).due_rooms(0) == []
 
     await until(is_forgotten, "the dead process is forgotten")
     await until(is_put_off, "the unreadable room is put off")

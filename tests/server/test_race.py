@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from fairest_server.settings import Settings
 from fairest_server.store import keys
 from fairest_server.store.redis.connect import connect
 from tests.support.history import read_room, read_steps
-from tests.support.processes import SERVER_COMMAND, end_process, serving_fleet
+from tests.support.processes import Fleet, serving_fleet
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
 
@@ -107,20 +106,9 @@ async def test_a_new_variant_is_one_row_and_is_raced_like_the_others(
 
 
 @pytest.fixture
-async def two_processes(redis_url: str) -> AsyncIterator[tuple[str, str]]:
-    """Two server processes over one Redis."""
-    command = [*SERVER_COMMAND, "--port", "0", "--redis-url", redis_url]
-    servers = [await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL) for _ in range(2)]
-    try:
-        urls = []
-        for server in servers:
-            assert server.stdout is not None
-            async with asyncio.timeout(20):
-                urls.append((await server.stdout.readline()).decode().strip())
-        yield urls[0], urls[1]
-    finally:
-        for server in servers:
-            await end_process(server)
+async def two_processes(fleet: Fleet) -> tuple[str, str]:
+    """Start two server processes on one Redis."""
+    return await fleet.start(), await fleet.start()
 
 
 async def test_a_race_between_two_processes_gives_the_boards_that_everybody_saw(
@@ -255,8 +243,8 @@ async def test_a_room_that_its_server_forgot_is_taken_up_by_another(two_urls: tu
     async with racing_players(two_urls[0], options=options) as (first, _):
         room = first.room
 
-    async def is_waiting() -> bool:
-        return (await read_room(redis_url, room)).phase is Phase.WAITING
+    async def is_waiting() -> None:
+        assert (await read_room(redis_url, room)).phase is Phase.WAITING
 
     await until(is_waiting, "the room is waiting again")
 

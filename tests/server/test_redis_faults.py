@@ -83,8 +83,8 @@ async def replicated() -> AsyncIterator[tuple[RedisProcess, RedisProcess, Faulty
         async with faulty_link(first.socket) as replication, faulty_link(first.socket) as service:
             second.call("REPLICAOF", "127.0.0.1", replication.port)
 
-            async def is_in_step() -> bool:
-                return b"master_link_status:up" in await asyncio.to_thread(second.info, "replication")
+            async def is_in_step() -> None:
+                assert b"master_link_status:up" in await asyncio.to_thread(second.info, "replication")
 
             await until(is_in_step, "the replica is in step with its master")
             yield first, second, replication, service
@@ -187,8 +187,8 @@ async def test_a_redis_that_lost_everything_gets_the_key_back_and_serves_new_roo
                 pass
             redis.call("FLUSHALL")
 
-            async def is_kept() -> bool:
-                return await asyncio.to_thread(redis.call, "EXISTS", "fairest:key") == 1
+            async def is_kept() -> None:
+                assert await asyncio.to_thread(redis.call, "EXISTS", "fairest:key") == 1
 
             await until(is_kept, "the signing key is stored again")
             async with three_servers(redis.url) as (url, _, _), open_client(url) as after:

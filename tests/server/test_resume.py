@@ -34,7 +34,7 @@ from tests.support.appending import append_once
 from tests.support.history import read_room, read_steps
 from tests.support.processes import CLIENT_COMMAND, end_process
 from tests.support.races import KEY
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_SECONDS, until
 from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
 
 
@@ -180,7 +180,7 @@ async def client(url: str, home: Path, *arguments: str) -> AsyncIterator[Process
 
 async def receive_from(process: Process) -> FromServer:
     assert process.stdout is not None
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         return decode_from_server(await process.stdout.readline())
 
 
@@ -259,7 +259,7 @@ async def test_a_room_that_does_not_exist_ends_the_client_with_a_sentence(
     server_url: str, tmp_path: Path, word: str
 ) -> None:
     async with client(server_url, tmp_path, word, "no-such-room") as process:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             _, errors = await process.communicate()
         assert process.returncode == 1
         assert b"There is no room with this code" in errors

@@ -39,6 +39,7 @@ from tests.support.scripted_server import (
     opened,
     turned,
 )
+from tests.support.waiting import PATIENCE_SECONDS
 from tests.support.wire_client import QUICK
 
 Scripted = Callable[[Script], Coroutine[Any, Any, None]]
@@ -62,7 +63,7 @@ async def meet(script: Scripted) -> list[Script]:
     async with serve(handle, "127.0.0.1", 0, subprotocols=[Subprotocol("fairest.v1")]) as server:
         url = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         client = Connection(url, Identity(), Create(options=QUICK), gives_up_after=1)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await play_match(client, choose_greedy, random.Random(1), 0)
     return met
 

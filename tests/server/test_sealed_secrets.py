@@ -21,6 +21,7 @@ from fairest_server.ops.logs import configure_logs
 from fairest_server.room.state import OpenRound, RoomState
 from tests.support.history import read_room
 from tests.support.processes import CLIENT_COMMAND, SERVER_COMMAND, START_SECONDS, end_process
+from tests.support.waiting import PATIENCE_SECONDS
 from tests.support.wire_client import QUICK, WireClient, open_client, open_raw_client, racing_players
 
 
@@ -155,7 +156,7 @@ async def test_json_shows_the_secret_with_the_result_and_no_token_ever(
         await first.take_part_in_deal()
         await first.play("sa")
         await first.play("stop")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             told, notes = await playing
         state = await read_room(redis_url, room)
     lines = told.decode().splitlines()

@@ -31,6 +31,7 @@ from fairest_server.edge import listeners
 from fairest_server.edge.session import Session
 from fairest_server.settings import Settings
 from tests.support.processes import CLIENT_COMMAND
+from tests.support.waiting import PATIENCE_SECONDS
 from tests.support.wire_client import QUICK, open_client
 
 OTHER_SECRET = bytes(range(32))
@@ -171,7 +172,7 @@ async def race(url: str, receipts: Path | None = None, options: RoomOptions = QU
     joining = asyncio.create_task(play_match(second, choose_greedy, random.Random(2), 0))
     clients = [first, second]
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             done, _ = await asyncio.wait({hosting, joining}, return_when=asyncio.FIRST_EXCEPTION)
         for task in done:
             reason = task.exception()
@@ -259,7 +260,7 @@ async def test_an_opening_withheld_from_a_round_that_is_called_off_is_missed_too
         await guest.receive_a(Left)
         await next_guest.enter(Join(room=room))
         with pytest.raises(Cheated, match="opens another round and never opened its commitment"):
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE_SECONDS):
                 await hosting
 
 
@@ -281,7 +282,7 @@ async def test_the_program_stops_with_an_alarm_and_says_where_the_receipt_is(
         command = [*CLIENT_COMMAND, "join", await first.entered(), "--server", url]
         environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path), "HOME": str(tmp_path)}
         player = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             _, told = await player.communicate(b"sa\n" * 30)
         hosting.cancel()
         await asyncio.gather(hosting, return_exceptions=True)

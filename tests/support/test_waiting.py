@@ -15,6 +15,13 @@ async def test_a_condition_that_holds_after_a_while_ends_the_wait() -> None:
     assert list(answers) == []
 
 
+async def test_a_condition_that_asserts_nothing_false_ends_the_wait() -> None:
+    async def is_here() -> None:
+        assert True
+
+    await until(is_here, "it is here")
+
+
 async def test_a_condition_that_never_holds_is_named_together_with_what_it_returned_last() -> None:
     async def is_here() -> object:
         return []
