@@ -1,0 +1,179 @@
+"""The rooms that a process has open, on a real Redis: opened once, dropped when not needed, given up when lost."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+from redis.asyncio import Redis
+
+from fairest_protocol.messages.options import RoomOptions, Spectators
+from fairest_protocol.messages.refusals import Refusal
+from fairest_server.live.live_room import LiveRoom
+from fairest_server.live.proposal import Request
+from fairest_server.live.room_server import RoomServer
+from fairest_server.room.commands import CreateRoom, TakeSeat
+from fairest_server.store import keys
+from fairest_server.store.log import Log
+from fairest_server.store.redis.batching_client import BatchingRedis
+from tests.support.isolated_room import RecordingSubscriber
+from tests.support.room_server import serving_room_server
+from tests.support.waiting import until
+
+
+@pytest.fixture
+async def rooms(redis: BatchingRedis, redis_url: str) -> AsyncIterator[RoomServer]:
+    async with serving_room_server(redis, redis_url) as server:
+        server.clock.beat(await server.log.now_ms())
+        yield server
+
+
+async def soon(condition: Callable[[], object], awaited: str) -> None:
+    """Wait until a condition that needs no waiting of its own holds."""
+
+    async def holds() -> object:
+        return condition()
+
+    await until(holds, awaited)
+
+
+async def create(rooms: RoomServer, options: RoomOptions | None = None) -> tuple[LiveRoom, RecordingSubscriber]:
+    """A room with one player in it."""
+    player = RecordingSubscriber("abcd1234-1", "create")
+    room = await rooms.registry.new_room()
+    room.submit(Request(CreateRoom(options or RoomOptions(), "player-0", "ann", player.connection_id), player))
+    await soon(lambda: player.notes, "the player is shown the room")
+    return room, player
+
+
+async def test_a_new_room_is_registered_for_its_process(rooms: RoomServer, redis: Redis) -> None:
+    room, _ = await create(rooms)
+    assert await redis.sismember(keys.attached_rooms(rooms.process_id), room.code)
+
+
+async def test_a_room_that_is_open_is_opened_once(rooms: RoomServer) -> None:
+    room, _ = await create(rooms)
+    assert await rooms.registry.open_room(room.code) is room
+
+
+async def test_a_room_without_a_log_is_not_opened(rooms: RoomServer) -> None:
+    assert await rooms.registry.open_room("no-such-room") is None
+
+
+async def test_a_room_that_nobody_needs_is_dropped(rooms: RoomServer) -> None:
+    room, player = await create(rooms)
+    room.disconnect(player)
+    await soon(lambda: room.code not in rooms.registry.codes, "the room is dropped")
+
+
+async def test_a_dropped_room_is_opened_from_its_log(rooms: RoomServer) -> None:
+    room, player = await create(rooms)
+    room.disconnect(player)
+    await soon(lambda: room.code not in rooms.registry.codes, "the room is dropped")
+    again = await rooms.registry.open_room(room.code)
+    assert again is not None
+    assert again.cursor.end == room.cursor.end
+
+
+async def test_those_who_open_a_room_together_share_one_read(
+    rooms: RoomServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room, player = await create(rooms)
+    room.disconnect(player)
+    await soon(lambda: room.code not in rooms.registry.codes, "the room is dropped")
+    reads = 0
+    read = Log.read
+
+    async def count(log: Log, code: str, after: int = 0) -> object:
+        nonlocal reads
+        reads += 1
+        return await read(log, code, after)
+
+    monkeypatch.setattr(Log, "read", count)
+    opened = await asyncio.gather(*(rooms.registry.open_room(room.code) for _ in range(5)))
+    assert reads == 1
+    assert len(set(map(id, opened))) == 1
+
+
+async def test_a_room_whose_log_is_gone_is_given_up(rooms: RoomServer, redis: Redis) -> None:
+    room, player = await create(rooms)
+    await redis.delete(keys.log(room.code))
+    room.catch_up()
+    await soon(lambda: player.notes[-1] == "log lost", "the player is sent to connect again")
+    assert room.code not in rooms.registry.codes
+
+
+async def test_the_log_learns_of_connections_that_ended_with_a_given_up_room(rooms: RoomServer) -> None:
+    room, _ = await create(rooms)
+    rooms.registry.give_up(room)
+
+    async def has_learned() -> bool:
+        found = await rooms.registry.open_room(room.code)
+        return found is not None and found.state is not None and found.state.seat(0).connection_id is None
+
+    await until(has_learned, "the seat is detached")
+
+
+async def test_subscribers_that_are_sent_away_are_reported_to_their_logs(rooms: RoomServer) -> None:
+    room, player = await create(rooms)
+    rooms.registry.send_away()
+    assert player.notes[-1] == "unavailable"
+    await soon(lambda: room.state and room.state.seat(0).connection_id is None, "the seat is detached")
+
+
+async def test_the_ends_of_logs_show_what_wakeups_missed(rooms: RoomServer) -> None:
+    room, _ = await create(rooms)
+    room.cursor.index -= 1
+    for _ in range(30):
+        # A process that serves alone looks at each room once in so many comparisons.
+        await rooms.registry.compare_ends()
+    await soon(lambda: room.is_busy or room.code not in rooms.registry.codes, "the room reads its log")
+
+
+def has_seat(room: LiveRoom, player: RecordingSubscriber) -> bool:
+    return room.state is not None and room.state.seat(0).connection_id == player.connection_id
+
+
+# The entrance
+
+
+async def test_a_spectator_is_shown_the_room(rooms: RoomServer) -> None:
+    room, _ = await create(rooms)
+    spectator = RecordingSubscriber("abcd1234-2", "watch")
+    assert await rooms.entrance.watch(room.code, spectator) is room
+    assert spectator.notes == ["admitted None"]
+
+
+async def test_a_spectator_of_no_room_is_told_so(rooms: RoomServer) -> None:
+    spectator = RecordingSubscriber("abcd1234-2", "watch")
+    assert await rooms.entrance.watch("no-such-room", spectator) is None
+    assert [answer.code for answer in spectator.refusals] == [Refusal.NO_SUCH_ROOM]
+
+
+async def test_a_spectator_of_a_closed_race_is_told_so(rooms: RoomServer) -> None:
+    room, _ = await create(rooms, RoomOptions(spectators=Spectators.CLOSED))
+    spectator = RecordingSubscriber("abcd1234-2", "watch")
+    assert await rooms.entrance.watch(room.code, spectator) is None
+    assert [answer.code for answer in spectator.refusals] == [Refusal.NO_SPECTATORS]
+
+
+async def test_a_spectator_who_gives_up_waiting_is_forgotten(rooms: RoomServer) -> None:
+    room, _ = await create(rooms)
+    spectator = RecordingSubscriber("abcd1234-2", "watch")
+    async with rooms.registry.reader.lock(room.code):
+        watching = asyncio.create_task(rooms.entrance.watch(room.code, spectator))
+        await soon(lambda: room.subscribers.is_pending(spectator), "the spectator waits")
+        watching.cancel()
+        await asyncio.wait([watching])
+    assert not room.subscribers.is_pending(spectator)
+
+
+async def test_a_player_whose_seat_is_gone_by_the_time_it_is_shown_is_replaced(rooms: RoomServer) -> None:
+    room, _ = await create(rooms)
+    late, newer = RecordingSubscriber("abcd1234-2", "resume"), RecordingSubscriber("abcd1234-3", "resume")
+    room.recent.drop()
+    async with rooms.registry.reader.lock(room.code):
+        for player in (late, newer):
+            room.submit(Request(TakeSeat("player-0", "ann", player.connection_id, "resume"), player))
+        await soon(lambda: has_seat(room, newer), "the newer one has the seat")
+    await soon(lambda: late.notes, "the late one hears of it")
+    assert late.notes == ["replaced"]
