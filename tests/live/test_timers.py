@@ -84,7 +84,7 @@ def pass_deadline(isolated: IsolatedRoom, timers: Timers, loop: PaperLoop) -> No
     isolated.clock.beat(isolated.clock.at_ms)
     timers.set(isolated.room)
     loop.ring()
-    isolated.accept(isolated.take_turn())
+    isolated.accept(isolated.poll())
 
 
 @pytest.mark.usefixtures("timers")
@@ -107,7 +107,7 @@ def test_a_deadline_that_moves_gets_another_timer(isolated: IsolatedRoom, timers
 @pytest.mark.usefixtures("timers")
 def test_a_timer_that_rings_asks_the_room_to_judge_the_deadline(isolated: IsolatedRoom, loop: PaperLoop) -> None:
     loop.ring()
-    append = isolated.take_turn()
+    append = isolated.poll()
     assert append is not None and isolated.room.deadline is not None
     assert append.not_before_ms == isolated.room.deadline.at_ms
 

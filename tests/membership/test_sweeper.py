@@ -53,7 +53,7 @@ async def leave_room_behind(
 ) -> None:
     """A room in which the lapsed process speaks for a seat."""
     await redis.zadd(keys.PROCESSES, {LAPSED: 1})
-    await Processes(redis, redis, LAPSED).hold([ROOM])
+    await Processes(redis, redis, LAPSED).register_rooms([ROOM])
     append = Append(
         room=ROOM,
         expected=0,
