@@ -72,7 +72,7 @@ class Site:
             return answer.status, answer.read().decode()
 
     async def kill_one(self) -> None:
-        """kill -9 to one of the processes."""
+        """Kill one of the processes with SIGKILL."""
         await self.fleet.kill(next(iter(self.fleet.processes)))
 
 
@@ -142,7 +142,7 @@ async def site(redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 async def status_of(url: str, address: str = "127.0.0.9", **headers: str) -> int:
-    """What the handshake of somebody at this address is answered with; 101 for a connection."""
+    """The HTTP status with which a handshake from this address is answered; 101 is a connection."""
     try:
         async with connect(url, additional_headers=headers, proxy=None, local_addr=(address, 0)):
             return 101
@@ -188,7 +188,7 @@ async def test_an_address_that_has_its_connections_at_every_process_gets_no_more
         assert await status_of(site.url, "127.0.1.1") == 429
 
 
-async def test_what_a_client_says_of_its_own_address_is_not_believed(site: Site) -> None:
+async def test_a_client_is_not_believed_about_its_own_address(site: Site) -> None:
     async with AsyncExitStack() as stack:
         for _ in range(2 * ADDRESSES):
             await stack.enter_async_context(connect(site.url, proxy=None, local_addr=("127.0.1.1", 0)))
@@ -213,12 +213,12 @@ async def test_a_page_is_served_behind_nginx(site: Site, path: str, says: str) -
     assert (status, says in text) == (200, True)
 
 
-async def test_metrics_are_not_to_be_had_behind_nginx(site: Site) -> None:
+async def test_metrics_are_not_served_behind_nginx(site: Site) -> None:
     assert (await asyncio.to_thread(site.get, "/metrics"))[0] == 404
 
 
 async def test_a_name_that_is_not_ours_gets_no_certificate(site: Site) -> None:
-    """Else a page of that name, led here by its owner's name server, would be a page of ours."""
+    """Otherwise a page of that name, led here by its owner's name server, would count as a page of ours."""
     with pytest.raises(ssl.SSLError, match=r"(?i)unrecognized.name"):
         await asyncio.open_connection("127.0.0.1", site.port, ssl=True, server_hostname="evil.example")
 
@@ -234,7 +234,7 @@ def ask_for_another_name(site: Site) -> None:
         connection.getresponse()
 
 
-async def test_the_access_log_has_lines_of_json_without_what_stands_behind_the_question_mark(site: Site) -> None:
+async def test_the_access_log_has_lines_of_json_without_query_strings(site: Site) -> None:
     await asyncio.to_thread(site.get, "/lobby?page=0&token=hidden")
     written: list[str] = []
 

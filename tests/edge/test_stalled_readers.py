@@ -1,4 +1,4 @@
-"""Clients that never read are cut off, cost a bounded amount of memory, and hold nobody up."""
+"""Clients that never read are cut off, cost a bounded amount of memory, and delay no other client."""
 
 import asyncio
 import contextlib
@@ -69,7 +69,7 @@ async def test_a_flood_of_answers_that_nobody_reads_takes_a_bounded_amount_of_me
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.long)])
-async def test_a_server_that_is_told_to_stop_is_gone_in_five_seconds_whoever_does_not_read(
+async def test_a_server_that_is_told_to_stop_is_gone_in_five_seconds_even_if_clients_do_not_read(
     fleet: Fleet, workers: int
 ) -> None:
     url = await fleet.start("--workers", str(workers))
@@ -92,10 +92,10 @@ async def test_a_server_that_is_told_to_stop_is_gone_in_five_seconds_whoever_doe
 
 @pytest.mark.long
 async def test_a_stopped_process_does_not_keep_a_server_from_ending(fleet: Fleet) -> None:
-    """A worker that hangs is killed by the one that keeps it."""
+    """A worker that hangs is killed by the supervisor."""
     url = await fleet.start("--workers", "2")
-    keeper = fleet.processes[url].pid
-    worker = int(Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split()[0])
+    supervisor = fleet.processes[url].pid
+    worker = int(Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split()[0])
     os.kill(worker, signal.SIGSTOP)
     async with asyncio.timeout(5):
         assert await fleet.end(url) == 0

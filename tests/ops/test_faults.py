@@ -1,4 +1,4 @@
-"""A fault of ours in one room is logged, and nothing else of it is felt."""
+"""An unexpected exception in one room is logged, and harms nothing else."""
 
 import asyncio
 
@@ -15,13 +15,13 @@ from tests.support.wire_client import QUICK, open_client
 def test_a_fault_is_logged_with_its_place_and_goes_no_further(capfd: pytest.CaptureFixture[str]) -> None:
     with contained("a room", room="quiet-amber-otter"):
         raise RuntimeError("we have a bug")
-    told = "".join(capfd.readouterr())
-    assert "fault in a room" in told
-    assert "quiet-amber-otter" in told
-    assert "we have a bug" in told
+    logged = "".join(capfd.readouterr())
+    assert "fault in a room" in logged
+    assert "quiet-amber-otter" in logged
+    assert "we have a bug" in logged
 
 
-async def test_cancelling_is_no_fault() -> None:
+async def test_cancelling_is_not_a_fault() -> None:
     async def wait_for_ever() -> None:
         with contained("a room"):
             await asyncio.Event().wait()
@@ -33,7 +33,7 @@ async def test_cancelling_is_no_fault() -> None:
         await task
 
 
-async def test_a_fault_of_ours_is_told_as_try_again_and_the_room_goes_on(
+async def test_a_request_that_meets_a_fault_is_refused_with_try_again_and_the_room_goes_on(
     server_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_: SigningKey) -> RoundOpened:

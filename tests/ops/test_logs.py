@@ -1,4 +1,4 @@
-"""What a process writes to its log while people race, some of them badly: who and where, and nothing that is secret."""
+"""The log of a server process while clients race and some misbehave: it names rooms and seats, and holds no secret."""
 
 import asyncio
 import json
@@ -31,8 +31,8 @@ UNKNOWN_TOKEN = "A" * 43
 
 
 @dataclass
-class Told:
-    """A log, and what the clients know that it must not."""
+class ServerLog:
+    """A server's log, and what the clients know and the log must not hold."""
 
     text: str = ""
     room: str = ""
@@ -44,15 +44,15 @@ class Told:
         return [json.loads(line) for line in self.text.splitlines()]
 
     def about(self, event: str) -> list[dict[str, Any]]:
-        """The lines that tell of this."""
+        """The lines of this event."""
         return [line for line in self.lines if line["event"] == event]
 
     def places(self, event: str) -> set[tuple[str | None, int | None]]:
-        """The rooms and seats that this is told of."""
+        """The rooms and seats in the lines of this event."""
         return {(line["room"], line["seat"]) for line in self.about(event) if "room" in line}
 
     def learn(self, client: WireClient) -> None:
-        """Everything long and random that a client was told: tokens, entropies, secrets, salts."""
+        """Remember everything long and random that a client was sent: tokens, entropies, secrets, salts."""
         self.secrets.update(re.findall(r"[0-9a-f]{32,}", "".join(client.frames)), {client.token})
 
 
@@ -61,10 +61,10 @@ async def _cut_off(client: WireClient, frame: str | bytes) -> None:
     await client.receive_a(Error)
 
 
-async def _race(url: str, told: Told) -> None:
-    """Moves without end, a spectator, a seat taken over, and the end of it all by a client that breaks the protocol."""
+async def _race(url: str, server_log: ServerLog) -> None:
+    """Race with many moves, a spectator and a seat that is taken over; at the end a client breaks the protocol."""
     async with racing_players(url) as (first, second), open_client(url) as spectator:
-        told.room = first.room
+        server_log.room = first.room
         await spectator.enter(Watch(room=first.room))
         for _ in range(MOVES):
             await first.play("sa")
@@ -79,51 +79,51 @@ async def _race(url: str, told: Told) -> None:
             await spectator.receive_a(Left)
             await _cut_off(again, f'{{"type":"hello","token":"{second.token}"')
             for client in (first, second, spectator, again):
-                told.learn(client)
+                server_log.learn(client)
 
 
-async def _misbehave(url: str, told: Told) -> None:
-    """What bad clients do from outside of a room, with secrets in their mouths."""
+async def _misbehave(url: str, server_log: ServerLog) -> None:
+    """Break the protocol outside of a room, in frames that hold secrets."""
     for frame in (f'{{"type":"hello","token":"{UNKNOWN_TOKEN}"}}', b"\0", f'{{"type":"hello","{UNKNOWN_TOKEN}":1}}'):
         async with open_raw_client(url) as stranger:
             await _cut_off(stranger, frame)
     async with open_client(url) as stranger:
         await stranger.expect_refusal(Join(room="no-such-room"))
         await stranger.expect_refusal(Watch(room="no-such-room-either"))
-        await stranger.expect_refusal(Join(room=told.room))
-        told.learn(stranger)
+        await stranger.expect_refusal(Join(room=server_log.room))
+        server_log.learn(stranger)
     with pytest.raises(InvalidStatus):
         await connect(url, additional_headers={"Origin": "https://evil.example"}, proxy=None)
-    told.secrets.add(UNKNOWN_TOKEN)
+    server_log.secrets.add(UNKNOWN_TOKEN)
 
 
-async def _break_a_log(url: str, redis: Redis, told: Told) -> None:
-    """A room's newest entry is half of one that holds the server's secret; then somebody wants to see the room."""
+async def _break_a_log(url: str, redis: Redis, server_log: ServerLog) -> None:
+    """Cut a room's newest entry, which holds the server's secret, in half; then let a spectator watch the room."""
     async with open_client(url) as host, open_client(url) as guest:
-        told.unreadable = (await host.enter(Create(options=QUICK))).room
-        await guest.enter(Join(room=told.unreadable))
+        server_log.unreadable = (await host.enter(Create(options=QUICK))).room
+        await guest.enter(Join(room=server_log.unreadable))
         await host.receive_until(lambda seen: seen.phase is Phase.READY)
-        found = await redis.xrange(keys.log(told.unreadable))
+        found = await redis.xrange(keys.log(server_log.unreadable))
         entries = cast("list[tuple[bytes, dict[bytes, bytes]]]", found)
         opened = next(fields for _, fields in entries if b'"secret"' in fields[b"e"])
         secret = json.loads(opened[b"e"])["secret"]
         half = opened[b"e"][: opened[b"e"].index(secret.encode()) + len(secret)]
         index = int(entries[-1][0].partition(b"-")[0])
         torn: dict[Any, Any] = {**opened, b"e": half}
-        await redis.xadd(keys.log(told.unreadable), torn, id=f"{index + 1}-0")
+        await redis.xadd(keys.log(server_log.unreadable), torn, id=f"{index + 1}-0")
         # Errors quote the beginning and the end of what they are about.
-        told.secrets.add(secret[-16:])
+        server_log.secrets.add(secret[-16:])
         noticed = asyncio.create_task(host.receive_a(Error))
         while not noticed.done():
-            # For a moment after somebody came, who comes is shown what was read then.
+            # For a moment after a client came, the next ones are shown the log as it was read then.
             async with open_client(url) as spectator:
-                await spectator.send(Watch(room=told.unreadable))
+                await spectator.send(Watch(room=server_log.unreadable))
                 await asyncio.wait([noticed], timeout=0.2)
         await noticed
 
 
-async def _serve_and_race(redis_url: str, log: Path) -> Told:
-    told = Told()
+async def _serve_and_race(redis_url: str, log: Path) -> ServerLog:
+    server_log = ServerLog()
     command = [*SERVER_COMMAND, "--port", "0", "--redis-url", redis_url]
     with log.open("wb") as written:
         server = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=written)
@@ -131,92 +131,98 @@ async def _serve_and_race(redis_url: str, log: Path) -> Told:
         try:
             url = (await server.stdout.readline()).decode().strip()
             async with Redis.from_url(redis_url, protocol=2) as redis:
-                await _race(url, told)
-                await _misbehave(url, told)
-                await _break_a_log(url, redis, told)
+                await _race(url, server_log)
+                await _misbehave(url, server_log)
+                await _break_a_log(url, redis, server_log)
         finally:
             # Or it would beat on, beside servers of other tests.
             server.terminate()
             await server.wait()
-    told.text = log.read_text()
-    return told
+    server_log.text = log.read_text()
+    return server_log
 
 
 @pytest.fixture(scope="module")
-def told(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Told:
+def server_log(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> ServerLog:
     return asyncio.run(_serve_and_race(redis_server, tmp_path_factory.mktemp("log") / "server.log"))
 
 
 def words(line: dict[str, Any]) -> Iterator[str]:
-    """All words of all texts of a line."""
+    """All words in the values of a line."""
     for value in line.values():
         yield from re.split(r"\W+", str(value))
 
 
-def test_every_line_says_what_how_bad_and_when(told: Told) -> None:
-    assert all({"event", "level", "timestamp"} <= line.keys() for line in told.lines)
+def test_every_line_has_an_event_a_level_and_a_time(server_log: ServerLog) -> None:
+    assert all({"event", "level", "timestamp"} <= line.keys() for line in server_log.lines)
 
 
-def test_nothing_random_that_a_client_was_told_stands_in_the_log(told: Told) -> None:
-    assert len(told.secrets) > MOVES
-    assert [secret for secret in told.secrets if secret in told.text] == []
+def test_the_log_holds_nothing_random_that_a_client_was_sent(server_log: ServerLog) -> None:
+    assert len(server_log.secrets) > MOVES
+    assert [secret for secret in server_log.secrets if secret in server_log.text] == []
 
 
-def test_no_card_stands_in_the_log(told: Told) -> None:
-    assert [word for line in told.lines for word in words(line) if is_card(word)] == []
+def test_the_log_holds_no_card(server_log: ServerLog) -> None:
+    assert [word for line in server_log.lines for word in words(line) if is_card(word)] == []
 
 
-def test_who_enters_is_told_with_room_and_seat(told: Told) -> None:
-    entered = {place for place in told.places("entered") if place[0] == told.room}
-    assert entered == {(told.room, 0), (told.room, 1), (told.room, None)}
+def test_an_entrance_is_logged_with_room_and_seat(server_log: ServerLog) -> None:
+    entered = {place for place in server_log.places("entered") if place[0] == server_log.room}
+    assert entered == {(server_log.room, 0), (server_log.room, 1), (server_log.room, None)}
 
 
-def test_who_is_cut_off_in_a_room_is_told_with_room_and_seat(told: Told) -> None:
-    cut = {(line["seat"], line["breach"]) for line in told.about("cut off") if line.get("room") == told.room}
+def test_a_client_cut_off_in_a_room_is_logged_with_room_and_seat(server_log: ServerLog) -> None:
+    cut = {
+        (line["seat"], line["breach"]) for line in server_log.about("cut off") if line.get("room") == server_log.room
+    }
     assert cut == {(1, "replaced"), (1, "bad_json")}
 
 
-def test_who_leaves_is_told_with_room_and_seat(told: Told) -> None:
-    assert told.places("left") == {(told.room, None)}
+def test_a_client_that_leaves_is_logged_with_room_and_seat(server_log: ServerLog) -> None:
+    assert server_log.places("left") == {(server_log.room, None)}
 
 
-def test_whose_connection_ends_is_told_with_room_and_seat(told: Told) -> None:
-    assert {(told.room, 0), (told.room, 1)} <= told.places("gone")
+def test_the_end_of_a_connection_is_logged_with_room_and_seat(server_log: ServerLog) -> None:
+    assert {(server_log.room, 0), (server_log.room, 1)} <= server_log.places("gone")
 
 
-def test_who_is_not_let_in_is_told_with_the_room_and_why(told: Told) -> None:
-    refused = {(line["room"], line["refusal"]) for line in told.about("not let in")}
+def test_a_client_that_is_not_let_in_is_logged_with_the_room_and_the_refusal(server_log: ServerLog) -> None:
+    refused = {(line["room"], line["refusal"]) for line in server_log.about("not let in")}
     assert refused >= {
         ("no-such-room", "no_such_room"),
         ("no-such-room-either", "no_such_room"),
-        (told.room, "room_full"),
+        (server_log.room, "room_full"),
     }
 
 
-def test_who_is_turned_away_at_the_door_is_told_with_address_and_reason(told: Told) -> None:
-    (line,) = told.about("turned away")
+def test_a_request_that_is_turned_away_is_logged_with_address_and_reason(server_log: ServerLog) -> None:
+    (line,) = server_log.about("turned away")
     assert (line["address"], "evil.example" in line["sentence"]) == ("127.0.0.1", True)
 
 
-def test_who_breaks_the_protocol_outside_of_a_room_is_told_with_how(told: Told) -> None:
-    cut = {line["breach"] for line in told.about("cut off") if "room" not in line}
+def test_a_breach_outside_of_a_room_is_logged_with_its_code(server_log: ServerLog) -> None:
+    cut = {line["breach"] for line in server_log.about("cut off") if "room" not in line}
     assert cut == {"bad_token", "binary_frame", "unknown_key"}
 
 
-def test_a_connection_has_a_line_for_its_beginning_its_entrance_and_its_end_whatever_it_plays(told: Told) -> None:
-    (link,) = {line["link"] for line in told.about("entered") if (line["room"], line["seat"]) == (told.room, 0)}
-    assert [line["event"] for line in told.lines if line.get("link") == link] == ["connected", "entered", "gone"]
+def test_a_connection_has_a_line_for_its_beginning_its_entrance_and_its_end_whatever_it_plays(
+    server_log: ServerLog,
+) -> None:
+    (link,) = {
+        line["link"] for line in server_log.about("entered") if (line["room"], line["seat"]) == (server_log.room, 0)
+    }
+    assert [line["event"] for line in server_log.lines if line.get("link") == link] == ["connected", "entered", "gone"]
 
 
-def test_a_log_that_cannot_be_read_is_told_with_its_room_and_without_what_stands_in_it(told: Told) -> None:
-    assert {(line["room"], line["level"]) for line in told.about("a log that cannot be read")} == {
-        (told.unreadable, "error")
+def test_a_room_log_that_cannot_be_read_is_logged_with_its_room_and_without_its_content(server_log: ServerLog) -> None:
+    assert {(line["room"], line["level"]) for line in server_log.about("a log that cannot be read")} == {
+        (server_log.unreadable, "error")
     }
 
 
-def test_what_clients_do_is_no_warning(told: Told) -> None:
-    """Else anybody could fill what an operator is woken by."""
-    loud = [line for line in told.lines if line["level"] != "info" and line.get("room") != told.unreadable]
+def test_nothing_that_a_client_does_is_a_warning(server_log: ServerLog) -> None:
+    """Otherwise any client could fill the log that wakes an operator."""
+    loud = [line for line in server_log.lines if line["level"] != "info" and line.get("room") != server_log.unreadable]
     assert [line for line in loud if line["event"] != "durability"] == []
 
 
