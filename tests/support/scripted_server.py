@@ -1,8 +1,12 @@
-"""A server that is nothing but a script: it can say anything at any time to a real client."""
+"""A server that only follows a script: it can send anything at any time to a real client."""
 
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
-from websockets.asyncio.server import ServerConnection
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+from websockets.typing import Subprotocol
 
 from fairest_protocol.calculation.deal import SealedDeal, seal_deal
 from fairest_protocol.calculation.seal import commit_entropy, commit_secret, make_seed
@@ -53,7 +57,7 @@ class Script:
         await self.send(snapshot)
 
     async def show_round(self, phase: Phase, ours: bytes) -> None:
-        """Send a scene in which the client is bound by the entropy hash `ours`, and the other player is not bound."""
+        """Send a scene in which the client is committed by this hash, and the other player is not."""
         round_ = opened()
         await self.show_scene(
             phase=phase,
@@ -77,17 +81,41 @@ class Script:
         await self.show(opened(secret, round_id))
 
     async def bind(self) -> Ready:
-        """Bind both players to entropy hashes; return the `Ready` of the client."""
+        """Wait until the client is ready, show both players as ready, and return the client's message."""
         ready: Ready = await self.receive(Ready)
         await self.show(entries.PlayerReady(seat=0, entropy_hash=ready.entropy_hash), bob_is_ready())
         return ready
 
+    async def start_race(self) -> SealedDeal:
+        """Play the server's part from the first message to the first turned card, and return the deal."""
+        await self.enter()
+        await self.open_round()
+        await self.bind()
+        sealed = await self.reveal()
+        await self.show(dealt(sealed), entries.Started(until_ms=LATER), turned(sealed, 0))
+        return sealed
+
     async def reveal(self) -> SealedDeal:
-        """Show the entropy of both players; return the deal."""
+        """Wait for the client's entropy, show both players' entropies, and return the deal."""
         revealed: Reveal = await self.receive(Reveal)
         await self.show(entries.Revealed(seat=0, entropy=revealed.entropy), entries.Revealed(seat=1, entropy=THEIRS))
         seed = make_seed(SECRET, (revealed.entropy, THEIRS), ROUND)
         return seal_deal(OPTIONS.chosen_rules(), seed, ROUND)
+
+
+@asynccontextmanager
+async def scripted_server(run_script: Callable[[Script], Awaitable[None]]) -> AsyncIterator[str]:
+    """Serve each socket by a script of its own, then keep the socket open; yield the URL."""
+
+    async def handle(websocket: ServerConnection) -> None:
+        try:
+            await run_script(Script(websocket))
+            await websocket.wait_closed()
+        except ConnectionClosed:
+            return
+
+    async with serve(handle, "127.0.0.1", 0, subprotocols=[Subprotocol("fairest.v1")]) as server:
+        yield f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
 
 def opened(secret: bytes = SECRET, round_id: bytes = ROUND) -> entries.RoundOpened:

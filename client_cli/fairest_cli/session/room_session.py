@@ -89,8 +89,13 @@ class RoomSession:
 
     @property
     def is_ready_wanted(self) -> bool:
-        """Whether the room waits for us to get ready, and we have not reported it on this socket."""
+        """Whether the room waits for us to get ready, and we have not reported it on this socket.
+
+        False until the server has shown the room on this socket: a report that comes earlier would be refused.
+        """
         scene, own = self.model.scene, self.model.own
+        if self.model.status is not ConnectionStatus.CONNECTED:
+            return False
         is_open = scene is not None and scene.phase is Phase.READY and scene.round != self._asked_ready
         return is_open and own is not None and own.entropy_hash is None
 
@@ -126,7 +131,8 @@ class RoomSession:
 
     async def get_ready(self) -> None:
         """Report that we are ready."""
-        self._asked_ready = self.model.scene.round if self.model.scene else None
+        if self.model.scene is not None and self.model.status is ConnectionStatus.CONNECTED:
+            self._asked_ready = self.model.scene.round
         await self._connection.get_ready()
 
     async def ask_rematch(self) -> None:
