@@ -1,7 +1,7 @@
 """The fairness of the shuffle: chi-square of the rank at each position over 200,000 deals, and independence.
 
 A deal depends on the server's secret and on each player's entropy. Each of them is varied alone, with the two others
-held fixed, as a cheat would who tries to choose a deck by choosing bytes. The stock must be uniform each time, and the
+held fixed, as if a player tried to choose a deck by choosing bytes. The stock must be uniform each time, and the
 stock after one flipped bit must not resemble the one before.
 """
 
