@@ -42,7 +42,7 @@ def test_the_row_of_a_room_has_its_rules() -> None:
 def test_a_free_seat_has_no_name_in_the_row() -> None:
     row = list_room(ROOM, Table(1, LISTED).state, 0)
     assert row is not None
-    assert row.names == ("ann", None)
+    assert (row.names, row.wins) == (("ann", None), (0, 0))
 
 
 def test_a_room_that_is_not_listed_has_no_row() -> None:

@@ -1,9 +1,10 @@
 """The state of a room as a value."""
 
 from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Leave
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import replace
-from fairest_server.room.state import Clocks, RoomState
+from fairest_server.room.state import Clocks, DeadlineKind, RoomState
 from tests.support.races import Table, raced
 
 
@@ -28,3 +29,50 @@ def test_a_state_with_another_race_is_the_same_state_otherwise() -> None:
     assert race is not None
     assert race != state.race
     assert state.with_race(race) == replace(state, race=race)
+
+
+def test_a_new_room_has_begun_no_match_and_has_none_to_archive() -> None:
+    state = Table(1).state
+    assert (state.matches, state.unarchived_match) == (0, 0)
+
+
+def test_states_that_differ_in_the_match_to_archive_have_other_deadlines() -> None:
+    state = raced(2).state
+    assert state.has_same_deadlines_as(replace(state, matches=7))
+    assert not state.has_same_deadlines_as(replace(state, unarchived_match=0))
+
+
+def test_states_with_other_clocks_have_other_deadlines() -> None:
+    state = Table(1).state
+    assert not state.has_same_deadlines_as(replace(state, clocks=Clocks(phase_until_ms=7)))
+
+
+def test_a_pause_that_ended_with_the_last_known_one_is_known() -> None:
+    state = Table(1).state
+    assert not state.lacks_pause(state.clocks.paused_until_ms)
+    assert state.lacks_pause(state.clocks.paused_until_ms + 1)
+
+
+def test_a_room_is_not_idle_during_a_race_without_connections() -> None:
+    table = Table(1)
+    table.start()
+    table.lose_link(0)
+    table.lose_link(1)
+    kinds = [deadline.kind for deadline in table.state.deadlines()]
+    assert sorted(kinds, key=str) == [DeadlineKind.PHASE, DeadlineKind.SEAT, DeadlineKind.SEAT]
+
+
+def test_a_match_that_a_player_leaves_before_its_second_race_waits_to_be_archived() -> None:
+    table = Table(1, RoomOptions(best_of=3))
+    table.start()
+    table.play(0, "resign")
+    table.let_time_pass()
+    table.submit(table.request(0, Leave()))
+    assert table.state.unarchived_match == 1
+
+
+def test_a_match_that_a_player_leaves_before_its_first_race_is_not_archived() -> None:
+    table = Table(1)
+    table.seat_both()
+    table.submit(table.request(0, Leave()))
+    assert table.state.unarchived_match == 0

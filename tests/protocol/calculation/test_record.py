@@ -106,6 +106,18 @@ def test_a_file_that_is_not_a_record_is_refused_with_its_line(broken: str) -> No
         read_record([broken, '{"type":"seal","signature":""}'])
 
 
+@pytest.mark.parametrize("heading", ['{"type":"match","format":99}', '{"type":"round","format":2}'])
+def test_a_first_line_of_another_type_or_format_is_refused(heading: str) -> None:
+    with pytest.raises(BadRecord, match="a record starts with a match line of format 2"):
+        parse_record([heading, '{"type":"seal","signature":""}'])
+
+
+def test_a_match_of_an_even_number_of_rounds_is_refused() -> None:
+    forged = replace(recorded(raced(3)), best_of=2)
+    with pytest.raises(BadRecord, match="2 is not one of"):
+        parse_record(list(forged.lines()))
+
+
 def test_an_empty_file_is_not_a_record() -> None:
     with pytest.raises(BadRecord, match="empty"):
         read_record([])
