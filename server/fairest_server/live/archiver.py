@@ -30,7 +30,7 @@ class MatchArchiver:
         self._sign = sign
         self._stopping = stopping
         self._under_way: set[str] = set()
-        self._turns = [asyncio.Lock() for _ in range(keys.BUCKETS)]
+        self._locks = [asyncio.Lock() for _ in range(keys.BUCKETS)]
         """One for each bucket: the whole log of a room, 100 KiB, is in memory until Redis has its record.
 
         A node of a Cluster that is away holds up its own buckets only.
@@ -47,7 +47,7 @@ class MatchArchiver:
         try:
             while not self._stopping.is_set():
                 try:
-                    async with self._turns[keys.bucket(code)]:
+                    async with self._locks[keys.bucket(code)]:
                         return await self._store(code)
                 except (RedisError, OSError):
                     await asyncio.sleep(RETRY_SECONDS)
