@@ -120,7 +120,8 @@ def test_a_dashed_arrow_is_a_callback_by_its_name(caller: str, name: str, called
     paths = module_names()
     assert called not in imports_of(paths[caller])
     assert name in names_in(paths[caller])
-    assert name in names_in(paths[called])
+    # The function that is handed over may be private to its module.
+    assert names_in(paths[called]) & {name, f"_{name}"}
 
 
 @pytest.mark.parametrize(("sender", "name", "receiver"), list(arrows("==>")))

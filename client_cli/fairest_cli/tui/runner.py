@@ -151,11 +151,11 @@ class RoomRunner:
         self.session = session
         sentence = ""
 
-        async def show(before: KnownRoom, update: Update) -> None:
+        async def on_update(before: KnownRoom, update: Update) -> None:
             await self._display.show_update(session, before, update)
 
         try:
-            await session.run(show)
+            await session.run(on_update)
             if session.model.phase is Phase.CLOSED:
                 sentence = "The room was closed: nobody came back to it in time."
         except Rejected as reason:
