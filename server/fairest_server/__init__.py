@@ -1,1 +1,1 @@
-"""The race server: connection -> room -> log -> views -> outbox. `app` wires it together."""
+"""The race server: a session passes messages to its room, the room to its log, the log to views, views to outboxes."""
