@@ -23,10 +23,11 @@ from tests.support import derivation
 SEEDS = 1000
 
 
+@pytest.mark.parametrize("deals", [100, pytest.param(1000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", sorted(VARIANTS))
-def test_a_second_derivation_deals_the_same_cards(name: str) -> None:
+def test_a_second_derivation_deals_the_same_cards(name: str, deals: int) -> None:
     chance = random.Random(name)
-    for _ in range(SEEDS):
+    for _ in range(deals):
         redeals = chance.choice(VARIANTS[name].redeals)
         seed, round_id = chance.randbytes(32), chance.randbytes(16)
         ours = seal_deal(choose_rules(name, redeals=redeals), seed, round_id)
