@@ -17,6 +17,7 @@ from fairest_server.ops.supervisor import Supervisor, WorkerError
 from fairest_server.settings import Settings
 from tests.support.certificates import make_certificate
 from tests.support.processes import SERVER_COMMAND, end_process, serving_fleet
+from tests.support.run_guard import VARIABLE
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, open_client, racing_players
 
@@ -184,3 +185,9 @@ async def test_workers_asked_for_in_the_environment_start_none_of_their_own_and_
         for worker in served.workers():
             assert not Path(f"/proc/{worker}/task/{worker}/children").read_text()
             assert redis_url not in Path(f"/proc/{worker}/cmdline").read_text()
+
+
+async def test_workers_carry_the_name_of_the_test_run(served: Served) -> None:
+    """By it the guard of the run finds a worker that hangs and outlives its killed supervisor."""
+    environments = [Path(f"/proc/{worker}/environ").read_bytes().split(b"\0") for worker in served.workers()]
+    assert all(f"{VARIABLE}={os.environ[VARIABLE]}".encode() in environment for environment in environments)

@@ -22,8 +22,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-VARIABLE = "FAIREST_TEST_RUN"
-"""The environment variable that carries the name of the run to all processes that come from it."""
+VARIABLE = "TEST_RUN_OF_FAIREST"
+"""The environment variable that carries the name of the run to all processes that come from it. A supervisor takes
+variables that begin with `FAIREST_` from the environment of its workers, so this one must not.
+"""
 TITLED = ("redis-server", "valkey-server", "nginx")
 """Programs that write their title over their environment."""
 STOP_SECONDS = 10.0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.run_guard import Run, guarded_run
+from tests.support.run_guard import VARIABLE, Run, guarded_run
 from tests.support.waiting import until
 
 SLEEP = "import time; time.sleep(600)"
@@ -48,7 +48,7 @@ def test_a_process_that_is_left_is_named_with_the_test_that_started_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     run = Run("a-run-of-its-own", (tmp_path,))
-    monkeypatch.setenv("FAIREST_TEST_RUN", run.name)
+    monkeypatch.setenv(VARIABLE, run.name)
     with subprocess.Popen([sys.executable, "-c", SLEEP]) as left:
         try:
             (description,) = run.wait_for_end(seconds=0.5)
