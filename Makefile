@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/installed
 # More than there are cores: many tests wait, for a grace period, a lapse, a heartbeat.
 PARALLEL := -n 4 --dist worksteal
 
-.PHONY: play test test-long test-redis check format docs screenshots bench clean
+.PHONY: play test test-long test-redis check format lock mutants docs screenshots bench clean
 .DEFAULT_GOAL := play
 
 $(INSTALLED): pyproject.toml
@@ -39,6 +39,13 @@ check: $(INSTALLED)  ## check format, lint, types, import contracts, structure, 
 format: $(INSTALLED)  ## format the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+lock:  ## write requirements.lock: a version and its hashes for each package, of the project and its tools
+	@PYTHON=$(PYTHON) .ci/uv pip compile --quiet --upgrade --universal --generate-hashes --no-emit-index-url \
+	  --custom-compile-command "make lock" --extra server --extra dev pyproject.toml -o requirements.lock >/dev/null
+
+mutants: $(INSTALLED)  ## change the code at random and run its tests: make mutants ONLY="protocol --seed 2 --count 50"
+	@$(BIN)/python .ci/mutate.py $(ONLY)
 
 docs: $(INSTALLED)  ## write the generated parts of docs/
 	@$(BIN)/python docs/generate.py

@@ -117,7 +117,7 @@ def _python_files(path: Path) -> Iterator[Path]:
     return iter([path]) if path.is_file() else path.rglob("*.py")
 
 
-def tests_of(path: str, table: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+def covering_tests(path: str, table: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Return the paths of the tests that cover a file: those of the longest prefix of its path in the table."""
     prefixes = [prefix for prefix in table if path == prefix or path.startswith(f"{prefix}/")]
     if not prefixes:
@@ -177,7 +177,7 @@ def judge_all(mutants: Sequence[Numbered], table: Mapping[str, Sequence[str]], j
     """Yield the verdict on each mutant, those of the same tests together."""
     groups: dict[tuple[str, ...], list[Numbered]] = {}
     for number, mutant in mutants:
-        groups.setdefault(tests_of(mutant.path, table), []).append((number, mutant))
+        groups.setdefault(covering_tests(mutant.path, table), []).append((number, mutant))
     for module in PRELOADED:
         importlib.import_module(module)
     with ExitStack() as stack:

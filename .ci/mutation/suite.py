@@ -18,7 +18,7 @@ from mutation.forks import Job, run_jobs
 from mutation.mutants import Mutant
 
 ARGUMENTS: Final = (
-    *("-x", "-q", "--capture=sys", "--timeout=300"),
+    *("-x", "-q", "--capture=sys", "--timeout=300", "-m", "not long"),
     *("-p", "no:randomly", "-p", "no:cacheprovider", "-p", "no:xdist"),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # hypothesis is loaded before pytest starts
 )
