@@ -1,7 +1,7 @@
-"""Every face of the client against servers and files that want to steer the terminal: real processes, a real terminal.
+"""Every command of the client against servers and files that try to steer the terminal: real processes and terminals.
 
-What they say is seen, and that is all: no control character of theirs comes out, no line begins that is theirs, and
-nobody's text floods the screen.
+Their text is visible and nothing more: no control character of theirs is printed, no line begins with their text, and
+no text of others fills the screen.
 """
 
 import asyncio
@@ -50,15 +50,15 @@ MOST_BYTES = 10_000
 
 Script = Callable[[ServerConnection, int], Awaitable[None]]
 """A server's end of one connection; the number says which of a client's it is, from 0."""
-Face = tuple[str, ...]
+Arguments = tuple[str, ...]
 
-WAYS_IN: list[Face] = [("join", ROOM), ("watch", ROOM), ("bot", ROOM), ("create",)]
-WITH_JSON: list[Face] = [("join", ROOM, "--json"), ("watch", ROOM, "--json")]
-ON_A_TERMINAL: list[Face] = [("join", ROOM, "--plain"), ("watch", ROOM, "--plain")]
+WAYS_IN: list[Arguments] = [("join", ROOM), ("watch", ROOM), ("bot", ROOM), ("create",)]
+WITH_JSON: list[Arguments] = [("join", ROOM, "--json"), ("watch", ROOM, "--json")]
+ON_A_TERMINAL: list[Arguments] = [("join", ROOM, "--plain"), ("watch", ROOM, "--plain")]
 
 
 def harm(output: bytes, *, is_shown: bool = True) -> list[str]:
-    """What in the output of a client is not its own; and if hostile text is to be seen, whether it is."""
+    """Return a sentence for each fault of a client's output; with `is_shown`, hostile text has to be visible in it."""
     text = output.decode()
     found = [f"{letter!r} is no printable character" for letter in sorted(set(text)) if not _may_be_shown(letter)]
     found += [f"a line of theirs: {line[:40]!r}" for line in text.splitlines() if line.startswith("FORGED")]
@@ -75,7 +75,7 @@ def _may_be_shown(letter: str) -> bool:
     return letter == "\n" or letter.isprintable()
 
 
-def surroundings(home: Path) -> dict[str, str]:
+def client_environment(home: Path) -> dict[str, str]:
     return {**os.environ, "HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "PYTHONPATH": str(Path.cwd())}
 
 
@@ -83,7 +83,7 @@ async def run(home: Path, *arguments: str) -> bytes:
     """All that the client writes, through pipes."""
     command = [*CLIENT_COMMAND, *arguments]
     process = await asyncio.create_subprocess_exec(
-        *command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, env=surroundings(home)
+        *command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, env=client_environment(home)
     )
     async with asyncio.timeout(30):
         told, complained = await process.communicate()
@@ -98,7 +98,7 @@ async def run_on_terminal(home: Path, *arguments: str) -> bytes:
 def _run_on_terminal(home: Path, *arguments: str) -> bytes:
     ours, theirs = pty.openpty()
     command = [*CLIENT_COMMAND, *arguments]
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=surroundings(home)):
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=client_environment(home)):
         os.close(theirs)
         written = bytearray()
         while chunk := _read(ours):
@@ -117,7 +117,7 @@ def _read(descriptor: int) -> bytes:
 
 
 async def meet(script: Script, client: Callable[[str], Awaitable[bytes]]) -> bytes:
-    """What a client writes that meets this server."""
+    """Return the output of a client that connects to a server with this script."""
     count = 0
 
     async def handle(websocket: ServerConnection) -> None:
@@ -136,7 +136,7 @@ async def meet(script: Script, client: Callable[[str], Awaitable[bytes]]) -> byt
 
 
 async def meet_bytes(answer: bytes, client: Callable[[str], Awaitable[bytes]]) -> bytes:
-    """What a client writes that meets something which answers this to whatever it is asked."""
+    """Return the output of a client whose server answers every request with these bytes."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -158,8 +158,8 @@ async def welcome(websocket: ServerConnection) -> dict[str, Any]:
     """Welcome a client; returns what it came for."""
     await websocket.recv()
     await websocket.send(encode(Welcome(name="ann", token=None, key=KEY.public, now_ms=LATER)).decode())
-    errand: dict[str, Any] = json.loads(await websocket.recv())
-    return errand
+    entry_request: dict[str, Any] = json.loads(await websocket.recv())
+    return entry_request
 
 
 async def refuse(websocket: ServerConnection, to: str, sentence: str) -> None:
@@ -167,9 +167,9 @@ async def refuse(websocket: ServerConnection, to: str, sentence: str) -> None:
 
 
 async def let_in(websocket: ServerConnection, phase: Phase = Phase.WAITING) -> None:
-    errand = await welcome(websocket)
-    seat: Literal[0] | None = None if errand["type"] == "watch" else 0
-    options = RoomOptions.model_validate_json(json.dumps(errand.get("options", {}))).resolved()
+    entry_request = await welcome(websocket)
+    seat: Literal[0] | None = None if entry_request["type"] == "watch" else 0
+    options = RoomOptions.model_validate_json(json.dumps(entry_request.get("options", {}))).resolved()
     scene = Scene(options=options, phase=phase, seats=(SeatScene(name="ann"), SeatScene(name="bob")))
     snapshot = Snapshot(room=ROOM, seat=seat, position=0, tag="00000000", now_ms=LATER, scene=scene)
     await websocket.send(encode(snapshot).decode())
@@ -183,8 +183,8 @@ async def says_it_in_every_sentence(websocket: ServerConnection, number: int) ->
         await say(websocket, "error", code="restarting", sentence=STEERING)
         await websocket.close(1012, STEERING[:60])
     else:
-        errand = await welcome(websocket)
-        await refuse(websocket, errand["type"], STEERING)
+        entry_request = await welcome(websocket)
+        await refuse(websocket, entry_request["type"], STEERING)
 
 
 async def refuses_hello(websocket: ServerConnection, _: int) -> None:
@@ -193,8 +193,8 @@ async def refuses_hello(websocket: ServerConnection, _: int) -> None:
 
 
 async def refuses_at_length(websocket: ServerConnection, _: int) -> None:
-    errand = await welcome(websocket)
-    await refuse(websocket, errand["type"], LONG)
+    entry_request = await welcome(websocket)
+    await refuse(websocket, entry_request["type"], LONG)
 
 
 async def talks_at_length(websocket: ServerConnection, _: int) -> None:
@@ -237,15 +237,15 @@ async def makes_time_overflow(websocket: ServerConnection, _: int) -> None:
     await say(websocket, "view", position=1, tag="00000000", entries=[paused])
 
 
-@pytest.mark.parametrize("face", [*WAYS_IN, *WITH_JSON], ids=" ".join)
-async def test_a_server_s_sentences_steer_no_pipe(tmp_path: Path, face: Face) -> None:
-    written = await meet(says_it_in_every_sentence, lambda url: run(tmp_path, *face, "--server", url))
+@pytest.mark.parametrize("arguments", [*WAYS_IN, *WITH_JSON], ids=" ".join)
+async def test_a_server_s_sentences_steer_no_pipe(tmp_path: Path, arguments: Arguments) -> None:
+    written = await meet(says_it_in_every_sentence, lambda url: run(tmp_path, *arguments, "--server", url))
     assert harm(written) == []
 
 
-@pytest.mark.parametrize("face", ON_A_TERMINAL, ids=" ".join)
-async def test_a_server_s_sentences_steer_no_terminal(tmp_path: Path, face: Face) -> None:
-    written = await meet(says_it_in_every_sentence, lambda url: run_on_terminal(tmp_path, *face, "--server", url))
+@pytest.mark.parametrize("arguments", ON_A_TERMINAL, ids=" ".join)
+async def test_a_server_s_sentences_steer_no_terminal(tmp_path: Path, arguments: Arguments) -> None:
+    written = await meet(says_it_in_every_sentence, lambda url: run_on_terminal(tmp_path, *arguments, "--server", url))
     assert harm(written) == []
 
 
@@ -297,14 +297,14 @@ ANSWERS = {
     "a long body": b"HTTP/1.1 503 x\r\n\r\n" + LONG.encode(),
     "broken chunks": b"HTTP/1.1 503 x\r\nTransfer-Encoding: chunked\r\n\r\n" + STEERING.encode() + b"\r\n",
 }
-"""What claims to be HTTP."""
+"""Answers that claim to be HTTP."""
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
-@pytest.mark.parametrize("face", [("watch", ROOM), ("lobby",)], ids=" ".join)
+@pytest.mark.parametrize("arguments", [("watch", ROOM), ("lobby",)], ids=" ".join)
 @pytest.mark.long
-async def test_what_answers_over_http_steers_nothing(tmp_path: Path, face: Face, answer: str) -> None:
-    written = await meet_bytes(ANSWERS[answer], lambda url: run(tmp_path, *face, "--server", url))
+async def test_what_answers_over_http_steers_nothing(tmp_path: Path, arguments: Arguments, answer: str) -> None:
+    written = await meet_bytes(ANSWERS[answer], lambda url: run(tmp_path, *arguments, "--server", url))
     assert harm(written, is_shown=False) == []
 
 
@@ -315,7 +315,7 @@ def lobby_of(**changes: Any) -> bytes:
 
 
 @pytest.mark.parametrize("option", [(), ("--json",)], ids=("for people", "json"))
-async def test_hostile_rules_in_a_lobby_are_only_text(tmp_path: Path, option: Face) -> None:
+async def test_hostile_rules_in_a_lobby_are_only_text(tmp_path: Path, option: Arguments) -> None:
     written = await meet_bytes(lobby_of(rules=STEERING), lambda url: run(tmp_path, "lobby", "--server", url, *option))
     assert harm(written) == []
 
@@ -441,5 +441,5 @@ def test_a_hostile_receipt_steers_nothing(tmp_path: Path, capfdbinary: pytest.Ca
     ],
     ids=lambda arguments: arguments[0],
 )
-async def test_what_somebody_was_told_to_type_steers_nothing(tmp_path: Path, arguments: Face) -> None:
+async def test_what_somebody_was_told_to_type_steers_nothing(tmp_path: Path, arguments: Arguments) -> None:
     assert harm(await run(tmp_path, *arguments), is_shown=False) == []

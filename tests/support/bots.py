@@ -21,7 +21,7 @@ from tests.support.history import ViewerTranscript
 
 @dataclass
 class Bot:
-    """Somebody at a client. `acknowledged` are the moves that the server has shown it as its own, in order."""
+    """A player or spectator. `acknowledged` are its own moves that the server has shown, in order."""
 
     connection: Connection
     chance: random.Random
@@ -33,12 +33,12 @@ class Bot:
 
     @property
     def transcript(self) -> ViewerTranscript:
-        """All that was shown."""
+        """All messages that the bot has received."""
         heard = [update.message for update in self.updates if update.message is not None]
         return ViewerTranscript(self.connection.model.seat, heard)
 
     async def race(self) -> None:
-        """Race once, or watch a race, through whatever happens; a player ends with the proved record."""
+        """Race or watch until the match is over, through any fault; a player ends with the proved record."""
         async with aclosing(self.connection.updates()) as updates:
             async for update in updates:
                 self._note(update)
@@ -68,9 +68,9 @@ class Bot:
                 self.acknowledged.append(entry.move.text)
 
 
-def bot(url: str, errand: EntryRequest, seed: int = 0, pace_seconds: float = 0.0) -> Bot:
-    """A new player or spectator on this server."""
-    return Bot(Connection(url, Identity(), errand), random.Random(seed), pace_seconds)
+def bot(url: str, entry_request: EntryRequest, seed: int = 0, pace_seconds: float = 0.0) -> Bot:
+    """Return a bot for a new player, or a spectator, of this server."""
+    return Bot(Connection(url, Identity(), entry_request), random.Random(seed), pace_seconds)
 
 
 @dataclass(eq=False)
@@ -88,7 +88,7 @@ class Match:
         return [each.transcript for each in (*self.players, *self.spectators)]
 
     async def moved(self, count: int) -> None:
-        """Wait until both players have so many moves acknowledged."""
+        """Wait until both players have `count` moves acknowledged, or have ended."""
         for player in self.players:
             while len(player.acknowledged) < count and not self.playing.done():
                 player.has_moved.clear()
@@ -97,7 +97,7 @@ class Match:
                 waiting.cancel()
 
     async def end(self) -> None:
-        """Wait for the end of the race, everywhere."""
+        """Wait until the race is over for players and spectators."""
         await self.playing
         await self.watching
 
@@ -105,7 +105,7 @@ class Match:
 async def start_match(
     urls: tuple[str, ...], options: RoomOptions, seed: int = 0, pace_seconds: float = 0.0, spectators: int = 1
 ) -> Match:
-    """A race between two bots: each of them, and each spectator, on the next of these servers."""
+    """Start a race between two bots; each of them, and each spectator, connects to the next of these servers."""
     first = bot(urls[0], Create(options=options), seed, pace_seconds)
     hosting = asyncio.create_task(first.race())
     room = await first.connection.entered()

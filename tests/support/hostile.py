@@ -1,4 +1,4 @@
-"""Frames as an attacker would send them: valid messages bent in one place, JSON that is none, bytes of any kind."""
+"""Frames that an attacker might send: messages changed in one place, invalid JSON, arbitrary bytes."""
 
 import json
 import random
@@ -68,7 +68,7 @@ RAW = [
 
 
 def make_frame(chance: random.Random) -> bytes:
-    """Any of them; some are valid."""
+    """Return a random frame; some are valid."""
     makers: list[Callable[[random.Random], bytes]] = [_bend_value, _bend_bytes, _bend_shape, _invent, _raw]
     return chance.choice(makers)(chance)
 

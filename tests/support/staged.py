@@ -1,4 +1,4 @@
-"""Races that are the same every time, for pictures of screens: real rooms from a seed, without sockets and clocks."""
+"""Rooms from a fixed seed, for snapshots of screens: real rooms without sockets and clocks."""
 
 import random
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ SEED = 11
 
 @dataclass
 class StagedRoom:
-    """A room at some moment."""
+    """A real room at one point of a match."""
 
     table: Table
 
     def model(self, viewer: int | None = 0) -> KnownRoom:
-        """What a viewer knows who has just come in."""
+        """Return the model of a viewer that has just entered."""
         shown = view(self.table.steps, viewer)
         snapshot = Snapshot(
             room=ROOM,
@@ -52,9 +52,9 @@ class StagedRoom:
         return replace(model, placed=(first, second))
 
     def session(self, viewer: int | None = 0) -> RoomSession:
-        """The same, for a screen; nobody is at the other end."""
-        errand = Watch(room=ROOM) if viewer is None else Join(room=ROOM)
-        connection = Connection("ws://127.0.0.1:8765", Identity(), errand)
+        """Return a session with this model, for a screen; its connection is never opened."""
+        entry_request = Watch(room=ROOM) if viewer is None else Join(room=ROOM)
+        connection = Connection("ws://127.0.0.1:8765", Identity(), entry_request)
         connection.model = self.model(viewer)
         session = RoomSession(connection, clock=lambda: self.table.now_ms)
         session.progress = session.progress.after(connection.model, self.table.now_ms)
@@ -64,7 +64,7 @@ class StagedRoom:
         return session
 
     def record(self) -> Record:
-        """The record of the match that is over."""
+        """Return the signed record of the match that is over."""
         record = record_last_match(ROOM, self.table.steps)
         assert record is not None
         return KEY.sign(record)
@@ -78,28 +78,28 @@ class StagedRoom:
 
 
 def waiting() -> StagedRoom:
-    """One player is here."""
+    """Return a room with one player."""
     return StagedRoom(Table(SEED))
 
 
 def getting_ready() -> StagedRoom:
-    """Both are here, and one is ready."""
-    stage = waiting()
-    stage.table.seat_both()
-    stage.table.get_ready(1)
-    return stage
+    """Return a room with both players, of whom one is ready."""
+    room = waiting()
+    room.table.seat_both()
+    room.table.get_ready(1)
+    return room
 
 
 def counting_down() -> StagedRoom:
-    """The cards are dealt."""
-    stage = waiting()
-    stage.table.seat_both()
-    stage.table.deal()
-    return stage
+    """Return a room whose cards are dealt, before the start."""
+    room = waiting()
+    room.table.seat_both()
+    room.table.deal()
+    return room
 
 
 def racing(turns: tuple[int, int] = (30, 22), options: RoomOptions | None = None) -> StagedRoom:
-    """Each player has made so many moves, as the greedy bot does."""
+    """Return a race in which the greedy bot has made `turns` moves for each seat."""
     table, chance = Table(SEED, options), random.Random(SEED)
     table.start()
     left = list(turns)
@@ -114,7 +114,7 @@ def racing(turns: tuple[int, int] = (30, 22), options: RoomOptions | None = None
 
 
 def finished() -> StagedRoom:
-    """The race is over."""
+    """Return a room whose race is over."""
     table = Table(SEED)
     table.start()
     table.race(choose_greedy)

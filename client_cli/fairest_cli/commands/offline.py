@@ -104,12 +104,12 @@ def verify(
     if key is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", key):
         raise typer.BadParameter("a key has 64 hexadecimal digits; the server shows its own under /key")
     known = None if key is None else bytes.fromhex(key)
-    text, told = _read_text(file), None if receipt is None else _read_text(receipt)
+    record_text, receipt_text = _read_text(file), None if receipt is None else _read_text(receipt)
     try:
-        record, checks = verify_record(text, known)
+        record, checks = verify_record(record_text, known)
         for sentence in checks:
             print(sentence)
-        for sentence in () if told is None else compare_receipt(record, told.splitlines()):
+        for sentence in () if receipt_text is None else compare_receipt(record, receipt_text.splitlines()):
             print(sentence)
     except BadReceipt as reason:
         fail(f"{receipt} is not a receipt: {reason}")

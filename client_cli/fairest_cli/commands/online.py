@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import Coroutine
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic import ValidationError
@@ -33,8 +33,9 @@ from fairest_cli.session.identity import IdentityInUse
 from fairest_cli.session.local_server import ServerNotStarted
 from fairest_cli.session.websocket import Rejected
 from fairest_cli.text.lobby import LobbyUnavailable, describe_lobby, fetch_lobby
+from fairest_cli.text.narration import describe_broken_seal
 from fairest_cli.text.run import let_bot_play, race, race_at_home, watch_room
-from fairest_cli.untrusted_text import as_json_line, clean
+from fairest_cli.untrusted_text import as_json_line
 from fairest_protocol.calculation.rules import BadRules
 from fairest_protocol.messages.from_client import Create, Join, Watch
 from fairest_protocol.messages.options import RoomOptions, Spectators
@@ -257,14 +258,8 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
     except (Rejected, ServerNotStarted, IdentityInUse) as reason:
         fail(str(reason))
     except Cheated as reason:
-        _raise_alarm(reason)
+        print("\n".join(describe_broken_seal(reason, receipts_folder())), file=sys.stderr)
+        raise SystemExit(BROKEN_SEAL) from None
     except KeyboardInterrupt:
         # Ctrl-C ends the client; the seat waits for the player.
         raise SystemExit(INTERRUPTED) from None
-
-
-def _raise_alarm(reason: Cheated) -> NoReturn:
-    print(f"fairest: THE SEAL IS BROKEN. {clean(str(reason))}", file=sys.stderr)
-    print("Stop playing on this server, and keep your receipt: it shows what the server said.", file=sys.stderr)
-    print(f"Receipts are in {receipts_folder()}", file=sys.stderr)
-    raise SystemExit(BROKEN_SEAL)

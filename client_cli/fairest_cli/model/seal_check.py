@@ -39,7 +39,7 @@ RaceEntries = tuple[tuple[RaceEntry, ...], tuple[RaceEntry, ...]]
 
 
 class EntropyCommitment(Value):
-    """What we are committed to in a round: our entropy, for this commitment of the server and this seat.
+    """Our commitment in a round: to our entropy, for this commitment of the server and this seat.
 
     `other_hash` is the other player's entropy hash at the time at which we revealed our entropy; None before that.
     """
@@ -53,7 +53,7 @@ class EntropyCommitment(Value):
 
 
 class SealCheck(Value):
-    """What the server has shown of the sealed deal of one round.
+    """The sealed deal of one round, as far as the server has shown it.
 
     `opened_cards` has the card behind each envelope that was opened, by sealed pass and position. `last_turns` has the
     turn of each seat's last card, `redeals` the number of its redeals. `laid_out` are starters and markers. `shown` is
@@ -83,7 +83,7 @@ class SealCheck(Value):
 
     @property
     def check_words(self) -> tuple[str, ...]:
-        """The four words that everybody sees who was shown the same seal; none before the cards are dealt."""
+        """The four words that all viewers of the same seal see; empty before the cards are dealt."""
         first, second = self.entropies
         if self.round_id is None or not self.envelopes or first is None or second is None:
             return ()

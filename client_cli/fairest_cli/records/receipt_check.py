@@ -26,7 +26,7 @@ class BadReceipt(ValueError):
 
 @dataclass(slots=True)
 class _Tally:
-    """What the lines of the receipt that were read so far hold.
+    """The contents of the lines of the receipt that were read so far.
 
     `rounds` are all rounds in the order in which they were shown. `match_start` is the index among them at which the
     present match began, and `match_starts` has that index for each round. `committed` are the rounds to which both

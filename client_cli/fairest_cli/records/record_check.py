@@ -32,11 +32,12 @@ What a record alone cannot prove:
   who won the match, and whether clocks and limits were kept: times are the
     server's own.
   that the key is your server's: compare it with GET /key, or pass it: --key HEX.
-  that nobody told a player what was to come (docs/fairness.md)."""
+  that no player was told which cards were to come (docs/fairness.md)."""
 
 
 LIMITS_OF_RECEIPT: Final = """\
-What no proof shows: that nobody told a player what was to come (docs/fairness.md)."""
+What no proof shows: that no player was told which cards were to come
+  (docs/fairness.md)."""
 
 
 class WrongRecord(Exception):

@@ -31,7 +31,7 @@ def now_ms() -> int:
 
 
 class RoomSession:
-    """A connection, and what became of the room it is in.
+    """A connection to a room, with the state that outlives single updates.
 
     `finished` is the model at the end of the last round until the next round starts; the room may have opened that one
     already. `match_record` is the record of the match that is over, as the server sent it; `record` and `record_path`
@@ -68,7 +68,7 @@ class RoomSession:
 
     @property
     def model(self) -> KnownRoom:
-        """What we know of the room now."""
+        """The client's present knowledge of the room."""
         return self._connection.model
 
     @property

@@ -64,7 +64,7 @@ class ServerSocket:
 
     @property
     def local_port(self) -> int:
-        """Our port."""
+        """The port at our end of the socket."""
         return int(self.websocket.local_address[1])
 
     def abort(self) -> None:

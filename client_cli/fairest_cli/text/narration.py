@@ -1,10 +1,12 @@
 """The changes in a room as lines of text, for every terminal, pipe and screen reader. Pure."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from textwrap import wrap
 from typing import Final
 
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
+from fairest_cli.model.round_check import Cheated
 from fairest_cli.model.seal_check import describe_proof
 from fairest_cli.session.connection import Update
 from fairest_cli.text.board_text import COLUMNS, describe_board, describe_result, format_time
@@ -254,6 +256,13 @@ def _changes_board(model: KnownRoom, entry: Entry) -> bool:
     if isinstance(entry, entries.Moved) and entry.card is None and entry.move is not REDEAL:
         return False
     return isinstance(entry, (entries.Moved, entries.Turned)) and model.seat in (None, entry.seat)
+
+
+def describe_broken_seal(reason: Cheated, receipts: Path) -> Iterator[str]:
+    """Yield what a player has to know when the server was caught cheating; `receipts` is the folder with receipts."""
+    yield f"fairest: THE SEAL IS BROKEN. {clean(str(reason))}"
+    yield "Stop playing on this server, and keep your receipt: it shows what the server said."
+    yield f"Receipts are in {receipts}"
 
 
 def player_name(model: KnownRoom, seat: int) -> str:

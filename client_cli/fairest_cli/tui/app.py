@@ -17,7 +17,7 @@ from fairest_cli.model.round_check import Cheated
 from fairest_cli.records.receipts import receipts_folder
 from fairest_cli.session.connection import Update
 from fairest_cli.session.room_session import RoomSession, now_ms
-from fairest_cli.text.narration import describe_way_back
+from fairest_cli.text.narration import describe_broken_seal, describe_way_back
 from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.crash import CrashReportingApp
 from fairest_cli.tui.launch import AgainstBot, AtHome, AtReplay, InLobby, InRoom, Start
@@ -148,11 +148,7 @@ class FairestApp(CrashReportingApp):
 
     async def show_cheat_alert(self, reason: Cheated) -> None:
         """Show what the server did until the player has read it. The program will end with exit code `BROKEN_SEAL`."""
-        self.last_words = [
-            f"fairest: THE SEAL IS BROKEN. {clean(str(reason))}",
-            "Stop playing on this server, and keep your receipt: it shows what the server said.",
-            f"Receipts are in {receipts_folder()}",
-        ]
+        self.last_words = list(describe_broken_seal(reason, receipts_folder()))
         self._exit_code = BROKEN_SEAL
         await self._close_overlays()
         await self.push_screen_wait(CheatAlert(self.last_words))

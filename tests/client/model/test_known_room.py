@@ -1,4 +1,4 @@
-"""What a client knows: a pure fold of what it hears."""
+"""The model of a room is a pure fold over the messages of the server."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def table() -> Table:
 
 
 def entropy_commitment_of(table: Table, seat: int) -> EntropyCommitment:
-    """What the player in this seat is bound to in the round under way."""
+    """The entropy commitment of the player in this seat, for the round under way."""
     opened, holder = table.state.round, table.state.seat(seat)
     assert opened is not None and holder.entropy is not None and holder.entropy_hash is not None
     commitment = commit_secret(opened.round_id, opened.secret)
@@ -45,7 +45,7 @@ def model(table: Table) -> KnownRoom:
 
 @pytest.fixture
 def present(table: Table) -> KnownRoom:
-    """The same player, who has been here since before the deal."""
+    """The model of the same player, connected since before the deal."""
     made = Table(1)
     made.seat_both()
     seal = SealCheck(key=KEY.public, entropy_commitment=entropy_commitment_of(table, 0))

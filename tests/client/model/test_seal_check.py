@@ -1,4 +1,4 @@
-"""What a witness accepts is what happened; whatever is changed in it, it notices, at that very entry."""
+"""The seal check accepts an honest round, and notices every change of it at the very entry that was changed."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -137,8 +137,8 @@ def test_our_own_entropy_cannot_be_replaced(shown: list[Entry]) -> None:
     place = place_of(shown, entries.PlayerReady)
     opened = shown[place_of(shown, entries.RoundOpened)]
     assert isinstance(opened, entries.RoundOpened)
-    bond = EntropyCommitment(opened.round, opened.commitment, 0, bytes(32), bytes(32))
-    seal = watch(shown[:place], replace(START, seat=0)).with_entropy_commitment(bond)
+    commitment = EntropyCommitment(opened.round, opened.commitment, 0, bytes(32), bytes(32))
+    seal = watch(shown[:place], replace(START, seat=0)).with_entropy_commitment(commitment)
     ready = next(entry for entry in shown if isinstance(entry, entries.PlayerReady) and entry.seat == 0)
     with pytest.raises(Cheated, match="another entropy hash for us than the one that we sent"):
         seal.after(ready, OPTIONS)

@@ -1,4 +1,4 @@
-"""What `fairest verify` finds in a record and a receipt, and that it finds it first where it is."""
+"""`fairest verify` proves records and receipts, and names the first line or round that is wrong."""
 
 import json
 import random
@@ -165,7 +165,7 @@ def test_the_first_wrong_line_is_named(record: Record) -> None:
 
 
 def changed_by_the_server(record: Record) -> Iterator[tuple[str, Record]]:
-    """What an operator with the key could write, and the sentence that finds it out."""
+    """Records that an operator with the key could write, each with the sentence that is expected."""
     (played,) = record.rounds
     first, second = played.entropies
     assert first and second and played.outcome

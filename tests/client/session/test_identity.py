@@ -43,14 +43,14 @@ def test_a_named_player_is_at_one_terminal_at_a_time(tmp_path: Path) -> None:
         pass
 
 
-BOND = EntropyCommitment(b"round", b"commitment", 1, b"entropy", b"hash", b"other")
+COMMITMENT = EntropyCommitment(b"round", b"commitment", 1, b"entropy", b"hash", b"other")
 
 
 def test_what_we_are_bound_to_outlives_a_killed_client(tmp_path: Path) -> None:
     with open_identity(URL, None, tmp_path) as identity:
-        identity.keep_entropy_commitment(BOND)
+        identity.keep_entropy_commitment(COMMITMENT)
     with open_identity(URL, None, tmp_path) as identity:
-        assert identity.entropy_commitment == BOND
+        assert identity.entropy_commitment == COMMITMENT
 
 
 def test_a_player_without_a_file_is_gone_with_the_client(tmp_path: Path) -> None:

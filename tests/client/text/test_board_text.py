@@ -1,4 +1,4 @@
-"""What is drawn, as text that can be read and that steers no terminal."""
+"""Boards and changes as text: readable, narrow enough, and without control characters of others."""
 
 import pytest
 

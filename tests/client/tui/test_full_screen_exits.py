@@ -19,8 +19,9 @@ import pytest
 from tests.client.test_hostile_text import (
     ROOM,
     SEEN,
-    Face,
+    Arguments,
     Script,
+    client_environment,
     gives_its_reason_for_closing,
     lobby_of,
     meet,
@@ -29,7 +30,6 @@ from tests.client.test_hostile_text import (
     refuses_hello,
     says_it_in_every_sentence,
     sends_a_hostile_key,
-    surroundings,
 )
 from tests.support.ports import free_port
 from tests.support.processes import CLIENT_COMMAND
@@ -65,7 +65,7 @@ class RealTerminal:
         self.mode = termios.tcgetattr(theirs)
         self._theirs = theirs
         self._is_gone = False
-        environment = {**surroundings(home), "TERM": kind}
+        environment = {**client_environment(home), "TERM": kind}
         for name in ("CONFIG", "STATE"):
             environment[f"XDG_{name}_HOME"] = str(home / name.lower())
         self.process = subprocess.Popen(
@@ -190,9 +190,9 @@ def test_an_uncaught_error_is_a_sentence_and_a_file(tmp_path: Path) -> None:
         terminal.close()
 
 
-def _meet_on_terminal(home: Path, url: str, face: Face) -> bytes:
+def _meet_on_terminal(home: Path, url: str, arguments: Arguments) -> bytes:
     """Quit once the hostile text is on the screen; return everything that was written to the terminal."""
-    terminal = on_terminal(home, *face, "--server", url)
+    terminal = on_terminal(home, *arguments, "--server", url)
     try:
         terminal.read_until(lambda written: SEEN.encode() in written)
         terminal.type(b"\x11")
@@ -205,7 +205,7 @@ def _meet_on_terminal(home: Path, url: str, face: Face) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("script", "face"),
+    ("script", "arguments"),
     [
         (says_it_in_every_sentence, ("join", ROOM)),
         (refuses_hello, ("watch", ROOM)),
@@ -216,8 +216,10 @@ def _meet_on_terminal(home: Path, url: str, face: Face) -> bytes:
     ids=lambda value: getattr(value, "__name__", " ".join(value) if isinstance(value, tuple) else ""),
 )
 @pytest.mark.long
-async def test_the_text_of_a_hostile_server_controls_no_terminal(tmp_path: Path, script: Script, face: Face) -> None:
-    written = await meet(script, lambda url: asyncio.to_thread(_meet_on_terminal, tmp_path, url, face))
+async def test_the_text_of_a_hostile_server_controls_no_terminal(
+    tmp_path: Path, script: Script, arguments: Arguments
+) -> None:
+    written = await meet(script, lambda url: asyncio.to_thread(_meet_on_terminal, tmp_path, url, arguments))
     assert [sequence for sequence in (*CONTROL_SEQUENCES, b"Traceback") if sequence in written] == []
 
 
