@@ -53,6 +53,13 @@ class Noted(Once):
         return super().build_append()
 
 
+class Idle(Noted):
+    """Has nothing to append when it is asked."""
+
+    def build_append(self) -> None:  # type: ignore[override]
+        super().build_append()
+
+
 def neighbours(room: str, count: int) -> list[str]:
     """Rooms of the same bucket, whose appends share batches with those of this one."""
     others = (f"room-{number}" for number in itertools.count())
@@ -131,6 +138,20 @@ async def test_the_same_append_sent_again_is_made_once_and_answered_the_same(wri
     assert len(await writer.log.read(ROOM)) == 2
 
 
+async def test_an_append_that_is_sent_again_later_is_answered_with_the_stamp_of_its_entries(
+    writer: Writer, redis: BatchingRedis
+) -> None:
+    long_ago = 1_000
+    await redis.xadd(keys.log(ROOM), {"t": long_ago, "g": "t1", "e": "0sa"}, id="1-0")
+    assert await writer.append(tag="t1") is Answer.APPENDED
+    assert writer.reply.now_ms == long_ago
+
+
+async def test_an_append_with_the_tag_of_a_longer_one_is_a_conflict(writer: Writer) -> None:
+    await writer.append(events=(MOVE, MOVE))
+    assert await writer.append(events=(MOVE,)) is Answer.CONFLICT
+
+
 async def test_an_append_after_its_time_is_late(writer: Writer) -> None:
     assert await writer.append(not_after_ms=1) is Answer.LATE
     assert await writer.log.read(ROOM) == []
@@ -163,6 +184,28 @@ async def test_a_room_without_deadlines_is_never_due(writer: Writer) -> None:
     await writer.append(next_check_ms=1)
     await writer.append(expected=1, expected_tag="t1", tag="t2", next_check_ms=0)
     assert await writer.log.due_rooms(overdue_ms=0) == []
+
+
+async def test_a_room_whose_check_is_postponed_is_due_when_that_time_has_passed(writer: Writer) -> None:
+    await writer.append(next_check_ms=1)
+    await writer.log.postpone(ROOM, 60)
+    assert await writer.log.due_rooms(overdue_ms=0) == []
+    assert await writer.log.due_rooms(overdue_ms=-61_000) == [ROOM]
+
+
+async def test_postponing_the_check_of_a_room_without_deadlines_gives_it_none(writer: Writer) -> None:
+    await writer.append()
+    await writer.log.postpone(ROOM, 0)
+    assert await writer.log.due_rooms(overdue_ms=-1_000) == []
+
+
+async def test_a_room_that_is_removed_from_the_index_is_neither_due_nor_listed(
+    writer: Writer, redis: BatchingRedis
+) -> None:
+    await writer.append(next_check_ms=1, listing=b"{}")
+    await writer.log.unindex(ROOM)
+    assert await writer.log.due_rooms(overdue_ms=0) == []
+    assert await redis.hkeys(keys.lobby(keys.bucket(ROOM))) == []
 
 
 async def test_a_closed_room_expires(writer: Writer, redis: BatchingRedis) -> None:
@@ -219,6 +262,36 @@ async def test_an_append_is_made_when_its_turn_comes_and_not_before() -> None:
                 link.flow()
                 await other.answered
     assert asked == [one.code, other.code]
+
+
+async def asked_in_one_turn(*writers: Noted) -> int:
+    """How many of these writers are asked while Redis has not replied to the first of them."""
+    with redis_process() as process:
+        async with faulty_link(process.socket) as link, connect(link.url) as client, asyncio.timeout(5):
+            log = Log(client)
+            async with log.sending():
+                await Writer(log).append()
+                link.stall()
+                for each in writers:
+                    log.enqueue(each)
+                await asyncio.sleep(0)
+                asked = len(writers[0].asked)
+                link.flow()
+    return asked
+
+
+async def test_a_batch_has_an_upper_bound() -> None:
+    asked: list[str] = []
+    writers = [Noted(Append(f"room-{each}", 0, "", "t1", (MOVE,)), asked) for each in range(MAX_BATCH + 1)]
+    assert await asked_in_one_turn(*writers) == MAX_BATCH
+
+
+async def test_writers_that_have_nothing_to_append_count_in_a_batch() -> None:
+    """Or one turn of the event loop would ask all rooms of the process."""
+    asked: list[str] = []
+    appends = [Append(f"room-{each}", 0, "", "t1", (MOVE,)) for each in range(MAX_BATCH + 1)]
+    writers = [Noted(appends[0], asked), *(Idle(append, asked) for append in appends[1:])]
+    assert await asked_in_one_turn(*writers) == MAX_BATCH
 
 
 async def test_the_next_batch_is_on_its_way_before_the_last_one_is_told_of(writer: Writer) -> None:

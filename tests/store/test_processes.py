@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from redis.asyncio import Redis
 
+from fairest_server.room.commands import Pause
 from fairest_server.store import keys
 from fairest_server.store.processes import Processes
 from fairest_server.store.redis.connect import connect
@@ -63,6 +64,24 @@ async def test_a_process_that_is_buried_holds_no_rooms(processes: Processes, red
     await silence(redis, "p1")
     assert await Processes(redis, redis, "p2").forget_process("p1")
     assert await processes.rooms_of("p1") == []
+
+
+async def test_a_time_without_a_heartbeat_of_any_process_is_a_pause(processes: Processes, redis: Redis) -> None:
+    await redis.set(keys.LAST_BEAT, 1_000)
+    beat = await processes.beat()
+    assert beat.pauses == (Pause(1_000, beat.now_ms),)
+
+
+async def test_heartbeats_in_time_leave_no_pause(processes: Processes) -> None:
+    await processes.beat()
+    assert (await processes.beat()).pauses == ()
+
+
+async def test_only_the_latest_pauses_are_kept(processes: Processes, redis: Redis) -> None:
+    await redis.rpush(keys.PAUSES, *(f"{each}-{each + 1}" for each in range(keys.PAUSES_KEPT)))
+    await redis.set(keys.LAST_BEAT, 1_000)
+    pauses = (await processes.beat()).pauses
+    assert (len(pauses), pauses[0].start_ms, pauses[-1].start_ms) == (keys.PAUSES_KEPT, 1, 1_000)
 
 
 async def test_a_beat_does_not_wait_behind_what_is_asked_for_rooms(redis_url: str, redis: Redis) -> None:

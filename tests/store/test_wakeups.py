@@ -106,6 +106,21 @@ async def test_a_subscription_on_which_nothing_is_told_stays(monkeypatch: pytest
             assert await asyncio.to_thread(subscribers, process) == before
 
 
+async def test_a_process_without_rooms_is_subscribed_to_the_keepalive_channel() -> None:
+    """Or it would have no connection over which a ping is answered."""
+    channel = keys.keepalive_channel(0)
+    with redis_process() as process:
+        async with connect(process.url, timeout_seconds=None) as client:
+            running = asyncio.create_task(Wakeups(client, lambda _room, _slice: None).run())
+
+            async def is_subscribed() -> bool:
+                return await asyncio.to_thread(process.call, "PUBSUB", "NUMSUB", channel) == [channel.encode(), 1]
+
+            await until(is_subscribed, "the process is subscribed")
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+
 def subscribers(process: RedisProcess) -> list[str]:
     found = cast("list[dict[str, str]]", process.call("CLIENT LIST", "TYPE", "pubsub"))
     return [client["id"] for client in found]

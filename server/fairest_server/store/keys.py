@@ -81,7 +81,7 @@ def of_room(room: str) -> RoomKeys:
 
 
 def keepalive_channel(number: int) -> str:
-    """Channel of a bucket to which nothing is published: a process without rooms in the bucket is subscribed to it."""
+    """Channel of a bucket to which nothing is published: it keeps a process without rooms in the bucket subscribed."""
     return f"fairest:{{{number}}}:quiet"
 
 
