@@ -45,6 +45,16 @@ def test_a_free_seat_has_no_name_in_the_row() -> None:
     assert (row.names, row.wins) == (("ann", None), (0, 0))
 
 
+def test_a_first_seat_that_its_player_left_has_neither_name_nor_wins_in_the_row() -> None:
+    table = Table(1, LISTED)
+    table.start()
+    table.play(0, "resign")
+    table.submit(table.request(0, Leave()))
+    row = list_room(ROOM, table.state, 0)
+    assert row is not None
+    assert (row.names, row.wins) == ((None, "bob"), (0, 0))
+
+
 def test_a_room_that_is_not_listed_has_no_row() -> None:
     assert list_room(ROOM, Table(1).state, 0) is None
 
