@@ -25,9 +25,7 @@ async def serving_rooms(
     processes = Processes(redis, beating, secrets.token_hex(4))
     rooms = RoomServer(redis, listening, processes, key, closed_room_seconds)
     heartbeat = Heartbeat(processes, rooms.clock, rooms.registry, rooms.attached, rooms.stopping)
-    sweeper = Sweeper(
-        processes, rooms.log, rooms.registry, rooms.attached, key, lambda: heartbeat.lapsed, rooms.stopping
-    )
+    sweeper = Sweeper(processes, rooms.log, rooms.registry, rooms.attached, key, heartbeat, rooms.stopping)
     # Nothing is decided without Redis' clock, which comes with the first heartbeat.
     await heartbeat.beat()
     async with rooms.serving() as tasks:

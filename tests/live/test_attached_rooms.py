@@ -117,7 +117,7 @@ async def test_a_new_room_that_was_released_before_it_was_open_is_held_all_the_s
 
     async def release_then_look(log: Log, room: str) -> bool:
         if len(looked) < 2:
-            await registries[0]._attached.retain_only(registries[0].codes)
+            await registries[0]._attached.retain_only(registries[0].rooms.keys())
         looked.append(room)
         return await exists(log, room)
 

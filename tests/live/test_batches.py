@@ -11,6 +11,7 @@ from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages.from_client import Play
 from fairest_server.app import running
 from fairest_server.live.registry import RoomRegistry
+from fairest_server.membership.sweeper import Sweeper
 from fairest_server.room.events import Event, Played
 from fairest_server.room.steps import LogSlice
 from fairest_server.settings import Settings
@@ -34,7 +35,7 @@ class Observed:
         self.rooms_read: list[str] = []
         self.is_held = asyncio.Event()
         self.may_go = asyncio.Event()
-        self.compare_ends = RoomRegistry.compare_ends
+        self.compare_ends = Sweeper.compare_ends
         hear, read = RoomRegistry._on_wakeup, Log.read
 
         def heard(host: RoomRegistry, code: str, tail: LogSlice) -> None:
@@ -51,10 +52,10 @@ class Observed:
     def begin(self) -> None:
         """From now on the ends of logs are not compared, which would help a room that missed something."""
 
-        async def compare(host: RoomRegistry) -> None:
+        async def compare(_: Sweeper) -> None:
             pass
 
-        self._patch.setattr(RoomRegistry, "compare_ends", compare)
+        self._patch.setattr(Sweeper, "compare_ends", compare)
         self.rooms_read.clear()
 
     def hold_first_move(self, *, on_its_way_back: bool) -> None:
@@ -163,7 +164,7 @@ async def test_a_room_that_goes_on_while_the_ends_are_compared_is_not_read(
         return asked >= 4
 
     monkeypatch.setattr(Log, "last_positions", ask_and_wait)
-    monkeypatch.setattr(RoomRegistry, "compare_ends", observed.compare_ends)
+    monkeypatch.setattr(Sweeper, "compare_ends", observed.compare_ends)
     await until(both_have_asked, "both processes have asked")
     await players[0].play("sa")
     await observed.both_have_heard(FIRST)

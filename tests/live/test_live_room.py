@@ -8,6 +8,7 @@ from fairest_protocol.messages.from_server import Refused, Snapshot, View
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.live.live_room import MAX_WAITING
+from fairest_server.live.subscribers import DropReason
 from fairest_server.room.commands import (
     ApplyPauses,
     CreateRoom,
@@ -27,6 +28,11 @@ ENTROPY_HASH = commit_entropy(ROUND.round, 0, bytes(32))
 READY = PlayerRequest("here-1", Ready(round=ROUND.round, entropy_hash=ENTROPY_HASH))
 LEAVE = PlayerRequest("here-2", Leave())
 CREATE = CreateRoom(RoomOptions(), "player-0", "ann", "here-1")
+
+
+def give_up(isolated: IsolatedRoom) -> list[str]:
+    """Give the room up, as its registry does; returns the connections of which the log has to learn."""
+    return [*isolated.room.requests.clear(), *isolated.room.subscribers.drop_all(DropReason.LOG_LOST)]
 
 
 @pytest.fixture
@@ -442,29 +448,29 @@ def test_a_connection_that_is_gone_takes_no_seat(seated: IsolatedRoom) -> None:
 def test_a_subscriber_is_entering_until_the_log_has_answered(alone: IsolatedRoom) -> None:
     joining = RecordingSubscriber("here-1", "create")
     alone.submit(CREATE, joining)
-    assert alone.room.is_entering(joining)
+    assert alone.room.requests.has_entry_of(joining)
     append = alone.poll()
-    assert alone.room.is_entering(joining)
+    assert alone.room.requests.has_entry_of(joining)
     alone.accept(append)
-    assert not alone.room.is_entering(joining)
+    assert not alone.room.requests.has_entry_of(joining)
 
 
 def test_a_room_that_is_given_up_sends_everybody_to_connect_again(alone: IsolatedRoom) -> None:
     players = alone.seat_both()
-    alone.room.abandon()
+    give_up(alone)
     assert [player.notes[-1] for player in players] == ["log lost", "log lost"]
 
 
 def test_a_room_that_is_given_up_names_the_connections_of_which_the_log_has_not_learned(alone: IsolatedRoom) -> None:
     alone.seat_both()
     alone.submit(Disconnect("gone-1"))
-    assert set(alone.room.abandon()) == {"gone-1", "here-1", "here-2"}
+    assert set(give_up(alone)) == {"gone-1", "here-1", "here-2"}
 
 
 def test_a_room_that_is_given_up_drops_what_was_requested(alone: IsolatedRoom) -> None:
     alone.seat_both()
     alone.submit(READY)
-    alone.room.abandon()
+    give_up(alone)
     assert not alone.room.is_busy
 
 

@@ -61,13 +61,13 @@ async def test_a_room_without_a_log_is_not_opened(rooms: RoomServer) -> None:
 async def test_a_room_that_nobody_needs_is_dropped(rooms: RoomServer) -> None:
     room, player = await create(rooms)
     room.disconnect(player)
-    await soon(lambda: room.code not in rooms.registry.codes, "the room is dropped")
+    await soon(lambda: room.code not in rooms.registry.rooms, "the room is dropped")
 
 
 async def test_a_dropped_room_is_opened_from_its_log(rooms: RoomServer) -> None:
     room, player = await create(rooms)
     room.disconnect(player)
-    await soon(lambda: room.code not in rooms.registry.codes, "the room is dropped")
+    await soon(lambda: room.code not in rooms.registry.rooms, "the room is dropped")
     again = await rooms.registry.open_room(room.code)
     assert again is not None
     assert again.cursor.end == room.cursor.end
@@ -78,7 +78,7 @@ async def test_those_who_open_a_room_together_share_one_read(
 ) -> None:
     room, player = await create(rooms)
     room.disconnect(player)
-    await soon(lambda: room.code not in rooms.registry.codes, "the room is dropped")
+    await soon(lambda: room.code not in rooms.registry.rooms, "the room is dropped")
     reads = 0
     read = Log.read
 
@@ -98,7 +98,7 @@ async def test_a_room_whose_log_is_gone_is_given_up(rooms: RoomServer, redis: Re
     await redis.delete(keys.log(room.code))
     room.catch_up()
     await soon(lambda: player.notes[-1] == "log lost", "the player is sent to connect again")
-    assert room.code not in rooms.registry.codes
+    assert room.code not in rooms.registry.rooms
 
 
 async def test_the_log_learns_of_connections_that_ended_with_a_given_up_room(rooms: RoomServer) -> None:
@@ -117,12 +117,3 @@ async def test_subscribers_that_are_sent_away_are_reported_to_their_logs(rooms: 
     rooms.registry.send_away()
     assert player.notes[-1] == "unavailable"
     await soon(lambda: room.state and room.state.seat(0).connection_id is None, "the seat is detached")
-
-
-async def test_the_ends_of_logs_show_what_wakeups_missed(rooms: RoomServer) -> None:
-    room, _ = await create(rooms)
-    room.cursor.index -= 1
-    for _ in range(30):
-        # A process that serves alone looks at each room once in so many comparisons.
-        await rooms.registry.compare_ends()
-    await soon(lambda: room.is_busy or room.code not in rooms.registry.codes, "the room reads its log")

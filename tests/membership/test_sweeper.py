@@ -9,7 +9,8 @@ from fairest_protocol.messages.options import RoomOptions
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.proposal import Request
 from fairest_server.live.room_server import RoomServer
-from fairest_server.membership.sweeper import UNREADABLE_SECONDS, Sweeper
+from fairest_server.membership.heartbeat import Heartbeat
+from fairest_server.membership.sweeper import ALONE_STRIDE, UNREADABLE_SECONDS, Sweeper
 from fairest_server.room.commands import ExpireDeadline
 from fairest_server.room.events import Attached, Event, RoomCreated, SeatTaken
 from fairest_server.store import keys
@@ -17,6 +18,7 @@ from fairest_server.store.append_queue import Answer, Append
 from fairest_server.store.processes import Processes
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.appending import append_once
+from tests.support.isolated_room import RecordingSubscriber
 from tests.support.room_server import serving_room_server
 from tests.support.waiting import until
 
@@ -42,10 +44,16 @@ async def rooms(redis: BatchingRedis, redis_url: str) -> AsyncIterator[RoomServe
 
 
 @pytest.fixture
-def sweeper(processes: Processes, rooms: RoomServer) -> Sweeper:
-    return Sweeper(
-        processes, rooms.log, rooms.registry, rooms.attached, rooms.key, lambda: frozenset({LAPSED}), rooms.stopping
-    )
+def heartbeat(processes: Processes, rooms: RoomServer) -> Heartbeat:
+    """A heartbeat that found the other process lapsed."""
+    heartbeat = Heartbeat(processes, rooms.clock, rooms.registry, rooms.attached, rooms.stopping)
+    heartbeat.lapsed = frozenset({LAPSED})
+    return heartbeat
+
+
+@pytest.fixture
+def sweeper(processes: Processes, rooms: RoomServer, heartbeat: Heartbeat) -> Sweeper:
+    return Sweeper(processes, rooms.log, rooms.registry, rooms.attached, rooms.key, heartbeat, rooms.stopping)
 
 
 async def leave_room_behind(
@@ -124,7 +132,7 @@ async def test_the_deadline_of_an_overdue_room_is_judged(
 async def test_an_overdue_room_without_a_log_leaves_the_deadlines(
     sweeper: Sweeper, rooms: RoomServer, redis: Redis
 ) -> None:
-    assert not rooms.registry.codes
+    assert not rooms.registry.rooms
     await redis.zadd(keys.deadlines(keys.bucket(ROOM)), {ROOM: 1})
     await sweeper._sweep()
     assert await redis.zscore(keys.deadlines(keys.bucket(ROOM)), ROOM) is None
@@ -145,3 +153,38 @@ async def test_rooms_that_are_not_open_are_released(sweeper: Sweeper, rooms: Roo
     await rooms.attached.register(ROOM)
     await sweeper.release_rooms()
     assert not await redis.sismember(keys.attached_rooms(rooms.process_id), ROOM)
+
+
+@pytest.fixture
+async def behind(rooms: RoomServer, redis: BatchingRedis) -> LiveRoom:
+    """A room with a spectator, which has not taken the last entry of its log."""
+    await leave_room_behind(rooms, redis)
+    room = await rooms.entrance.watch(ROOM, RecordingSubscriber("abcd1234-1", "watch"))
+    assert room is not None
+    room.cursor.index -= 1
+    return room
+
+
+async def test_a_room_beside_other_processes_learns_what_wakeups_missed(
+    sweeper: Sweeper, heartbeat: Heartbeat, behind: LiveRoom
+) -> None:
+    heartbeat.is_shared = True
+    await sweeper.compare_ends()
+    assert behind.is_busy
+
+
+async def test_a_process_that_serves_alone_looks_at_a_room_now_and_then(sweeper: Sweeper, behind: LiveRoom) -> None:
+    looks = 0
+    while not behind.is_busy:
+        await sweeper.compare_ends()
+        looks += 1
+    assert 1 < looks <= ALONE_STRIDE
+
+
+async def test_a_room_that_is_at_the_end_of_its_log_reads_nothing(
+    sweeper: Sweeper, heartbeat: Heartbeat, behind: LiveRoom
+) -> None:
+    behind.cursor.index += 1
+    heartbeat.is_shared = True
+    await sweeper.compare_ends()
+    assert not behind.is_busy

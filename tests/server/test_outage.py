@@ -208,7 +208,7 @@ async def test_a_room_stays_registered_while_idle_rooms_are_released(
 
     async def release_all_the_time() -> None:
         while not is_done.is_set():
-            await rooms.attached.retain_only(rooms.registry.codes)
+            await rooms.attached.retain_only(rooms.registry.rooms.keys())
             await asyncio.sleep(0)
 
     async with running(settings_for_tests) as url, open_client(url) as client, asyncio.TaskGroup() as tasks:

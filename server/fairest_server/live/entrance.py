@@ -78,7 +78,7 @@ class Entrance:
             # The subscriber left, or was admitted, while the log was read.
             return
         seat = room.state.seat_of_connection(subscriber.connection_id) if room.state else None
-        if seat is None and room.is_entering(subscriber):
+        if seat is None and room.requests.has_entry_of(subscriber):
             # The subscriber left its seat and joined again while the log was read; the second join will admit it.
             return
         if seat is None and subscriber.entry_kind != "watch":

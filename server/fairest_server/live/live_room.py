@@ -31,9 +31,9 @@ from fairest_server.live.log_cursor import LogCursor
 from fairest_server.live.proposal import LateAnswer, Proposal, Request, make_append, propose
 from fairest_server.live.recent_history import RecentHistory
 from fairest_server.live.redis_clock import RedisClock
-from fairest_server.live.request_queue import RequestQueue, is_entry_of
+from fairest_server.live.request_queue import RequestQueue
 from fairest_server.live.spectator_fanout import Later
-from fairest_server.live.subscribers import DropReason, Subscriber, Subscribers
+from fairest_server.live.subscribers import Subscriber, Subscribers
 from fairest_server.room.commands import ApplyPauses, CreateRoom, Disconnect, ExpireDeadline, Pause, TakeSeat
 from fairest_server.room.decide import DrawRound, refuse_for_now
 from fairest_server.room.state import Deadline, RoomState
@@ -87,14 +87,14 @@ class LiveRoom:
     __slots__ = (
         "_append_state",
         "_has_changed",
-        "_in_flight",
-        "_requests",
+        "_proposal",
         "_services",
         "code",
         "cursor",
         "deadline",
         "keys",
         "recent",
+        "requests",
         "state",
         "subscribers",
     )
@@ -107,13 +107,13 @@ class LiveRoom:
         self.deadline: Deadline | None = None
         """The next deadline of this state."""
         self.cursor = LogCursor()
+        self.requests = RequestQueue()
         self.subscribers = Subscribers(services.later)
         self.recent = RecentHistory(services.later)
         self._services = services
-        self._requests = RequestQueue()
         self._append_state: AppendState = IDLE
-        self._in_flight: Proposal | None = None
-        """What is being decided or appended, in the states DECIDING and IN_FLIGHT."""
+        self._proposal: Proposal | None = None
+        """What the requests in flight led to, in the state IN_FLIGHT."""
         self._has_changed = True
         """Whether `on_change` is owed: the deadlines or the match to archive are not those of the last call."""
 
@@ -126,7 +126,7 @@ class LiveRoom:
     @property
     def is_busy(self) -> bool:
         """Whether requests wait, or an append or a read is under way."""
-        return bool(self._requests.waiting or self._in_flight or self._append_state in LOG_READ)
+        return bool(self.requests.waiting or self.requests.in_flight or self._append_state in LOG_READ)
 
     def open(self, steps: list[Step]) -> None:
         """Begin at the end of a log that was read just now: these are its steps from the first on."""
@@ -141,15 +141,15 @@ class LiveRoom:
         if asker is not None:
             if isinstance(request.command, (TakeSeat, CreateRoom)):
                 self.subscribers.add_pending(asker)
-            if len(self._requests.waiting) >= MAX_WAITING:
+            if len(self.requests.waiting) >= MAX_WAITING:
                 self.subscribers.answer(asker, refuse_for_now(request.command))
                 return
-        self._requests.waiting.append(request)
+        self.requests.waiting.append(request)
         self._enqueue()
 
     def disconnect(self, subscriber: Subscriber) -> None:
         """A connection is gone: withdraw its request for a seat, tell the log, and show it nothing more."""
-        self._requests.withdraw_entry(subscriber)
+        self.requests.withdraw_entry(subscriber)
         self.submit(Request(Disconnect(subscriber.connection_id)))
         self.unsubscribe(subscriber)
 
@@ -157,18 +157,6 @@ class LiveRoom:
         """Show this subscriber nothing more."""
         self.subscribers.forget(subscriber)
         self._services.on_change(self)
-
-    def is_entering(self, subscriber: Subscriber) -> bool:
-        """Whether this subscriber has asked for a seat, and the log has not answered yet."""
-        in_flight = self._in_flight.requests if self._in_flight else ()
-        return any(is_entry_of(subscriber, request) for request in (*self._requests.waiting, *in_flight))
-
-    def abandon(self) -> list[str]:
-        """The room is given up: drop its requests, and send its subscribers to connect again.
-
-        Returns the ids of connections that are gone, or end with this, and of which the log has not learned.
-        """
-        return [*self._requests.clear(), *self.subscribers.drop_all(DropReason.LOG_LOST)]
 
     def catch_up(self) -> None:
         """Read what other processes appended, unless a read or an append is under way, which will find out anyway."""
@@ -182,14 +170,15 @@ class LiveRoom:
         cursor = self.cursor
         if entries is None:
             cursor.is_uncertain = True
-            self._defer(self._requests.waiting)
+            self._defer(self.requests.waiting)
             return
         if not cursor.holds_last_entry(entries):
             self._services.give_up(self)
             return
         cursor.is_uncertain = False
         self.on_log_slice(LogSlice("", entries))
-        self._take_buffered()
+        for buffered in cursor.take_buffered():
+            self.on_log_slice(buffered)
         self._enqueue(log_just_read=True)
 
     def on_log_slice(self, log_slice: LogSlice) -> None:
@@ -217,20 +206,23 @@ class LiveRoom:
             return None
         cursor, services = self.cursor, self._services
         log_just_read, cursor.just_read = cursor.just_read, False
-        while self._requests.waiting or self._lacks_pause:
+        while self.requests.waiting or self._lacks_pause:
             window = services.clock.decision_window()
             if window is None:
                 self._append_state = NOTHING_TO_APPEND[self._append_state]
                 cursor.is_uncertain = True
-                self._defer(self._requests.waiting)
+                self._defer(self.requests.waiting)
                 return None
             if cursor.is_uncertain and not log_just_read:
                 self.catch_up()
                 return None
-            # In flight from here on, so that a fault of ours defers the requests that it met, and no others.
-            self._in_flight = Proposal(self._take_requests())
-            self._in_flight = proposal = propose(
-                self._in_flight.requests,
+            if self._lacks_pause:
+                self.requests.in_flight = [Request(ApplyPauses(services.pauses))]
+            elif self.requests.take():
+                # The timer of the deadline has fired, whatever follows from that.
+                self._has_changed = True
+            proposal = propose(
+                self.requests.in_flight,
                 self.state,
                 services.draw_round,
                 now_ms=window.now_ms,
@@ -238,8 +230,7 @@ class LiveRoom:
             )
             if proposal.answers and services.is_shared and not log_just_read:
                 # A refusal may rest on the newest state only, and another process may have moved the room on.
-                self._in_flight = None
-                self._requests.put_back(proposal.requests)
+                self.requests.put_back()
                 self.catch_up()
                 return None
             if proposal.steps:
@@ -253,8 +244,9 @@ class LiveRoom:
                     is_shared=services.is_shared,
                 )
                 self._append_state = APPEND[self._append_state]
+                self._proposal = proposal
                 return append
-            self._in_flight = None
+            self.requests.in_flight = ()
             for late in proposal.answers:
                 self.subscribers.answer(late.asker, late.answer)
         self._append_state = NOTHING_TO_APPEND[self._append_state]
@@ -264,32 +256,36 @@ class LiveRoom:
     def on_append_result(self, reply: Reply) -> None:
         """Take the answer to the append in flight: show it, or decide the requests again."""
         self._append_state = RESULT[self._append_state]
-        proposal, self._in_flight = self._in_flight, None
-        assert proposal is not None, "only an append in flight is answered"
+        proposal, self._proposal = self._proposal, None
         cursor, services = self.cursor, self._services
         match reply.answer:
             case Answer.APPENDED:
+                assert proposal is not None, "an append follows from a proposal"
+                self.requests.in_flight = ()
                 cursor.tag = proposal.tag
                 self._apply_and_answer(proposal.stamped(reply.now_ms), proposal.answers)
             case Answer.UNKNOWN:
                 cursor.is_uncertain = True
-                self._defer(proposal.requests)
+                in_flight, self.requests.in_flight = self.requests.in_flight, ()
+                self._defer(in_flight)
                 return
             case Answer.CONFLICT:
                 # The conflict carries what a read would find.
-                self._requests.put_back(proposal.requests)
+                self.requests.put_back()
                 self._append_state = READ[self._append_state]
                 cursor.start_reading()
                 self.on_log_read(reply.entries)
                 return
             case Answer.LATE:
                 services.clock.set(reply.now_ms)
-                self._requests.put_back([Request(ExpireDeadline(reply.now_ms)), *proposal.requests])
+                self.requests.put_back(Request(ExpireDeadline(reply.now_ms)))
             case Answer.EARLY:
+                self.requests.in_flight = ()
                 # Our estimate of Redis' clock was ahead of it; the deadline's timer is set anew.
                 services.clock.set(reply.now_ms)
         if cursor.buffered:
-            self._take_buffered()
+            for buffered in cursor.take_buffered():
+                self.on_log_slice(buffered)
         self._enqueue()
 
     def _enqueue(self, *, log_just_read: bool = False) -> None:
@@ -301,7 +297,7 @@ class LiveRoom:
         state = self._append_state
         if state is not IDLE and state is not QUEUED:
             return
-        if not self._requests.waiting and not self._lacks_pause:
+        if not self.requests.waiting and not self._lacks_pause:
             self._on_idle()
             return
         if log_just_read:
@@ -326,21 +322,6 @@ class LiveRoom:
         """Whether the last pause has not been taken out of the clocks of this room yet."""
         pauses = self._services.pauses
         return bool(pauses and self.state and self.state.lacks_pause(pauses[-1].end_ms))
-
-    def _take_requests(self) -> list[Request]:
-        """What is decided next: a pause alone, then an expired deadline alone, then everything that waits."""
-        if self._lacks_pause:
-            return [Request(ApplyPauses(self._services.pauses))]
-        requests = self._requests.take()
-        if isinstance(requests[0].command, ExpireDeadline):
-            # Its timer has fired, whatever follows from it.
-            self._has_changed = True
-        return requests
-
-    def _take_buffered(self) -> None:
-        """Take the slices that arrived while an append was in flight."""
-        for log_slice in self.cursor.take_buffered():
-            self.on_log_slice(log_slice)
 
     def _apply(self, steps: Sequence[Step]) -> None:
         """Move on to the state behind these steps of the log, and show them to the subscribers."""
@@ -375,10 +356,10 @@ class LiveRoom:
 
         Nothing is accepted in memory only.
         """
-        self._requests.defer(requests)
+        self.requests.defer(requests)
         for request in requests:
             if request.asker:
                 self.subscribers.answer(request.asker, refuse_for_now(request.command))
-        if self._requests.waiting:
+        if self.requests.waiting:
             self._services.retry_later(self)
         self._services.on_change(self)

@@ -4,7 +4,7 @@ A room is opened when somebody here wants it and dropped when nobody does; its l
 """
 
 import asyncio
-from collections.abc import Callable, KeysView, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import structlog
@@ -28,8 +28,6 @@ from fairest_server.room.steps import LogSlice, fold
 from fairest_server.store.log import Log
 from fairest_server.store.wakeups import Wakeups
 
-ENDS_STRIDE: Final = 30
-"""A process that serves alone compares each room with its log only once in this many calls of `compare_ends`."""
 _LOG = structlog.get_logger(__name__)
 
 
@@ -58,7 +56,6 @@ class RoomRegistry:
         self._tasks = tasks
         self._timers = Timers(clock)
         self._rooms: dict[str, LiveRoom] = {}
-        self._comparisons = 0
         self._services = RoomServices(
             clock=clock,
             enqueue=log.enqueue,
@@ -73,14 +70,9 @@ class RoomRegistry:
         )
 
     @property
-    def codes(self) -> KeysView[str]:
-        """The codes of the open rooms."""
-        return self._rooms.keys()
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether any room has requests, an append or a read under way."""
-        return any(room.is_busy for room in self._rooms.values())
+    def rooms(self) -> Mapping[str, LiveRoom]:
+        """The open rooms by their codes."""
+        return self._rooms
 
     async def new_room(self) -> LiveRoom:
         """Open a room with a code of its own and an empty log, registered for its player. Raises RedisError."""
@@ -143,7 +135,8 @@ class RoomRegistry:
         if self.is_open(room):
             self._attached.forget(room.code)
         self._drop(room)
-        self._tasks.start(self._report_disconnects(room.code, room.abandon()), room.code)
+        ended = [*room.requests.clear(), *room.subscribers.drop_all(DropReason.LOG_LOST)]
+        self._tasks.start(self._report_disconnects(room.code, ended), room.code)
 
     def set_shared(self, *, is_shared: bool, pauses: tuple[Pause, ...]) -> None:
         """Whether other processes serve this deployment, whose appends have to be followed; and the known pauses."""
@@ -159,24 +152,6 @@ class RoomRegistry:
         for room in list(self._rooms.values()):
             for connection_id in room.subscribers.drop_all(DropReason.UNAVAILABLE):
                 room.submit(Request(Disconnect(connection_id)))
-
-    async def compare_ends(self) -> None:
-        """Let rooms catch up whose log does not end where they believe it to. Raises RedisError.
-
-        Wake-ups may be lost. A process that serves alone looks now and then all the same: Redis may have lost entries
-        that it had acknowledged.
-        """
-        self._comparisons += 1
-        stride = 1 if self._services.is_shared else ENDS_STRIDE
-        codes = list(self._rooms)[self._comparisons % stride :: stride]
-        if not codes:
-            return
-        known = [self._rooms[code].cursor.end for code in codes]
-        for code, before, end in zip(codes, known, await self._log.last_positions(codes), strict=True):
-            room = self._rooms.get(code)
-            # A room that went on meanwhile gets wake-ups.
-            if room is not None and end is not None and room.cursor.end == before != end:
-                room.catch_up()
 
     def _add(self, room: LiveRoom) -> LiveRoom:
         self._rooms[room.code] = room

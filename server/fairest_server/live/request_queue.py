@@ -1,6 +1,6 @@
-"""What waits to be decided in a live room."""
+"""The requests of a live room: those that wait to be decided, and those whose append is in flight."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from fairest_server.live.proposal import Request
 from fairest_server.live.subscribers import Subscriber
@@ -8,29 +8,34 @@ from fairest_server.room.commands import CreateRoom, Disconnect, ExpireDeadline,
 
 
 class RequestQueue:
-    """The requests of one room that wait for its next poll, in the order in which they came."""
+    """The requests of one room, in the order in which they came."""
 
-    __slots__ = ("waiting",)
+    __slots__ = ("in_flight", "waiting")
 
     def __init__(self) -> None:
         self.waiting: list[Request] = []
+        """Those that the next poll decides."""
+        self.in_flight: Sequence[Request] = ()
+        """Those that are being decided, or whose events Redis has been sent."""
 
-    def take(self) -> list[Request]:
-        """Remove and return what is decided next: an expired deadline alone, otherwise everything.
+    def take(self) -> bool:
+        """Put in flight what is decided next: an expired deadline alone, otherwise everything that waits.
 
-        What else was requested is judged on the state that the deadline leads to.
+        What else was requested is judged on the state that the deadline leads to. Returns whether it is a deadline.
         """
         waiting = self.waiting
         for place, request in enumerate(waiting):
             if isinstance(request.command, ExpireDeadline):
                 del waiting[place]
-                return [request]
-        self.waiting = []
-        return waiting
+                self.in_flight = [request]
+                return True
+        self.in_flight, self.waiting = waiting, []
+        return False
 
-    def put_back(self, requests: Sequence[Request]) -> None:
-        """Let these requests be decided again, before all that came behind them."""
-        self.waiting = [*requests, *self.waiting]
+    def put_back(self, *first: Request) -> None:
+        """Let the requests in flight wait again, before all that came behind them and behind `first`."""
+        self.waiting = [*first, *self.in_flight, *self.waiting]
+        self.in_flight = ()
 
     def defer(self, requests: Sequence[Request]) -> None:
         """Drop requests that cannot be decided while Redis does not answer.
@@ -45,18 +50,19 @@ class RequestQueue:
         ]
         self.waiting = [*kept, *(request for request in self.waiting if request not in requests)]
 
+    def has_entry_of(self, subscriber: Subscriber) -> bool:
+        """Whether this subscriber has asked for a seat, and the log has not answered yet."""
+        return any(_is_entry_of(subscriber, request) for request in (*self.waiting, *self.in_flight))
+
     def withdraw_entry(self, subscriber: Subscriber) -> None:
         """Drop the subscriber's request for a seat, if one waits."""
-        self.waiting = [request for request in self.waiting if not is_entry_of(subscriber, request)]
+        self.waiting = [request for request in self.waiting if not _is_entry_of(subscriber, request)]
 
-    def clear(self) -> Iterator[str]:
-        """Drop all requests; yield the ids of connections that are gone, of which the log has not learned."""
+    def clear(self) -> list[str]:
+        """Drop what waits; return the ids of connections that are gone, of which the log has not learned."""
         waiting, self.waiting = self.waiting, []
-        for request in waiting:
-            if isinstance(request.command, Disconnect):
-                yield request.command.connection_id
+        return [request.command.connection_id for request in waiting if isinstance(request.command, Disconnect)]
 
 
-def is_entry_of(subscriber: Subscriber, request: Request) -> bool:
-    """Whether this is the subscriber's request for a seat."""
+def _is_entry_of(subscriber: Subscriber, request: Request) -> bool:
     return request.asker is subscriber and isinstance(request.command, (TakeSeat, CreateRoom))

@@ -89,6 +89,6 @@ class RoomServer:
     async def _wind_up(self) -> None:
         """Wait until no room is busy, for at most WIND_UP_SECONDS."""
         for _ in range(WIND_UP_CHECKS):
-            if not self.registry.is_busy:
+            if not any(room.is_busy for room in self.registry.rooms.values()):
                 return
             await asyncio.sleep(WIND_UP_SECONDS / WIND_UP_CHECKS)

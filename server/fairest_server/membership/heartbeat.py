@@ -40,6 +40,8 @@ class Heartbeat:
         self._stopping = stopping
         self.lapsed: frozenset[str] = frozenset()
         """The processes that had lapsed at the last heartbeat."""
+        self.is_shared = False
+        """Whether other processes serve this deployment, as the last heartbeat found."""
 
     async def beat(self) -> None:
         """Send one heartbeat, and take in what Redis answers. Raises RedisError."""
@@ -50,7 +52,8 @@ class Heartbeat:
             # set, since nothing is decided without a clock.
             await self._attached.register_all()
         self._clock.beat(beat.now_ms)
-        self._registry.set_shared(is_shared=beat.alive > 1, pauses=beat.pauses)
+        self.is_shared = beat.alive > 1
+        self._registry.set_shared(is_shared=self.is_shared, pauses=beat.pauses)
 
     async def run(self) -> None:
         """Send heartbeats. A task that does nothing else: a late heartbeat looks like a dead process."""

@@ -1,8 +1,6 @@
 """The sweep: rooms whose deadline nobody judged, rooms of processes that lapsed, logs that moved on unnoticed."""
 
 import asyncio
-from collections.abc import Callable
-from collections.abc import Set as AbstractSet
 from typing import Final
 
 import structlog
@@ -13,6 +11,7 @@ from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.proposal import Request
 from fairest_server.live.registry import RoomRegistry
 from fairest_server.live.signing import DeploymentKey
+from fairest_server.membership.heartbeat import Heartbeat
 from fairest_server.membership.periodic import repeat
 from fairest_server.ops.faults import contained
 from fairest_server.room.commands import ExpireDeadline, ProcessLapsed
@@ -24,6 +23,9 @@ OVERDUE_MS: Final = 1_000
 """A deadline is left this long to a process that has the room open, before a sweep looks at the room."""
 UNREADABLE_SECONDS: Final = 600
 """A room whose log cannot be read is looked at again after this time, so that it holds up no other."""
+
+ALONE_STRIDE: Final = 30
+"""A process that serves alone compares each room with its log only once in this many comparisons."""
 
 _LOG = structlog.get_logger(__name__)
 
@@ -40,17 +42,17 @@ class Sweeper:
         registry: RoomRegistry,
         attached: AttachedRooms,
         key: DeploymentKey,
-        lapsed: Callable[[], AbstractSet[str]],
+        heartbeat: Heartbeat,
         stopping: asyncio.Event,
     ) -> None:
-        """`lapsed` returns the processes that had lapsed at the last heartbeat."""
         self._processes = processes
         self._log = log
         self._registry = registry
         self._attached = attached
         self._key = key
-        self._lapsed = lapsed
+        self._heartbeat = heartbeat
         self._stopping = stopping
+        self._comparisons = 0
 
     async def release(self) -> None:
         """Release rooms that are no longer open. It may have to wait behind all who register one."""
@@ -66,14 +68,32 @@ class Sweeper:
 
     async def release_rooms(self) -> None:
         """Release the rooms that are not open here, once. Raises RedisError."""
-        await self._attached.retain_only(self._registry.codes)
+        await self._attached.retain_only(self._registry.rooms.keys())
+
+    async def compare_ends(self) -> None:
+        """Let rooms catch up whose log does not end where they believe it to. Raises RedisError.
+
+        Wake-ups may be lost. A process that serves alone looks now and then all the same: Redis may have lost entries
+        that it had acknowledged.
+        """
+        self._comparisons += 1
+        rooms, stride = self._registry.rooms, 1 if self._heartbeat.is_shared else ALONE_STRIDE
+        codes = list(rooms)[self._comparisons % stride :: stride]
+        if not codes:
+            return
+        known = [rooms[code].cursor.end for code in codes]
+        for code, before, end in zip(codes, known, await self._log.last_positions(codes), strict=True):
+            room = rooms.get(code)
+            # A room that went on meanwhile gets wake-ups.
+            if room is not None and end is not None and room.cursor.end == before != end:
+                room.catch_up()
 
     async def _compare(self) -> None:
-        await self._registry.compare_ends()
+        await self.compare_ends()
         await self._key.keep()
 
     async def _sweep(self) -> None:
-        for process_id in sorted(self._lapsed()):
+        for process_id in sorted(self._heartbeat.lapsed):
             if await self._report_lapsed(process_id) and await self._processes.forget_process(process_id):
                 _LOG.info("a process has lapsed, its rooms know", process=process_id)
         for code in await self._log.due_rooms(OVERDUE_MS):
