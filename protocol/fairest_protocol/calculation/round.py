@@ -154,7 +154,7 @@ class Round(Value):
         return stopped
 
     def outcome(self) -> Outcome:
-        """Return the result of a round that is over. See `judge` for who wins."""
+        """Return the result of a round that is over. `judge` says which seat wins."""
         scores = tuple(_score(racer) for racer in self.racers)
         return Outcome(judge(scores, direct_breaks_ties=self.direct_breaks_ties), scores)
 

@@ -3,6 +3,7 @@
 from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import SchemaSerializer
 
 from fairest_protocol.messages.fields import Message
 from fairest_protocol.messages.from_client import FromClient
@@ -13,6 +14,18 @@ from fairest_protocol.messages.refusals import Breach
 # looks at options which are never given.
 _FROM_CLIENT: Final = TypeAdapter[FromClient](FromClient).validator
 _FROM_SERVER: Final = TypeAdapter[FromServer](FromServer).validator
+
+
+class _Serializers(dict[type[Message], SchemaSerializer]):
+    """The serializer of each class of messages, made when its first message is encoded."""
+
+    def __missing__(self, message_class: type[Message]) -> SchemaSerializer:
+        self[message_class] = serializer = TypeAdapter(message_class).serializer
+        return serializer
+
+
+# Likewise for messages that are encoded: `model_dump_json` takes more than twice as long, and returns text.
+_SERIALIZERS: Final = _Serializers()
 
 
 class ProtocolViolation(ValueError):
@@ -26,7 +39,7 @@ class ProtocolViolation(ValueError):
 
 def encode(message: Message) -> bytes:
     """Return the message as the UTF-8 bytes of one JSON object."""
-    return message.__pydantic_serializer__.to_json(message)
+    return _SERIALIZERS[type(message)].to_json(message)
 
 
 def decode_from_client(frame: str | bytes) -> FromClient:

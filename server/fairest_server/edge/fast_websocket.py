@@ -2,8 +2,9 @@
 
 A text message that arrives whole, while no other is queued, may be handled where it arrives; everything else goes
 through the library, and waits for `recv`, in order. A frame is written directly, without the library's look at every
-frame before it. What the library would have done is ours to do on both paths: the token bucket is in the session, the
-bound on unsent bytes in the outbox (docs/decisions/0021-what-a-move-costs.md).
+frame before it. Two duties of the library are ours on both paths: limiting the rate of messages, for which the session has a
+token bucket, and bounding the bytes that are not sent yet, which the outbox does
+(docs/decisions/0021-what-a-move-costs.md).
 
 This module is the driver for `websockets`: no other module of the server uses names that the library does not
 document. tests/drivers/test_websockets_driver.py asserts each of them on the installed version, and pyproject.toml
@@ -47,7 +48,8 @@ FastPath = Callable[[bytes], bool]
 class FastWebSocket(ServerConnection):
     """A connection whose messages may be handled where they arrive, and whose frames are written directly."""
 
-    # What every move needs is in slots: the dictionary of the library's connection is too large for a cache.
+    # The attributes that every move needs are in slots, because the dictionary of the library's connection is too
+    # large for a cache.
     __slots__ = ("fast_path", "is_at_message_boundary", "protocol", "transport")
 
     def __init__(self, *arguments: Any, **options: Any) -> None:

@@ -39,8 +39,10 @@ class Inbox:
         return message
 
     async def throttle(self, tokens: int = 1) -> None:
-        """Wait until the bucket has `tokens` for the message just handled. What the client sends meanwhile waits,
-        in the end in its own socket. Raises `too_fast` once the bucket has been empty for `flood_seconds`.
+        """Wait until the bucket has `tokens` for the message just handled.
+
+        Later messages wait meanwhile, in the end in the client's own socket. Raises `too_fast` once the bucket has been
+        empty for `flood_seconds`.
         """
         now = time.monotonic()
         wait_seconds = self._bucket.take(now, tokens)

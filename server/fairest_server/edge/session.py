@@ -161,7 +161,7 @@ class Session:
         self._room, self._log_context = None, {}
         self._outbox.send_message(answer)
 
-    # What the client says.
+    # From the client to the room.
 
     async def _listen(self) -> None:
         try:

@@ -22,7 +22,7 @@ from typing import Final
 
 
 class AppendState(IntEnum):
-    """What a live room does about its log at the moment."""
+    """The state of a live room towards its log."""
 
     IDLE = 0
     """Nothing waits to be decided."""

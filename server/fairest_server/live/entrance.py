@@ -58,7 +58,7 @@ class Entrance:
     async def _read_and_admit(self, room: LiveRoom, subscriber: Subscriber) -> None:
         """Read the room's history, then admit the subscriber.
 
-        What the log has beyond what the room has shown is shown to the subscriber as to everybody else.
+        If the log has entries that the room has not shown yet, the subscriber is shown them with all other subscribers.
         """
         async with self._reader.lock(room.code):
             # Spectators who come at the same moment wait for one read, and are admitted one by one.

@@ -1,4 +1,4 @@
-"""What the open rooms of this process read of their logs. A room whose log cannot be read is given up, here alone."""
+"""Reading the logs of rooms that are open in this process. A room whose log cannot be read is given up, here alone."""
 
 import asyncio
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _LOG = structlog.get_logger(__name__)
 
 
 class OpenRooms(Protocol):
-    """What the reader asks of the registry."""
+    """The registry of open rooms, as the reader uses it."""
 
     def is_open(self, room: LiveRoom) -> bool:
         """Whether this object is the open room with its code. One that was dropped is not."""

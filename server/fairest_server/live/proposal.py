@@ -1,4 +1,4 @@
-"""What the waiting requests of a room lead to, before the log has taken it. Pure: time, tag and randomness come in."""
+"""Deciding the waiting requests of a room: the steps to append to the log. Pure: time, tag and randomness come in."""
 
 from collections.abc import Sequence
 

@@ -31,7 +31,7 @@ class RedisClock:
         self._ahead_ms = 0.0
         self._heard_at = 0.0
         self._beat_ms = 0
-        """What Redis' clock showed when it answered the last heartbeat."""
+        """The time on Redis' clock when it answered the last heartbeat."""
 
     @property
     def silent_seconds(self) -> float:
@@ -39,7 +39,7 @@ class RedisClock:
         return time.monotonic() - self._heard_at
 
     def now_ms(self) -> int:
-        """What Redis' clock shows now, within the time that an answer takes."""
+        """The time on Redis' clock now, exact to the time that an answer takes."""
         return int(time.time() * 1000 - self._ahead_ms)
 
     def decision_window(self) -> DecisionWindow | None:

@@ -1,4 +1,4 @@
-"""Who sees a room from this process, and what each of them is shown: the last step before the outbox.
+"""The players and spectators of a room on this process, and what each is shown: the last step before the outbox.
 
 There are three kinds of viewers: the two seats, and the spectators. Each kind that is present has its `View` of the
 log. A message that several subscribers get is encoded once.

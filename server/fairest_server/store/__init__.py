@@ -1,1 +1,1 @@
-"""What Fairest keeps, all of it on Redis: logs of rooms, players, records, processes."""
+"""Everything that Fairest stores, all of it on Redis: logs of rooms, players, records, processes."""
