@@ -1,9 +1,9 @@
 """The server's end of a WebSocket: `websockets`, with a fast path for incoming messages and one for outgoing frames.
 
 A text message that arrives whole, while no other is queued, may be handled where it arrives; everything else goes
-through the library, and waits for `recv`, in order. A frame is written directly, without the library's look at every
-frame before it. Two duties of the library are ours on both paths: limiting the rate of messages, for which the session has a
-token bucket, and bounding the bytes that are not sent yet, which the outbox does
+through the library, and waits for `recv`, in order. A frame is written to the transport directly, without the library's
+bookkeeping. Two duties of the library are ours on both paths: limiting the rate of messages, for which the session has
+a token bucket, and bounding the bytes that are not sent yet, which the outbox does
 (docs/decisions/0021-what-a-move-costs.md).
 
 This module is the driver for `websockets`: no other module of the server uses names that the library does not
