@@ -1,11 +1,10 @@
 """A client's connection to the server, over any number of sockets: it enters, reacts, and reconnects after a drop.
 
-A dropped socket is not the end of a connection. The loop waits, opens another socket, resumes our seat behind the last
-entry that we have seen, and sends again every move that was never answered; the moves' numbers make that harmless.
+A dropped socket does not end the connection. The connection waits, opens another socket, resumes our seat behind the
+last entry that we received, and sends every unanswered move again. Moves are numbered, so the server makes each once.
 """
 
 import asyncio
-import os
 import random
 import time
 from collections.abc import AsyncGenerator
@@ -17,15 +16,14 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
 from fairest_cli.model.known_room import ConnectionStatus, Contradiction, KnownRoom
 from fairest_cli.model.round_check import Cheated
-from fairest_cli.model.seal_check import EntropyCommitment
 from fairest_cli.records.receipts import Receipt
 from fairest_cli.records.record_check import WrongRecord, prove_shown
+from fairest_cli.session.entropy import EntropyExchange
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.websocket import Rejected, ServerSocket, check_close, explain_failure, open_websocket
 from fairest_protocol.calculation.moves import Move
-from fairest_protocol.calculation.seal import SECRET_BYTES, commit_entropy
-from fairest_protocol.messages.codec import ProtocolViolation, decode_from_server, encode
-from fairest_protocol.messages.fields import Message, Phase
+from fairest_protocol.messages.codec import ProtocolViolation, decode_from_server
+from fairest_protocol.messages.fields import Message
 from fairest_protocol.messages.from_client import (
     Create,
     FromClient,
@@ -33,7 +31,6 @@ from fairest_protocol.messages.from_client import (
     Hello,
     Join,
     Leave,
-    Play,
     Ready,
     Rematch,
     Resume,
@@ -42,25 +39,23 @@ from fairest_protocol.messages.from_client import (
 )
 from fairest_protocol.messages.from_server import Error, FromServer, MatchRecord, Refused, Snapshot, View, Welcome
 from fairest_protocol.messages.refusals import Breach, Refusal
-from fairest_protocol.value import Value, replace
+from fairest_protocol.value import Value
 
 FIRST_WAIT_SECONDS: Final = 0.1
 LONGEST_WAIT_SECONDS: Final = 5.0
 STEADY_SECONDS: Final = 5.0
-"""A socket that lasted this long resets the waits between attempts, and so does one on which the room went on."""
+"""A socket that lasted this long resets the waits between attempts; so does one that has shown a change in the room."""
 WELCOME_SECONDS: Final = 5.0
 """A server that does not answer `hello` within this time is left, in case another one answers."""
-ANSWER_SECONDS: Final = 5.0
-"""A move that is not answered within this time is sent again on a new socket: this one may be dead without a sign."""
 RETRY_SECONDS: Final = 0.3
-"""Wait before moves are sent again that the server could not store."""
+"""The wait before the client sends the moves again that the server could not store."""
 
 EntryRequest = Create | Join | Watch
 """The request with which a client enters a room for the first time."""
 
 
 class Update(Value):
-    """A change: the message that caused it, if there is one, and what we know now. `note` is a sentence for people."""
+    """A change: the model after it, and the message that caused it, if one did. `note` is a sentence for people."""
 
     model: KnownRoom
     message: FromServer | None = None
@@ -70,8 +65,8 @@ class Update(Value):
 class Connection:
     """One player's or spectator's connection to a server.
 
-    The connection lives while `updates` is iterated over; the other methods send requests. `model` is what we know of
-    the room, `receipt` the player's receipt, if one is kept.
+    The connection lives while a task iterates over `updates`; the other methods send requests. `model` is our knowledge
+    of the room, `receipt` the player's receipt, None if no receipt is kept.
     """
 
     def __init__(
@@ -84,14 +79,16 @@ class Connection:
         gives_up_after: int | None = None,
         receipts: Path | None = None,
     ) -> None:
-        """`gives_up_after` failed attempts in a row end a connection that has not entered a room yet; then, none do.
+        """`receipts` is the folder for the player's receipt; without it, no receipt is kept.
 
-        `receipts` is the folder for the player's receipt; without it, no receipt is kept.
+        After `gives_up_after` failed attempts in a row, a connection that has not entered a room gives up. One that has
+        entered a room never does.
         """
         self.model = KnownRoom(server_url=server_url).with_entropy_commitment(identity.entropy_commitment)
         self.receipt = Receipt(receipts) if receipts else None
         self._url = server_url
         self._identity = identity
+        self._entropy = EntropyExchange(identity)
         self._entry_request = entry_request
         self._name = name
         self._gives_up_after = gives_up_after
@@ -101,18 +98,18 @@ class Connection:
 
     @property
     def local_port(self) -> int | None:
-        """The port at our end of the present socket, None while there is no socket."""
+        """The port at our end of the present socket, or None while there is no socket."""
         return self._socket.local_port if self._socket is not None else None
 
     def cut(self) -> None:
-        """End the present socket as a network failure does; the connection opens another one."""
+        """End the present socket as a network failure would. The connection then opens another one."""
         if self._socket is not None:
             self._socket.abort()
 
     async def updates(self) -> AsyncGenerator[Update]:
         """Yield each change, until the server ends the connection for good.
 
-        Raises `Rejected` and `Cheated`. Safe to cancel: the seat waits, and the receipt is closed.
+        Raises `Rejected` and `Cheated`. Safe to cancel: the server keeps the seat, and the receipt is closed.
         """
         try:
             async with aclosing(self._reconnect()) as updates:
@@ -123,7 +120,7 @@ class Connection:
                 self.receipt.close()
 
     async def _reconnect(self) -> AsyncGenerator[Update]:
-        """Yield the changes of one socket after the other, and a change to `LOST` after each."""
+        """Yield the changes on each socket in turn, and after each socket a change to `LOST`."""
         failures = 0
         while True:
             since = time.monotonic()
@@ -152,28 +149,18 @@ class Connection:
         return self.model.room
 
     async def play(self, move: Move) -> None:
-        """Send a move under the next number. After a drop it is sent again, until the server answers it."""
+        """Send a move under the next number. After each drop, it is sent again until the server answers it."""
         play = self.model.next_play(move)
         self.model = self.model.with_sent(play)
         if self._socket is not None and self._socket.is_in_room:
-            await self._send_play(play)
+            await self._socket.send_play(play)
 
     async def get_ready(self) -> None:
-        """Report that we are ready and commit us to random bytes of our own, once the server has committed itself.
-
-        The bytes are stored before they are sent, so a client that was killed reveals the same ones.
-        """
-        seal = self.model.seal_check
-        if seal.round_id is None or seal.seat is None or seal.is_secret_known:
-            return
-        known = self._identity.entropy_commitment
-        if known is None or (known.round_id, known.commitment) != (seal.round_id, seal.commitment):
-            entropy = os.urandom(SECRET_BYTES)
-            entropy_hash = commit_entropy(seal.round_id, seal.seat, entropy)
-            known = EntropyCommitment(seal.round_id, seal.commitment, seal.seat, entropy, entropy_hash)
-            self._identity.keep_entropy_commitment(known)
-        self.model = self.model.with_entropy_commitment(known)
-        await self._send(Ready(round=known.round_id, entropy_hash=known.entropy_hash))
+        """Report that we are ready, and commit us to random bytes; do nothing until the server has committed itself."""
+        known = self._entropy.commit(self.model.seal_check)
+        if known is not None:
+            self.model = self.model.with_entropy_commitment(known)
+            await self._send(Ready(round=known.round_id, entropy_hash=known.entropy_hash))
 
     async def ask_rematch(self) -> None:
         """Ask for another match."""
@@ -190,10 +177,10 @@ class Connection:
     async def _run_socket(self) -> AsyncGenerator[Update]:
         """Open a socket, and yield the changes until it ends. Raises `Rejected` and `Cheated`."""
         async with open_websocket(self._url) as websocket:
-            self._socket = socket = ServerSocket(websocket)
+            self._socket = socket = ServerSocket(websocket, self.receipt, lambda play: play in self.model.sent)
             self._has_room_gone_on = False
             try:
-                await self._send(Hello(token=self._identity.token, name=self._name, client="fairest"))
+                await socket.send(Hello(token=self._identity.token, name=self._name, client="fairest"))
                 asyncio.get_running_loop().call_later(WELCOME_SECONDS, socket.abort_unless_welcomed)
                 async for frame in websocket:
                     message = decode_from_server(frame)
@@ -213,9 +200,9 @@ class Connection:
             check_close(websocket.close_code or 0, websocket.close_reason or "")
 
     def _receive(self, socket: ServerSocket, message: FromServer, now_ms: int) -> None:
-        """Check a message and take it into the model.
+        """Check a message and fold it into the model. Raises `Contradiction` and `Cheated`.
 
-        The receipt is written first: it holds the message that breaks the seal too. Raises `Contradiction`, `Cheated`.
+        The receipt is written first, so that it also holds a message that breaks the seal.
         """
         if self.receipt is not None and isinstance(message, (Snapshot, View)):
             self.receipt.add_heard(message, self._url, self.model.seal_check.key, now_ms)
@@ -232,32 +219,35 @@ class Connection:
                 raise Cheated(f"The record of the match is wrong: {reason}") from reason
 
     async def _react(self, socket: ServerSocket, message: FromServer) -> None:
-        """Answer a message as every client must, whatever the player does. Raises `Rejected`."""
+        """Answer a message as far as the answer does not depend on the player. Raises `Rejected`."""
         match message:
             case Welcome(token=token):
                 if token is not None:
                     self._identity.keep_token(token)
                 self.model = self.model.with_status(ConnectionStatus.CONNECTED)
-                await self._send(_next_entry_request(self.model, self._entry_request))
+                await socket.send(_next_entry_request(self.model, self._entry_request))
             case Snapshot() | View():
                 self._has_room_gone_on = socket.is_in_room
                 if not socket.is_in_room:
                     socket.is_in_room = True
                     self._entered.set()
                     for play in self.model.sent:
-                        await self._send_play(play)
-                await self._reveal_entropy()
+                        await socket.send_play(play)
+                revealed = self._entropy.reveal(self.model)
+                if revealed is not None:
+                    self.model = self.model.with_entropy_commitment(revealed)
+                    await socket.send(Reveal(round=revealed.round_id, entropy=revealed.entropy))
             case Refused(to="hello" | "create" | "join" | "watch" | "resume", code=code, sentence=sentence):
                 if code is not Refusal.TRY_AGAIN:
                     raise Rejected(sentence)
                 # The server cannot serve us right now; on a new socket another process may.
                 await socket.websocket.close()
             case Refused(to="play", code=Refusal.TRY_AGAIN, number=number):
-                # The first refusal makes us send all unanswered moves again, once; the moves behind it are refused too.
+                # The server refuses the moves behind this one too, so only the refusal of the first one counts.
                 if self.model.sent and number == self.model.sent[0].number:
                     await asyncio.sleep(RETRY_SECONDS)
                     for play in self.model.sent:
-                        await self._send_play(play)
+                        await socket.send_play(play)
             case Refused(code=Refusal.TRY_AGAIN):
                 await socket.websocket.close()
             case Error(code=Breach.BAD_TOKEN):
@@ -265,46 +255,14 @@ class Connection:
             case _:
                 pass
 
-    async def _reveal_entropy(self) -> None:
-        """Send our entropy once the server and both players are committed.
-
-        The other player's commitment is stored first: one that changes afterwards is found even by a restarted client.
-        """
-        scene, own, seal = self.model.scene, self.model.own, self.model.seal_check
-        known = seal.entropy_commitment
-        if scene is None or own is None or scene.phase is not Phase.DEALING or own.entropy:
-            return
-        if known is not None and seal.may_reveal:
-            revealed = replace(known, other_hash=seal.entropy_hashes[1 - known.seat])
-            self._identity.keep_entropy_commitment(revealed)
-            self.model = self.model.with_entropy_commitment(revealed)
-            await self._send(Reveal(round=known.round_id, entropy=known.entropy))
-
-    async def _send_play(self, play: Play) -> None:
-        await self._send(play)
-        if self._socket is not None:
-            asyncio.get_running_loop().call_later(ANSWER_SECONDS, self._abort_unless_answered, self._socket, play)
-
-    def _abort_unless_answered(self, socket: ServerSocket, play: Play) -> None:
-        """End a socket on which a move was left unanswered; the move is sent again on the next one."""
-        if socket is self._socket and play in self.model.sent:
-            socket.abort()
-
     async def _send(self, message: Message) -> None:
-        """Send a message, if there is a socket; the receipt notes it before it is sent."""
-        if self._socket is None:
-            return
-        if self.receipt is not None and isinstance(message, (Ready, Reveal, Play)):
-            self.receipt.add_said(message, int(time.time() * 1000))
-        try:
-            await self._socket.websocket.send(encode(message).decode())
-        except ConnectionClosed:
-            # The reading side notices as well; what matters is sent again on the next socket.
-            return
+        """Send a message on the present socket; do nothing while there is none."""
+        if self._socket is not None:
+            await self._socket.send(message)
 
 
 def _next_entry_request(model: KnownRoom, first: EntryRequest) -> FromClient:
-    """Return the request to send after `welcome`: the first one, or after a drop, the one that leads back."""
+    """Return the request to send after `welcome`: `first`, or after a drop, the request that leads back to the room."""
     if model.room is None:
         return first
     if model.seat is None:

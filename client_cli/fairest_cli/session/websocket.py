@@ -1,14 +1,21 @@
-"""One WebSocket to a server: how the client opens it, what may come first on it, and what its end means."""
+"""One WebSocket to a server: how the client opens it, in which order messages come, and how its end is understood."""
 
+import asyncio
 import os
+import time
+from collections.abc import Callable
 from typing import Final
 from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
 from fairest_cli.model.known_room import Contradiction
-from fairest_protocol.messages.fields import SUBPROTOCOL
+from fairest_cli.records.receipts import Receipt
+from fairest_protocol.messages.codec import encode
+from fairest_protocol.messages.fields import SUBPROTOCOL, Message
+from fairest_protocol.messages.from_client import Play, Ready, Reveal
 from fairest_protocol.messages.from_server import FromServer, Snapshot, View, Welcome
 from fairest_protocol.messages.refusals import CloseCode
 
@@ -17,6 +24,8 @@ OPEN_SECONDS: Final = 5.0
 CLOSE_SECONDS: Final = 1.0
 HEARTBEAT_SECONDS: Final = 5.0
 """A ping is sent this often, and has this long to be answered."""
+ANSWER_SECONDS: Final = 5.0
+"""A move that is not answered within this time is sent again on a new socket: this one may be dead without a sign."""
 LOCAL_HOSTS: Final = ("localhost", "127.0.0.1", "::1")
 
 
@@ -57,23 +66,48 @@ class ServerSocket:
     `is_welcomed` turns true with the server's answer to `hello`, `is_in_room` with its answer to our request to enter.
     """
 
-    def __init__(self, websocket: ClientConnection) -> None:
+    def __init__(
+        self, websocket: ClientConnection, receipt: Receipt | None, is_unanswered: Callable[[Play], bool]
+    ) -> None:
+        """`receipt` notes what we send, if it is not None. `is_unanswered` returns whether a move has no answer yet."""
         self.websocket = websocket
         self.is_welcomed = False
         self.is_in_room = False
+        self._receipt = receipt
+        self._is_unanswered = is_unanswered
 
     @property
     def local_port(self) -> int:
         """The port at our end of the socket."""
         return int(self.websocket.local_address[1])
 
+    async def send(self, message: Message) -> None:
+        """Send a message; do nothing on a socket that has ended. The receipt notes the message before it is sent."""
+        if self._receipt is not None and isinstance(message, (Ready, Reveal, Play)):
+            self._receipt.add_said(message, int(time.time() * 1000))
+        try:
+            await self.websocket.send(encode(message).decode())
+        except ConnectionClosed:
+            # The task that reads notices the end as well; the connection then sends the moves again on another socket.
+            return
+
+    async def send_play(self, play: Play) -> None:
+        """Send a move, and end the socket if the move is unanswered after `ANSWER_SECONDS`."""
+        await self.send(play)
+        asyncio.get_running_loop().call_later(ANSWER_SECONDS, self._abort_unless_answered, play)
+
     def abort(self) -> None:
-        """End the connection at once, without a closing handshake, as a network failure does."""
+        """End the socket at once, without a closing handshake, as a network failure would. Safe to call again."""
         self.websocket.transport.abort()
 
     def abort_unless_welcomed(self) -> None:
-        """End a connection that the server has accepted and then left unanswered."""
+        """End a socket that the server has accepted and then left unanswered."""
         if not self.is_welcomed:
+            self.abort()
+
+    def _abort_unless_answered(self, play: Play) -> None:
+        """End a socket on which a move was left unanswered; the move is sent again on the next one."""
+        if self._is_unanswered(play):
             self.abort()
 
     def check_order(self, message: FromServer) -> None:
