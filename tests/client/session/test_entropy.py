@@ -32,5 +32,5 @@ def test_another_commitment_of_the_server_gets_other_entropy() -> None:
 def test_a_phase_that_comes_before_the_other_player_s_commitment_reveals_nothing() -> None:
     model = staged.getting_ready().model(1)
     assert model.scene is not None
-    early = replace(model, scene=replace(model.scene, phase=Phase.DEALING))
+    early = replace(model, scene=model.scene.model_copy(update={"phase": Phase.DEALING}))
     assert EntropyExchange(Identity()).reveal(early) is None
