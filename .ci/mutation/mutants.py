@@ -147,13 +147,23 @@ def _mutable_children(node: ast.AST) -> Iterable[ast.AST]:
     if isinstance(node, ast.Raise):
         return []
     if isinstance(node, ast.Module | ast.ClassDef):
-        return _statements(node.body)
+        return [statement for statement in _statements(node.body) if not _is_member_text(node, statement)]
     if isinstance(node, ast.If | ast.For | ast.While | ast.With | ast.Try):
         return [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt) or _is_mutable(child)]
     if isinstance(node, ast.Call | ast.Subscript):
         name = ast.unparse(node.func if isinstance(node, ast.Call) else node.value)
         return [] if TYPES.match(name) or LOGS.match(name) else ast.iter_child_nodes(node)
     return ast.iter_child_nodes(node)
+
+
+def _is_member_text(owner: ast.AST, statement: ast.stmt) -> bool:
+    """Return whether a statement gives a member of a plain Enum its text, which only people read.
+
+    The code compares members. The text of a StrEnum's member is its value on the wire.
+    """
+    is_plain_enum = isinstance(owner, ast.ClassDef) and [ast.unparse(base) for base in owner.bases] == ["Enum"]
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    return is_plain_enum and isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def _statements(body: Iterable[ast.stmt]) -> list[ast.stmt]:

@@ -67,10 +67,15 @@ def test_a_change_gives_these_mutants(source: str, expected: set[str]) -> None:
         "__slots__ = ('a', 'b')",
         "if TYPE_CHECKING:\n    x = 3",
         "raise Error('a text')",
+        "class Reason(Enum):\n    LATE = 'it was too late'",
     ],
 )
 def test_text_logging_and_types_are_not_mutated(source: str) -> None:
     assert added(source) <= {"pass"}
+
+
+def test_a_text_of_the_wire_is_mutated() -> None:
+    assert added("class Code(StrEnum):\n    LATE = 'late'") == {"LATE = 'latex'"}
 
 
 def test_a_log_of_events_is_not_logging() -> None:

@@ -6,6 +6,7 @@ The oracle is a viewer that never left: its view went through every step of the 
 from collections import Counter
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +20,7 @@ from fairest_protocol.value import replace
 from fairest_server.room.commands import ApplyPauses, Pause, TakeSeat
 from fairest_server.room.projection import StepHistory, count_entries, project
 from fairest_server.room.steps import Step
-from fairest_server.room.view import ViewCursor, make_catchup, views_of
+from fairest_server.room.view import ORIGIN, ViewCursor, make_catchup, views_of
 from tests.support.races import Table, choose_any, raced
 
 STEPS = 260
@@ -161,6 +162,13 @@ def test_a_cursor_that_this_log_does_not_hold_is_answered_with_a_snapshot(seed: 
     ):
         text = make_catchup("a-b", StepHistory(steps), viewer, cursor, 0).text
         assert isinstance(decode_from_server(text), Snapshot)
+
+
+@pytest.mark.parametrize("viewer", [0, 1, None])
+def test_a_snapshot_names_the_room_the_time_and_the_seat_of_its_viewer(viewer: int | None) -> None:
+    snapshot = decode_from_server(make_catchup("a-b", StepHistory(raced(1).steps), viewer, ORIGIN, 7).text)
+    assert isinstance(snapshot, Snapshot)
+    assert (snapshot.room, snapshot.now_ms, snapshot.seat) == ("a-b", 7, viewer)
 
 
 def test_the_rooms_of_these_tests_have_every_kind_of_event() -> None:

@@ -7,7 +7,15 @@ from fairest_protocol.messages.from_client import Rematch
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
-from fairest_server.room.commands import Command, CreateRoom, MakeMove, PlayerRequest, ProcessLapsed, TakeSeat
+from fairest_server.room.commands import (
+    Command,
+    CreateRoom,
+    MakeMove,
+    MarkArchived,
+    PlayerRequest,
+    ProcessLapsed,
+    TakeSeat,
+)
 from fairest_server.room.decide import decide, refuse_for_now
 from fairest_server.room.events import Detached
 from tests.support.races import Table
@@ -36,3 +44,7 @@ def test_a_room_with_rules_that_are_not_played_is_refused_in_a_sentence() -> Non
 
 def test_a_seat_whose_process_has_lapsed_is_detached_as_lapsed() -> None:
     assert Table(1).submit(ProcessLapsed("link")) == (Detached(seat=0, link="link-0", lapsed=True),)
+
+
+def test_a_room_without_a_match_to_archive_has_none_to_mark() -> None:
+    assert Table(1).submit(MarkArchived(0)) == ()

@@ -122,6 +122,18 @@ def test_recorded_times_never_go_back_even_if_pauses_are_timed_by_a_clock_ahead(
     assert times == sorted(times)
 
 
+def test_a_pause_before_the_race_leaves_the_recorded_times_alone() -> None:
+    table = Table(1)
+    table.seat_both()
+    table.submit(ApplyPauses((pause(table, 60),)))
+    table.deal()
+    table.let_time_pass()
+    table.play(0, "resign")
+    record = record_last_match("a-b", table.steps)
+    assert record is not None
+    assert [event.at_ms for event in record.rounds[0].events] == [1000]
+
+
 def test_a_pause_in_a_second_round_is_subtracted_from_that_round(table: Table) -> None:
     table.play(0, "resign")
     table.submit(table.request(0, Rematch()))

@@ -45,3 +45,13 @@ def test_leaving_a_room_without_a_round_voids_nothing() -> None:
     table = Table(1)
     table.submit(table.request(0, Leave()))
     assert last_entries(table) == [entries.SeatFreed(seat=0, reason="left")]
+
+
+def test_a_round_that_ends_before_its_race_took_no_time() -> None:
+    table = Table(1)
+    table.seat_both()
+    table.get_ready(0, 1)
+    table.let_time_pass()
+    (finished,) = last_entries(table)
+    assert isinstance(finished, entries.RoundFinished)
+    assert finished.duration_ms == 0

@@ -220,6 +220,16 @@ def test_there_are_placed_counts_only_while_a_race_is_on() -> None:
     assert placed(table.state) == (4, 4)
 
 
+def test_there_are_no_placed_counts_before_the_start_or_after_the_end_of_a_race() -> None:
+    table = Table(1)
+    table.seat_both()
+    table.deal()
+    assert (table.state.phase, placed(table.state)) == (Phase.COUNTDOWN, None)
+    table.let_time_pass()
+    table.play(0, "resign")
+    assert (table.state.phase, placed(table.state)) == (Phase.FINISHED, None)
+
+
 def test_the_placed_counts_are_those_of_each_seat() -> None:
     table = Table(1)
     table.start()

@@ -85,6 +85,10 @@ def test_a_variant_accounts_for_its_cards(name: str, stock: int, goal: int, pile
     assert (rules.stock, rules.goal, rules.piles, rules.redeals) == (stock, goal, piles, redeals)
 
 
+def test_rules_without_starters_have_all_their_cards_in_the_stock() -> None:
+    assert Rules("bare", CLASSIC.foundations, starters=False).stock == 52
+
+
 def test_a_variant_is_found_by_its_other_names() -> None:
     assert find_variant(" Piker ").rules.name == "classic"
 
@@ -120,6 +124,10 @@ def test_a_bad_combination_is_refused_with_a_hint(
         (
             {"foundations": RolledFoundations(4, 6), "starters": False},
             "bad: foundations that the deal decides have starters",
+        ),
+        (
+            {"foundations": RolledFoundations(4, 6), "markers": (1,)},
+            "bad: foundations that the deal decides have starters, and no markers",
         ),
         ({"markers": (1,)}, "bad: needs 5 cards of rank 1, and there are 4"),
     ],

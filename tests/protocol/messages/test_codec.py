@@ -88,3 +88,40 @@ def test_every_reason_of_the_rules_is_a_refusal() -> None:
 
 def test_every_breach_has_a_close_code() -> None:
     assert set(CLOSE_CODES) == set(Breach)
+
+
+def sentence_of(frame: str) -> str:
+    """Return the sentence of the violation that this frame is."""
+    with pytest.raises(ProtocolViolation) as broken:
+        decode_from_client(frame)
+    return broken.value.sentence
+
+
+@pytest.mark.parametrize(
+    ("frame", "breach"),
+    [
+        ("{", Breach.BAD_JSON),
+        ('{"type":"bow"}', Breach.UNKNOWN_TYPE),
+        ("{}", Breach.UNKNOWN_TYPE),
+        ('{"type":"leave","now":1}', Breach.UNKNOWN_KEY),
+        ('{"type":"join"}', Breach.BAD_VALUE),
+    ],
+)
+def test_a_violation_names_its_breach(frame: str, breach: Breach) -> None:
+    with pytest.raises(ProtocolViolation) as broken:
+        decode_from_client(frame)
+    assert broken.value.breach is breach
+
+
+def test_a_key_of_the_peer_is_cut_after_40_letters() -> None:
+    frame = json.dumps({"type": "leave", "k" * 50: 1})
+    assert sentence_of(frame) == f"leave.{'k' * 40}: Extra inputs are not permitted"
+
+
+def test_a_reason_that_repeats_a_text_of_the_peer_is_cut_after_200_letters() -> None:
+    reason = f"Input tag '{'t' * 300}"
+    assert sentence_of(json.dumps({"type": "t" * 300})) == f"the frame: {reason[:200]}"
+
+
+def test_a_letter_that_cannot_be_printed_is_replaced() -> None:
+    assert sentence_of(json.dumps({"type": "leave", "\x07": 1})) == "leave.?: Extra inputs are not permitted"
