@@ -18,7 +18,7 @@ from redis.exceptions import RedisError
 from benchmarks.figure import Figure
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.store.log import Log
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 from tests.support.bots import Match, start_match
 from tests.support.faulty_link import FaultyLink, faulty_link
 from tests.support.history import check_history
@@ -167,7 +167,7 @@ async def _play(storm: FaultStorm, number: int, until: float) -> None:
 async def _check(storm: FaultStorm, match: Match) -> None:
     while True:
         try:
-            async with connect(storm.redis.url) as redis:
+            async with make_client(storm.redis.url) as redis:
                 logged = await Log(redis).read(match.room)
             break
         except (OSError, RedisError):

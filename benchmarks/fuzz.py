@@ -19,7 +19,7 @@ from benchmarks.figure import Figure
 from fairest_protocol.messages.codec import ProtocolViolation, decode_from_client, encode
 from fairest_protocol.messages.from_client import Hello
 from fairest_server.store.log import Log
-from fairest_server.store.redis.connect import connect as connect_redis
+from fairest_server.store.redis.clients import make_client
 from tests.support.bots import start_match
 from tests.support.history import check_history
 from tests.support.hostile import make_frame
@@ -77,7 +77,7 @@ async def _fuzz_server() -> list[Figure]:
         await asyncio.gather(*(_attack(url, chance, half) for _ in range(AT_ONCE)))
         growth = [after - old for after, old in zip(_measure_process(process.pid), before, strict=True)]
         await match.end()
-        async with connect_redis(redis.url) as client:
+        async with make_client(redis.url) as client:
             problems = check_history(match.room, await Log(client).read(match.room), match.transcripts)
         process.terminate()
         await process.wait()

@@ -8,7 +8,7 @@ import statistics
 import sys
 
 from benchmarks.figure import Figure
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 from tests.support.photo_finish import Finish, find_won_race, race_to_the_line, room_code
 from tests.support.processes import redis_process, serving_fleet
 
@@ -34,7 +34,7 @@ async def _measure() -> list[Finish]:
     seed, moves = find_won_race()
     finishes: list[Finish] = []
     with redis_process() as process:
-        async with serving_fleet(process.url) as fleet, connect(process.url) as redis:
+        async with serving_fleet(process.url) as fleet, make_client(process.url) as redis:
             urls = await fleet.start(), await fleet.start(), await fleet.start()
             for number in range(RACES):
                 finishes.append(await race_to_the_line(urls, redis, room_code(number), seed, moves))

@@ -16,7 +16,7 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 
 from benchmarks.figure import Figure, written_down
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.embedded import find_redis_server
 
 COMMANDS = 40_000
@@ -48,7 +48,10 @@ def measure_redis_clients() -> list[Figure]:
 async def _measure(port: int) -> tuple[float, float, float, float]:
     """Each client with `IN_FLIGHT` SETs; redis-py, which takes a connection for each, in a pipeline as well."""
     url = f"redis://127.0.0.1:{port}"
-    ours, redis_py = connect(url), Redis.from_pool(BlockingConnectionPool.from_url(url, protocol=2, max_connections=16))
+    ours, redis_py = (
+        make_client(url),
+        Redis.from_pool(BlockingConnectionPool.from_url(url, protocol=2, max_connections=16)),
+    )
     await _until_up(ours)
     wished: Any = await import_module("asyncio_redis").Connection.create(host="127.0.0.1", port=port)
     try:

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import BytesSchema
 
-from fairest_cli.text.rule_cards import describe_variant
+from fairest_cli.text.variant_reference import describe_variant
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.deal import make_deal, seal_deal
 from fairest_protocol.calculation.rules import VARIANTS, choose_rules

@@ -16,7 +16,7 @@ from fairest_server.app import running
 from fairest_server.ops.logs import log_processors
 from fairest_server.settings import Settings
 from fairest_server.store.redis.batching_client import BatchingRedis
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.embedded import find_redis_server
 from tests.support.processes import Fleet, redis_process, serving_fleet
 from tests.support.redis_cluster import RedisCluster, redis_cluster
@@ -97,7 +97,7 @@ def redis_url(redis_server: str) -> str:
 @pytest.fixture
 async def redis(redis_url: str) -> AsyncIterator[BatchingRedis]:
     """Yield our client of the emptied Redis."""
-    client = connect(redis_url)
+    client = make_client(redis_url)
     yield client
     await client.aclose()
 

@@ -1,5 +1,5 @@
 """`python -m fairest_cli` is `fairest`."""
 
-from fairest_cli.commands.online import main
+from fairest_cli.commands.main import main
 
 main()

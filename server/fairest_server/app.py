@@ -28,8 +28,8 @@ from fairest_server.process import serving_rooms
 from fairest_server.settings import Settings
 from fairest_server.store.lobby import Lobby
 from fairest_server.store.players import Players
+from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.cluster import Cluster
-from fairest_server.store.redis.connect import connect
 from fairest_server.store.redis.durability import read_durability
 from fairest_server.store.redis.embedded import EmbeddedRedisError, embedded_redis
 
@@ -61,8 +61,8 @@ async def running(settings: Settings) -> AsyncIterator[str]:
         try:
             # Connections of their own, so that many hellos at once do not delay the reading of a log, nor many reads a
             # heartbeat.
-            redis, greeting, beating = connect(url), connect(url), connect(url)
-            listening = connect(url, timeout_seconds=None)
+            redis, greeting, beating = make_client(url), make_client(url), make_client(url)
+            listening = make_client(url, timeout_seconds=None)
         except ValueError as reason:
             examples = "redis://host:6379/0, or redis+cluster://host:6379,other:6379 for a Cluster"
             raise StartError(f"a Redis URL looks like {examples}, not {_without_secrets(url)!r}") from reason

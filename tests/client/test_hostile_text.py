@@ -19,7 +19,7 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
-from fairest_cli.commands.online import app
+from fairest_cli.commands.main import app
 from fairest_protocol.calculation.seal import chain_line
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fields import Phase

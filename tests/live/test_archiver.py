@@ -11,7 +11,7 @@ from fairest_server.store.log import Log
 from fairest_server.store.log_entries import format_event
 from fairest_server.store.records import RecordStore
 from fairest_server.store.redis.batching_client import BatchingRedis
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 from tests.support.races import KEY, raced
 from tests.support.redis_cluster import RedisCluster, other_than
 
@@ -57,7 +57,7 @@ async def test_races_whose_node_does_not_answer_hold_up_the_records_of_no_others
     [record] = record_matches("room", raced(1).steps)
     safe = cluster.owner(keys.record(record.match_id))
     frozen = other_than(safe, cluster)
-    async with connect(cluster.url) as redis:
+    async with make_client(cluster.url) as redis:
         await write_logs(redis)
         hurt = [room for room in ROOMS if cluster.owner(keys.log(room)) is frozen]
         spared = next(room for room in ROOMS if cluster.owner(keys.log(room)) is safe)

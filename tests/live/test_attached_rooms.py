@@ -15,7 +15,7 @@ from fairest_server.settings import Settings
 from fairest_server.store import keys
 from fairest_server.store.log import Log
 from fairest_server.store.processes import Processes
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 from tests.support.wire_client import QUICK, open_client
 
 PROCESS = "abcd1234"
@@ -29,7 +29,7 @@ async def processes(redis: Redis) -> Processes:
 
 @pytest.fixture
 async def nowhere() -> AsyncIterator[Redis]:
-    client = connect("unix:///nowhere/redis.sock")
+    client = make_client("unix:///nowhere/redis.sock")
     yield client
     await client.aclose()
 

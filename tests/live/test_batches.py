@@ -19,7 +19,7 @@ from fairest_server.store import keys
 from fairest_server.store.append_queue import AppendQueue
 from fairest_server.store.log import Log
 from fairest_server.store.log_entries import format_event
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 from tests.support.waiting import until
 from tests.support.wire_client import WireClient, racing_players
 
@@ -100,7 +100,7 @@ async def players(
         running(settings_for_tests) as other_url,
         racing_players(url, other_url) as (first, second),
     ):
-        redis: Redis = connect(redis_url)
+        redis: Redis = make_client(redis_url)
 
         async def both_listen() -> bool:
             [(_, listeners)] = await redis.pubsub_numsub(keys.wakeup_channel(first.room))

@@ -17,7 +17,7 @@ from fairest_server.live.redis_clock import MAX_CLOCK_AGE_SECONDS
 from fairest_server.settings import Settings
 from fairest_server.store import keys
 from fairest_server.store.log import Log
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 from tests.support.bots import Match, start_match
 from tests.support.faulty_link import let_fault_last
 from tests.support.history import check_history
@@ -33,7 +33,7 @@ ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")
 async def problems(cluster: RedisCluster, match: Match) -> list[str]:
     """Wait for the end of a match; return the problems in its history."""
     await match.end()
-    async with connect(cluster.url) as redis:
+    async with make_client(cluster.url) as redis:
         entries = await Log(redis).read(match.room)
     return check_history(match.room, entries, match.transcripts)
 
@@ -56,7 +56,7 @@ async def test_races_on_workers_go_through_the_death_of_one(cluster: RedisCluste
         os.kill(int(victim), signal.SIGKILL)
         assert [await problems(cluster, match) for match in matches] == [[], [], []]
         records = [match.players[0].record for match in matches]
-        async with connect(cluster.url) as redis:
+        async with make_client(cluster.url) as redis:
 
             async def are_stored() -> bool:
                 stored = [await redis.exists(keys.record(record.match_id)) for record in records if record]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fairest_cli.records.receipt_check import compare_receipt
+from fairest_cli.records.record_against_receipt import compare_receipt
 from fairest_cli.records.record_check import verify_record
 from fairest_cli.text.replay import all_steps
 from fairest_protocol.calculation.record import Record

@@ -16,7 +16,7 @@ from fairest_server.live.redis_clock import APPEND_DEADLINE_MS
 from fairest_server.settings import Settings
 from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 from tests.support.bots import Match, start_match
 from tests.support.certificates import make_tls
 from tests.support.faulty_link import FaultyLink, faulty_link, let_fault_last
@@ -108,7 +108,7 @@ async def test_a_race_survives_a_link_to_redis_that_is(fault: Fault) -> None:
             await match.moved(3)
             await fault(link, match)
             await match.end()
-            redis = connect(process.url)
+            redis = make_client(process.url)
             logged = await Log(redis).read(match.room)
             await redis.aclose()
             assert check_history(match.room, logged, match.transcripts) == []
@@ -156,7 +156,7 @@ async def test_rooms_are_made_however_often_the_link_to_redis_is_cut() -> None:
 async def test_a_room_whose_creator_was_refused_is_left_again() -> None:
     """Redis has made the room, and its answer is lost."""
     with redis_process() as process:
-        redis = connect(process.url)
+        redis = make_client(process.url)
         async with faulty_link(process.socket) as link, two_servers(link.url) as (url, _), open_client(url) as client:
             link.latency_seconds = 0.15
             await client.send(Create(options=QUICK))
@@ -178,7 +178,7 @@ async def test_a_room_whose_creator_was_refused_is_left_again() -> None:
 async def test_a_seat_that_is_taken_late_is_not_held_by_a_connection_that_is_gone() -> None:
     """An append in a stalled link reaches Redis after the client that asked for it was disconnected."""
     with redis_process() as process:
-        redis = connect(process.url)
+        redis = make_client(process.url)
         async with (
             faulty_link(process.socket) as link,
             running(Settings(port=0, redis_url=process.url)) as near,

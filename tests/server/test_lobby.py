@@ -16,7 +16,7 @@ from fairest_server.app import running
 from fairest_server.settings import Settings
 from fairest_server.store import keys
 from fairest_server.store.lobby import Lobby, in_order, make_page
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 from tests.edge.test_http_pages import get
 from tests.support.processes import CLIENT_COMMAND, redis_process
 from tests.support.races import make_listed_room
@@ -118,7 +118,7 @@ async def test_requests_that_come_at_once_read_the_lobby_once(redis: Redis) -> N
 
 async def test_a_lobby_that_could_not_be_read_is_read_again() -> None:
     with redis_process() as process:
-        client = connect(process.url, timeout_seconds=0.2)
+        client = make_client(process.url, timeout_seconds=0.2)
         lobby = Lobby(client)
         process.freeze()
         failed = await asyncio.gather(*(lobby.page(0) for _ in range(3)), return_exceptions=True)

@@ -28,7 +28,7 @@ from fairest_server.store import keys
 from fairest_server.store.log import Log
 from fairest_server.store.processes import Processes
 from fairest_server.store.redis.batching_client import BatchingRedis
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 from tests.support.bots import start_match
 from tests.support.faulty_link import let_fault_last
 from tests.support.history import read_steps
@@ -293,7 +293,7 @@ async def test_players_of_a_process_that_was_frozen_for_a_while_are_not_disconne
 async def test_a_deadline_that_passes_while_redis_stands_still_does_not_expire_before_the_pause_is_logged() -> None:
     """Both players have 5 s to get ready, and Redis is frozen when these end."""
     with redis_process() as process:
-        redis = connect(process.url)
+        redis = make_client(process.url)
         async with (
             running(Settings(port=0, redis_url=process.url)) as url,
             open_client(url) as first,

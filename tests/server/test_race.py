@@ -24,7 +24,7 @@ from fairest_server.app import running
 from fairest_server.room.events import Played
 from fairest_server.settings import Settings
 from fairest_server.store import keys
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 from tests.support.history import read_room, read_steps
 from tests.support.processes import Fleet, serving_fleet
 from tests.support.waiting import until
@@ -127,7 +127,7 @@ async def test_the_stream_has_ids_without_gaps(server_url: str, redis_url: str) 
     async with racing_players(server_url) as (first, second):
         await first.play("sa")
         await second.play("sb")
-        redis = connect(redis_url)
+        redis = make_client(redis_url)
         found: Any = await redis.xrange(keys.log(first.room))
         await redis.aclose()
     assert [entry_id for entry_id, _ in found] == [b"%d-0" % number for number in range(1, len(found) + 1)]
@@ -190,7 +190,7 @@ async def test_the_finished_match_is_stored_where_it_outlives_the_room(server_ur
         await second.receive_until(lambda scene: scene.phase is Phase.FINISHED)
         await second.send(GetRecord())
         match = (await second.receive_a(MatchRecord)).match
-        redis = connect(redis_url)
+        redis = make_client(redis_url)
         await until(lambda: redis.exists(keys.record(match)), "the record of the match is stored")
         assert await redis.ttl(keys.record(match)) > 0
         await redis.aclose()
@@ -251,7 +251,7 @@ async def test_a_room_that_its_server_forgot_is_taken_up_by_another(two_urls: tu
 
 async def test_keys_of_a_room_live_under_one_hash_tag(server_url: str, redis_url: str) -> None:
     async with racing_players(server_url) as (first, _):
-        redis: Redis = connect(redis_url)
+        redis: Redis = make_client(redis_url)
         tag = f"{{{keys.bucket(first.room)}}}"
         found = [key.decode() async for key in redis.scan_iter() if first.room.encode() in key]
         await redis.aclose()

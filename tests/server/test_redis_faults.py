@@ -19,7 +19,7 @@ from fairest_server.room.events import Paused
 from fairest_server.room.steps import LogEntry
 from fairest_server.settings import Settings
 from fairest_server.store.log import Log
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 from tests.support.bots import Bot, Match, start_match
 from tests.support.faulty_link import FaultyLink, faulty_link, let_fault_last
 from tests.support.history import check_history
@@ -40,7 +40,7 @@ async def three_servers(redis_url: str) -> AsyncIterator[tuple[str, str, str]]:
 
 
 async def read_log(redis_url: str, room: str) -> list[LogEntry]:
-    redis = connect(redis_url)
+    redis = make_client(redis_url)
     entries = await Log(redis).read(room)
     await redis.aclose()
     return entries

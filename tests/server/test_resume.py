@@ -29,7 +29,7 @@ from fairest_server.store import keys
 from fairest_server.store.append_queue import Answer, Append
 from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 from tests.support.appending import append_once
 from tests.support.history import read_room, read_steps
 from tests.support.processes import CLIENT_COMMAND, end_process
@@ -340,7 +340,7 @@ async def test_a_player_who_leaves_after_the_end_of_its_own_race_gets_an_answer(
 async def test_a_log_that_lost_its_tail_sends_its_subscribers_back_to_the_rest(server_url: str, redis_url: str) -> None:
     async with racing_players(server_url) as (first, second):
         await first.play("sa")
-        redis = connect(redis_url)
+        redis = make_client(redis_url)
         kept = await redis.dump(keys.log(first.room))
         await first.play("sa")
         assert kept is not None

@@ -17,8 +17,8 @@ from fairest_server.store.log import Log
 from fairest_server.store.log_entries import parse_wakeup
 from fairest_server.store.redis.batch_connection import RETRIES
 from fairest_server.store.redis.batching_client import BatchingRedis
+from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.cluster import is_sharded, nodes_of, owner_of
-from fairest_server.store.redis.connect import connect
 from tests.support.appending import Once, begin_append
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import redis_process
@@ -249,7 +249,7 @@ async def test_an_append_is_made_when_its_turn_comes_and_not_before() -> None:
     asked: list[str] = []
     one, other = (Noted(Append(room, 0, "", "t1", (MOVE,)), asked) for room in neighbours(ROOM, 2))
     with redis_process() as process:
-        async with faulty_link(process.socket) as link, connect(link.url) as client, asyncio.timeout(5):
+        async with faulty_link(process.socket) as link, make_client(link.url) as client, asyncio.timeout(5):
             log = Log(client)
             async with log.sending():
                 await Writer(log).append()
@@ -267,7 +267,7 @@ async def test_an_append_is_made_when_its_turn_comes_and_not_before() -> None:
 async def asked_in_one_turn(*writers: Noted) -> int:
     """How many of these writers are asked while Redis has not replied to the first of them."""
     with redis_process() as process:
-        async with faulty_link(process.socket) as link, connect(link.url) as client, asyncio.timeout(5):
+        async with faulty_link(process.socket) as link, make_client(link.url) as client, asyncio.timeout(5):
             log = Log(client)
             async with log.sending():
                 await Writer(log).append()
@@ -349,7 +349,7 @@ async def test_a_writer_that_fails_is_told_that_nobody_knows_and_harms_no_other(
 
 
 async def test_without_redis_the_answer_is_unknown() -> None:
-    client = connect("unix:///nowhere/redis.sock")
+    client = make_client("unix:///nowhere/redis.sock")
     log = Log(client)
     async with log.sending():
         assert await Writer(log).append() is Answer.UNKNOWN
@@ -377,7 +377,7 @@ async def test_who_comes_when_sending_has_ended_is_not_asked(redis: BatchingRedi
 async def test_an_append_whose_connection_broke_is_tried_as_often_as_any(monkeypatch: pytest.MonkeyPatch) -> None:
     with redis_process() as process:
         async with faulty_link(process.socket) as link:
-            client = connect(link.url)
+            client = make_client(link.url)
             log = Log(client)
             async with log.sending():
                 writer = Writer(log)

@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 from fairest_server.room.commands import Pause
 from fairest_server.store import keys
 from fairest_server.store.processes import Processes
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 from tests.support.waiting import until
 
 ROOM = "quiet-amber-otter"
@@ -85,7 +85,7 @@ async def test_only_the_latest_pauses_are_kept(processes: Processes, redis: Redi
 
 
 async def test_a_beat_does_not_wait_behind_what_is_asked_for_rooms(redis_url: str, redis: Redis) -> None:
-    async with connect(redis_url) as busy, connect(redis_url) as beating:
+    async with make_client(redis_url) as busy, make_client(redis_url) as beating:
         waiting = asyncio.ensure_future(busy.blpop(["fairest:{processes}:nothing"], timeout=0))
         await until(lambda: is_blocked(redis), "the connection is blocked")
         async with asyncio.timeout(5):

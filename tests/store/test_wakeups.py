@@ -14,7 +14,7 @@ from fairest_server.store import wakeups as wakes
 from fairest_server.store.append_queue import Answer, Append
 from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 from fairest_server.store.wakeups import SILENCE_SECONDS, Wakeups
 from tests.support.appending import append_once
 from tests.support.faulty_link import faulty_link
@@ -66,7 +66,7 @@ class Listener:
 @asynccontextmanager
 async def listening(url: str, listening_url: str | None = None) -> AsyncIterator[Listener]:
     """A process that appends and one that listens, perhaps over another way."""
-    redis, ears = connect(url), connect(listening_url or url, timeout_seconds=None)
+    redis, ears = make_client(url), make_client(listening_url or url, timeout_seconds=None)
     listener = Listener(Writer(redis), ears)
     listener.wakes.subscribe(ROOM)
     running = asyncio.create_task(listener.wakes.run())
@@ -110,7 +110,7 @@ async def test_a_process_without_rooms_is_subscribed_to_the_keepalive_channel() 
     """Or it would have no connection over which a ping is answered."""
     channel = keys.keepalive_channel(0)
     with redis_process() as process:
-        async with connect(process.url, timeout_seconds=None) as client:
+        async with make_client(process.url, timeout_seconds=None) as client:
             running = asyncio.create_task(Wakeups(client, lambda _room, _slice: None).run())
 
             async def is_subscribed() -> bool:
@@ -162,7 +162,7 @@ async def test_a_subscription_that_is_cut_while_rooms_come_and_go_is_replaced() 
 @pytest.mark.long
 async def test_rooms_that_come_and_go_do_not_end_a_subscription() -> None:
     with redis_process() as process:
-        redis, listening = connect(process.url), connect(process.url, timeout_seconds=None)
+        redis, listening = make_client(process.url), make_client(process.url, timeout_seconds=None)
         wakes = Wakeups(listening, lambda _room, _tail: None)
         listener = asyncio.create_task(wakes.run())
 

@@ -20,7 +20,7 @@ from fairest_server.room.state import RoomState
 from fairest_server.room.steps import LogEntry, Step, fold
 from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 
 
 @dataclass
@@ -33,7 +33,7 @@ class ViewerTranscript:
 
 async def read_steps(redis: BatchingRedis | str, room: str) -> list[Step]:
     """Return the log of a room as it stands in Redis."""
-    client = connect(redis) if isinstance(redis, str) else redis
+    client = make_client(redis) if isinstance(redis, str) else redis
     try:
         return fold(await Log(client).read(room))
     finally:

@@ -1,7 +1,6 @@
 """The commands of `fairest` that need no server: practice, replay, history, verify, rules and deal."""
 
 import re
-import secrets
 import shlex
 import sys
 from collections.abc import Iterator
@@ -24,11 +23,12 @@ from fairest_cli.commands.options import (
 from fairest_cli.exit_codes import BROKEN_SEAL
 from fairest_cli.records.files import load_record, records_folder
 from fairest_cli.records.history import describe_history, past_matches
-from fairest_cli.records.receipt_check import BadReceipt, compare_receipt
+from fairest_cli.records.record_against_receipt import BadReceipt, compare_receipt
 from fairest_cli.records.record_check import LIMITS_OF_RECEIPT, LIMITS_OF_RECORD, WrongRecord, verify_record
 from fairest_cli.text import replay as replaying
-from fairest_cli.text import rule_cards
+from fairest_cli.text import variant_reference
 from fairest_cli.text.practice import HELP, answer, describe_practice, start_practice
+from fairest_cli.text.seeds import new_seed, read_seed
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.record import BadRecord, Record
 from fairest_protocol.calculation.rules import find_variant
@@ -48,7 +48,7 @@ def practice(
 ) -> None:
     """Play alone, offline: take moves back, look into the stock, play a deal again."""
     game = start_practice(
-        chosen_rules(variant, piles, redeals), _draw_seed() if seed is None else seed, shows_stock=open_stock
+        chosen_rules(variant, piles, redeals), new_seed() if seed is None else seed, shows_stock=open_stock
     )
     print(HELP)
     print("\n".join(describe_practice(game)))
@@ -56,7 +56,7 @@ def practice(
         for line in _typed_lines():
             if line.strip().lower() in QUIT:
                 break
-            game, lines = answer(game, line, _draw_seed)
+            game, lines = answer(game, line, new_seed)
             print("\n".join(lines))
     except KeyboardInterrupt:
         print()
@@ -131,11 +131,11 @@ def rules(
     if variant is None and (piles, redeals, seed) != (None, None, None):
         raise typer.BadParameter("name a variant to see it with these piles, redeals or this seed")
     if variant is None:
-        print("\n".join(rule_cards.describe_variants()))
+        print("\n".join(variant_reference.describe_variants()))
         return
     chosen = chosen_rules(variant, piles, redeals)
-    given = None if seed is None else rule_cards.read_seed(seed)
-    print("\n".join(rule_cards.describe_variant(find_variant(variant), chosen, given)))
+    given = None if seed is None else read_seed(seed)
+    print("\n".join(variant_reference.describe_variant(find_variant(variant), chosen, given)))
 
 
 @app.command()
@@ -146,7 +146,7 @@ def deal(
     redeals: Redeals = None,
 ) -> None:
     """Print the deal of a seed, to check it or to lay it out with real cards."""
-    print("\n".join(rule_cards.describe_deal(chosen_rules(rules, piles, redeals), rule_cards.read_seed(seed))))
+    print("\n".join(variant_reference.describe_deal(chosen_rules(rules, piles, redeals), read_seed(seed))))
 
 
 def _step_through(record: Record, steps: list[replaying.Step]) -> None:
@@ -169,10 +169,6 @@ def _typed_lines() -> Iterator[str]:
             yield input(prompt)
         except EOFError:
             return
-
-
-def _draw_seed() -> str:
-    return secrets.token_hex(4)
 
 
 def _read_text(file: Path) -> str:

@@ -1,4 +1,4 @@
-"""The command `fairest`, with the commands that connect to a server; those that need none are in `offline`."""
+"""The commands of `fairest` that connect to a server: play, create, join, watch, bot, lobby and doctor."""
 
 import asyncio
 import sys
@@ -10,7 +10,6 @@ import typer
 from pydantic import ValidationError
 
 from fairest_cli.bots.policies import POLICIES
-from fairest_cli.commands import offline
 from fairest_cli.commands.doctor import describe_finding, examine
 from fairest_cli.commands.options import (
     Code,
@@ -24,7 +23,7 @@ from fairest_cli.commands.options import (
     fail,
     is_full_screen,
 )
-from fairest_cli.exit_codes import BROKEN_SEAL, FAULT, INTERRUPTED, USAGE
+from fairest_cli.exit_codes import BROKEN_SEAL, FAULT, INTERRUPTED
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.model.round_check import Cheated
 from fairest_cli.records.receipts import receipts_folder
@@ -51,24 +50,7 @@ class Level(StrEnum):
     GREEDY = "greedy"
 
 
-app = typer.Typer(pretty_exceptions_enable=False)
-
-
-@app.callback(invoke_without_command=True)
-def home(context: typer.Context, server: Server = DEFAULT_SERVER, name: Name = None, plain: Plain = False) -> None:
-    """Race the solitaire Calculation: two players, the same sealed deal.
-
-    Without a command, the home screen opens on a terminal; --server and --name hold for all of its rooms.
-    """
-    if context.invoked_subcommand is not None:
-        return
-    if not is_full_screen(plain=plain):
-        print(context.get_help())
-        raise SystemExit(0 if plain else USAGE)
-    from fairest_cli.tui.launch import AtHome
-
-    _run_full_screen(AtHome(server, name))
-
+app = typer.Typer()
 
 LevelOption = Annotated[Level, typer.Option(help="The strength of the bot.")]
 
@@ -217,14 +199,6 @@ def _room_options(**given: object) -> RoomOptions:
     except BadRules as reason:
         raise typer.BadParameter(str(reason)) from reason
     return options
-
-
-app.add_typer(offline.app)
-
-
-def main() -> None:
-    """The console script `fairest`."""
-    app()
 
 
 def _enter(entry_request: EntryRequest, server: str, name: str | None, *, as_json: bool, plain: bool) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from fairest_cli.text.board_text import describe_board, describe_cards, describe_score, row_head
-from fairest_cli.text.rule_cards import read_seed
+from fairest_cli.text.seeds import read_seed
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import MOVES, Move
@@ -56,8 +56,8 @@ def start_practice(rules: Rules, seed: str, *, shows_stock: bool = False) -> Pra
     return Practice(rules, seed, (start_round(rules, deal, seats=1),), shows_stock)
 
 
-def answer(practice: Practice, line: str, draw_seed: Callable[[], str]) -> tuple[Practice, Iterator[str]]:
-    """Return the game after a typed line, and the lines to print. `draw_seed` returns the seed of a `new` deal."""
+def answer(practice: Practice, line: str, new_seed: Callable[[], str]) -> tuple[Practice, Iterator[str]]:
+    """Return the game after a typed line, and the lines to print. `new_seed` returns the seed of a `new` deal."""
     word = line.lower().replace(" ", "")
     if word in MOVES:
         return _play(practice, MOVES[word])
@@ -71,7 +71,7 @@ def answer(practice: Practice, line: str, draw_seed: Callable[[], str]) -> tuple
         case "again":
             return _show(replace(practice, positions=practice.positions[:1]))
         case "new":
-            return _show(start_practice(practice.rules, draw_seed(), shows_stock=practice.shows_stock))
+            return _show(start_practice(practice.rules, new_seed(), shows_stock=practice.shows_stock))
         case "" | "board":
             return _show(practice)
         case "help" | "?":

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fairest_cli.text.board_text import describe_board, describe_result, format_time
-from fairest_cli.text.rule_cards import describe_counts
+from fairest_cli.text.variant_reference import describe_counts
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.record import Record, RecordedMove, RecordedStop
 from fairest_protocol.calculation.round import Round

@@ -21,7 +21,7 @@ from fairest_cli.text.narration import describe_broken_seal, describe_way_back
 from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.crash import CrashReportingApp
 from fairest_cli.tui.launch import AgainstBot, AtHome, AtReplay, InLobby, InRoom, Start
-from fairest_cli.tui.runner import RoomRunner
+from fairest_cli.tui.room_runner import RoomRunner
 from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.cheat_alert import CheatAlert
 from fairest_cli.tui.screens.countdown import CountdownScreen

@@ -8,7 +8,7 @@ from redis.exceptions import RedisError
 from fairest_protocol.messages.from_client import Hello
 from fairest_protocol.messages.from_server import Refused, Welcome
 from fairest_protocol.messages.refusals import Refusal
-from fairest_server.edge.breaches import bad_token, hello_first, hello_late
+from fairest_server.edge.close_errors import bad_token, hello_first, hello_late
 from fairest_server.edge.inbox import Inbox
 from fairest_server.live.room_server import RoomServer
 from fairest_server.room.decide import refuse

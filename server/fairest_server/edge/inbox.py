@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from fairest_protocol.messages.codec import decode_from_client
 from fairest_protocol.messages.from_client import FromClient
-from fairest_server.edge.breaches import binary_frame, too_fast
+from fairest_server.edge.close_errors import binary_frame, too_fast
 from fairest_server.edge.fast_websocket import FastPath, FastWebSocket
 from fairest_server.edge.rate_limit import TokenBucket
 from fairest_server.ops import metrics

@@ -27,7 +27,7 @@ from fairest_protocol.messages.from_client import (
 )
 from fairest_protocol.messages.from_server import Error, Left, Refused
 from fairest_protocol.messages.refusals import CLOSE_CODES, Refusal
-from fairest_server.edge import breaches
+from fairest_server.edge import close_errors
 from fairest_server.edge.fast_websocket import FastWebSocket
 from fairest_server.edge.handshake import Handshake
 from fairest_server.edge.inbox import Inbox
@@ -141,15 +141,15 @@ class Session:
 
     def replaced(self) -> None:
         """Close this connection: a newer one speaks for the seat."""
-        self._schedule_close(breaches.REPLACED)
+        self._schedule_close(close_errors.REPLACED)
 
     def log_lost(self) -> None:
         """Close this connection: the room's log is not what was shown. The client resumes, and sees what is left."""
-        self._schedule_close(breaches.LOG_LOST)
+        self._schedule_close(close_errors.LOG_LOST)
 
     def unavailable(self) -> None:
         """Close this connection: the room cannot be served here now. The client resumes, here or elsewhere."""
-        self._schedule_close(breaches.UNAVAILABLE)
+        self._schedule_close(close_errors.UNAVAILABLE)
 
     def unseated(self) -> None:
         """Leave the room, whose log has freed the seat: its player left, or was away for too long."""
@@ -176,12 +176,12 @@ class Session:
         except ProtocolViolation as breach:
             await self._close_with_error(breach)
         except ConnectionClosed as closed:
-            reason = breaches.library_close_reason(closed)
+            reason = close_errors.library_close_reason(closed)
             if reason is not None:
                 metrics.CUT_OFF.labels(reason).inc()
         except Exception as fault:
             report("a connection", fault, link=self.connection_id, **self._log_context)
-            await self._close_with_error(breaches.INTERNAL)
+            await self._close_with_error(close_errors.INTERNAL)
 
     def _submit_at_once(self, frame: bytes) -> bool:
         """Submit a message to its room from where it arrives. Return False for any other, which then waits in `recv`.
@@ -201,7 +201,7 @@ class Session:
             self._submit_to_room(message)
         except Exception as fault:
             report("a connection", fault, link=self.connection_id, **self._log_context)
-            self._schedule_close(breaches.INTERNAL)
+            self._schedule_close(close_errors.INTERNAL)
         return True
 
     async def _dispatch(self, message: FromClient) -> None:
@@ -213,7 +213,7 @@ class Session:
             case GetRecord() | GetLobby():
                 await self._look_up(message)
             case Hello():
-                raise breaches.hello_twice()
+                raise close_errors.hello_twice()
 
     def _submit_to_room(self, message: RoomMessage) -> None:
         room = self._room

@@ -10,7 +10,7 @@ from fairest_server.store import keys
 from fairest_server.store.append_queue import AppendQueue, Writer
 from fairest_server.store.log_entries import index_of, parse_entry
 from fairest_server.store.redis.batching_client import RAW_REPLY, BatchingRedis
-from fairest_server.store.redis.connect import batch_connections
+from fairest_server.store.redis.clients import batch_connections
 
 POSITIONS_IN_BATCH: Final = 25
 """Logs whose last entries are read in one batch: parsing 25 replies blocks the event loop for 0.3 ms, and there may be

@@ -8,7 +8,7 @@ import pytest
 
 from fairest_cli.commands.doctor import Finding, describe_finding, examine
 from fairest_cli.records.history import describe_history, past_matches
-from tests.client.commands.test_online import run
+from tests.client.commands.test_main import run
 from tests.support import staged
 from tests.support.ports import free_port
 
@@ -78,7 +78,7 @@ def test_without_a_command_and_a_terminal_there_is_help(tmp_path: Path) -> None:
 
 
 def test_the_full_screen_face_is_not_loaded_for_help() -> None:
-    code = "import sys; import fairest_cli.commands.online; print('textual' in sys.modules)"
+    code = "import sys; import fairest_cli.commands.main; print('textual' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path.cwd())
     assert done.stdout.strip() == "False"
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from fairest_cli.commands.online import app
+from fairest_cli.commands.main import app
 from fairest_cli.model.seal_check import SealCheck
-from fairest_cli.records.receipt_check import BadReceipt, compare_receipt
+from fairest_cli.records.record_against_receipt import BadReceipt, compare_receipt
 from fairest_cli.records.record_check import WrongRecord, verify_record
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.record import Record, RecordedMove
@@ -27,7 +27,7 @@ from fairest_server.room.events import Played, Revealed, RoundOpened
 from fairest_server.room.match_record import record_last_match
 from fairest_server.room.projection import StepHistory, project
 from fairest_server.room.view import ORIGIN, make_catchup, view, views_of
-from tests.client.commands.test_online import run
+from tests.client.commands.test_main import run
 from tests.support.races import KEY, Table, raced
 
 CHANGES = 3000

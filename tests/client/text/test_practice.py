@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from fairest_cli.text.practice import OVER, Practice, answer, start_practice
-from fairest_cli.text.rule_cards import read_seed
+from fairest_cli.text.seeds import read_seed
 from fairest_protocol.calculation.cards import rank, rank_name
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.round import Ending
 from fairest_protocol.calculation.rules import VARIANTS, choose_rules
-from tests.client.commands.test_online import run
+from tests.client.commands.test_main import run
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ from fairest_cli.tui.board.optimistic_board import optimistic_board
 from fairest_cli.tui.launch import AgainstBot, AtHome, AtReplay, InLobby, InRoom
 from fairest_cli.tui.screens.cheat_alert import CheatAlert
 from fairest_cli.tui.screens.countdown import CountdownScreen
+from fairest_cli.tui.screens.help import HelpScreen
 from fairest_cli.tui.screens.history import HistoryScreen
 from fairest_cli.tui.screens.home import HomeScreen
-from fairest_cli.tui.screens.keys import KeysScreen
 from fairest_cli.tui.screens.lobby import LobbyScreen
 from fairest_cli.tui.screens.race import RaceScreen
 from fairest_cli.tui.screens.race_menu import RaceMenu
@@ -294,7 +294,7 @@ async def test_a_terminal_that_shrinks_in_a_race_says_what_it_needs(server_url: 
 async def test_the_keys_page_covers_the_race_until_it_is_closed(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, _rival):
         await player.press("question_mark")
-        await player.is_on(KeysScreen)
+        await player.is_on(HelpScreen)
         await player.sees("the turned card onto that waste pile")
         await player.press("a")
         assert not player.session.model.sent

@@ -13,7 +13,7 @@ from fairest_cli.tui.app import screen_of
 from fairest_cli.tui.board.card_style import PAPER
 from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.launch import AtHome
-from fairest_cli.tui.screens.keys import KeysScreen
+from fairest_cli.tui.screens.help import HelpScreen
 from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_cli.tui.settings import Keys
 from fairest_cli.tui.widgets.text_lines import TextLines
@@ -31,8 +31,8 @@ async def home(player: Terminal) -> None:
     await player.pilot.pause()
 
 
-async def keys(player: Terminal) -> None:
-    await player.app.push_screen(KeysScreen(Keys.LETTERS, None))
+async def help_page(player: Terminal) -> None:
+    await player.app.push_screen(HelpScreen(Keys.LETTERS, None))
 
 
 async def replay(player: Terminal) -> None:
@@ -53,7 +53,7 @@ def room(make_session: Callable[[], RoomSession]) -> Callable[[Terminal], Awaita
 
 SCREENS: dict[str, Callable[[Terminal], Awaitable[None]]] = {
     "home": home,
-    "keys": keys,
+    "help": help_page,
     "waiting": room(lambda: staged.waiting().session()),
     "ready": room(lambda: staged.getting_ready().session()),
     "countdown": room(lambda: staged.counting_down().session()),

@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
 
 from fairest_server.store.redis.batch_connection import BatchConnection
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 from tests.support.certificates import make_tls
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import RedisProcess, redis_process
@@ -28,7 +28,7 @@ def process() -> Iterator[RedisProcess]:
 
 @asynccontextmanager
 async def connection_to(url: str, timeout_seconds: float | None = 2.0) -> AsyncIterator[BatchConnection]:
-    redis: Redis = connect(url, timeout_seconds)
+    redis: Redis = make_client(url, timeout_seconds)
     connection = BatchConnection(redis)
     try:
         yield connection

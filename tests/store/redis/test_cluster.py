@@ -14,8 +14,8 @@ from fairest_server.store import keys
 from fairest_server.store.append_queue import Answer, Append
 from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
+from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.cluster import Cluster, nodes_of
-from fairest_server.store.redis.connect import connect
 from fairest_server.store.redis.scripts import Script
 from tests.support.appending import append_once, begin_append
 from tests.support.redis_cluster import RedisCluster, other_than, redis_cluster
@@ -27,7 +27,7 @@ MOVE = Played(seat=1, move=MOVES["b4"])
 
 @pytest.fixture
 async def client(cluster: RedisCluster) -> AsyncIterator[BatchingRedis]:
-    async with connect(cluster.url) as redis:
+    async with make_client(cluster.url) as redis:
         yield redis
 
 
@@ -172,7 +172,7 @@ async def test_what_is_due_on_other_nodes_is_found_while_one_is_away() -> None:
         victim = other_than(cluster.owner(keys.PROCESSES), cluster)
         rooms = one_room_each(cluster)
         lost = rooms[cluster.nodes.index(victim)]
-        async with connect(cluster.url) as client:
+        async with make_client(cluster.url) as client:
             log = Log(client)
             async with log.sending():
                 for room in rooms:
@@ -187,7 +187,7 @@ async def test_a_replica_that_takes_the_place_of_a_dead_node_is_found() -> None:
     with redis_cluster(spares=1) as cluster:
         master = cluster.owner(keys.log(ROOM))
         replica = cluster.replicate(master)
-        async with connect(cluster.url) as client:
+        async with make_client(cluster.url) as client:
             log = Log(client)
             async with log.sending():
                 writer = Writer(log)
@@ -200,18 +200,18 @@ async def test_a_replica_that_takes_the_place_of_a_dead_node_is_found() -> None:
 
 
 async def test_any_node_of_those_named_tells_of_all(cluster: RedisCluster) -> None:
-    async with connect(f"redis+cluster://127.0.0.1:9,{cluster.nodes[2].address}") as client:
+    async with make_client(f"redis+cluster://127.0.0.1:9,{cluster.nodes[2].address}") as client:
         assert len(await nodes_of(client)) == 3
 
 
 async def test_a_cluster_of_which_no_node_answers_is_an_error_of_redis() -> None:
-    async with connect("redis+cluster://127.0.0.1:9") as client:
+    async with make_client("redis+cluster://127.0.0.1:9") as client:
         with pytest.raises(RedisError, match="no node of the Cluster says which slots it serves"):
             await client.get("key")
 
 
 async def test_a_redis_that_is_no_cluster_says_so(redis_server: str) -> None:
-    async with Cluster(["one:1"], lambda *_: connect(redis_server)) as client:
+    async with Cluster(["one:1"], lambda *_: make_client(redis_server)) as client:
         with pytest.raises(RedisError, match="cluster support disabled"):
             await client.get("key")
 
@@ -219,4 +219,4 @@ async def test_a_redis_that_is_no_cluster_says_so(redis_server: str) -> None:
 @pytest.mark.parametrize("url", ["redis+cluster://", "redis+cluster://host", "redis+cluster://host:1,:2"])
 def test_an_url_without_hosts_and_ports_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="host:port"):
-        connect(url)
+        make_client(url)

@@ -3,7 +3,7 @@
 import pytest
 from redis.asyncio import Redis
 
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.durability import EVERYSEC, judge_durability, read_durability
 from tests.support.redis_cluster import redis_cluster
 
@@ -35,5 +35,5 @@ async def test_the_promise_is_read_from_the_redis_that_is_used(redis: Redis) -> 
 async def test_a_cluster_promises_what_its_weakest_node_promises() -> None:
     with redis_cluster("--appendonly", "yes", "--appendfsync", "always") as cluster:
         cluster.nodes[1].call("CONFIG", "SET", "appendfsync", "everysec")
-        async with connect(cluster.url) as redis:
+        async with make_client(cluster.url) as redis:
             assert (await read_durability(redis)).promise == EVERYSEC

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fairest_server.store.redis import embedded
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.embedded import EmbeddedRedisError, embedded_redis, find_redis_server
 from tests.support.processes import SERVER_COMMAND
 from tests.support.waiting import PATIENCE_SECONDS, until
@@ -59,7 +59,7 @@ def redis_servers_on(folder: Path) -> list[int]:
 
 
 async def put(url: str, value: str) -> str | None:
-    client = connect(url)
+    client = make_client(url)
     before: Any = await client.getset("key", value)
     await client.aclose()
     return before.decode() if before else None
@@ -70,7 +70,7 @@ async def put_much(url: str) -> None:
 
     From 64 MiB on it may write a snapshot by itself, and would refuse to begin another one.
     """
-    client = connect(url)
+    client = make_client(url)
     for number in range(63):
         await client.set(f"much-{number}", os.urandom(2**20))
     await client.execute_command("BGREWRITEAOF")
@@ -126,7 +126,7 @@ async def test_what_was_written_is_there_after_a_restart(folder: Path) -> None:
 
 async def test_it_keeps_an_append_only_file_and_evicts_nothing(folder: Path) -> None:
     async with embedded_redis(folder) as url:
-        client = connect(url)
+        client = make_client(url)
         config = await client.config_get("*")
         await client.aclose()
     assert (config["appendonly"], config["appendfsync"], config["maxmemory-policy"]) == (

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
 
 from fairest_server.store.redis.batching_client import RAW_REPLY
-from fairest_server.store.redis.connect import connect
+from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.single_node import ENOUGH_IN_BATCH
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import RedisProcess, redis_process
@@ -25,7 +25,7 @@ def process() -> Iterator[RedisProcess]:
 
 @pytest.fixture
 async def single(process: RedisProcess) -> AsyncIterator[Redis]:
-    async with connect(process.url) as client:
+    async with make_client(process.url) as client:
         yield client
 
 
@@ -117,7 +117,7 @@ async def test_a_pipeline_returns_its_errors_in_their_places_when_told_to(single
 
 
 async def test_the_replies_to_who_was_cancelled_are_not_those_of_the_next_one(process: RedisProcess) -> None:
-    async with faulty_link(process.socket) as link, connect(link.url) as single:
+    async with faulty_link(process.socket) as link, make_client(link.url) as single:
         await single.ping()
         link.stall()
         asking = [asyncio.create_task(echo(single, each)) for each in range(MANY)]
@@ -138,7 +138,7 @@ async def test_a_redis_that_was_started_again_answers_who_asks_next(single: Redi
 
 async def test_a_redis_that_does_not_answer_is_tried_once_for_all_who_wait(process: RedisProcess) -> None:
     """Each batch for itself would be ten times as long."""
-    async with connect(process.url, timeout_seconds=0.2) as single:
+    async with make_client(process.url, timeout_seconds=0.2) as single:
         await single.ping()
         process.freeze()
         try:
@@ -150,7 +150,7 @@ async def test_a_redis_that_does_not_answer_is_tried_once_for_all_who_wait(proce
 
 
 async def test_who_asked_before_the_client_was_closed_is_answered(process: RedisProcess) -> None:
-    single = connect(process.url)
+    single = make_client(process.url)
     asking = [asyncio.create_task(echo(single, each)) for each in range(MANY)]
     await asyncio.sleep(0)
     await single.aclose()

@@ -14,8 +14,8 @@ from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.board_text import format_time
 from fairest_cli.text.narration import player_name
 from fairest_cli.tui.board.card_style import CardStyle, card_style_of
-from fairest_cli.tui.runner import RoomRunner
-from fairest_cli.tui.screens.keys import KeysScreen
+from fairest_cli.tui.room_runner import RoomRunner
+from fairest_cli.tui.screens.help import HelpScreen
 from fairest_cli.tui.settings import Settings
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_protocol.calculation.board import Board
@@ -97,7 +97,7 @@ class FairestScreen(Screen[None]):
 
     def action_show_keys(self) -> None:
         """Show all keys and the rules over this screen."""
-        self.app.push_screen(KeysScreen(self.settings.keys, None))
+        self.app.push_screen(HelpScreen(self.settings.keys, None))
 
 
 class RoomScreen(FairestScreen):
@@ -157,7 +157,7 @@ class RoomScreen(FairestScreen):
     def action_show_keys(self) -> None:
         """Show all keys, the rules and the sequences of this race over this screen."""
         model = self.session.model
-        self.app.push_screen(KeysScreen(self.settings.keys, model.board or _any_board(model)))
+        self.app.push_screen(HelpScreen(self.settings.keys, model.board or _any_board(model)))
 
 
 def _any_board(model: KnownRoom) -> Board | None:

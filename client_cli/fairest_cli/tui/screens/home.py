@@ -11,7 +11,7 @@ from fairest_cli.tui.board.card_style import CARD_LINES, GOLD, QUIET
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.history import HistoryScreen
 from fairest_cli.tui.screens.lobby import LobbyScreen
-from fairest_cli.tui.screens.prompt import Prompt
+from fairest_cli.tui.screens.room_code_prompt import RoomCodePrompt
 from fairest_cli.tui.screens.room_form import RoomForm, options_from
 from fairest_cli.tui.screens.settings import SettingsScreen
 from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
@@ -96,9 +96,11 @@ class HomeScreen(FairestScreen):
             case "create":
                 self.app.push_screen(RoomForm(is_against_bot=False), self._create)
             case "join":
-                self.app.push_screen(Prompt("Code of the room to join, such as quiet-amber-otter"), self._join)
+                self.app.push_screen(RoomCodePrompt("Code of the room to join, such as quiet-amber-otter"), self._join)
             case "watch":
-                self.app.push_screen(Prompt("Code of the room to watch, such as quiet-amber-otter"), self._watch)
+                self.app.push_screen(
+                    RoomCodePrompt("Code of the room to watch, such as quiet-amber-otter"), self._watch
+                )
             case "lobby":
                 self.app.push_screen(LobbyScreen(self._server_url))
             case "history":

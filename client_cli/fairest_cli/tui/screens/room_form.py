@@ -9,7 +9,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from fairest_cli.bots.policies import POLICIES
-from fairest_cli.text.rule_cards import describe_counts
+from fairest_cli.text.variant_reference import describe_counts
 from fairest_cli.tui.board.card_style import QUIET
 from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
 from fairest_cli.tui.widgets.text_lines import TextLines

@@ -9,10 +9,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from fairest_cli.text.narration import describe_options
-from fairest_cli.tui.board.big_text import large, spaced
+from fairest_cli.tui.board.big_room_code import large, spaced
 from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line
 from fairest_cli.tui.screens.base import RoomScreen
-from fairest_cli.tui.screens.keys import describe_rules
+from fairest_cli.tui.screens.help import describe_rules
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.options import Spectators

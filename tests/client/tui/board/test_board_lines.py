@@ -3,7 +3,7 @@
 import pytest
 from rich.text import Text
 
-from fairest_cli.tui.board.big_text import large
+from fairest_cli.tui.board.big_room_code import large
 from fairest_cli.tui.board.board_lines import fan, large_fan, sequence, side_lines
 from fairest_cli.tui.board.card_style import CardStyle
 from fairest_cli.tui.board.progress_chart import draw_chart

@@ -1,4 +1,4 @@
-"""A receipt compared with a record: whether the recorded match is the one that this client was shown. Pure."""
+"""Compares a record with the player's own receipt: whether it is the match that this client was shown. Pure."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
-"""Reference cards of variants, and deals: the output of `fairest rules` and `fairest deal`. Pure."""
+"""What `fairest rules` prints about a variant, and `fairest deal` about one deal of it. Pure."""
 
-import hashlib
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -13,13 +11,6 @@ from fairest_protocol.calculation.rules import VARIANTS, Foundation, Redeal, Rol
 
 CARDS_PER_LINE: Final = 16
 REDEALS: Final = {Redeal.RESHUFFLED: "reshuffled", Redeal.TURNED_OVER: "turned over"}
-
-
-def read_seed(text: str) -> bytes:
-    """Return the seed for a typed text: the bytes of 64 hexadecimal digits, or the SHA-256 of any other text."""
-    if re.fullmatch(r"[0-9a-fA-F]{64}", text):
-        return bytes.fromhex(text)
-    return hashlib.sha256(text.encode()).digest()
 
 
 def describe_variants() -> Iterator[str]:

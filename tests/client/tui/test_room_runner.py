@@ -13,7 +13,7 @@ from fairest_cli.session.connection import Connection, Update
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.tui.app import FairestApp
-from fairest_cli.tui.runner import RoomRunner
+from fairest_cli.tui.room_runner import RoomRunner
 from fairest_cli.tui.screens.base import Program
 from fairest_protocol.messages.from_client import Join
 from tests.support import staged

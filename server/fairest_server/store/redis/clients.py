@@ -39,8 +39,10 @@ def batch_connections(redis: Redis) -> list[BatchConnection]:
     return [BatchConnection(redis)]
 
 
-def connect(url: str, timeout_seconds: float | None = 2.0) -> BatchingRedis:
-    """Return a client for this URL; nothing is sent yet. Raises ValueError for a URL that does not name a Redis.
+def make_client(url: str, timeout_seconds: float | None = 2.0) -> BatchingRedis:
+    """Return a client for this URL, which connects when it sends its first command.
+
+    Raises ValueError for a URL that does not name a Redis.
 
     `redis://`, `rediss://` and `unix://` name a single Redis; `redis+cluster://` and `rediss+cluster://` one or more
     nodes of a Cluster, with commas between them.
@@ -49,13 +51,13 @@ def connect(url: str, timeout_seconds: float | None = 2.0) -> BatchingRedis:
     """
     parts = urlsplit(url)
     if not parts.scheme.endswith(_CLUSTER):
-        return _connect(url, timeout_seconds)
+        return _make_single_client(url, timeout_seconds)
     user, at, hosts = parts.netloc.rpartition("@")
 
     def open_node(address: str, is_brief: bool) -> SingleNodeRedis:
         scheme = parts.scheme.removesuffix(_CLUSTER)
         node = parts._replace(scheme=scheme, netloc=f"{user}{at}{address}").geturl()
-        return _connect(node, CONNECT_SECONDS if is_brief else timeout_seconds)
+        return _make_single_client(node, CONNECT_SECONDS if is_brief else timeout_seconds)
 
     seeds = hosts.split(",")
     for seed in seeds:
@@ -64,7 +66,7 @@ def connect(url: str, timeout_seconds: float | None = 2.0) -> BatchingRedis:
     return Cluster(seeds, open_node)
 
 
-def _connect(url: str, timeout_seconds: float | None) -> SingleNodeRedis:
+def _make_single_client(url: str, timeout_seconds: float | None) -> SingleNodeRedis:
     return SingleNodeRedis(
         open_pool(
             url,

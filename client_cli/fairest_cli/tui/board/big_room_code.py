@@ -1,4 +1,4 @@
-"""Letters three lines high, for a code that is read from across the room. Pure."""
+"""A room code in letters three lines high, to be read from across the room. Pure."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""A question with one line for the answer: the code of a room."""
+"""The question for the code of a room to join or to watch."""
 
 from typing import ClassVar
 
@@ -12,8 +12,8 @@ from textual.widgets import Input
 from fairest_cli.tui.widgets.text_lines import TextLines
 
 
-class Prompt(ModalScreen[str]):
-    """Dismissed with the code that was typed, or with an empty string."""
+class RoomCodePrompt(ModalScreen[str]):
+    """A question with one line for the code. Dismissed with the code that was typed, or with an empty string."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Back")]
 
@@ -23,7 +23,7 @@ class Prompt(ModalScreen[str]):
 
     def compose(self) -> ComposeResult:
         """Show the question and the line for the answer."""
-        with Vertical(id="prompt"):
+        with Vertical(id="room-code-prompt"):
             yield TextLines(Text(self._question, "bold"), id="question")
             yield Input(restrict=r"[A-Za-z -]*", max_length=60, id="answer")
 

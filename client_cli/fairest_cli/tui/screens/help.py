@@ -1,4 +1,4 @@
-"""The page behind `?`: the rules in four sentences, the sequences of the race, and every key."""
+"""The help page, opened by `?`: the rules in four sentences, the sequences of the race, and every key."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -19,20 +19,20 @@ from fairest_protocol.calculation.moves import FOUNDATION_DIGITS
 from fairest_protocol.calculation.rules import VARIANTS, Foundation, RolledFoundations
 
 
-class KeysScreen(ModalScreen[None]):
-    """Lies over another screen, which goes on below it."""
+class HelpScreen(ModalScreen[None]):
+    """The help page. It lies over another screen, which goes on below it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q,enter", "close", "Back")]
 
     def __init__(self, keys: Keys, board: Board | None) -> None:
         """`board` gives the sequences and the number of piles; without it, those of the usual rules are shown."""
         super().__init__()
-        self._text = list(describe_keys(keys, board))
+        self._text = list(describe_help(keys, board))
 
     def compose(self) -> ComposeResult:
         """Show the text, which scrolls where the terminal is small."""
-        with VerticalScroll(id="keys"):
-            page = TextLines(id="keys-text")
+        with VerticalScroll(id="help"):
+            page = TextLines(id="help-text")
             page.update(self._text)
             page.styles.height = len(self._text)
             yield page
@@ -51,7 +51,7 @@ def describe_rules() -> Iterator[Text]:
     yield Text("The first to place every card wins. If nobody can, more placed cards win.")
 
 
-def describe_keys(keys: Keys, board: Board | None) -> Iterator[Text]:
+def describe_help(keys: Keys, board: Board | None) -> Iterator[Text]:
     """Yield the rules, the sequences of the foundations, and every key of the layout `keys`."""
     layout = board.layout if board else _usual_layout()
     piles = len(board.piles) if board else 4

@@ -1,4 +1,4 @@
-"""Why this end closes a connection: with an `error` that names a breach, or with a close code that the library chose.
+"""The ready-made errors with which this end closes a connection, some for a fault of its own (`Breach` is their code).
 
 An exception keeps the frames of the stack that it passed through, and everything that lives in them. So a breach that
 is raised is made anew each time, by a factory; the constants are only sent, never raised.
