@@ -1,6 +1,7 @@
-"""Two sentences about the moves that are possible now, with their keys: enough to play without the rules. Pure.
+"""The advice below the boards: the moves that are possible now, or why the player's race is over. Pure.
 
-Both fit on the line of a terminal of 80 columns, unless the tops of more than three piles fit.
+The moves are two sentences with their keys, enough to play without knowing the rules. Both fit on the line of a
+terminal of 80 columns, unless the top cards of more than three piles fit a foundation.
 """
 
 from typing import Final
@@ -28,6 +29,12 @@ def describe_advice(board: Board, keys: Keys, *, hints: bool) -> str:
     else:
         sentences.append(_for_empty_stock(board))
     return "  ".join(sentence for sentence in sentences if sentence)
+
+
+def describe_end(board: Board, other_name: str) -> str:
+    """Return why the player's own race is over, and that the other player may still be racing."""
+    why = "No card fits any more: your" if board.is_stuck else "Your"
+    return f"{why} race ends with {board.placed} cards. {other_name} may still be racing."
 
 
 def _for_turned(board: Board, keys: Keys) -> str:

@@ -1,4 +1,4 @@
-"""The race: the player's own board, which shows a move at once, the other player's, and the clock."""
+"""The screen of a race: the clock, the counts, and both boards. The player's own board shows a move at once."""
 
 from typing import ClassVar
 
@@ -6,23 +6,22 @@ from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Horizontal, Vertical
+from textual.containers import Horizontal
 
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.session.connection import Update
 from fairest_cli.session.progress import count_of
 from fairest_cli.session.room_session import RoomSession
-from fairest_cli.text.board_text import ranks
 from fairest_cli.text.narration import describe_changes
 from fairest_cli.tui.board import card_input
-from fairest_cli.tui.board.advice import describe_advice
-from fairest_cli.tui.board.board_lines import foundation_row, large_fan, pile_head, side_lines, stock_slot
+from fairest_cli.tui.board.advice import describe_advice, describe_end
 from fairest_cli.tui.board.card_input import InputResult
 from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line
 from fairest_cli.tui.board.optimistic_board import OptimisticBoard, optimistic_board, refused_move
 from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.race_menu import RaceMenu
 from fairest_cli.tui.settings import Keys
+from fairest_cli.tui.widgets.race_boards import RaceBoards
 from fairest_cli.tui.widgets.text_lines import TableSlot, TextLines
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.moves import REDEAL, RESIGN, STOP, Move
@@ -32,15 +31,12 @@ from fairest_protocol.messages.refusals import SENTENCES, Refusal
 
 HURRY_SECONDS = 60
 """The clock is red when fewer seconds are left."""
-LADDER_HEAD = " Build these up: [ ] is needed next, any suit"
-OTHER_BOARD_LINES = 7
-"""Lines of the other player's board in a small terminal: name, foundations, a line for each of four piles, stock."""
 WIDE_COLUMNS, WIDE_LINES = 116, 34
 """From this size on, the other player's board stands beside ours in full."""
 
 
 class RaceScreen(RoomScreen):
-    """Turns keys and clicks into moves. The server's answers confirm them or take them back."""
+    """Turns keys and clicks into moves. The server's answer confirms each move or takes it back."""
 
     MIN_SIZE: ClassVar[tuple[int, int]] = (80, 24)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "menu", "Menu")]
@@ -49,8 +45,7 @@ class RaceScreen(RoomScreen):
         super().__init__(session)
         board = session.model.board
         assert board is not None, "a race has a board"
-        self._foundations = len(board.layout)
-        self._piles = len(board.piles)
+        self._boards = RaceBoards(len(board.layout), len(board.piles))
         self._picked: int | None = None
         """The source that is picked up: the index of a pile, or `card_input.STOCK`."""
 
@@ -60,23 +55,13 @@ class RaceScreen(RoomScreen):
             yield TextLines(id="own-count")
             yield TextLines(id="clock")
             yield TextLines(id="other-count")
-        with Container(id="race"):
-            with Vertical(id="ladder"):
-                yield TextLines(LADDER_HEAD, id="ladder-head")
-                for number in range(self._foundations):
-                    yield TableSlot("foundation", number)
-            yield TextLines(id="other-board")
-            with Horizontal(id="table"):
-                yield TableSlot("stock")
-                for number in range(self._piles):
-                    yield TableSlot("pile", number)
+        yield self._boards
         yield TextLines(id="advice")
         yield TextLines(id="notice")
         yield TextLines(id="key-line")
 
     def on_mount(self) -> None:
-        """Give the foundations as many lines as the rules need, and draw."""
-        self.query_one("#race").styles.grid_rows = f"{max(self._foundations + 2, OTHER_BOARD_LINES)} 1fr"
+        """Draw, and tell the player that the race is on."""
         super().on_mount()
         self.show_notice("Go! The other board shows only cards that both of you have turned.")
 
@@ -88,18 +73,18 @@ class RaceScreen(RoomScreen):
     # Drawing.
 
     def show_update(self, before: KnownRoom, update: Update) -> None:
-        """Say what happened, or which move was taken back, and redraw."""
+        """Show a notice of the change, or of the move that was taken back, and redraw."""
         refused = refused_move(before, update.message)
         if refused is not None:
             self._picked = None
             reason = " ".join(describe_changes(before, update))
             self.show_notice(f"Taken back: {refused}. {reason}", is_error=True)
         elif not isinstance(update.message, Placed):
-            self._show_news(before, update)
+            self._show_change(before, update)
         super().show_update(before, update)
 
-    def _show_news(self, before: KnownRoom, update: Update) -> None:
-        """Show the last sentence about `update`, unless the boards show all of it."""
+    def _show_change(self, before: KnownRoom, update: Update) -> None:
+        """Show the last sentence about `update` as the notice, unless the boards show the whole change."""
         message = update.message
         shown = message.entries if isinstance(message, View) else ()
         if shown and all(isinstance(entry, (Moved, Turned, Started)) for entry in shown):
@@ -109,7 +94,7 @@ class RaceScreen(RoomScreen):
             self.show_notice(lines[-1])
 
     def show_notice(self, sentence: str, *, is_error: bool = False) -> None:
-        """Show one line below the boards; it stays until the next one."""
+        """Show `sentence` in the line below the boards, until the next notice replaces it."""
         style = "bold #ff8a70" if is_error else QUIET
         self.query_one("#notice", TextLines).update(Text(f" {sentence}", style, no_wrap=True))
 
@@ -122,28 +107,21 @@ class RaceScreen(RoomScreen):
 
     def draw(self) -> None:
         """Redraw everything from the model and the moves that the server has not answered yet."""
-        ours, own, scene = optimistic_board(self.session.model), self.session.model.own, self.session.model.scene
-        if ours is None or own is None or self.is_too_small or not self.is_mounted:
+        model = self.session.model
+        ours, own, scene = optimistic_board(model), model.own, model.scene
+        if ours is None or own is None or scene is None or self.is_too_small or not self.is_mounted:
             return
         self.tick()
-        if scene is not None and scene.markers:
-            head = f" [ ] is needed next; out of play: {ranks(scene.markers)}"
-            self.query_one("#ladder-head", TextLines).update(head)
+        other = 1 - (model.seat or 0)
         self._draw_counts(ours)
-        self._draw_own(ours)
-        self._draw_other()
+        self._boards.draw_own(ours, scene.markers, self._picked, self.settings)
+        self._boards.draw_other(self.name_of(other), scene.seats[other], self.card_style)
         if own.has_stopped:
-            advice = self._describe_end(ours.board)
+            advice = describe_end(ours.board, self.name_of(other))
         else:
             advice = describe_advice(ours.board, self.settings.keys, hints=self.settings.hints)
         self.query_one("#advice", TextLines).update(Text(f" {advice}", "bold", no_wrap=True))
         self.query_one("#key-line", TextLines).update(_key_line(self.settings.keys, ours.board))
-
-    def _describe_end(self, board: Board) -> str:
-        """Return why the player's race is over, and that the other one may go on."""
-        why = "No card fits any more: your" if board.is_stuck else "Your"
-        other = self.name_of(1 - (self.session.model.seat or 0))
-        return f"{why} race ends with {board.placed} cards. {other} may still be racing."
 
     def _draw_counts(self, ours: OptimisticBoard) -> None:
         model, board = self.session.model, ours.board
@@ -158,43 +136,10 @@ class RaceScreen(RoomScreen):
         self.query_one("#own-count", TextLines).update(own_count)
         self.query_one("#other-count", TextLines).update(other_count)
 
-    def _draw_own(self, ours: OptimisticBoard) -> None:
-        board, card_style, hints = ours.board, self.card_style, self.settings.hints
-        for slot in self.query(TableSlot):
-            lines = max(slot.size.height, 1)
-            if slot.kind == "foundation":
-                slot.update(foundation_row(slot.number, board, card_style, unconfirmed=ours.unconfirmed, hints=hints))
-            elif slot.kind == "pile":
-                letter = card_input.PILE_KEYS[self.settings.keys][slot.number]
-                is_picked = self._picked == slot.number
-                head = pile_head(slot.number, board, is_picked=is_picked, hints=hints, letter=letter)
-                pile = board.piles[slot.number]
-                slot.update([head, *large_fan(pile, slot.size.width - 1, lines - 1, card_style, ours.unconfirmed)])
-            else:
-                slot.update(stock_slot(board, card_style, is_picked=self._picked == card_input.STOCK))
-
-    def _draw_other(self) -> None:
-        model = self.session.model
-        scene, other = model.scene, 1 - (model.seat or 0)
-        if scene is None or scene.seats[other].board is None:
-            return
-        seat = scene.seats[other]
-        assert seat.board is not None
-        if seat.away_until_ms is not None:
-            state = "is away"
-        elif seat.has_stopped:
-            state = "has stopped"
-        else:
-            state = f"{seat.board.placed} of {seat.board.goal} shown"
-        head = Text.assemble((f" {self.name_of(other)} ", "bold"), (state, QUIET))
-        board = self.query_one("#other-board", TextLines)
-        columns, lines = max(board.size.width - 1, 1), max(board.size.height, 1)
-        board.update(side_lines(head, seat.board, columns, lines, self.card_style))
-
     # Moving.
 
     async def on_key(self, event: events.Key) -> None:
-        """Make the move that the key stands for, or pick a card up; all other keys are bindings."""
+        """Make the move that the key stands for, or pick up a card; leave all other keys to the bindings."""
         ours = optimistic_board(self.session.model)
         key = _character(event)
         if key is None or ours is None or self.is_too_small:
@@ -219,7 +164,10 @@ class RaceScreen(RoomScreen):
                 await self._apply(card_input.click_stock(self._picked, ours.board), ours)
 
     async def _apply(self, result: InputResult, ours: OptimisticBoard) -> None:
-        """Send the move, or show the sentence, that a key or a click led to; refuse both outside of a race."""
+        """Send the move that a key or a click stands for, or show its sentence.
+
+        While the server is away, and after the end of our race, do neither and show why.
+        """
         if not self.session.may_play:
             over = SENTENCES[Refusal.SEAT_STOPPED]
             self.show_notice("Wait until the server is back." if self.session.is_racing else over, is_error=True)
@@ -238,7 +186,7 @@ class RaceScreen(RoomScreen):
         self.draw()
 
     def action_menu(self) -> None:
-        """Put a picked-up card back; otherwise, open the menu. This key never loses a race."""
+        """Put a picked-up card back; with none picked up, open the menu. Esc alone never loses a race."""
         if self._picked is not None:
             self._picked = None
             self.show_notice("The card is put back.")
