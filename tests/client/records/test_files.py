@@ -1,0 +1,70 @@
+"""Records and receipts are files of the player's own, in the folders where the system keeps a user's data."""
+
+from pathlib import Path
+
+import pytest
+
+from fairest_cli.records.files import load_record, records_folder, save_record, short_path
+from fairest_cli.records.receipts import receipts_folder
+from fairest_protocol.calculation.record import BadRecord
+from fairest_protocol.messages.from_server import MatchRecord
+from tests.support import staged
+
+
+@pytest.fixture
+def data_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which the system keeps the data of the user's programs."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+@pytest.fixture(scope="module")
+def message() -> MatchRecord:
+    record = staged.finished().record()
+    return MatchRecord(match=record.match_id, lines=tuple(record.lines()))
+
+
+def test_records_are_kept_with_the_data_of_the_user(data_home: Path) -> None:
+    assert records_folder() == data_home / "fairest" / "records"
+
+
+def test_receipts_are_kept_with_the_data_of_the_user(data_home: Path) -> None:
+    assert receipts_folder() == data_home / "fairest" / "receipts"
+
+
+def test_a_path_in_the_home_folder_is_shortened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert short_path(tmp_path / "races" / "one.jsonl") == "~/races/one.jsonl"
+
+
+def test_a_path_outside_of_the_home_folder_stays_whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert short_path(tmp_path / "one.jsonl") == str(tmp_path / "one.jsonl")
+
+
+def test_a_saved_record_is_named_after_its_room_and_its_match(tmp_path: Path, message: MatchRecord) -> None:
+    path = save_record(message, tmp_path)
+    assert path == tmp_path / f"{load_record(path).room}-{message.match[:8]}.jsonl"
+
+
+def test_a_saved_record_holds_every_line_that_the_server_sent(tmp_path: Path, message: MatchRecord) -> None:
+    path = save_record(message, tmp_path)
+    assert path.read_bytes().decode() == "".join(f"{line}\n" for line in message.lines)
+
+
+def test_a_record_is_saved_in_the_records_folder_by_default(data_home: Path, message: MatchRecord) -> None:
+    assert save_record(message).parent == data_home / "fairest" / "records"
+
+
+def test_a_record_is_saved_again_over_itself(tmp_path: Path, message: MatchRecord) -> None:
+    assert save_record(message, tmp_path) == save_record(message, tmp_path)
+
+
+def test_the_folders_above_a_record_are_made(tmp_path: Path, message: MatchRecord) -> None:
+    assert save_record(message, tmp_path / "races" / "today").exists()
+
+
+def test_a_file_that_is_not_text_is_a_broken_record(tmp_path: Path) -> None:
+    (tmp_path / "race.jsonl").write_bytes(b"\xff\xfe")
+    with pytest.raises(BadRecord, match=r"^the file is not text: "):
+        load_record(tmp_path / "race.jsonl")
