@@ -2,15 +2,29 @@
 
 import pytest
 
-from fairest_cli.model.known_room import Contradiction, KnownRoom
+from fairest_cli.model.known_room import ConnectionStatus, Contradiction, KnownRoom
 from fairest_cli.model.round_check import Cheated
 from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.seal import commit_secret
-from fairest_protocol.messages.fields import Seat
+from fairest_protocol.messages.fields import Phase, Seat
 from fairest_protocol.messages.from_client import Play
-from fairest_protocol.messages.from_server import Accepted, FromServer, Refused, Snapshot, View, Welcome
-from fairest_protocol.messages.refusals import Refusal
+from fairest_protocol.messages.from_server import (
+    Accepted,
+    Error,
+    FromServer,
+    Left,
+    LobbyPage,
+    MatchRecord,
+    Placed,
+    Refused,
+    Snapshot,
+    View,
+    Welcome,
+)
+from fairest_protocol.messages.refusals import Breach, Refusal
+from fairest_protocol.messages.scene import Scene
+from fairest_protocol.value import replace
 from fairest_server.room.view import scene, view
 from tests.support.races import KEY, Table
 
@@ -153,3 +167,151 @@ def test_a_client_only_moves_when_its_last_move_is_answered(model: KnownRoom) ->
 def test_a_spectator_has_no_seat_to_move_with(table: Table) -> None:
     watching = KnownRoom(seal_check=SealCheck(key=KEY.public))
     assert not watching.after(snapshot_of(table, None), now_ms=0).may_move
+
+
+def test_a_new_model_knows_nothing_of_the_server() -> None:
+    new = KnownRoom()
+    assert (new.name, new.position, new.clock_ahead_ms) == ("", 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("server_url", "command"),
+    [
+        ("ws://127.0.0.1:8765", "fairest join quiet-amber-otter"),
+        ("ws://there", "fairest join quiet-amber-otter --server ws://there"),
+    ],
+)
+def test_the_invitation_is_the_command_that_joins_our_room(server_url: str, command: str) -> None:
+    assert KnownRoom(server_url=server_url, room="quiet-amber-otter").invitation == command
+
+
+def test_the_model_takes_the_state_of_the_connection(model: KnownRoom) -> None:
+    assert model.with_status(ConnectionStatus.LOST) == replace(model, status=ConnectionStatus.LOST)
+
+
+def test_the_model_takes_our_entropy_commitment(table: Table) -> None:
+    known = entropy_commitment_of(table, 0)
+    assert KnownRoom().with_entropy_commitment(known).seal_check.entropy_commitment == known
+
+
+def test_a_welcome_brings_our_name_and_the_distance_of_the_clocks() -> None:
+    met = KnownRoom().after(Welcome(name="ann", token=None, key=KEY.public, now_ms=300), now_ms=1000)
+    assert (met.name, met.seal_check.key, met.clock_ahead_ms) == ("ann", KEY.public, 700)
+
+
+def test_a_snapshot_brings_the_distance_of_the_clocks(table: Table, model: KnownRoom) -> None:
+    again = snapshot_of(table, 0).model_copy(update={"now_ms": 300})
+    assert model.after(again, now_ms=1000).clock_ahead_ms == 700
+
+
+def test_a_tick_brings_the_counts_of_both_seats(model: KnownRoom) -> None:
+    assert model.after(Placed(placed=(7, 5)), now_ms=0).placed == (7, 5)
+
+
+def test_a_client_that_has_left_is_in_no_room(model: KnownRoom) -> None:
+    left = model.with_sent(Play(number=1, move=MOVES["sa"])).after(Left(), now_ms=0)
+    assert left == replace(model, room=None, seat=None, scene=None, position=0, tag=None, sent=())
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Refused(to="ready", code=Refusal.TRY_AGAIN, sentence="Later."),
+        Error(code=Breach.TOO_FAST, sentence="Too fast."),
+        MatchRecord(match="0", lines=()),
+        LobbyPage(page=1, pages=1, total=0, rooms=()),
+    ],
+)
+def test_a_message_that_is_not_about_the_room_changes_nothing(model: KnownRoom, message: FromServer) -> None:
+    assert model.after(message, now_ms=5) == model
+
+
+def test_another_snapshot_of_the_same_room_is_accepted(table: Table, model: KnownRoom) -> None:
+    assert model.after(snapshot_of(table, 0), now_ms=0) == model
+
+
+def test_another_room_may_have_other_rules(table: Table, model: KnownRoom) -> None:
+    options = table.state.options.model_copy(update={"limit_seconds": 10})
+    scene = Scene(options=options, phase=Phase.WAITING)
+    other = Snapshot(tag="00000000", room="another-room", seat=None, position=1, now_ms=0, scene=scene)
+    watching = replace(model, seat=None, seal_check=SealCheck(key=KEY.public))
+    assert watching.after(other, now_ms=0).scene == scene
+
+
+def test_a_view_before_any_snapshot_is_a_contradiction() -> None:
+    with pytest.raises(Contradiction, match=r"^entry 1 of the view follows entry 0$"):
+        KnownRoom().after(View(tag="00000000", position=1, entries=()), now_ms=0)
+
+
+def test_an_older_part_of_the_view_changes_nothing(table: Table, model: KnownRoom) -> None:
+    table.play(0, "sa")
+    message = what_follows(table, model)
+    later = model.after(message, now_ms=0)
+    assert later.after(message.model_copy(update={"entries": message.entries[:1]}), now_ms=0) == later
+
+
+def test_a_view_without_entries_brings_its_tag(model: KnownRoom) -> None:
+    empty = View(tag="11111111", position=model.position + 1, entries=())
+    assert model.after(empty, now_ms=0) == replace(model, tag="11111111")
+
+
+def test_the_moves_of_the_other_player_need_not_be_ours(table: Table, present: KnownRoom) -> None:
+    table.play(0, "sa")
+    table.play(1, "sb")
+    sent = present.with_sent(Play(number=1, move=MOVES["sa"]))
+    seats = sent.after(what_follows(table, sent), now_ms=0).scene
+    assert seats is not None and seats.seats[1].moves == 1
+
+
+def test_moves_that_were_not_made_yet_stay_ours_to_send(table: Table, model: KnownRoom) -> None:
+    plays = [Play(number=number, move=MOVES["sa"]) for number in (1, 2)]
+    table.play(0, "sa")
+    sent = model.with_sent(plays[0]).with_sent(plays[1])
+    assert sent.after(what_follows(table, model), now_ms=0).sent == (plays[1],)
+
+
+def test_no_move_stays_ours_to_send_after_the_race(table: Table, model: KnownRoom) -> None:
+    sent = model.with_sent(Play(number=1, move=MOVES["sa"]))
+    table.let_time_pass()
+    assert sent.after(what_follows(table, model), now_ms=0).sent == ()
+
+
+def test_the_next_move_follows_all_that_were_sent_and_all_that_were_made(table: Table, model: KnownRoom) -> None:
+    for _ in range(3):
+        table.play(0, "sa")
+    after_three = model.after(what_follows(table, model), now_ms=0)
+    fourth = after_three.next_play(MOVES["sa"])
+    fifth = after_three.with_sent(fourth).next_play(MOVES["sa"])
+    sixth = after_three.with_sent(fourth).with_sent(fifth).next_play(MOVES["sa"])
+    assert [play.number for play in (fourth, fifth, sixth)] == [4, 5, 6]
+
+
+def test_the_first_move_has_the_number_1_before_any_room_was_shown() -> None:
+    assert KnownRoom().next_play(MOVES["sa"]).number == 1
+
+
+def test_nobody_moves_before_the_race(table: Table) -> None:
+    waiting = Table(1)
+    waiting.seat_both()
+    seal = SealCheck(key=KEY.public, entropy_commitment=entropy_commitment_of(table, 0))
+    assert not KnownRoom(seal_check=seal).after(snapshot_of(waiting, 0), now_ms=0).may_move
+
+
+def test_a_player_who_has_stopped_moves_no_more(table: Table, model: KnownRoom) -> None:
+    table.play(0, "stop")
+    assert not model.after(what_follows(table, model), now_ms=0).may_move
+
+
+def test_a_player_has_the_board_of_its_own_seat(table: Table, model: KnownRoom) -> None:
+    table.play(0, "sa")
+    assert table.state.race is not None
+    assert model.after(what_follows(table, model), now_ms=0).board == table.state.race.racers[0].board
+
+
+def test_a_spectator_has_no_board(table: Table) -> None:
+    watching = KnownRoom(seal_check=SealCheck(key=KEY.public)).after(snapshot_of(table, None), now_ms=0)
+    assert (watching.own, watching.board) == (None, None)
+
+
+def test_nobody_has_a_seat_before_the_room_was_shown() -> None:
+    assert KnownRoom(seat=0).own is None

@@ -6,16 +6,19 @@ from typing import Any
 import pytest
 
 from fairest_cli.model.round_check import Cheated
-from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
-from fairest_protocol.calculation.round import Ending
+from fairest_cli.model.seal_check import EntropyCommitment, SealCheck, describe_proof
+from fairest_protocol.calculation.cards import Card
+from fairest_protocol.calculation.round import Ending, Turn
 from fairest_protocol.calculation.rules import VARIANTS
+from fairest_protocol.calculation.seal import commit_secret, make_check_words, root_envelopes
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry
+from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.scene import Scene
-from fairest_protocol.value import replace
+from fairest_protocol.value import replace, replace_in_pair
 from fairest_server.room.view import scene, view
-from tests.support.races import KEY, Table, raced
+from tests.support.races import KEY, Table, choose_any, raced
 
 START = SealCheck(key=KEY.public)
 OPTIONS = RoomOptions(rules="redeal").resolved()
@@ -254,3 +257,238 @@ def test_an_ending_that_nothing_led_to_is_noticed(claimed: Ending, sentence: str
     lie = replace(finished.outcome, scores=(first, replace(second, ending=claimed)))
     with pytest.raises(Cheated, match=sentence):
         watch(changed(shown, place, outcome=lie), options=table.state.options)
+
+
+def test_the_check_words_are_made_of_the_whole_seal(table: Table, shown: list[Entry]) -> None:
+    check, opened = watch(shown), table.state.round
+    assert opened is not None and opened.sealed is not None
+    first, second = check.entropies
+    assert first is not None and second is not None
+    root, commitment = root_envelopes(opened.sealed.envelopes), commit_secret(opened.round_id, opened.secret)
+    words = make_check_words(opened.round_id, commitment, (first, second), root, OPTIONS.rules_id())
+    assert check.check_words == words
+
+
+def test_a_new_check_knows_no_seal() -> None:
+    new = SealCheck()
+    assert (new.round_id, new.commitment, new.rules_id, new.envelopes) == (None, b"", "", ())
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        {"round_id": None},
+        {"envelopes": ()},
+        {"entropies": (None, bytes(32))},
+        {"entropies": (bytes(32), None)},
+    ],
+)
+def test_there_are_no_check_words_before_the_whole_seal_was_shown(shown: list[Entry], missing: dict[str, Any]) -> None:
+    assert replace(watch(shown), **missing).check_words == ()
+
+
+def test_both_players_are_committed_once_both_hashes_were_shown(shown: list[Entry]) -> None:
+    first, second = place_of(shown, entries.PlayerReady), place_of(shown, entries.PlayerReady, 1)
+    assert [watch(shown[: place + 1]).both_committed for place in (first - 1, first, second)] == [False, False, True]
+
+
+def ours(shown: list[Entry], upto: int) -> SealCheck:
+    """The check of the player in seat 0, committed to its entropy, after the entries before `upto`."""
+    opened = shown[place_of(shown, entries.RoundOpened)]
+    assert isinstance(opened, entries.RoundOpened)
+    commitment = EntropyCommitment(opened.round, opened.commitment, 0, bytes(32), hash_of(shown, 0))
+    return watch(shown[:upto], replace(START, seat=0, entropy_commitment=commitment))
+
+
+def test_our_entropy_may_be_revealed_once_both_players_are_committed(shown: list[Entry]) -> None:
+    first, second = place_of(shown, entries.PlayerReady), place_of(shown, entries.PlayerReady, 1)
+    assert [ours(shown, place + 1).may_reveal for place in (first, second)] == [False, True]
+
+
+def test_our_entropy_is_not_revealed_once_the_secret_is_known(shown: list[Entry]) -> None:
+    assert not ours(shown, len(shown)).may_reveal
+
+
+def test_an_entropy_commitment_counts_for_its_own_round_only(shown: list[Entry]) -> None:
+    commitment = EntropyCommitment(bytes(16), bytes(32), 0, bytes(32), bytes(32))
+    assert watch(shown).with_entropy_commitment(commitment).current_entropy_commitment is None
+
+
+@pytest.mark.parametrize(("entry", "deed"), [(entries.RoomClosed(), "closes the room"), (None, "opens another round")])
+def test_an_opening_that_is_missing_is_named(shown: list[Entry], entry: Entry | None, deed: str) -> None:
+    finished = place_of(shown, entries.RoundFinished)
+    check = watch(shown[:finished])
+    with pytest.raises(
+        Cheated, match=f"^The server {deed} and never opened its commitment {check.commitment.hex()[:16]}"
+    ):
+        check.after(entry or shown[place_of(shown, entries.RoundOpened)], OPTIONS)
+
+
+def test_a_room_may_close_after_its_round(shown: list[Entry]) -> None:
+    check = watch(shown)
+    assert check.after(entries.RoomClosed(), OPTIONS) == check
+
+
+def test_a_match_of_several_rounds_is_proved_round_by_round() -> None:
+    table = Table(1, RoomOptions(best_of=3))
+    table.start()
+    while not table.state.match_is_over:
+        if table.state.phase is Phase.RACING:
+            table.race(choose_any)
+        else:
+            table.deal()
+            table.let_time_pass()
+    assert watch(view(table.steps, 0), options=table.state.options).proved_envelopes == 48
+
+
+def test_a_round_is_never_opened_again(shown: list[Entry]) -> None:
+    with pytest.raises(Cheated, match=r"^The server opens a round again that it had opened before\.$"):
+        watch(shown).after(shown[place_of(shown, entries.RoundOpened)], OPTIONS)
+
+
+def committed_before(shown: list[Entry], **changes: Any) -> SealCheck:
+    """A client that was started again, and was committed in the round of these entries or in another one."""
+    opened = shown[place_of(shown, entries.RoundOpened)]
+    assert isinstance(opened, entries.RoundOpened)
+    known = EntropyCommitment(opened.round, opened.commitment, 0, bytes(32), hash_of(shown, 0))
+    return replace(START, entropy_commitment=replace(known, **changes))
+
+
+def test_a_round_is_not_opened_again_with_another_commitment_after_we_were_started_again(shown: list[Entry]) -> None:
+    check = committed_before(shown, commitment=bytes(32))
+    with pytest.raises(Cheated, match="opens a round again"):
+        watch(shown[: place_of(shown, entries.PlayerReady)], check)
+
+
+@pytest.mark.parametrize("changes", [{}, {"round_id": bytes(16), "commitment": bytes(32)}])
+def test_a_client_that_was_started_again_accepts_the_same_round_and_another_one(
+    shown: list[Entry], changes: dict[str, Any]
+) -> None:
+    assert watch(shown[: place_of(shown, entries.PlayerReady)], committed_before(shown, **changes)).round_id
+
+
+def test_a_server_without_a_key_has_signed_nothing(shown: list[Entry]) -> None:
+    with pytest.raises(Cheated, match="did not sign its commitment"):
+        watch(shown, SealCheck())
+
+
+def test_another_round_than_the_open_one_cannot_be_called_off(shown: list[Entry]) -> None:
+    check = watch(shown[: place_of(shown, entries.PlayerReady)])
+    with pytest.raises(Cheated, match=r"^The server calls off a round that it has not opened\.$"):
+        check.after(entries.RoundVoided(round=bytes(16), secret=bytes(32)), OPTIONS)
+
+
+def test_a_round_to_which_both_were_committed_cannot_be_called_off(table: Table, shown: list[Entry]) -> None:
+    opened = table.state.round
+    assert opened is not None
+    voided = entries.RoundVoided(round=opened.round_id, secret=opened.secret)
+    with pytest.raises(Cheated, match=r"^The server calls off a round to which both players were committed\.$"):
+        watch(shown[: place_of(shown, entries.PlayerReady, 1) + 1]).after(voided, OPTIONS)
+
+
+def test_a_hash_without_a_round_is_noticed() -> None:
+    with pytest.raises(Cheated, match="before it has committed itself"):
+        START.after(entries.PlayerReady(seat=0, entropy_hash=bytes(32)), OPTIONS)
+
+
+def test_a_hash_is_not_changed_once_it_was_shown(shown: list[Entry]) -> None:
+    check = watch(shown[: place_of(shown, entries.PlayerReady, 1) + 1])
+    with pytest.raises(Cheated, match=r"^The server changed the entropy hash of seat 2\.$"):
+        check.after(entries.PlayerReady(seat=1, entropy_hash=bytes(32)), OPTIONS)
+
+
+def test_we_are_not_ready_before_we_are_committed(shown: list[Entry]) -> None:
+    check = watch(shown[: place_of(shown, entries.PlayerReady)], replace(START, seat=0))
+    with pytest.raises(Cheated, match="another entropy hash for us than the one that we sent"):
+        check.after(entries.PlayerReady(seat=0, entropy_hash=hash_of(shown, 0)), OPTIONS)
+
+
+def test_our_own_hash_is_shown_again_after_we_revealed_our_entropy(shown: list[Entry]) -> None:
+    check = after_we_revealed(shown, other_hash=hash_of(shown, 1))
+    again = check.after(entries.PlayerReady(seat=0, entropy_hash=hash_of(shown, 0)), OPTIONS)
+    assert again.entropy_hashes[0] == hash_of(shown, 0)
+
+
+def test_the_cards_are_dealt_after_both_players_have_revealed(shown: list[Entry]) -> None:
+    with pytest.raises(Cheated, match=r"^The server deals before both players have revealed their entropy\.$"):
+        watch(shown[: place_of(shown, entries.Revealed, 1)]).after(shown[place_of(shown, entries.Dealt)], OPTIONS)
+
+
+def test_the_cards_are_dealt_once(shown: list[Entry]) -> None:
+    place = place_of(shown, entries.Dealt)
+    with pytest.raises(Cheated, match=r"^The server deals a second time\.$"):
+        watch(shown[: place + 1]).after(shown[place], OPTIONS)
+
+
+@pytest.mark.parametrize("changes", [{"piles": 5}, {"redeals": 2}])
+def test_the_cards_are_dealt_for_the_rules_of_the_room(shown: list[Entry], changes: dict[str, object]) -> None:
+    with pytest.raises(Cheated, match=r"^The server deals for other rules than those of the room\.$"):
+        watch(changed(shown, place_of(shown, entries.Dealt), **changes))
+
+
+@pytest.mark.parametrize("envelopes", [(), None])
+def test_a_card_behind_the_last_envelope_is_noticed(
+    shown: list[Entry], envelopes: tuple[tuple[bytes, ...], ...] | None
+) -> None:
+    """The stock has 48 cards, so the envelopes end at position 47; without a deal there are none."""
+    dealt = watch(shown[: place_of(shown, entries.Turned)])
+    check = replace(
+        dealt, last_turns=(Turn(0, 47), None), envelopes=dealt.envelopes if envelopes is None else envelopes
+    )
+    turned = entries.Turned(seat=0, pass_number=0, position=48, card=Card("KS"), salt=bytes(32))
+    with pytest.raises(Cheated, match=r"^The server turns a card at position 49, which it has not sealed\.$"):
+        check.after(turned, OPTIONS)
+
+
+def test_the_first_card_is_that_on_top_of_the_stock(shown: list[Entry]) -> None:
+    place = place_of(shown, entries.Turned)
+    with pytest.raises(Cheated, match=r"^Seat 1 turns the card at position 2 after the one at position 0\.$"):
+        watch(changed(shown, place, position=1)[: place + 1])
+
+
+def test_a_card_of_a_redeal_is_not_turned_twice(shown: list[Entry]) -> None:
+    place = max(place for place, each in enumerate(shown) if isinstance(each, entries.Turned) and each.pass_number)
+    with pytest.raises(Cheated, match=r"turns the card at (position \d+ of redeal 1) after the one at \1"):
+        watch(shown[: place + 1]).after(shown[place], OPTIONS)
+
+
+def finish_of(shown: list[Entry]) -> Entry:
+    return shown[place_of(shown, entries.RoundFinished)]
+
+
+def test_a_round_that_ends_before_its_deal_has_nothing_to_prove(shown: list[Entry]) -> None:
+    check = watch(shown[: place_of(shown, entries.Dealt)]).after(finish_of(shown), OPTIONS)
+    assert (check.is_secret_known, check.proved_envelopes) == (True, None)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_deal_without_the_entropy_of_a_seat_is_not_proved(shown: list[Entry], seat: int) -> None:
+    check = watch(shown[: place_of(shown, entries.RoundFinished)])
+    unknown = replace(check, entropies=replace_in_pair(check.entropies, seat, None))
+    assert unknown.after(finish_of(shown), OPTIONS).proved_envelopes is None
+
+
+def test_envelopes_of_another_deal_are_noticed_at_the_end(shown: list[Entry]) -> None:
+    place = place_of(shown, entries.Dealt)
+    dealt = shown[place]
+    assert isinstance(dealt, entries.Dealt)
+    other = ((*dealt.envelopes[0][:-1], bytes(32)), *dealt.envelopes[1:])
+    check = watch(changed(shown, place, envelopes=other)[: place + 1])
+    with pytest.raises(Cheated, match=r"^The envelope at position 48 holds another deal's card\.$"):
+        check.after(finish_of(shown), OPTIONS)
+
+
+def test_the_proof_counts_the_envelopes(shown: list[Entry]) -> None:
+    sentence = "Sealed deal: 96 of 96 envelopes right, and the commitment was kept."
+    assert describe_proof(watch(shown)) == (sentence,)
+
+
+def test_a_deal_by_rules_that_we_do_not_know_is_said_not_to_be_proved(shown: list[Entry]) -> None:
+    (sentence,) = describe_proof(watch(shown, options=OPTIONS.model_copy(update={"rules": "colorado"})))
+    assert sentence == (
+        "NOT PROVED: this client does not know these rules; a newer one can prove the record: fairest verify."
+    )
+
+
+def test_nothing_is_said_of_a_round_without_a_deal(shown: list[Entry]) -> None:
+    assert describe_proof(watch(shown[: place_of(shown, entries.Dealt)])) == ()
