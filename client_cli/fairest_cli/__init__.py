@@ -1,1 +1,1 @@
-"""The terminal client: connection -> model -> faces. Plain lines, JSON and bots are faces of the same model."""
+"""The terminal client: a connection keeps a model up to date, and the full screen, lines, JSON and bots work from it."""

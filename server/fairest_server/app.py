@@ -1,4 +1,4 @@
-"""The entry point: the parts of a server process wired together, started in order and stopped in reverse."""
+"""The entry point: it creates the parts of a server process, starts them in order, and stops them in reverse order."""
 
 import asyncio
 import os
@@ -34,8 +34,8 @@ from fairest_server.store.redis.durability import read_durability
 from fairest_server.store.redis.embedded import EmbeddedRedisError, embedded_redis
 
 STOP_SECONDS: Final = 3.5
-"""A process ends at most this long after it was told to, even if Redis or clients do not answer: every accepted move is
-in the log by then.
+"""A process ends at most this long after it was told to, even if Redis or clients do not answer. This loses nothing,
+since every accepted move is in the log by then.
 """
 
 _LOG = structlog.get_logger(__name__)
@@ -157,19 +157,19 @@ async def _running_workers(settings: Settings) -> AsyncIterator[str]:
 
 
 def _without_secrets(url: str) -> str:
-    """Return the URL without user, password and parameters, to be shown."""
+    """Return the URL without user, password and parameters, so that it can be shown."""
     return re.sub(r"^(\w[\w+]*:/+)?.*@|\?.*", r"\1", url)
 
 
 def _stop_at_end_of_input(stop: Callable[[], None]) -> None:
-    """Call `stop` at the end of standard input: the process that holds the other end of the pipe has ended."""
+    """Call `stop` at the end of standard input, which means that the process at the other end of the pipe has ended."""
     if not os.read(sys.stdin.fileno(), 1024):
         asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
         stop()
 
 
 def _give_up_waiting() -> None:
-    """End this process although Redis or the network hangs. The next server reads what an embedded Redis has kept."""
+    """End this process: Redis or the network hangs. The next server goes on with the data of an embedded Redis."""
     _LOG.warning("stopped without waiting any longer")
     os._exit(1)
 

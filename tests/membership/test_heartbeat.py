@@ -72,7 +72,7 @@ async def test_a_process_that_redis_forgot_registers_its_rooms_again(
 async def test_a_process_hears_of_a_pause(heartbeat: Heartbeat, rooms: RoomServer, redis: Redis) -> None:
     await heartbeat.beat()
     now_ms = rooms.clock.now_ms()
-    await redis.set(keys.LAST_BEAT, now_ms - keys.PAUSE_MS - 1_000)
+    await redis.set(keys.LAST_HEARTBEAT, now_ms - keys.PAUSE_MS - 1_000)
     await heartbeat.beat()
     pauses = rooms.registry._services.pauses
     assert len(pauses) == 1

@@ -176,7 +176,7 @@ async def test_the_command_shows_how_to_join(server_url: str) -> None:
 async def test_the_command_says_that_no_server_answers() -> None:
     code, _, errors = await fairest("lobby", "--server", "ws://127.0.0.1:9")
     assert code == 1
-    assert "no server answers at ws://127.0.0.1:9" in errors
+    assert "No server answers at ws://127.0.0.1:9" in errors
 
 
 async def test_a_row_that_cannot_be_read_is_left_out(redis: Redis) -> None:

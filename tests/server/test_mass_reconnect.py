@@ -49,10 +49,10 @@ async def test_a_heartbeat_does_not_wait_until_rooms_are_released(
         await may_end.wait()
 
     async def another_beat() -> None:
-        last = await redis.get(keys.LAST_BEAT)
+        last = await redis.get(keys.LAST_HEARTBEAT)
 
         async def has_beaten() -> None:
-            assert await redis.get(keys.LAST_BEAT) != last
+            assert await redis.get(keys.LAST_HEARTBEAT) != last
 
         await until(has_beaten, "the process has sent another heartbeat")
 

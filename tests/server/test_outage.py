@@ -307,7 +307,7 @@ async def test_a_deadline_that_passes_while_redis_stands_still_does_not_expire_b
 
             async def is_near() -> bool:
                 nonlocal began_ms
-                began_ms = int(await redis.get(keys.LAST_BEAT) or 0)
+                began_ms = int(await redis.get(keys.LAST_HEARTBEAT) or 0)
                 return 1_300 < due_ms.at_ms - began_ms < 2_350
 
             await until(is_near, "the deadline is near")

@@ -67,7 +67,7 @@ async def test_a_process_that_is_buried_holds_no_rooms(processes: Processes, red
 
 
 async def test_a_time_without_a_heartbeat_of_any_process_is_a_pause(processes: Processes, redis: Redis) -> None:
-    await redis.set(keys.LAST_BEAT, 1_000)
+    await redis.set(keys.LAST_HEARTBEAT, 1_000)
     beat = await processes.beat()
     assert beat.pauses == (Pause(1_000, beat.now_ms),)
 
@@ -79,7 +79,7 @@ async def test_heartbeats_in_time_leave_no_pause(processes: Processes) -> None:
 
 async def test_only_the_latest_pauses_are_kept(processes: Processes, redis: Redis) -> None:
     await redis.rpush(keys.PAUSES, *(f"{each}-{each + 1}" for each in range(keys.PAUSES_KEPT)))
-    await redis.set(keys.LAST_BEAT, 1_000)
+    await redis.set(keys.LAST_HEARTBEAT, 1_000)
     pauses = (await processes.beat()).pauses
     assert (len(pauses), pauses[0].start_ms, pauses[-1].start_ms) == (keys.PAUSES_KEPT, 1, 1_000)
 

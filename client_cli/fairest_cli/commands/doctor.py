@@ -32,7 +32,7 @@ PINGS: Final = 5
 
 
 class Finding(Value):
-    """The result of one check. A fault has to be mended; something absent limits only what can be done here."""
+    """The result of one check. A fault has to be mended; something absent only makes some commands unavailable here."""
 
     name: str
     sentence: str
@@ -97,11 +97,11 @@ def _folder(folder: Path) -> Finding:
 
 
 async def _own_server() -> Finding:
-    """Start a server as a race at home does, and end it."""
+    """Start a server as `fairest play` does, and end it."""
     if importlib.util.find_spec("fairest_server") is None or importlib.util.find_spec("redis") is None:
         return Finding(
             "own server",
-            "not installed, so no races at home; install it: pip install 'fairest[server]'",
+            "not installed, so no races against a bot here; install it: pip install 'fairest[server]'",
             is_absent=True,
         )
     since = time.monotonic()

@@ -34,7 +34,7 @@ def _check_name(name: str | None) -> str | None:
 
 
 def is_full_screen(*, plain: bool, as_json: bool = False) -> bool:
-    """Whether the full-screen client can be shown on this terminal, and is wanted."""
+    """Return whether the full-screen client is wanted, and can be shown on this terminal."""
     # Textual reads from the first and writes to the last of them; if any is redirected, lines are wanted.
     is_terminal = all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
     is_terminal = is_terminal and os.environ.get("TERM", "dumb") not in ("dumb", "")

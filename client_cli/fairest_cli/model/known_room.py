@@ -106,7 +106,7 @@ class KnownRoom(Value):
         return replace(self, status=status)
 
     def with_entropy_commitment(self, entropy_commitment: EntropyCommitment | None) -> "KnownRoom":
-        """Return the model of a client that is committed like this."""
+        """Return the model with this entropy commitment of ours."""
         return replace(self, seal_check=self.seal_check.with_entropy_commitment(entropy_commitment))
 
     def after(self, message: FromServer, now_ms: int) -> "KnownRoom":

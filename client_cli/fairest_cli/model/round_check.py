@@ -55,7 +55,7 @@ def _replay(rules: Rules, deal: Deal, seat: int, shown: Sequence[RaceEntry]) -> 
 
 
 def _may_end(racer: Racer, score: Score) -> bool:
-    """Whether the score may name this ending for a race that stands as `racer` does."""
+    """Return whether the score may name this ending for a race in the state of `racer`."""
     if racer.ending:
         return score.ending is racer.ending
     return score.ending in (Ending.OUT_OF_TIME, Ending.AWAY, Ending.RESIGNED, Ending.ROUND_OVER)

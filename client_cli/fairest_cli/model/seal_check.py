@@ -97,7 +97,7 @@ class SealCheck(Value):
 
     @property
     def may_reveal(self) -> bool:
-        """Whether our entropy is of no use to a cheat: the server and both players are committed, we to our own."""
+        """Whether it is safe to reveal our entropy: the server and both players are committed, we to our own entropy."""
         return self.both_committed and not self.is_secret_known and self.current_entropy_commitment is not None
 
     @property
@@ -107,7 +107,7 @@ class SealCheck(Value):
         return known if known and known.round_id == self.round_id else None
 
     def with_entropy_commitment(self, entropy_commitment: EntropyCommitment | None) -> "SealCheck":
-        """Return the check for a client that is committed like this."""
+        """Return the check with this entropy commitment of ours."""
         return replace(self, entropy_commitment=entropy_commitment)
 
     def after(self, entry: Entry, options: RoomOptions) -> "SealCheck":
@@ -185,11 +185,11 @@ def describe_proof(check: SealCheck) -> Sequence[str]:
     count = check.proved_envelopes
     if count is None:
         return ("NOT PROVED: this client does not know these rules; a newer one can prove the record: fairest verify.",)
-    return (f"Sealed deal: {count} of {count} envelopes right, and the commitment was kept.",)
+    return (f"Sealed deal: all {count} cards match their envelopes; the commitment was kept.",)
 
 
 def _without_round(check: SealCheck) -> SealCheck:
-    """Return a check of no round, which keeps the server's key, our own commitment and the rounds there were."""
+    """Return a check of no round, which keeps the server's key, our own commitment and the earlier rounds."""
     seen = {check.round_id} if check.round_id is not None else set()
     return SealCheck(
         key=check.key,
@@ -272,7 +272,7 @@ def _with_opened_card(check: SealCheck, turned: entries.Turned) -> SealCheck:
 
 
 def _check_order(check: SealCheck, seat: int, turn: Turn) -> None:
-    """Cards come in the sealed order: without a gap before the first redeal, and in the pass that the seat is in."""
+    """Raise `Cheated` for a card out of order: one of another pass, or after a gap before the first redeal."""
     last = check.last_turns[seat] or Turn(0, -1)
     is_next = turn.position == last.position + 1 if turn.pass_number == 0 else turn > last
     if not is_next or turn.pass_number != check.redeals[seat]:

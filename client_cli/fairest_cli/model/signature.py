@@ -5,7 +5,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 
 def is_signed(statement: bytes, signature: bytes, key: bytes) -> bool:
-    """Whether the holder of the public key `key` signed `statement`; False for a key that is not valid."""
+    """Return whether the holder of the public key `key` signed `statement`; False for a key that is not valid."""
     try:
         Ed25519PublicKey.from_public_bytes(key).verify(signature, statement)
     except (InvalidSignature, ValueError):

@@ -1,1 +1,1 @@
-"""The way to a server: connection, identity, a visit to one room, a server started at home."""
+"""The way to a server: the connection, the identity, the session in one room, and a server started on this machine."""

@@ -1,6 +1,6 @@
 """A client's connection to the server, over any number of sockets: it enters, reacts, and reconnects after a drop.
 
-A dropped socket does not end the connection. The connection waits, opens another socket, resumes our seat behind the
+A dropped socket does not end the connection. The connection waits, opens another socket, resumes our seat after the
 last entry that we received, and sends every unanswered move again. Moves are numbered, so the server makes each once.
 """
 

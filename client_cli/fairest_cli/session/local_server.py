@@ -1,4 +1,4 @@
-"""The server of a race at home: `fairest-server` as a child process on a free port, for as long as the race lasts."""
+"""The local server of a race against a bot: `fairest-server` as a child process on a free port, until the race ends."""
 
 import asyncio
 import sys
@@ -13,7 +13,7 @@ STOP_SECONDS: Final = 6.0
 
 
 class ServerNotStarted(Exception):
-    """The server of a race at home did not start; the text says why."""
+    """The local server did not start; the text says why."""
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Open a connection for a player's seat, for a spectator, or for the guest of a race at home."""
+"""Open a connection for a player's seat, for a spectator, or for the guest of a race on a local server."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,7 +31,7 @@ def open_view(server: str, request: EntryRequest) -> Connection:
 def open_guest_seat(url: str, room: str, *, is_person: bool) -> Connection:
     """Open a connection for the other seat of the house bot's room.
 
-    The player is not stored, since the server of a race at home ends with the race.
+    The player is not stored, since the local server ends with the race.
     """
     receipts = receipts_folder() if is_person else None
     name = "you" if is_person else "guest"

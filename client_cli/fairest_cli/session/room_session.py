@@ -1,7 +1,7 @@
-"""One stay in a room, as a player or a spectator, under the text client, the full screen and the bots.
+"""A session in one room, as a player or a spectator, under the text client, the full screen and the bots.
 
-The session follows the connection's updates, asks for the record once when a match is over, and saves it. Whatever it
-asked is forgotten when the connection is lost, since the request may be lost with it, and asked again on the next one.
+The session follows the connection's updates, asks for the record once when a match is over, and saves it. A request
+without an answer is forgotten when the connection is lost, since it may be lost too, and sent again on the next one.
 """
 
 import time
@@ -36,7 +36,7 @@ class RoomSession:
     `finished` is the model at the end of the last round until the next round starts; the room may have opened that one
     already. `match_record` is the record of the match that is over, as the server sent it; `record` and `record_path`
     are there once it was saved, and `problem` says why the record or the receipt could not be saved. `way_back` are the
-    options to type behind the invitation to come back to the seat; None for a viewer without a way back.
+    options to type after the invitation to come back to the seat; None for a viewer without a way back.
     """
 
     def __init__(
@@ -180,7 +180,7 @@ class RoomSession:
 
 
 def model_at_round_end(before: KnownRoom, model: KnownRoom, view: View, at_ms: int) -> KnownRoom | None:
-    """Return what was known when the round ended that ends in `view`, None if none does.
+    """Return the model at the end of the round that ends in `view`, or None if no round does.
 
     `before` and `model` are the models before and after the view, which may hold the opening of the next round too:
     then the entries up to the end are folded once more.

@@ -21,13 +21,17 @@ def fetch_lobby(server_url: str, page: int) -> LobbyPage:
     try:
         status, text = fetch_page(server_url, f"/lobby?page={page}")
     except PageUnavailable as reason:
-        raise LobbyUnavailable(f"no server answers at {server_url}: {reason}") from reason
+        raise LobbyUnavailable(f"No server answers at {server_url}: {reason}") from reason
     if status != HTTPStatus.OK:
-        raise LobbyUnavailable(text.decode(errors="replace").strip() or f"{server_url} has no lobby ({status})")
+        raise LobbyUnavailable(
+            text.decode(errors="replace").strip() or f"The server at {server_url} has no lobby ({status})."
+        )
     try:
         return LobbyPage.model_validate_json(text)
     except ValidationError as reason:
-        raise LobbyUnavailable(f"{server_url} answers, but not with a lobby; is it a Fairest server?") from reason
+        raise LobbyUnavailable(
+            f"The server at {server_url} answers, but not with a lobby; is it a Fairest server?"
+        ) from reason
 
 
 def describe_lobby(lobby: LobbyPage, server_option: str) -> Iterator[str]:

@@ -122,7 +122,9 @@ def describe_way_back(model: KnownRoom, option: str) -> Iterator[str]:
 
 
 def _describe_setback(before: KnownRoom, model: KnownRoom) -> Iterator[str]:
-    """Yield what a server has lost that it had shown, because a Redis that lagged behind took over."""
+    """Yield a sentence for each thing that the server had shown and has lost, because a Redis that lagged behind took
+    over.
+    """
     was, now = before.scene, model.scene
     if was is None or now is None:
         return
@@ -252,7 +254,7 @@ def _describe_stopped(model: KnownRoom, seat: int) -> Iterator[str]:
 
 
 def _changes_board(model: KnownRoom, entry: Entry) -> bool:
-    """Whether to print a board again: a player's own for its own moves only, a spectator's for all moves."""
+    """Return whether to print a board again: a player's own for its own moves only, a spectator's for all moves."""
     if isinstance(entry, entries.Moved) and entry.card is None and entry.move is not REDEAL:
         return False
     return isinstance(entry, (entries.Moved, entries.Turned)) and model.seat in (None, entry.seat)

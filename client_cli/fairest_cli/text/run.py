@@ -1,4 +1,4 @@
-"""The sessions of the text client: a player or a spectator in a room, a bot in a room, and a race at home."""
+"""The sessions of the text client: a player or a spectator in a room, a bot in a room, and a race on a local server."""
 
 import random
 import sys

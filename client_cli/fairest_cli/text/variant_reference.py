@@ -68,7 +68,7 @@ def describe_deal(rules: Rules, seed: bytes) -> Iterator[str]:
 def describe_counts(rules: Rules) -> str:
     """Return the numbers of stock cards, waste piles and redeals in words."""
     piles, redeals = (range(number, number + 1) for number in (rules.piles, rules.redeals))
-    return f"{rules.stock} in the stock, {span(piles, 'waste pile')}, {span(redeals, 'redeal')}"
+    return f"{rules.stock} stock cards, {span(piles, 'waste pile')}, {span(redeals, 'redeal')}"
 
 
 def _describe_rolled(rolled: RolledFoundations) -> Iterator[str]:

@@ -24,7 +24,9 @@ _ENROLLMENT_SECONDS: Final = 3_600
 BUCKETS_PER_SWEEP: Final = 1_000
 """Full buckets of new players are dropped whenever this many more addresses are known."""
 CACHED_ADDRESSES: Final = 1_000
-"""Addresses whose parsed form is kept: each is needed twice for a connection, and again when its client reconnects."""
+"""Number of addresses whose parsed form is cached: each is needed twice for a connection, and again when its client
+reconnects.
+"""
 _LOG = structlog.get_logger(__name__)
 
 
@@ -92,7 +94,7 @@ class Admission:
                 del self._open[address]
 
     def may_enroll(self, address: str) -> bool:
-        """Whether one more new player may come from `address`; a player who may is counted."""
+        """Count one more new player from `address`; return False, and count nothing, if its limit is reached."""
         now = self._monotonic()
         if address not in self._new_players:
             self._drop_full_buckets(now)
@@ -101,14 +103,14 @@ class Admission:
         return self._new_players[address].try_take(now)
 
     def _drop_full_buckets(self, now: float) -> None:
-        """Forget addresses whose last new player is so long ago that a new bucket would be the same."""
+        """Forget addresses whose buckets are full again: a new bucket would be the same."""
         if len(self._new_players) % BUCKETS_PER_SWEEP == 0:
             self._new_players = {
                 address: bucket for address, bucket in self._new_players.items() if not bucket.is_full(now)
             }
 
     def _is_allowed(self, origin: str, host: str) -> bool:
-        """Whether `origin` is this server's own `host`, or one of the origins that the operator named."""
+        """Return whether `origin` is this server's own `host`, or one of the origins that the operator named."""
         try:
             return urlsplit(origin).netloc.lower() == host.lower() or origin in self._settings.origin_list
         except ValueError:

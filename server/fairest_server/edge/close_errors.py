@@ -1,7 +1,7 @@
 """The ready-made errors with which this end closes a connection, some for a fault of its own (`Breach` is their code).
 
-An exception keeps the frames of the stack that it passed through, and everything that lives in them. So a breach that
-is raised is made anew each time, by a factory; the constants are only sent, never raised.
+An exception keeps the frames of the stack that it passed through, and everything that lives in them. So a factory makes
+a new exception each time a breach is raised; the constants are only sent, never raised.
 """
 
 from functools import partial
@@ -37,7 +37,9 @@ _LIBRARY_CLOSES: Final = {
     WireCode.MESSAGE_TOO_BIG: "too_big",
     WireCode.INTERNAL_ERROR: "silent",
 }
-"""Why the library closes a connection by itself, by its close code: `silent` means that a ping was not answered."""
+"""The reason for which the library closes a connection by itself, by close code: `silent` means that a ping was not
+answered.
+"""
 
 
 def library_close_reason(closed: ConnectionClosed) -> str | None:

@@ -125,7 +125,7 @@ _AT_EOF: Final = StreamReader.at_eof.__code__
 
 
 def _is_at_message_boundary(protocol: Protocol) -> bool:
-    """Whether the library's parser, a generator within a generator, waits for the first byte of a message."""
+    """Return whether the library's parser, a generator in a generator, waits for the first byte of a message."""
     inner = getattr(protocol.parser, "gi_yieldfrom", None)
     is_between_frames = getattr(getattr(inner, "gi_yieldfrom", None), "gi_code", None) is _AT_EOF
     return is_between_frames and protocol.current_size is None

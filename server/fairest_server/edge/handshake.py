@@ -30,7 +30,7 @@ class Handshake:
     async def accept(self, inbox: Inbox, address: str, on_refused: Callable[[Refused], None]) -> tuple[Player, Welcome]:
         """Wait for a `hello` that this server accepts; return its player, and the answer to send.
 
-        A refused client may say hello again, until `hello_seconds` are over: `on_refused` tells it why. Raises
+        A refused client may send `hello` again until `hello_seconds` are over; `on_refused` sends it the reason. Raises
         ProtocolViolation (`hello_first`, `hello_late`, `bad_token`, or what `inbox` raises) and ConnectionClosed.
         """
         try:

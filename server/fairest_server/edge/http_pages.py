@@ -24,7 +24,7 @@ class Page(Value):
 
 
 QueryParams = Mapping[str, str]
-"""The parameters of a URL's query; of one that is given twice, the last value."""
+"""The parameters of a URL's query. If a parameter is given twice, the last value counts."""
 Pages = Mapping[str, Callable[[QueryParams], Awaitable[Page]]]
 Respond = Callable[[ServerConnection, Request], Awaitable[Response | None]]
 

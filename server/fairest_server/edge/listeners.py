@@ -136,7 +136,7 @@ async def admin_port(settings: Settings, rooms: RoomServer) -> AsyncIterator[str
 
 
 def _health_pages(rooms: RoomServer) -> Pages:
-    """Return the pages for a liveness probe and for a balancer: is the process alive, should it get players."""
+    """Return the pages for a liveness probe and for a balancer: whether the process lives, and may get players."""
 
     async def page_alive(_: QueryParams) -> Page:
         return text_page("alive")

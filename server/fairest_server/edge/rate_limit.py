@@ -12,13 +12,13 @@ class TokenBucket:
     at_seconds: float
     tokens: float = -1.0
     empty_since: float | None = None
-    """When the bucket ran empty; None again once a rest has filled half of it."""
+    """The time at which the bucket ran empty; None again once it is half full."""
 
     def __post_init__(self) -> None:
         self.tokens = self.burst
 
     def take(self, now_seconds: float, tokens: int = 1) -> float:
-        """Take `tokens`, on credit if need be; return the seconds until they are paid back, 0 if they were there."""
+        """Take `tokens`, on credit if the bucket has fewer; return the seconds until they are paid back."""
         self._fill(now_seconds)
         self.tokens -= tokens
         if self.tokens < 0 and self.empty_since is None:
@@ -34,7 +34,7 @@ class TokenBucket:
         return True
 
     def is_full(self, now_seconds: float) -> bool:
-        """Whether the bucket is as good as new, so that it can be forgotten."""
+        """Return whether the bucket is full, so that it can be forgotten."""
         self._fill(now_seconds)
         return self.tokens >= self.burst
 

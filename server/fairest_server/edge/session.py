@@ -1,4 +1,4 @@
-"""One client's life on its connection: its messages go to the room that it is in, the room's to its outbox."""
+"""One client on its connection: its messages go to the room that it is in, and the room's messages to its outbox."""
 
 import asyncio
 import time
@@ -50,7 +50,7 @@ _LOG: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
 RoomMessage = Play | Ready | Reveal | Rematch | Leave
 """A message of a player to the room that it is in."""
 LOG_READ_TOKENS: Final = 10
-"""A message for which the server reads a whole log counts as this many."""
+"""A message for which the server reads a whole log counts as this many messages."""
 
 
 class Session:
@@ -135,7 +135,7 @@ class Session:
         self._outbox.send(data)
 
     def admitted(self, seat: int | None) -> None:
-        """Log that the room has let this client in, at `seat` or as a spectator, and shows it what happens."""
+        """Log that the room has admitted this client, at `seat` or as a spectator."""
         self._log_context["seat"] = seat
         self._log.info("entered", **self._log_context, errand=self.entry_kind)
 
@@ -156,7 +156,7 @@ class Session:
         self._leave_room()
 
     def entry_refused(self, answer: Refused) -> None:
-        """Tell the client that its hello, or its way into a room, was refused."""
+        """Tell the client that its hello, or its request to enter a room, was refused."""
         self._log.info("not let in", **self._log_context, errand=answer.to, refusal=answer.code)
         self._room, self._log_context = None, {}
         self._outbox.send_message(answer)

@@ -1,4 +1,4 @@
-"""The append cycle of a live room: its states, and the one table of what leads from each to the next.
+"""The append cycle of a live room: its states, and the table of the transitions between them.
 
     state            enqueued     polled  nothing  append     read             result  log read
     ---------------  -----------  ------  -------  ---------  ---------------  ------  --------
@@ -9,12 +9,12 @@
     READING                                                                            IDLE
     READING_QUEUED                READING                                              QUEUED
 
-(`DECIDE` is DECIDING; it stands short to keep the table narrow.)
+(`DECIDE` stands for DECIDING, to keep the table narrow.)
 
 A room has at most one append on its way. While one is, or while the log is read, requests wait and nothing is decided.
 A missing row is a fault of ours, and raises KeyError where it happens; the tests hold the table above against the
-mappings below. There is one mapping for each column, since a change of state stands on the way of every move: a lookup
-by an integer is no call in Python.
+mappings below. There is one mapping for each column, since every move changes the state several times, and a lookup by
+an integer is not a function call in Python.
 """
 
 from enum import IntEnum
@@ -51,7 +51,7 @@ Transitions = dict[AppendState, AppendState]
 ENQUEUED: Final[Transitions] = {IDLE: QUEUED}
 """Something waits to be decided, and the room was put into the append queue."""
 POLLED: Final[Transitions] = {QUEUED: DECIDING, READING_QUEUED: READING}
-"""The append queue asks for an append. During a read there is none: the room is enqueued again after it."""
+"""The append queue asks for an append. A room that reads its log returns none, and is enqueued again afterwards."""
 NOTHING_TO_APPEND: Final[Transitions] = {DECIDING: IDLE}
 """The requests led to no event."""
 APPEND: Final[Transitions] = {DECIDING: IN_FLIGHT}

@@ -39,7 +39,7 @@ class MatchArchiver:
     async def archive(self, code: str) -> int | None:
         """Store the finished matches of this room, trying until Redis takes them; return the newest one's number.
 
-        Returns None if that is being done already, or if this process stops and leaves it to another one.
+        Returns None if they are being stored already, or if this process stops and leaves them to another process.
         """
         if code in self._under_way:
             return None
@@ -56,7 +56,7 @@ class MatchArchiver:
             self._under_way.discard(code)
 
     async def _store(self, code: str) -> int:
-        """Store what the log holds; return the newest finished match in it. Another may be over by now."""
+        """Store the finished matches in the log; return the number of the newest. Another match may be over by now."""
         steps = fold(await self._log.read(code))
         for record in record_matches(code, steps):
             if await self._records.keep(self._sign(record)):
@@ -64,7 +64,7 @@ class MatchArchiver:
         return steps[-1].after.unarchived_match if steps else 0
 
     async def last_record(self, code: str) -> MatchRecord | None:
-        """The signed record of the last finished match of this room, if there is one. Raises RedisError."""
+        """Return the signed record of the last finished match of this room, if there is one. Raises RedisError."""
         record = record_last_match(code, fold(await self._log.read(code)))
         if record is None:
             return None

@@ -1,7 +1,7 @@
 """The rooms in which this process may speak for a seat, as Redis knows them.
 
-They are registered before the process speaks there. If it is killed, others find in Redis whose seats it had, and tell
-those rooms.
+A room is registered before the process speaks there. If the process is killed, another one finds its rooms in Redis,
+and reports the lost seats to them.
 """
 
 import asyncio
@@ -13,9 +13,9 @@ from fairest_server.store.processes import Processes
 class AttachedRooms:
     """The codes of the rooms that are registered. Every method that waits raises RedisError when Redis is away.
 
-    One write is under way at a time. All that is requested meanwhile is the next write, and its callers go on at the
-    same moment: thousands may come at once, and to let them through one by one would take seconds. A caller may be
-    cancelled; the write goes on, since others wait for it.
+    One write is under way at a time. Everything that is requested meanwhile goes into the next write, and its callers
+    continue together: thousands may come at once, and if they continued one by one, it would take seconds. A caller may
+    be cancelled; the write goes on, since others wait for it.
     """
 
     def __init__(self, processes: Processes) -> None:
@@ -42,13 +42,13 @@ class AttachedRooms:
     async def retain_only(self, codes: AbstractSet[str]) -> None:
         """Release all rooms but these."""
         released = self._codes - codes
-        # At once: a player who enters one of them now registers it again, behind this release.
+        # At once: a player who enters one of them now registers it again, after this release.
         self._codes -= released
         self._to_release |= released
         await self._write_requested()
 
     def forget(self, code: str) -> None:
-        """Take this room for not registered: Redis may have lost it."""
+        """Treat this room as not registered, because Redis may have lost it."""
         self._codes.discard(code)
 
     async def _write_requested(self) -> None:

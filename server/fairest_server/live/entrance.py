@@ -16,7 +16,7 @@ from fairest_server.room.view import make_catchup
 
 
 class Entrance:
-    """Shows subscribers the room that they enter, from what they have seen of it on."""
+    """Admits subscribers to the room that they enter: each is first sent the entries that it has missed."""
 
     def __init__(self, registry: RoomRegistry, clock: RedisClock, tasks: RoomTasks) -> None:
         self._registry = registry
@@ -27,7 +27,7 @@ class Entrance:
     async def watch(self, code: str, subscriber: Subscriber) -> LiveRoom | None:
         """Show a spectator the room with this code. Raises RedisError.
 
-        Returns None if the spectator is not let in; it has been told why. Safe to cancel.
+        Returns None if the spectator is not admitted; it has been sent the reason. Safe to cancel.
         """
         registry = self._registry
         room = await registry.open_room(code)

@@ -1,4 +1,4 @@
-"""Where a live room stands in its log, and what it knows of the log behind that. Pure: no reads, no appends."""
+"""The position of a live room in its log, and later entries that have arrived already. Pure: no reads, no appends."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ class LogCursor:
         self.buffered: list[LogSlice] = []
         """Slices that arrived while an append is in flight.
 
-        Each may hold our own entries, which came back before the answer, or another process' before or behind them:
+        Each may hold our own entries, which came back before the answer, or another process' before or after them:
         which of these it is shows when the answer is there.
         """
 
@@ -35,7 +35,7 @@ class LogCursor:
         return self.index, self.tag
 
     def start_reading(self) -> int:
-        """Remember from where the log is read; return the index behind which to read.
+        """Remember from where the log is read; return the index after which to read.
 
         The last entry taken is read again, since its tag shows whether the log still holds it.
         """
@@ -43,7 +43,7 @@ class LogCursor:
         return max(0, self.index - 1)
 
     def holds_last_entry(self, entries: Sequence[LogEntry]) -> bool:
-        """Whether a read that began at `start_reading` found the entry that was the last one then, under its tag.
+        """Return whether a read since `start_reading` found, under its tag, the entry that was the last one then.
 
         If not, the log has lost its tail, or is that of another room, and this process' copy is worthless.
         """
@@ -52,7 +52,7 @@ class LogCursor:
         return bool(entries) and (entries[0].index, entries[0].tag) == self._read_from
 
     def new_entries(self, log_slice: LogSlice) -> list[LogEntry] | None:
-        """The entries of a slice that are behind the last one taken; None if the slice leaves a gap or does not fit."""
+        """Return the entries of a slice after the last one taken; None if the slice leaves a gap or does not fit."""
         if not log_slice.continues(self.index, self.tag):
             return None
         return [entry for entry in log_slice.entries if entry.index > self.index]
@@ -62,6 +62,6 @@ class LogCursor:
         self.buffered.append(log_slice)
 
     def take_buffered(self) -> list[LogSlice]:
-        """The slices that were kept, in the order of their arrival; none is kept any longer."""
+        """Remove and return the slices that were kept, in the order of their arrival."""
         buffered, self.buffered = self.buffered, []
         return buffered

@@ -20,7 +20,7 @@ class OpenRooms(Protocol):
     """The registry of open rooms, as the reader uses it."""
 
     def is_open(self, room: LiveRoom) -> bool:
-        """Whether this object is the open room with its code. One that was dropped is not."""
+        """Return whether `room` is the open room with its code; a room that was dropped is not."""
 
     def give_up(self, room: LiveRoom) -> None:
         """Drop a room whose log is not the one that was shown."""
@@ -36,11 +36,11 @@ class LogReader:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, code: str) -> asyncio.Lock:
-        """The lock to hold while the whole log of this room is read, so that all who want it wait for one read."""
+        """Return the lock to hold while the whole log of this room is read, so that all callers wait for one read."""
         return self._locks.setdefault(code, asyncio.Lock())
 
     def start_catch_up(self, room: LiveRoom, after: int) -> None:
-        """Read the room's log behind this index, in a task, and hand the entries to `room.on_log_read`."""
+        """Read the room's log after this index, in a task, and hand the entries to `room.on_log_read`."""
         self._tasks.start(self._catch_up(room, after), room.code)
 
     async def _catch_up(self, room: LiveRoom, after: int) -> None:
@@ -56,7 +56,8 @@ class LogReader:
         """Have the room take everything that its log holds by now. Raises RedisError.
 
         A spectator who watched the room in another process may have seen more than this process knows, and would see
-        the room go back. A player is spared that by its own append, which the log takes behind its end only.
+        the room go back. This cannot happen to a player, whose own append has brought this process to the end of the
+        log.
         """
         tag, entries = room.cursor.tag, await self._read(room, room.cursor.index)
         end = entries[-1].index if entries else 0
@@ -69,7 +70,7 @@ class LogReader:
     async def load_history(self, room: LiveRoom) -> None:
         """Give the room its recent history, or give the room up if its log has none. Raises RedisError.
 
-        The log is read until nothing is missing that the room has shown. Behind the last read there is no `await`, so
+        The log is read until it has every entry that the room has shown. There is no `await` after the last read, so
         that the history ends exactly where the room is.
         """
         entries = await self._read(room, 0)
@@ -86,7 +87,7 @@ class LogReader:
             self._rooms.give_up(room)
 
     async def _read(self, room: LiveRoom, after: int) -> Sequence[LogEntry] | None:
-        """The entries behind this index; None for a log that cannot be read, whose room is given up."""
+        """Return the entries after this index; None for a log that cannot be read, whose room is given up."""
         try:
             return await self._log.read(room.code, after)
         except ValueError:

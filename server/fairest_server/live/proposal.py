@@ -45,7 +45,7 @@ class Proposal(Value, gc=True):
     answers: Sequence[LateAnswer] = ()
 
     def stamped(self, at_ms: int) -> Sequence[Step]:
-        """The steps under the log's time stamp; they are computed again only if a state among them depends on time."""
+        """Return the steps with the log's time stamp, computed again only if a state among them depends on time."""
         before = self.steps[0].before
         clocks = before.clocks if before else None
         if self.steps[-1].after.clocks is clocks:
@@ -86,10 +86,10 @@ def make_append(
     *,
     is_shared: bool,
 ) -> Append:
-    """The append of a proposal's steps behind the cursor, on the condition that Redis' clock is inside the window.
+    """Return the append of a proposal's steps after the cursor; Redis makes it only with its clock inside the window.
 
-    `deadline` is the next one of the state before. An append that Redis would execute behind it is decided again, once
-    the deadline is: the player may have run out of time.
+    `deadline` is the next one of the state before. If Redis would execute the append after it, the deadline is decided
+    first and the requests again: the player may have run out of time.
     """
     before, after = proposal.steps[0].before, proposal.steps[-1].after
     command = proposal.requests[0].command
@@ -118,6 +118,6 @@ def make_append(
 
 
 def _encode_listing(room: str, state: RoomState, now_ms: int) -> bytes:
-    """The room's row in the lobby; empty if the room is to leave the lobby."""
+    """Return the room's row in the lobby; empty if the room is to leave the lobby."""
     listed = list_room(room, state, now_ms)
     return encode(listed) if listed else b""

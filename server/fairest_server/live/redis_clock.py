@@ -15,7 +15,7 @@ MAX_CLOCK_AGE_SECONDS: Final = 2.5
 
 
 class DecisionWindow(Value):
-    """Redis' clock now, as far as it is known here, and until when a decision made now may reach the log.
+    """Redis' clock now, as far as this process knows it, and the last moment for a decision to reach the log.
 
     That is APPEND_DEADLINE_MS, or less if a pause could begin before.
     """
@@ -25,36 +25,36 @@ class DecisionWindow(Value):
 
 
 class RedisClock:
-    """Redis' clock as far as it is known here, by its distance from our own."""
+    """Redis' clock as far as this process knows it, kept as its distance from our own clock."""
 
     def __init__(self) -> None:
         self._ahead_ms = 0.0
-        self._heard_at = 0.0
-        self._beat_ms = 0
+        self._answered_at = 0.0
+        self._heartbeat_ms = 0
         """The time on Redis' clock when it answered the last heartbeat."""
 
     @property
     def silent_seconds(self) -> float:
-        """How long ago the last heartbeat was answered, by the monotonic clock."""
-        return time.monotonic() - self._heard_at
+        """The time since the last answer to a heartbeat, by the monotonic clock."""
+        return time.monotonic() - self._answered_at
 
     def now_ms(self) -> int:
-        """The time on Redis' clock now, exact to the time that an answer takes."""
+        """Return the time on Redis' clock now, exact to the time that an answer takes."""
         return int(time.time() * 1000 - self._ahead_ms)
 
     def decision_window(self) -> DecisionWindow | None:
-        """The window that begins now; None if Redis was silent for so long that a pause may have gone unnoticed."""
+        """Return the window that begins now; None if Redis was silent so long that a pause may have gone unnoticed."""
         if self.silent_seconds >= MAX_CLOCK_AGE_SECONDS:
             return None
         now_ms = self.now_ms()
-        return DecisionWindow(now_ms, min(now_ms + APPEND_DEADLINE_MS, self._beat_ms + keys.PAUSE_MS))
+        return DecisionWindow(now_ms, min(now_ms + APPEND_DEADLINE_MS, self._heartbeat_ms + keys.PAUSE_MS))
 
     def set(self, redis_ms: int) -> None:
         """Correct the clock by an answer that carries Redis' time."""
         self._ahead_ms = time.time() * 1000 - redis_ms
 
     def beat(self, redis_ms: int) -> None:
-        """Take in that a heartbeat was answered when Redis' clock showed this."""
+        """Correct the clock by the answer to a heartbeat, which carries Redis' time."""
         self.set(redis_ms)
-        self._beat_ms = redis_ms
-        self._heard_at = time.monotonic()
+        self._heartbeat_ms = redis_ms
+        self._answered_at = time.monotonic()

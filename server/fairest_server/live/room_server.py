@@ -1,4 +1,4 @@
-"""All that serves rooms in this process, wired together."""
+"""Everything that serves rooms in this process, wired together."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -31,7 +31,7 @@ WIND_UP_CHECKS: Final = 150
 
 
 class RoomServer:
-    """The rooms of this process, on one Redis, within `serving`; and what sessions ask of them."""
+    """The rooms of this process, on one Redis, within `serving`; sessions send their requests here."""
 
     def __init__(
         self, redis: BatchingRedis, listening: Redis, processes: Processes, key: DeploymentKey, closed_room_seconds: int

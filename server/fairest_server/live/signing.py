@@ -71,7 +71,7 @@ class DeploymentKey:
     async def keep(self) -> None:
         """Give Redis the key again if it has lost it. Raises RedisError; safe to call again.
 
-        If another process was faster with a key of its own, that one is everybody's from now on.
+        If another process has stored a key of its own meanwhile, this process signs with that one from now on.
         """
         private = await load_private_key(self._redis, self._key.private)
         if private != self._key.private:
@@ -80,5 +80,5 @@ class DeploymentKey:
 
 
 async def load_deployment_key(redis: Redis) -> DeploymentKey:
-    """The key that Redis holds, or a new one that it holds from now on. Raises RedisError."""
+    """Return the key that Redis holds, or a new one that is stored there. Raises RedisError."""
     return DeploymentKey(redis, SigningKey(await load_private_key(redis)))

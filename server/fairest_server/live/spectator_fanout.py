@@ -66,13 +66,13 @@ class SpectatorFanout(Generic[Spectator]):
         self._spectators.pop(spectator, None)
 
     def add_entries(self, entries: list[bytes], cursor: ViewCursor) -> None:
-        """Collect entries of the spectators' view; `cursor` is behind the last of them."""
+        """Collect entries of the spectators' view; `cursor` stands after the last of them."""
         self._collected.extend(entries)
         self._cursor = cursor
         self._schedule(COLLECT_SECONDS)
 
     def add_message(self, data: bytes) -> None:
-        """Send an encoded message behind the entries that were collected."""
+        """Send an encoded message after the entries that were collected."""
         self._close_frame()
         self._outgoing.append((data, deque(self._spectators)))
         self._schedule(0)

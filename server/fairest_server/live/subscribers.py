@@ -30,36 +30,36 @@ class Subscriber(Protocol):
 
     @property
     def entry_kind(self) -> str:
-        """How it asked to enter: create, join, resume or watch."""
+        """The request by which it asked to enter: create, join, resume or watch."""
 
     @property
     def seen_upto(self) -> ViewCursor:
-        """How far it has seen the room and wants to go on from; `ORIGIN` asks for a snapshot."""
+        """How far it has seen the room: the entries after that are sent; `ORIGIN` asks for a snapshot."""
 
     def show(self, data: bytes) -> None:
         """Send an encoded message."""
 
     def admitted(self, seat: int | None) -> None:
-        """It is shown the room from here on, as the player in this seat or as a spectator."""
+        """Called when it is shown the room from here on, as the player in this seat or as a spectator."""
 
     def entry_refused(self, answer: Refused) -> None:
-        """It is not let in, for the reason in the answer."""
+        """Called when it is not admitted, for the reason in the answer."""
 
     def replaced(self) -> None:
-        """A newer connection of the same player has the seat now."""
+        """Called when a newer connection of the same player has the seat."""
 
     def unseated(self) -> None:
-        """The seat was freed, so the connection is in no room."""
+        """Called when the seat was freed, so that the connection is in no room."""
 
     def log_lost(self) -> None:
-        """The log no longer holds what was shown: the client has to reconnect."""
+        """Called when the log no longer holds what was shown: the client has to reconnect."""
 
     def unavailable(self) -> None:
-        """The room cannot be served here right now: the client has to reconnect, here or elsewhere."""
+        """Called when the room cannot be served here right now: the client has to reconnect, here or elsewhere."""
 
 
 class DropReason(Enum):
-    """Why all subscribers of a room are sent away."""
+    """The reason for which all subscribers of a room are sent away."""
 
     LOG_LOST = "the log is not the one that was shown"
     UNAVAILABLE = "this process cannot reach Redis"
@@ -80,12 +80,12 @@ class Subscribers:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody is shown the room or waits to be."""
+        """Whether there are no subscribers, neither admitted nor pending."""
         return not (self._seats or self._spectators or self._pending)
 
     @property
     def is_complete(self) -> bool:
-        """Whether both players are shown the room from this process, and nobody waits to be."""
+        """Whether both players are shown the room from this process, and no subscriber is pending."""
         return len(self._seats) == 2 and not self._pending
 
     def add_pending(self, subscriber: Subscriber) -> None:
@@ -93,11 +93,11 @@ class Subscribers:
         self._pending[subscriber.connection_id] = subscriber
 
     def is_pending(self, subscriber: Subscriber) -> bool:
-        """Whether the subscriber still waits to be shown the room: it neither left nor was admitted meanwhile."""
+        """Return whether the subscriber still waits to be admitted: it neither left nor was admitted meanwhile."""
         return subscriber.connection_id in self._pending
 
     def shows(self, subscriber: Subscriber) -> bool:
-        """Whether this subscriber is shown the room."""
+        """Return whether this subscriber is shown the room."""
         return subscriber in self._spectators or any(subscriber is player for player, _ in self._seats.values())
 
     def admit(self, seat: int | None, subscriber: Subscriber, catchup: views.Catchup) -> None:
@@ -194,7 +194,7 @@ class Subscribers:
                 shown[0].replaced()
 
     def _newly_seated(self, steps: Sequence[Step]) -> list[Subscriber]:
-        """The pending subscribers to which these steps gave a seat, but for those that left again in the same steps."""
+        """Return the pending subscribers to which these steps gave a seat that they still have after them."""
         return [
             self._pending[step.event.link]
             for step in steps

@@ -1,6 +1,7 @@
-"""The heartbeat of a server process: Redis learns that it lives, and the process learns of the others.
+"""The heartbeat of a server process, which shows Redis that the process is alive; the reply describes the others.
 
-A process that has not sent a heartbeat for `keys.PROCESS_SECONDS` has lapsed: the sweep of another one tells its rooms.
+A process that has not sent a heartbeat for `keys.PROCESS_SECONDS` has lapsed: the sweep of another process reports this
+to its rooms.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from fairest_server.store.processes import Processes
 
 WATCH_SECONDS: Final = PERIOD_SECONDS / 4
 SILENCE_SECONDS: Final = 2.0
-"""Without an answer of Redis for this long, a process sends its clients away: another one may be better off."""
+"""Without an answer of Redis for this long, a process sends its clients away: another process may still reach Redis."""
 
 _LOG = structlog.get_logger(__name__)
 
@@ -44,26 +45,26 @@ class Heartbeat:
         """Whether other processes serve this deployment, as the last heartbeat found."""
 
     async def beat(self) -> None:
-        """Send one heartbeat, and take in what Redis answers. Raises RedisError."""
-        beat = await self._processes.beat()
-        self.lapsed = frozenset(beat.lapsed)
-        if beat.is_new:
+        """Send one heartbeat, and apply the reply. Raises RedisError."""
+        reply = await self._processes.beat()
+        self.lapsed = frozenset(reply.lapsed)
+        if reply.is_new:
             # Redis had forgotten this process, or took it for dead. Its rooms are registered again before the clock is
             # set, since nothing is decided without a clock.
             await self._attached.register_all()
-        self._clock.beat(beat.now_ms)
-        self.is_shared = beat.alive > 1
-        self._registry.set_shared(is_shared=self.is_shared, pauses=beat.pauses)
+        self._clock.beat(reply.now_ms)
+        self.is_shared = reply.alive > 1
+        self._registry.set_shared(is_shared=self.is_shared, pauses=reply.pauses)
 
     async def run(self) -> None:
-        """Send heartbeats. A task that does nothing else: a late heartbeat looks like a dead process."""
+        """Send heartbeats. Its task does nothing else, since a process with late heartbeats looks dead."""
         await repeat(self.beat, self._stopping)
 
     async def watch_silence(self) -> None:
         """Send clients away once Redis has been silent for SILENCE_SECONDS, once for each silence.
 
-        A process that is overloaded hears Redis late as well. To send its clients away would only bring all of them
-        back at once, so a silence counts only if this process had the time to listen.
+        An overloaded process reads the replies of Redis late as well. If it sent its clients away, all of them would
+        only come back at once, so a silence counts only if this process had the time to read.
         """
         was_reported, since = False, time.monotonic()
         while not await stops_within(self._stopping, WATCH_SECONDS):

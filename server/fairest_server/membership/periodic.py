@@ -13,7 +13,7 @@ from fairest_server.ops.faults import contained
 
 PERIOD_SECONDS: Final = 1.0
 MIN_REST_SECONDS: Final = 0.1
-"""Between two runs, even if one takes longer than the period."""
+"""Least time between two runs, even if one takes longer than the period."""
 _LOG = structlog.get_logger(__name__)
 
 
@@ -31,7 +31,7 @@ async def repeat(work: Callable[[], Awaitable[None]], stopping: asyncio.Event) -
 
 
 async def stops_within(stopping: asyncio.Event, seconds: float) -> bool:
-    """Wait for `seconds`, or until `stopping` is set; return whether it is."""
+    """Wait for `seconds`, or until `stopping` is set; return whether it is set."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await stopping.wait()

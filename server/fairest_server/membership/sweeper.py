@@ -1,4 +1,4 @@
-"""The sweep: rooms whose deadline nobody judged, rooms of processes that lapsed, logs that moved on unnoticed."""
+"""The sweep: rooms whose deadline no process judged, rooms of processes that lapsed, logs that grew unnoticed."""
 
 import asyncio
 from typing import Final
@@ -55,15 +55,15 @@ class Sweeper:
         self._comparisons = 0
 
     async def release(self) -> None:
-        """Release rooms that are no longer open. It may have to wait behind all who register one."""
+        """Release rooms that are no longer open. It may wait for rooms that are being registered."""
         await repeat(self.release_rooms, self._stopping)
 
     async def compare(self) -> None:
-        """Find what wake-ups missed, and keep the signing key in Redis."""
+        """Find log entries whose wake-ups were lost, and keep the signing key in Redis."""
         await repeat(self._compare, self._stopping)
 
     async def sweep(self) -> None:
-        """Look after what other processes left behind."""
+        """Look after the rooms that other processes have left behind."""
         await repeat(self._sweep, self._stopping)
 
     async def release_rooms(self) -> None:
@@ -118,7 +118,7 @@ class Sweeper:
             self._registry.on_change(room)
 
     async def _report_lapsed(self, process_id: str) -> bool:
-        """Tell the rooms of a process that it has lapsed; return whether all of them know. Raises RedisError."""
+        """Report to the rooms of a process that it has lapsed; return whether all of them know. Raises RedisError."""
         codes = await self._processes.rooms_of(process_id)
         unreachable: set[int] = set()
         for code in codes:
@@ -144,6 +144,6 @@ class Sweeper:
 
 
 def _speaks_for_a_seat(process_id: str, room: LiveRoom) -> bool:
-    """Whether a connection of this process has a seat, by the log."""
+    """Return whether a connection of this process has a seat, by the log."""
     seats = room.state.seats if room.state else ()
     return any(seat and seat.connection_id and seat.connection_id.startswith(f"{process_id}-") for seat in seats)

@@ -1,4 +1,4 @@
-"""The limit of open files: each connection is one, and a process may have 1,024 unless it asks for more."""
+"""The limit of open files: each connection is one file, and a process may have 1,024 unless it asks for more."""
 
 import resource
 from typing import Final

@@ -1,4 +1,4 @@
-"""The log of a process: one line an event on standard error, for people on a terminal and as JSON elsewhere."""
+"""The log of a process: one line for each event on standard error, for people on a terminal and as JSON elsewhere."""
 
 import logging
 import sys
@@ -12,9 +12,9 @@ _STAMPS: list[Processor] = [structlog.processors.add_log_level, structlog.proces
 def log_processors(*, is_terminal: bool) -> list[Processor]:
     """Return the steps by which an event becomes a line.
 
-    Tracebacks are Python's own, without the values of variables: among these are decks and secrets. And structlog's
-    default on a terminal, rich with all variables, takes seconds for one traceback, in which the event loop stands
-    still.
+    Tracebacks are Python's own, without the values of variables, among which are deals and secrets. Besides,
+    structlog's default on a terminal, the traceback of `rich` with all variables, takes seconds, in which the event
+    loop stands still.
     """
     console = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     return [

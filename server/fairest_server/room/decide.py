@@ -69,7 +69,7 @@ def refuse_for_now(command: Command) -> Refused:
 
 
 def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> Verdict:
-    """Return what a command leads to in this state. None is the state of a room whose log is empty."""
+    """Return what a command leads to in this state. A state of None is that of a room whose log is empty."""
     if isinstance(command, CreateRoom):
         return _create(state, command)
     if state is None:

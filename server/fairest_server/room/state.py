@@ -42,7 +42,7 @@ class OpenRound(Value):
 
 
 class DeadlineKind(Enum):
-    """The thing that happens at a deadline."""
+    """The change that happens at a deadline."""
 
     PHASE = "the present phase ends"
     SEAT = "a seat was away too long"

@@ -16,7 +16,7 @@ from fairest_server.store import keys
 from fairest_server.store.redis.scripts import Script
 
 
-class Beat(Value):
+class HeartbeatReply(Value):
     """The reply to a heartbeat: Redis' clock, the number of processes that are alive, and the latest pauses.
 
     `lapsed` are processes without a heartbeat for `PROCESS_SECONDS`. `is_new` is True if this process was not
@@ -33,8 +33,8 @@ class Beat(Value):
 class Processes:
     """The processes of a deployment, on one Redis. Every method raises RedisError when Redis is away.
 
-    `beating` is a client for heartbeats only. One that waited behind hundreds of reads would look like a Redis that
-    does not answer, and the server would disconnect its clients.
+    `beating` is a client for heartbeats only. A heartbeat that waited for hundreds of reads would make Redis look
+    silent, and the server would disconnect its clients.
     """
 
     def __init__(self, redis: Redis, beating: Redis, process_id: str) -> None:
@@ -44,15 +44,15 @@ class Processes:
         self._beat = Script("heartbeat.lua")
         self._forget_process = Script("forget_process.lua")
 
-    async def beat(self) -> Beat:
+    async def beat(self) -> HeartbeatReply:
         """Send a heartbeat of this process, and return what Redis knows of all processes."""
         lapse_ms = keys.PROCESS_SECONDS * 1000
-        names = [keys.PROCESSES, keys.LAST_BEAT, keys.PAUSES]
+        names = [keys.PROCESSES, keys.LAST_HEARTBEAT, keys.PAUSES]
         arguments = (self.process_id, keys.PAUSE_MS, lapse_ms, keys.PAUSES_KEPT)
-        found = await self._beat.run(self._beating, names, arguments)
-        now_ms, alive, lapsed, pauses, is_new = cast("tuple[bytes, int, list[bytes], list[bytes], int]", found)
+        reply = await self._beat.run(self._beating, names, arguments)
+        now_ms, alive, lapsed, pauses, is_new = cast("tuple[bytes, int, list[bytes], list[bytes], int]", reply)
         lapsed_ids = tuple(each.decode() for each in lapsed)
-        return Beat(int(now_ms), alive, lapsed_ids, tuple(map(_parse_pause, pauses)), is_new=bool(is_new))
+        return HeartbeatReply(int(now_ms), alive, lapsed_ids, tuple(map(_parse_pause, pauses)), is_new=bool(is_new))
 
     async def register_rooms(self, rooms: Iterable[str]) -> None:
         """Register rooms in which this process is about to have seats.

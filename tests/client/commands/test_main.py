@@ -104,7 +104,7 @@ def test_rules_lists_every_variant(tmp_path: Path) -> None:
 def test_rules_prints_the_sequences_of_a_variant(tmp_path: Path) -> None:
     done = run(tmp_path, "rules", "betsy-ross")
     assert "4  by +4  8 Q 3 7 J 2 6 10 A 5 9 K" in done.stdout
-    assert "44 in the stock, 1 waste pile, 2 redeals, turned over" in done.stdout
+    assert "44 stock cards, 1 waste pile, 2 redeals, turned over" in done.stdout
 
 
 def test_rules_of_broken_intervals_are_those_of_the_deal(tmp_path: Path) -> None:

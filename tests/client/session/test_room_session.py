@@ -49,7 +49,7 @@ def test_the_proof_of_the_seal_is_known_though_the_next_round_is_open_in_the_sam
     finished = model_at_round_end(*ended(), 0)
     assert finished is not None
     assert describe_proof(finished.seal_check) == (
-        "Sealed deal: 48 of 48 envelopes right, and the commitment was kept.",
+        "Sealed deal: all 48 cards match their envelopes; the commitment was kept.",
     )
 
 

@@ -124,7 +124,7 @@ async def test_a_whole_race_is_played(server_url: str, home: Path, make: Mover) 
         await rival.play("stop")
         await play_to_the_end(player, make)
         await player.is_on(ResultScreen)
-        await player.sees("48 of 48 envelopes right")
+        await player.sees("all 48 cards match their envelopes")
         await player.sees("You win")
         await player.until(lambda: player.session.record is not None)
         assert player.session.record_path is not None
@@ -322,7 +322,7 @@ async def test_the_result_of_a_round_stays_after_the_next_one_has_opened(server_
         await player.is_on(ResultScreen)
         await player.until(lambda: player.session.model.phase is Phase.READY)
         await player.sees("Round 1 of at most 3: ann 1")
-        await player.sees("envelopes right")
+        await player.sees("match their envelopes")
         await player.press("escape")
         await player.sees("Leaving now gives up the match")
         assert player.session.model.room is not None

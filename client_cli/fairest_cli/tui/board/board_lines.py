@@ -24,7 +24,7 @@ def foundation_row(
 ) -> Text:
     """Return a foundation in one line: digit, step, top card, and the sequence with the needed rank in brackets.
 
-    With `hints`, the turned card and the piles that fit stand behind it.
+    With `hints`, the turned card and the piles that fit follow.
     """
     foundation, cards = board.layout[number], board.foundations[number]
     top = (

@@ -1,6 +1,7 @@
 """The player's board with the moves that the server has not answered yet already made. Pure.
 
-Every client knows the rules of a move, so a key press shows at once; docs/decisions/0024 says why this is safe.
+Every client knows the rules of a move, so a key press shows at once; docs/decisions/0024-the-optimistic-board.md gives
+the reasons why this is safe.
 """
 
 from fairest_cli.model.known_room import KnownRoom

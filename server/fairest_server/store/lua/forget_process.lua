@@ -5,8 +5,8 @@
 -- Returns 1 if the process was forgotten, 0 if it is alive.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local beat = redis.call('ZSCORE', KEYS[1], ARGV[1])
-if beat and now - tonumber(beat) < tonumber(ARGV[2]) then
+local heartbeat = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if heartbeat and now - tonumber(heartbeat) < tonumber(ARGV[2]) then
   return 0
 end
 redis.call('ZREM', KEYS[1], ARGV[1])

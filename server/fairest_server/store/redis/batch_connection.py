@@ -57,7 +57,7 @@ class BatchConnection:
         return await self.send_packed(b"".join(map(pack, commands)), len(commands), failures)
 
     async def send_packed(self, packed: bytes, count: int, failures: int = 0) -> list[Any]:
-        """The same for `count` commands that are packed already."""
+        """Send `count` commands that are packed already, as `send` does."""
         while True:
             if failures:
                 await asyncio.sleep(BACKOFF.compute(failures))
@@ -123,7 +123,7 @@ class _BatchProtocol(asyncio.Protocol):
 
     @property
     def has_ended(self) -> bool:
-        """Whether another connection is needed."""
+        """Whether the connection has ended, so that another one is needed."""
         return self._transport.is_closing()
 
     def send(self, packed: bytes, count: int, on_replies: OnReplies) -> bool:

@@ -32,7 +32,7 @@ _LOG = structlog.get_logger(__name__)
 
 
 class Cluster(BatchingRedis):
-    """A client for the nodes of a Cluster. A node that is away does not delay commands for the others.
+    """A client for the nodes of a Cluster. A node that does not answer does not delay commands for the others.
 
     `seeds` are the `host:port` of nodes that know the others. `open_node` returns a client for a `host:port`; with True
     as its second argument the client is used once, and has a time limit. A command has its key as the first argument,
@@ -157,7 +157,8 @@ class Cluster(BatchingRedis):
         is_done = self._refreshing is None or self._refreshing.done()
         if is_done and time.monotonic() - self._refreshed_at > REFRESH_SECONDS:
             self._refreshing = asyncio.create_task(self._ask_nodes(failed))
-        # The callers that wait may be cancelled; a read of redis-py with a time limit may not (docs/decisions/0002).
+        # The callers that wait may be cancelled; a read of redis-py with a time limit may not
+        # (docs/decisions/0002-redis-client.md).
         assert self._refreshing is not None
         await asyncio.shield(self._refreshing)
 

@@ -57,7 +57,7 @@ class FailoverConnection(AbstractConnection):
                 await super()._connect()  # type: ignore[safe-super, no-untyped-call]
 
     async def connect_check_health(self, *arguments: Any, **options: Any) -> None:
-        """Connect and say who we are. A connection for which that fails, or is cancelled, is closed.
+        """Connect and authenticate. The connection is closed if that fails or is cancelled.
 
         redis-py closes it only for an error of Redis, and does not for one in the first of the two handshakes that it
         makes over a Unix socket.
@@ -69,7 +69,7 @@ class FailoverConnection(AbstractConnection):
             raise
 
     async def send_packed_command(self, *arguments: Any, **options: Any) -> None:
-        """As redis-py's. Raises `ConnectionError` for a closed socket."""
+        """Send as redis-py does. Raises `ConnectionError` for a closed socket."""
         try:
             await super().send_packed_command(*arguments, **options)
         except RuntimeError as reason:
@@ -77,7 +77,7 @@ class FailoverConnection(AbstractConnection):
             raise RedisConnectionError(str(reason)) from reason
 
     async def read_response(self, *arguments: Any, **options: Any) -> Any:
-        """As redis-py's. Raises `ConnectionError` for a closed socket."""
+        """Read as redis-py does. Raises `ConnectionError` for a closed socket."""
         try:
             return await super().read_response(*arguments, **options)
         except RuntimeError as reason:
@@ -163,7 +163,7 @@ def read_reply(redis: Redis, name: str, options: Mapping[str, Any], reply: Any) 
 
 
 class BatchPipeline(Pipeline):
-    """Commands of redis-py that `send_commands` sends together."""
+    """A pipeline of redis-py whose commands `send_commands` sends together."""
 
     def __init__(self, redis: Redis, send_commands: SendCommands) -> None:
         super().__init__(redis.connection_pool, redis.response_callbacks, False, None)
