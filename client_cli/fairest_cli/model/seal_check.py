@@ -97,7 +97,7 @@ class SealCheck(Value):
 
     @property
     def may_reveal(self) -> bool:
-        """Whether it is safe to reveal our entropy: the server and both players are committed, we to our own entropy."""
+        """Whether it is safe to reveal our entropy: the server and both players are committed, we to our own."""
         return self.both_committed and not self.is_secret_known and self.current_entropy_commitment is not None
 
     @property
