@@ -558,3 +558,33 @@ def test_a_newer_history_outlives_the_timer_of_an_older_one(alone: IsolatedRoom)
     alone.room.recent.keep([])
     first_timer()
     assert alone.room.recent.steps is not None
+
+
+def test_a_poll_during_a_read_uses_up_that_the_log_was_read(seated: IsolatedRoom) -> None:
+    """The read fails: what is requested then needs a read of its own, or it would be refused on an old state."""
+    seated.services.is_shared = True
+    seated.submit(READY)
+    seated.poll()
+    known = seated.room.cursor.index
+    seated.append_elsewhere([Detached(seat=1, link="here-2")], "other")
+    seated.answer(Answer.CONFLICT, seated.log[known - 1 :])
+    seated.room.catch_up()
+    seated.poll()
+    seated.room.on_log_read(None)
+    reads, asker = len(seated.reads), RecordingSubscriber("here-3")
+    seated.submit(TakeSeat("player-2", "dave", "here-3"), asker)
+    seated.poll()
+    assert (asker.refusals, len(seated.reads)) == ([], reads + 1)
+
+
+def test_an_equal_request_that_came_later_is_answered_too(seated: IsolatedRoom) -> None:
+    asker = RecordingSubscriber("here-1")
+    seated.submit(LEAVE, asker)
+    seated.poll()
+    seated.submit(LEAVE, asker)
+    seated.answer(Answer.UNKNOWN)
+    seated.room.catch_up()
+    seated.finish_read()
+    append = seated.poll()
+    assert append is not None
+    assert len(asker.messages) == 1

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from redis.asyncio import Redis
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from fairest_server.live.room_server import RoomServer
 from fairest_server.membership import heartbeat as module
@@ -16,6 +17,10 @@ from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.room_server import serving_room_server
 
 OTHER = "00000000"
+
+
+async def is_away(*_: object) -> None:
+    raise RedisConnectionError("nobody there")
 
 
 @pytest.fixture
@@ -132,3 +137,17 @@ async def test_each_silence_sends_clients_away(watched: Watched) -> None:
 
 async def test_a_process_that_had_no_time_to_listen_sends_nobody_away(watched: Watched) -> None:
     assert await watched.looks(SILENCE_SECONDS + 1, busy_seconds=1.0) == 0
+
+
+async def test_rooms_that_could_not_be_registered_again_are_at_the_next_heartbeat(
+    heartbeat: Heartbeat, rooms: RoomServer, redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await heartbeat.beat()
+    await rooms.attached.register("quiet-amber-otter")
+    await redis.delete(keys.PROCESSES, keys.attached_rooms(rooms.process_id))
+    with monkeypatch.context() as patch:
+        patch.setattr(Processes, "register_rooms", is_away)
+        with pytest.raises(RedisConnectionError):
+            await heartbeat.beat()
+    await heartbeat.beat()
+    assert await redis.sismember(keys.attached_rooms(rooms.process_id), "quiet-amber-otter")

@@ -261,6 +261,7 @@ class Session:
                         return
                     if self._websocket.state is not State.OPEN:
                         # The player may have resumed over a newer connection, whose seat this one must not take.
+                        self._rooms.registry.on_change(room)
                         return
                     self._room = room
                     seat = TakeSeat(player.player_id, player.name, self.connection_id, message.type)

@@ -25,7 +25,7 @@ class AppendState(IntEnum):
     """The state of a live room towards its log."""
 
     IDLE = 0
-    """Nothing waits to be decided."""
+    """Nothing is under way. After a failure, requests may wait for `retry_later`."""
     QUEUED = 1
     """The room waits in the append queue to be polled."""
     DECIDING = 2
@@ -57,7 +57,7 @@ NOTHING_TO_APPEND: Final[Transitions] = {DECIDING: IDLE}
 APPEND: Final[Transitions] = {DECIDING: IN_FLIGHT}
 """The requests led to events, which the append queue takes."""
 READ: Final[Transitions] = {IDLE: READING, QUEUED: READING_QUEUED, DECIDING: READING}
-"""The log has to be read: an entry is missing, or an append was left unanswered."""
+"""The log has to be read: an entry is missing, an append was left unanswered, or a refusal needs the newest state."""
 RESULT: Final[Transitions] = {IN_FLIGHT: IDLE, DECIDING: IDLE}
 """The append was answered; or deciding failed, which the append queue answers as an unknown outcome."""
 LOG_READ: Final[Transitions] = {READING: IDLE, READING_QUEUED: QUEUED}

@@ -42,7 +42,7 @@ from fairest_server.store.append_queue import Answer, Append, Reply, Writer
 from fairest_server.store.keys import of_room
 
 MAX_WAITING: Final = 256
-"""Requests that may wait for one append. Two players and their drops need a handful; more is a flood."""
+"""Requests with an asker that may wait for one append. Two players need a handful; more is a flood."""
 
 
 class Enqueue(Protocol):
@@ -202,10 +202,11 @@ class LiveRoom:
         A fault in here is answered like an append with an unknown outcome: by `on_append_result`.
         """
         self._append_state = POLLED[self._append_state]
+        cursor, services = self.cursor, self._services
+        # A read counts for one poll, also for one that passes: another read has begun by then.
+        log_just_read, cursor.just_read = cursor.just_read, False
         if self._append_state is not DECIDING:
             return None
-        cursor, services = self.cursor, self._services
-        log_just_read, cursor.just_read = cursor.just_read, False
         while self.requests.waiting or self._lacks_pause:
             window = services.clock.decision_window()
             if window is None:

@@ -1,4 +1,4 @@
-"""The position of a live room in its log, and later entries that have arrived already. Pure: no reads, no appends."""
+"""The position of a live room in its log, and later entries that have arrived already. It reads and appends nothing."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ class LogCursor:
         self.index = 0
         self.tag = ""
         self.is_uncertain = False
-        """Whether Redis left an append unanswered: the log has to be read before anything else is decided."""
+        """Whether Redis was silent, or left an append or a read unanswered: the log is read before anything is decided."""
         self.just_read = False
         """Whether the log was read for what is decided at the next poll, so that a refusal may rest on it."""
         self._read_from = (0, "")

@@ -96,7 +96,7 @@ class RoomRegistry:
     async def open_room(self, code: str) -> LiveRoom | None:
         """Return the room with this code, or None if there is none. Raises RedisError, and ValueError for a broken log.
 
-        Submit a request or add a subscriber before the next `await`: an idle room is dropped.
+        Before the next `await`, submit a request, add a subscriber or call `on_change`, which drops an idle room.
         """
         if code in self._rooms:
             return self._rooms[code]
@@ -187,6 +187,7 @@ class RoomRegistry:
         if room is not None:
             for connection_id in connection_ids:
                 room.submit(Request(Disconnect(connection_id)))
+            self.on_change(room)
 
 
 def _call_later(seconds: float, call: Callable[[], None]) -> None:

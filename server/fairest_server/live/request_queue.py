@@ -48,7 +48,9 @@ class RequestQueue:
             for request in requests
             if isinstance(request.command, (Disconnect, TakeSeat, CreateRoom))
         ]
-        self.waiting = [*kept, *(request for request in self.waiting if request not in requests)]
+        # By identity: an equal request that came later has an asker of its own, who waits for an answer.
+        dropped = set(map(id, requests))
+        self.waiting = [*kept, *(request for request in self.waiting if id(request) not in dropped)]
 
     def has_entry_of(self, subscriber: Subscriber) -> bool:
         """Whether this subscriber has asked for a seat, and the log has not answered yet."""

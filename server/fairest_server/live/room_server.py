@@ -61,7 +61,7 @@ class RoomServer:
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[asyncio.TaskGroup]:
-        """Serve rooms for as long as the context lasts, then finish what is under way. Raises RedisError.
+        """Serve rooms for as long as the context lasts, then finish what is under way.
 
         Yields the group of tasks that end with this process. Those that talk to Redis are told to end by `stopping`,
         and are not cancelled: redis-py may swallow a cancellation that meets it while it reads with a time limit

@@ -43,15 +43,18 @@ class Heartbeat:
         """The processes that had lapsed at the last heartbeat."""
         self.is_shared = False
         """Whether other processes serve this deployment, as the last heartbeat found."""
+        self._must_register = False
 
     async def beat(self) -> None:
         """Send one heartbeat, and apply the reply. Raises RedisError."""
         reply = await self._processes.beat()
         self.lapsed = frozenset(reply.lapsed)
-        if reply.is_new:
+        self._must_register = self._must_register or reply.is_new
+        if self._must_register:
             # Redis had forgotten this process, or took it for dead. Its rooms are registered again before the clock is
-            # set, since nothing is decided without a clock.
+            # set, since nothing is decided without a clock. Only the first heartbeat says so, and this may fail.
             await self._attached.register_all()
+            self._must_register = False
         self._clock.beat(reply.now_ms)
         self.is_shared = reply.alive > 1
         self._registry.set_shared(is_shared=self.is_shared, pauses=reply.pauses)
