@@ -18,7 +18,7 @@ class LogCursor:
         self.index = 0
         self.tag = ""
         self.is_uncertain = False
-        """Whether Redis was silent, or left an append or a read unanswered: the log is read before anything is decided."""
+        """Whether Redis was silent, or left an append or a read unanswered: the log is read before a decision."""
         self.just_read = False
         """Whether the log was read for what is decided at the next poll, so that a refusal may rest on it."""
         self._read_from = (0, "")
