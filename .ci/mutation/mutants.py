@@ -174,14 +174,18 @@ def _is_mutable(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Assert | ast.Import | ast.ImportFrom | ast.Global | ast.Nonlocal | ast.Pass):
         return False
     if isinstance(statement, ast.Expr):
-        if isinstance(statement.value, ast.Constant):
-            return False
-        return not (isinstance(statement.value, ast.Call) and LOGS.match(ast.unparse(statement.value.func)))
+        return not (isinstance(statement.value, ast.Constant) or _is_log(statement))
     if isinstance(statement, ast.If):
-        return not re.search(r"\bTYPE_CHECKING\b|__name__", ast.unparse(statement.test))
+        only_logs = not statement.orelse and all(map(_is_log, statement.body))
+        return not only_logs and not re.search(r"\bTYPE_CHECKING\b|__name__", ast.unparse(statement.test))
     if isinstance(statement, ast.Assign):
         return ast.unparse(statement.targets[0]) not in {"__all__", "__slots__", "__match_args__"}
     return not (isinstance(statement, Function) and any("overload" in ast.unparse(d) for d in statement.decorator_list))
+
+
+def _is_log(statement: ast.stmt) -> bool:
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and LOGS.match(ast.unparse(call.func)) is not None
 
 
 def _changed_expressions(node: ast.expr) -> Iterator[ast.expr]:

@@ -7,7 +7,7 @@ import pytest
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Leave
 from fairest_protocol.messages.options import RoomOptions
-from fairest_server.room.state import PAUSE_SECONDS, Deadline, DeadlineKind
+from fairest_server.room.state import Deadline, DeadlineKind
 from tests.support.races import Table
 
 OPTIONS = RoomOptions(
@@ -54,7 +54,7 @@ def stop_first(table: Table) -> None:
         (deal, Phase.COUNTDOWN, 7),
         (Table.start, Phase.RACING, 1100),
         (stop_first, Phase.RACING, 130),
-        (finish, Phase.FINISHED, PAUSE_SECONDS),
+        (finish, Phase.FINISHED, 5),
     ],
 )
 def test_a_phase_ends_after_the_seconds_of_its_option(

@@ -3,10 +3,11 @@
 import pytest
 
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.messages.from_client import Rematch
+from fairest_protocol.calculation.round import Ending
+from fairest_protocol.messages.from_client import Leave, Rematch
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.options import RoomOptions
-from fairest_protocol.messages.refusals import Refusal
+from fairest_protocol.messages.refusals import SENTENCES, Refusal
 from fairest_server.room.commands import (
     Command,
     CreateRoom,
@@ -48,3 +49,46 @@ def test_a_seat_whose_process_has_lapsed_is_detached_as_lapsed() -> None:
 
 def test_a_room_without_a_match_to_archive_has_none_to_mark() -> None:
     assert Table(1).submit(MarkArchived(0)) == ()
+
+
+@pytest.mark.parametrize(
+    ("number", "refusal", "next_number"),
+    [(4, Refusal.NUMBER_FUTURE, 3), (2, Refusal.NUMBER_REPEATED, 3), (1, Refusal.NUMBER_OLD, 3)],
+)
+def test_a_wrong_number_is_answered_with_the_next_one(number: int, refusal: Refusal, next_number: int) -> None:
+    table = Table(1)
+    table.start()
+    table.play(0, "sa")
+    table.play(0, "sb")
+    sentence = f"{SENTENCES[refusal]} The next number is {next_number}, not {number}."
+    assert table.submit(MakeMove("link-0", number, MOVES["sc"])) == Refused(
+        to="play", code=refusal, sentence=sentence, number=number
+    )
+
+
+def test_a_rematch_between_two_rounds_of_a_match_is_refused() -> None:
+    table = Table(1, RoomOptions(best_of=3))
+    table.start()
+    table.play(0, "resign")
+    refused = table.submit(table.request(0, Rematch()))
+    assert isinstance(refused, Refused)
+    assert (refused.to, refused.code) == ("rematch", Refusal.WRONG_PHASE)
+
+
+def test_a_player_whose_race_has_ended_leaves_without_freeing_the_seat() -> None:
+    table = Table(1)
+    table.start()
+    table.play(0, "stop")
+    assert table.submit(table.request(0, Leave())) == (Detached(seat=0, link="link-0"),)
+
+
+@pytest.mark.parametrize("silent", [0, 1])
+def test_a_player_who_does_not_reveal_ends_the_round_for_both(silent: int) -> None:
+    table = Table(1)
+    table.seat_both()
+    entropies = table.get_ready(0, 1)
+    table.reveal(1 - silent, entropies[1 - silent])
+    table.let_time_pass()
+    assert table.state.round is not None and table.state.round.outcome is not None
+    endings = [score.ending for score in table.state.round.outcome.scores]
+    assert endings == [Ending.ROUND_OVER, Ending.NOT_REVEALED][:: 1 if silent else -1]

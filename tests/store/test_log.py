@@ -4,18 +4,19 @@ import asyncio
 import itertools
 import json
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from fairest_protocol.calculation.moves import MOVES
+from fairest_server.ops import metrics
 from fairest_server.room.events import Event, Played, PlayerReady, RematchAsked, Started
 from fairest_server.room.steps import LogSlice
 from fairest_server.store import keys
-from fairest_server.store.append_queue import MAX_BATCH, Answer, Append, Reply
+from fairest_server.store.append_queue import MAX_BATCH, Answer, Append, AppendQueue, Reply
 from fairest_server.store.log import Log
 from fairest_server.store.log_entries import parse_wakeup
-from fairest_server.store.redis.batch_connection import RETRIES
+from fairest_server.store.redis.batch_connection import RETRIES, BatchConnection, CommandWords
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.cluster import is_sharded, nodes_of, owner_of
@@ -420,3 +421,58 @@ async def test_an_entry_that_cannot_be_read_is_not_shown_in_the_complaint(writer
     with pytest.raises(ValueError, match="round_opened") as complaint:
         await writer.log.read(ROOM)
     assert "5ec12e7" not in str(complaint.value)
+
+
+async def test_the_clock_of_a_log_is_that_of_redis(writer: Writer, redis: BatchingRedis) -> None:
+    def in_ms(time: tuple[int, int]) -> int:
+        return time[0] * 1000 + time[1] // 1000
+
+    before, now_ms, after = await redis.time(), await writer.log.now_ms(), await redis.time()
+    assert in_ms(before) <= now_ms <= in_ms(after)
+
+
+async def test_an_append_writes_and_removes_the_row_of_its_room(writer: Writer, redis: BatchingRedis) -> None:
+    async def row() -> bytes | None:
+        found: bytes | None = await cast("Any", redis.hget(keys.lobby(keys.bucket(ROOM)), ROOM))
+        return found
+
+    await writer.append(listing=b"a row")
+    assert await row() == b"a row"
+    await writer.append(expected=1, expected_tag="t1", tag="t2")
+    assert await row() == b"a row"
+    await writer.append(expected=2, expected_tag="t2", tag="t3", listing=b"")
+    assert await row() is None
+
+
+async def test_appends_and_their_batches_are_counted(writer: Writer) -> None:
+    def sizes() -> float:
+        (family,) = metrics.BATCHES.collect()
+        return next(sample.value for sample in family.samples if sample.name.endswith("_sum"))
+
+    before = sizes()
+    rooms = neighbours(ROOM, 3)
+    await asyncio.gather(*(begin_append(writer.log, Append(room, 0, "", "t1", (MOVE,))) for room in rooms))
+    assert sizes() - before == 3
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param([b"perhaps", b"1"], id="an answer that is not one"),
+        pytest.param([b"appended"], id="no time"),
+        pytest.param([b"appended", None], id="a time that is none"),
+        pytest.param(b"appended", id="not a list"),
+    ],
+)
+async def test_a_reply_that_append_lua_does_not_give_is_unknown(redis_server: str, reply: object) -> None:
+    class Strange(BatchConnection):
+        async def send(self, commands: Sequence[CommandWords], failures: int = 0) -> list[Any]:  # noqa: ARG002
+            return [reply] * len(commands)
+
+    async with make_client(redis_server) as redis:
+        queue = AppendQueue(redis, Strange(redis))
+        once = Once(Append(ROOM, 0, "", "t1", (MOVE,)))
+        queue.enqueue(once, is_first=False)
+        async with asyncio.timeout(5):
+            assert await once.answered == Reply(Answer.UNKNOWN)
+        await queue.close()

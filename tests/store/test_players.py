@@ -1,5 +1,7 @@
 """Players on a real Redis: known by a token that is never stored, under a name that is theirs alone."""
 
+import re
+
 import pytest
 from redis.asyncio import Redis
 
@@ -83,3 +85,17 @@ async def test_a_player_without_a_name_is_given_one_that_nobody_has(redis: Redis
     names = iter(["guest-1", "guest-1", "guest-2"])
     players = Players(redis, lambda: next(names))
     assert [(await players.enroll(None))[0].name for _ in range(2)] == ["guest-1", "guest-2"]
+
+
+async def test_a_guest_is_named_by_six_hexadecimal_digits(players: Players) -> None:
+    player, _ = await players.enroll(None)
+    assert re.fullmatch("guest-[0-9a-f]{6}", player.name)
+
+
+async def test_a_player_may_open_as_many_rooms_as_the_limit_says_and_no_more(players: Players) -> None:
+    assert [await players.may_open_room("player-0", 2) for _ in range(3)] == [True, True, False]
+
+
+async def test_the_rooms_that_a_player_has_opened_are_counted_for_ten_minutes(players: Players, redis: Redis) -> None:
+    await players.may_open_room("player-0", 2)
+    assert 590 < await redis.ttl(keys.opened("player-0")) <= 600

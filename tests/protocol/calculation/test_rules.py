@@ -127,7 +127,7 @@ def test_a_bad_combination_is_refused_with_a_hint(
         ),
         (
             {"foundations": RolledFoundations(4, 6), "markers": (1,)},
-            "bad: foundations that the deal decides have starters, and no markers",
+            "bad: foundations that the deal decides have starters, and no markers$",
         ),
         ({"markers": (1,)}, "bad: needs 5 cards of rank 1, and there are 4"),
     ],

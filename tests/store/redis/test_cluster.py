@@ -1,11 +1,13 @@
 """A real Redis Cluster: commands find the node of their key, whatever moves, and a node that is away harms no other."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
-from typing import cast
+from typing import Any, cast
 
 import pytest
+from redis.asyncio import ConnectionPool
+from redis.crc import REDIS_CLUSTER_HASH_SLOTS
 from redis.exceptions import RedisError
 
 from fairest_protocol.calculation.moves import MOVES
@@ -15,7 +17,8 @@ from fairest_server.store.append_queue import Answer, Append
 from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
-from fairest_server.store.redis.cluster import Cluster, nodes_of
+from fairest_server.store.redis.cluster import Cluster, is_sharded, nodes_of
+from fairest_server.store.redis.driver import RedisCommand
 from fairest_server.store.redis.scripts import Script
 from tests.support.appending import append_once, begin_append
 from tests.support.redis_cluster import RedisCluster, other_than, redis_cluster
@@ -220,3 +223,53 @@ async def test_a_redis_that_is_no_cluster_says_so(redis_server: str) -> None:
 def test_an_url_without_hosts_and_ports_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="host:port"):
         make_client(url)
+
+
+class Node(BatchingRedis):
+    """A node that serves all slots, by this address, and has this version."""
+
+    def __init__(self, host: bytes | None, version: str) -> None:
+        super().__init__(connection_pool=ConnectionPool())
+        self.host = host
+        self.version = version
+
+    async def send_commands(self, commands: Sequence[RedisCommand]) -> list[Any]:
+        served = [[0, REDIS_CLUSTER_HASH_SLOTS - 1, [self.host, 7, b"id"]]]
+        return [served if words[0] == "CLUSTER" else {"redis_version": self.version} for words, _ in commands]
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"), [("6.2.14", False), ("7.0.0", True), ("7.4.1", True), ("10.0.0", True)]
+)
+async def test_channels_belong_to_slots_since_redis_7(version: str, expected: bool) -> None:
+    async with Cluster(["one:1"], lambda *_: Node(b"one", version)) as client:
+        assert await is_sharded(client) is expected
+
+
+async def test_the_channels_of_a_single_redis_belong_to_no_slots(redis_server: str) -> None:
+    async with make_client(redis_server) as client:
+        assert await is_sharded(client) is False
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [(b"two", "two:7"), (None, "one:7"), (b"", "one:7"), (b"::1", "[::1]:7"), (b"[::1]", "[::1]:7")],
+)
+async def test_a_node_is_asked_by_the_address_that_it_gives_or_by_which_it_was_reached(
+    host: bytes | None, expected: str
+) -> None:
+    opened: list[str] = []
+
+    def open_node(address: str, _: bool) -> BatchingRedis:
+        opened.append(address)
+        return Node(host, "6.2.14")
+
+    async with Cluster(["one:1"], open_node) as client:
+        await client.nodes()
+    assert opened == ["one:1", "one:1", expected]
+
+
+async def test_the_nodes_of_a_cluster_that_does_not_answer_are_an_error_of_redis() -> None:
+    async with make_client("redis+cluster://127.0.0.1:9") as client:
+        with pytest.raises(RedisError, match="no node of the Cluster says which slots it serves"):
+            await nodes_of(client)

@@ -37,3 +37,19 @@ async def test_a_cluster_promises_what_its_weakest_node_promises() -> None:
         cluster.nodes[1].call("CONFIG", "SET", "appendfsync", "everysec")
         async with make_client(cluster.url) as redis:
             assert (await read_durability(redis)).promise == EVERYSEC
+
+
+def test_a_redis_that_keeps_nothing_on_disk_is_warned_of() -> None:
+    assert judge_durability({"appendonly": "no"}).warnings == (
+        "appendonly is off: a Redis that is killed forgets rooms and records",
+    )
+
+
+def test_a_redis_that_keeps_everything_is_not_warned_of() -> None:
+    settings = {"appendonly": "yes", "appendfsync": "always", "maxmemory": "1000000", "maxmemory-policy": "noeviction"}
+    assert judge_durability(settings).warnings == ()
+
+
+def test_a_redis_without_a_limit_of_memory_may_have_any_policy() -> None:
+    settings = {"appendonly": "yes", "appendfsync": "always", "maxmemory": "0", "maxmemory-policy": "allkeys-lru"}
+    assert judge_durability(settings).warnings == ()

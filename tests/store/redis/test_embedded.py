@@ -149,6 +149,13 @@ async def test_a_path_too_long_for_a_socket_is_refused(tmp_path: Path) -> None:
             pass
 
 
+async def test_a_path_that_a_socket_can_just_take_is_used(folder: Path) -> None:
+    long = folder / ("x" * (100 - len(os.fsencode(folder / "redis.sock")) - 1))
+    async with embedded_redis(long) as url:
+        assert len(os.fsencode(long / "redis.sock")) == 100
+        assert await put(url, "first") is None
+
+
 async def test_a_folder_that_cannot_be_written_is_refused() -> None:
     with pytest.raises(EmbeddedRedisError, match="cannot write to /proc"):
         async with embedded_redis(Path("/proc/fairest")):

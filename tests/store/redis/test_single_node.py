@@ -93,6 +93,18 @@ async def test_a_pipeline_of_more_than_a_batch_is_one_all_the_same(single: Redis
     assert await pipeline.execute() == [str(each).encode() for each in range(MANY)]
 
 
+async def test_pipelines_share_a_round_trip_until_it_has_enough(single: Redis, process: RedisProcess) -> None:
+    await single.ping()
+    before = reads(process)
+    own = reads(process) - before
+    pipelines = [single.pipeline(transaction=False) for _ in range(3)]
+    for pipeline, count in zip(pipelines, (ENOUGH_IN_BATCH - 1, ENOUGH_IN_BATCH - 1, 1), strict=True):
+        for each in range(count):
+            pipeline.echo(str(each))
+    await asyncio.gather(*(pipeline.execute() for pipeline in pipelines))
+    assert reads(process) - before == 2 * own + 2
+
+
 async def test_a_pipeline_without_commands_has_no_replies_and_holds_up_nobody(single: Redis) -> None:
     async with asyncio.timeout(5):
         assert await single.pipeline(transaction=False).execute() == []

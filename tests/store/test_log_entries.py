@@ -1,0 +1,76 @@
+"""Every event as the bytes of a log: written, read back, and refused if nobody could have written them."""
+
+import json
+
+import pytest
+
+from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.calculation.round import Ending
+from fairest_protocol.messages.options import RoomOptions
+from fairest_server.room import events
+from fairest_server.room.events import Event
+from fairest_server.store.log_entries import format_event, index_of, parse_entry, parse_event, parse_wakeup
+
+SECRET = bytes(range(32))
+EVENTS: dict[str, Event] = {
+    "room_created": events.RoomCreated(options=RoomOptions(rules="redeal", listed=True)),
+    "seat_taken": events.SeatTaken(seat=0, player="p", name="ann"),
+    "seat_freed": events.SeatFreed(seat=1, reason="not_ready"),
+    "attached": events.Attached(seat=0, link="a-1"),
+    "detached": events.Detached(seat=0, link="a-1", lapsed=True),
+    "paused": events.Paused(start_ms=3, end_ms=7),
+    "round_opened": events.RoundOpened(round=SECRET[:16], secret=SECRET, signature=SECRET * 2),
+    "player_ready": events.PlayerReady(seat=1, entropy_hash=SECRET),
+    "revealed": events.Revealed(seat=1, entropy=SECRET),
+    "started": events.Started(),
+    "seats_stopped": events.SeatsStopped(seats=(0, 1), ending=Ending.OUT_OF_TIME),
+    "rematch_asked": events.RematchAsked(seat=1),
+    "match_published": events.MatchPublished(),
+    "room_closed": events.RoomClosed(),
+}
+
+
+@pytest.mark.parametrize("event", EVENTS.values(), ids=EVENTS)
+def test_an_event_that_was_written_is_read_back(event: Event) -> None:
+    assert parse_event(format_event(event)) == event
+
+
+@pytest.mark.parametrize("kind", EVENTS)
+def test_an_event_is_written_with_its_type(kind: str) -> None:
+    assert json.loads(format_event(EVENTS[kind]))["type"] == kind
+
+
+def test_a_connection_that_is_lost_has_not_lapsed_unless_the_event_says_so() -> None:
+    assert parse_event(b'{"type":"detached","seat":0,"link":"a-1"}') == events.Detached(seat=0, link="a-1")
+    assert not events.Detached(seat=0, link="a-1").lapsed
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("move", sorted(MOVES))
+def test_a_move_is_written_as_the_digit_of_its_seat_and_its_text(seat: int, move: str) -> None:
+    played = events.Played(1 if seat else 0, MOVES[move])
+    assert (format_event(played), parse_event(f"{seat}{move}".encode())) == (f"{seat}{move}".encode(), played)
+
+
+def test_the_index_of_an_entry_is_the_first_part_of_its_id() -> None:
+    assert index_of(b"17-3") == 17
+
+
+def test_an_entry_has_its_time_its_tag_and_its_event() -> None:
+    entry = parse_entry(b"5-0", [b"t", b"1234", b"g", b"ab12", b"e", b"1b4"])
+    assert (entry.index, entry.at_ms, entry.tag, entry.event) == (5, 1234, "ab12", events.Played(1, MOVES["b4"]))
+
+
+@pytest.mark.parametrize(
+    "fields", [[], [b"g", b"ab12", b"t", b"1", b"e", b"1b4"], [b"t", b"1", b"g", b"ab12", b"e", b"1b4", b"more"]]
+)
+def test_fields_that_append_lua_does_not_write_are_refused(fields: list[bytes]) -> None:
+    with pytest.raises(ValueError, match="an entry is a time, a tag and an event"):
+        parse_entry(b"5-0", fields)
+
+
+def test_the_entries_of_a_wakeup_are_numbered_from_its_first_index() -> None:
+    woken = parse_wakeup(b'["7","aa","bb","1234",["0sa","1b4"]]')
+    assert woken.after_tag == "aa"
+    assert [(entry.index, entry.tag, entry.at_ms) for entry in woken.entries] == [(7, "bb", 1234), (8, "bb", 1234)]
+    assert [entry.event for entry in woken.entries] == [events.Played(0, MOVES["sa"]), events.Played(1, MOVES["b4"])]
