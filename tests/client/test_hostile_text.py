@@ -1,7 +1,7 @@
 """Every command of the client against servers and files that try to steer the terminal: real processes and terminals.
 
-Their text is visible and nothing more: no control character of theirs is printed, no line begins with their text, and
-no text of others fills the screen.
+Hostile text is shown as text and does nothing else: the client prints none of its control characters, begins no line
+with it, and does not let it fill the screen.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from tests.support.races import KEY, make_listed_room, raced
 ROOM = "quiet-amber-otter"
 LATER = 1_900_000_000_000
 SEEN = "OWNED"
-"""Printable, so it shows that the hostile text did arrive."""
+"""A printable part of the hostile text, by which a test notices that the client showed the text."""
 STEERING = (
     f"{SEEN}\x1b]8;;http://evil.example\x07a link\x1b]8;;\x07"  # a link that leads elsewhere
     "\x1b]52;c;cm0gLXJmIC8=\x07"  # the clipboard
@@ -42,32 +42,32 @@ STEERING = (
     "\b\b\b\x7f\x00\x0e"  # overwriting; another character set
     "\rFORGED\nFORGED\x0bFORGED\x0cFORGED\x85FORGED\u2028FORGED\u2029FORGED"  # lines of their own
     "\u202e\u202a\u2066\u2067\u2068\u2069\u200e\u061c"  # the other direction
-    "\u200b\u200d\u2060\ufeff\u00ad\U000e0041"  # nothing to be seen
+    "\u200b\u200d\u2060\ufeff\u00ad\U000e0041"  # invisible characters
 )
 LONG = SEEN + 900_000 * "A"
 MOST_BYTES = 10_000
-"""Of one run that is told one thing."""
+"""The most that one run of the client may write."""
 
 Script = Callable[[ServerConnection, int], Awaitable[None]]
-"""A server's end of one connection; the number says which of a client's it is, from 0."""
+"""A server's end of one connection; the number counts the connections of one client, from 0."""
 Arguments = tuple[str, ...]
 
-WAYS_IN: list[Arguments] = [("join", ROOM), ("watch", ROOM), ("bot", ROOM), ("create",)]
+ENTRY_COMMANDS: list[Arguments] = [("join", ROOM), ("watch", ROOM), ("bot", ROOM), ("create",)]
 WITH_JSON: list[Arguments] = [("join", ROOM, "--json"), ("watch", ROOM, "--json")]
 ON_A_TERMINAL: list[Arguments] = [("join", ROOM, "--plain"), ("watch", ROOM, "--plain")]
 
 
-def harm(output: bytes, *, is_shown: bool = True) -> list[str]:
-    """Return a sentence for each fault of a client's output; with `is_shown`, hostile text has to be visible in it."""
+def faults_of(output: bytes, *, is_shown: bool = True) -> list[str]:
+    """Return a sentence for each fault of a client's output; with `is_shown`, the output must show the hostile text."""
     text = output.decode()
-    found = [f"{letter!r} is no printable character" for letter in sorted(set(text)) if not _may_be_shown(letter)]
-    found += [f"a line of theirs: {line[:40]!r}" for line in text.splitlines() if line.startswith("FORGED")]
+    found = [f"{letter!r} is not a printable character" for letter in sorted(set(text)) if not _may_be_shown(letter)]
+    found += [f"a line of the hostile text: {line[:40]!r}" for line in text.splitlines() if line.startswith("FORGED")]
     if len(output) > MOST_BYTES:
         found.append(f"{len(output)} bytes")
     if "Traceback" in text:
         found.append(text[-2_000:])
     if is_shown and SEEN not in text:
-        found.append(f"it says nothing of it: {text[-500:]!r}")
+        found.append(f"the hostile text is not shown: {text[-500:]!r}")
     return found
 
 
@@ -80,43 +80,43 @@ def client_environment(home: Path) -> dict[str, str]:
 
 
 async def run(home: Path, *arguments: str) -> bytes:
-    """All that the client writes, through pipes."""
+    """Return all that the client writes to pipes."""
     command = [*CLIENT_COMMAND, *arguments]
     process = await asyncio.create_subprocess_exec(
         *command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, env=client_environment(home)
     )
     async with asyncio.timeout(30):
-        told, complained = await process.communicate()
-    return told + complained
+        output, errors = await process.communicate()
+    return output + errors
 
 
 async def run_on_terminal(home: Path, *arguments: str) -> bytes:
-    """All that the client writes to a terminal."""
+    """Return all that the client writes to a terminal."""
     return await asyncio.to_thread(_run_on_terminal, home, *arguments)
 
 
 def _run_on_terminal(home: Path, *arguments: str) -> bytes:
-    ours, theirs = pty.openpty()
+    reader, writer = pty.openpty()
     command = [*CLIENT_COMMAND, *arguments]
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=client_environment(home)):
-        os.close(theirs)
+    with subprocess.Popen(command, stdin=writer, stdout=writer, stderr=writer, env=client_environment(home)):
+        os.close(writer)
         written = bytearray()
-        while chunk := _read(ours):
+        while chunk := _read(reader):
             written += chunk
-    os.close(ours)
-    # A terminal writes a line feed as these two.
+    os.close(reader)
+    # A terminal turns a line feed into a carriage return and a line feed.
     return bytes(written).replace(b"\r\n", b"\n")
 
 
 def _read(descriptor: int) -> bytes:
-    """The end of a terminal is an error on Linux."""
+    """Return the next bytes, empty at the end, which Linux reports as an error."""
     try:
         return os.read(descriptor, 65_536)
     except OSError:
         return b""
 
 
-async def meet(script: Script, client: Callable[[str], Awaitable[bytes]]) -> bytes:
+async def output_against(script: Script, client: Callable[[str], Awaitable[bytes]]) -> bytes:
     """Return the output of a client that connects to a server with this script."""
     count = 0
 
@@ -135,7 +135,7 @@ async def meet(script: Script, client: Callable[[str], Awaitable[bytes]]) -> byt
         return await client(f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}")
 
 
-async def meet_bytes(answer: bytes, client: Callable[[str], Awaitable[bytes]]) -> bytes:
+async def output_against_bytes(answer: bytes, client: Callable[[str], Awaitable[bytes]]) -> bytes:
     """Return the output of a client whose server answers every request with these bytes."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -147,15 +147,15 @@ async def meet_bytes(answer: bytes, client: Callable[[str], Awaitable[bytes]]) -
         return await client(f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}")
 
 
-# What a hostile server says.
+# Messages of a hostile server.
 
 
-async def say(websocket: ServerConnection, kind: str, **fields: Any) -> None:
+async def send(websocket: ServerConnection, kind: str, **fields: Any) -> None:
     await websocket.send(json.dumps({"type": kind, **fields}))
 
 
-async def welcome(websocket: ServerConnection) -> dict[str, Any]:
-    """Welcome a client; returns what it came for."""
+async def welcome_client(websocket: ServerConnection) -> dict[str, Any]:
+    """Welcome a client, and return its request to enter a room."""
     await websocket.recv()
     await websocket.send(encode(Welcome(name="ann", token=None, key=KEY.public, now_ms=LATER)).decode())
     entry_request: dict[str, Any] = json.loads(await websocket.recv())
@@ -163,11 +163,11 @@ async def welcome(websocket: ServerConnection) -> dict[str, Any]:
 
 
 async def refuse(websocket: ServerConnection, to: str, sentence: str) -> None:
-    await say(websocket, "refused", to=to, code="room_full", sentence=sentence, number=None)
+    await send(websocket, "refused", to=to, code="room_full", sentence=sentence, number=None)
 
 
-async def let_in(websocket: ServerConnection, phase: Phase = Phase.WAITING) -> None:
-    entry_request = await welcome(websocket)
+async def show_room(websocket: ServerConnection, phase: Phase = Phase.WAITING) -> None:
+    entry_request = await welcome_client(websocket)
     seat: Literal[0] | None = None if entry_request["type"] == "watch" else 0
     options = RoomOptions.model_validate_json(json.dumps(entry_request.get("options", {}))).resolved()
     scene = Scene(options=options, phase=phase, seats=(SeatScene(name="ann"), SeatScene(name="bob")))
@@ -175,15 +175,15 @@ async def let_in(websocket: ServerConnection, phase: Phase = Phase.WAITING) -> N
     await websocket.send(encode(snapshot).decode())
 
 
-async def says_it_in_every_sentence(websocket: ServerConnection, number: int) -> None:
-    """In a room, then as the reason for sending the client away, then as that for not letting it in."""
+async def sends_steering_sentences(websocket: ServerConnection, number: int) -> None:
+    """Send hostile text in a room, then as the reason for closing, then as the reason for a refusal to enter."""
     if number == 0:
-        await let_in(websocket)
-        await say(websocket, "refused", to=STEERING, code="wrong_phase", sentence=STEERING, number=None)
-        await say(websocket, "error", code="restarting", sentence=STEERING)
+        await show_room(websocket)
+        await send(websocket, "refused", to=STEERING, code="wrong_phase", sentence=STEERING, number=None)
+        await send(websocket, "error", code="restarting", sentence=STEERING)
         await websocket.close(1012, STEERING[:60])
     else:
-        entry_request = await welcome(websocket)
+        entry_request = await welcome_client(websocket)
         await refuse(websocket, entry_request["type"], STEERING)
 
 
@@ -192,96 +192,98 @@ async def refuses_hello(websocket: ServerConnection, _: int) -> None:
     await refuse(websocket, "hello", STEERING)
 
 
-async def refuses_at_length(websocket: ServerConnection, _: int) -> None:
-    entry_request = await welcome(websocket)
+async def refuses_with_a_long_sentence(websocket: ServerConnection, _: int) -> None:
+    entry_request = await welcome_client(websocket)
     await refuse(websocket, entry_request["type"], LONG)
 
 
-async def talks_at_length(websocket: ServerConnection, _: int) -> None:
-    await let_in(websocket)
-    await say(websocket, "refused", to="ready", code="wrong_phase", sentence=LONG, number=None)
-    await say(websocket, "left")
+async def sends_a_long_sentence(websocket: ServerConnection, _: int) -> None:
+    await show_room(websocket)
+    await send(websocket, "refused", to="ready", code="wrong_phase", sentence=LONG, number=None)
+    await send(websocket, "left")
 
 
-async def gives_its_reason_for_closing(websocket: ServerConnection, _: int) -> None:
-    await welcome(websocket)
+async def closes_with_a_steering_reason(websocket: ServerConnection, _: int) -> None:
+    await welcome_client(websocket)
     await websocket.close(4403, STEERING[:60])
 
 
 async def sends_a_hostile_key(websocket: ServerConnection, _: int) -> None:
-    await welcome(websocket)
-    await say(websocket, "left", **{STEERING: STEERING})
+    await welcome_client(websocket)
+    await send(websocket, "left", **{STEERING: STEERING})
 
 
 async def sends_a_hostile_long_key(websocket: ServerConnection, _: int) -> None:
-    await welcome(websocket)
-    await say(websocket, "left", **{LONG: 1})
+    await welcome_client(websocket)
+    await send(websocket, "left", **{LONG: 1})
 
 
 async def forges_a_record(websocket: ServerConnection, _: int) -> None:
-    await let_in(websocket, Phase.FINISHED)
-    await say(websocket, "record", match=STEERING, lines=[json.dumps({"type": STEERING, "format": 2}), STEERING])
+    await show_room(websocket, Phase.FINISHED)
+    await send(websocket, "record", match=STEERING, lines=[json.dumps({"type": STEERING, "format": 2}), STEERING])
 
 
 async def forges_a_long_record(websocket: ServerConnection, _: int) -> None:
-    await let_in(websocket, Phase.FINISHED)
+    await show_room(websocket, Phase.FINISHED)
     stop = {"type": "stop", "at_ms": 0, "seats": [], "ending": "away"}
     lines = [json.dumps(line) for line in (*heading_and_round(), {**stop, "seats": SEEN}, {**stop, "type": LONG})]
-    await say(websocket, "record", match=SEEN, lines=lines)
+    await send(websocket, "record", match=SEEN, lines=lines)
 
 
 async def makes_time_overflow(websocket: ServerConnection, _: int) -> None:
-    await let_in(websocket)
-    await say(websocket, "refused", to="ready", code="wrong_phase", sentence=SEEN, number=None)
+    await show_room(websocket)
+    await send(websocket, "refused", to="ready", code="wrong_phase", sentence=SEEN, number=None)
     paused = {"type": "paused", "length_ms": 10**4_000}
-    await say(websocket, "view", position=1, tag="00000000", entries=[paused])
+    await send(websocket, "view", position=1, tag="00000000", entries=[paused])
 
 
-@pytest.mark.parametrize("arguments", [*WAYS_IN, *WITH_JSON], ids=" ".join)
+@pytest.mark.parametrize("arguments", [*ENTRY_COMMANDS, *WITH_JSON], ids=" ".join)
 async def test_a_server_s_sentences_steer_no_pipe(tmp_path: Path, arguments: Arguments) -> None:
-    written = await meet(says_it_in_every_sentence, lambda url: run(tmp_path, *arguments, "--server", url))
-    assert harm(written) == []
+    written = await output_against(sends_steering_sentences, lambda url: run(tmp_path, *arguments, "--server", url))
+    assert faults_of(written) == []
 
 
 @pytest.mark.parametrize("arguments", ON_A_TERMINAL, ids=" ".join)
 async def test_a_server_s_sentences_steer_no_terminal(tmp_path: Path, arguments: Arguments) -> None:
-    written = await meet(says_it_in_every_sentence, lambda url: run_on_terminal(tmp_path, *arguments, "--server", url))
-    assert harm(written) == []
+    written = await output_against(
+        sends_steering_sentences, lambda url: run_on_terminal(tmp_path, *arguments, "--server", url)
+    )
+    assert faults_of(written) == []
 
 
 @pytest.mark.parametrize(
     "script",
     [
         refuses_hello,
-        refuses_at_length,
-        talks_at_length,
-        gives_its_reason_for_closing,
+        refuses_with_a_long_sentence,
+        sends_a_long_sentence,
+        closes_with_a_steering_reason,
         sends_a_hostile_key,
         sends_a_hostile_long_key,
         makes_time_overflow,
     ],
     ids=lambda script: script.__name__,
 )
-async def test_what_a_hostile_server_says_is_only_text(tmp_path: Path, script: Script) -> None:
-    written = await meet(script, lambda url: run(tmp_path, "join", ROOM, "--server", url))
-    assert harm(written) == []
+async def test_text_of_a_hostile_server_is_only_text(tmp_path: Path, script: Script) -> None:
+    written = await output_against(script, lambda url: run(tmp_path, "join", ROOM, "--server", url))
+    assert faults_of(written) == []
 
 
 @pytest.mark.parametrize("script", [forges_a_record, forges_a_long_record], ids=lambda script: script.__name__)
 async def test_a_forged_record_steers_nothing(tmp_path: Path, script: Script) -> None:
-    written = await meet(script, lambda url: run(tmp_path, "join", ROOM, "--server", url))
-    assert harm(written, is_shown=False) == []
+    written = await output_against(script, lambda url: run(tmp_path, "join", ROOM, "--server", url))
+    assert faults_of(written, is_shown=False) == []
 
 
 @pytest.mark.parametrize("name", [STEERING, "\udc9b2J", LONG], ids=("steering", "half a character", "long"))
-async def test_a_name_that_is_none_is_not_shown(tmp_path: Path, name: str) -> None:
+async def test_an_invalid_name_is_not_shown(tmp_path: Path, name: str) -> None:
     async def script(websocket: ServerConnection, _: int) -> None:
-        await let_in(websocket)
-        await say(websocket, "refused", to="ready", code="wrong_phase", sentence=SEEN, number=None)
-        await say(websocket, "view", position=1, tag="00000000", entries=[{"type": "seated", "seat": 1, "name": name}])
+        await show_room(websocket)
+        await send(websocket, "refused", to="ready", code="wrong_phase", sentence=SEEN, number=None)
+        await send(websocket, "view", position=1, tag="00000000", entries=[{"type": "seated", "seat": 1, "name": name}])
 
-    written = await meet(script, lambda url: run(tmp_path, "join", ROOM, "--server", url))
-    assert harm(written) == []
+    written = await output_against(script, lambda url: run(tmp_path, "join", ROOM, "--server", url))
+    assert faults_of(written) == []
     assert b"contradicts itself" in written
 
 
@@ -303,9 +305,9 @@ ANSWERS = {
 @pytest.mark.parametrize("answer", ANSWERS)
 @pytest.mark.parametrize("arguments", [("watch", ROOM), ("lobby",)], ids=" ".join)
 @pytest.mark.long
-async def test_what_answers_over_http_steers_nothing(tmp_path: Path, arguments: Arguments, answer: str) -> None:
-    written = await meet_bytes(ANSWERS[answer], lambda url: run(tmp_path, *arguments, "--server", url))
-    assert harm(written, is_shown=False) == []
+async def test_a_hostile_http_answer_steers_nothing(tmp_path: Path, arguments: Arguments, answer: str) -> None:
+    written = await output_against_bytes(ANSWERS[answer], lambda url: run(tmp_path, *arguments, "--server", url))
+    assert faults_of(written, is_shown=False) == []
 
 
 def lobby_of(**changes: Any) -> bytes:
@@ -316,15 +318,17 @@ def lobby_of(**changes: Any) -> bytes:
 
 @pytest.mark.parametrize("option", [(), ("--json",)], ids=("for people", "json"))
 async def test_hostile_rules_in_a_lobby_are_only_text(tmp_path: Path, option: Arguments) -> None:
-    written = await meet_bytes(lobby_of(rules=STEERING), lambda url: run(tmp_path, "lobby", "--server", url, *option))
-    assert harm(written) == []
+    written = await output_against_bytes(
+        lobby_of(rules=STEERING), lambda url: run(tmp_path, "lobby", "--server", url, *option)
+    )
+    assert faults_of(written) == []
 
 
 async def test_hostile_rules_in_a_lobby_steer_no_terminal(tmp_path: Path) -> None:
-    written = await meet_bytes(
+    written = await output_against_bytes(
         lobby_of(rules=STEERING), lambda url: run_on_terminal(tmp_path, "lobby", "--plain", "--server", url)
     )
-    assert harm(written) == []
+    assert faults_of(written) == []
 
 
 @pytest.mark.parametrize(
@@ -333,15 +337,15 @@ async def test_hostile_rules_in_a_lobby_steer_no_terminal(tmp_path: Path) -> Non
     ids=("long rules", "name", "room", "score", "key"),
 )
 async def test_a_hostile_lobby_steers_nothing(tmp_path: Path, changes: dict[str, Any]) -> None:
-    written = await meet_bytes(lobby_of(**changes), lambda url: run(tmp_path, "lobby", "--server", url))
-    assert harm(written, is_shown=False) == []
+    written = await output_against_bytes(lobby_of(**changes), lambda url: run(tmp_path, "lobby", "--server", url))
+    assert faults_of(written, is_shown=False) == []
 
 
-# What a hostile file says.
+# Hostile files.
 
 
 def heading_and_round() -> list[dict[str, Any]]:
-    """The first two lines of a sound record, without their chains."""
+    """Return the first two lines of a sound record, without their chains."""
     record = record_last_match(ROOM, raced(4).steps)
     assert record is not None
     lines = [json.loads(line) for line in KEY.sign(record).lines()][:2]
@@ -349,7 +353,7 @@ def heading_and_round() -> list[dict[str, Any]]:
 
 
 def write_record(folder: Path, *lines: dict[str, Any]) -> Path:
-    """Lines with chains that fit, and a seal that does not."""
+    """Write lines with the right chains and an invalid seal, and return the path of the file."""
     chain, written = b"", []
     for line in lines:
         text = json.dumps(line, separators=(",", ":"))
@@ -360,8 +364,8 @@ def write_record(folder: Path, *lines: dict[str, Any]) -> Path:
     return path
 
 
-def bend(value: Any) -> dict[str, list[dict[str, Any]]]:
-    """A record with this in every place that has room for it."""
+def records_with(value: Any) -> dict[str, list[dict[str, Any]]]:
+    """Return by place the lines of a record that holds `value` in that place."""
     heading, opened = heading_and_round()
     move = {"type": "move", "at_ms": 0, "seat": 0, "move": "sa"}
     stop = {"type": "stop", "at_ms": 0, "seats": [0], "ending": "away"}
@@ -380,8 +384,8 @@ def bend(value: Any) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def written_here(capture: pytest.CaptureFixture[bytes], *arguments: str) -> bytes:
-    """All that the client writes when it runs in this process: for what only differs in the file that it reads."""
+def output_in_process(capture: pytest.CaptureFixture[bytes], *arguments: str) -> bytes:
+    """Return all that the client writes when it runs in this process, which is quick enough for many files."""
     with pytest.raises(SystemExit):
         app(arguments)
     captured = capture.readouterr()
@@ -390,24 +394,24 @@ def written_here(capture: pytest.CaptureFixture[bytes], *arguments: str) -> byte
 
 @pytest.mark.parametrize("command", ["replay", "verify"])
 @pytest.mark.parametrize("value", [STEERING, f"{SEEN}\udc9b2J", LONG], ids=("steering", "half a character", "long"))
-@pytest.mark.parametrize("place", sorted(bend("")))
+@pytest.mark.parametrize("place", sorted(records_with("")))
 def test_a_hostile_record_steers_nothing(
     tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], command: str, value: str, place: str
 ) -> None:
-    path = write_record(tmp_path, *bend(value)[place])
-    assert harm(written_here(capfdbinary, command, str(path)), is_shown=False) == []
+    path = write_record(tmp_path, *records_with(value)[place])
+    assert faults_of(output_in_process(capfdbinary, command, str(path)), is_shown=False) == []
 
 
 @pytest.mark.parametrize("command", ["replay", "verify"])
-async def test_a_file_that_is_no_record_steers_nothing(tmp_path: Path, command: str) -> None:
+async def test_a_file_that_is_not_a_record_steers_nothing(tmp_path: Path, command: str) -> None:
     path = tmp_path / "record.jsonl"
     path.write_bytes(STEERING.encode() + b"\xff\x9b2J\n")
-    assert harm(await run(tmp_path, command, str(path)), is_shown=False) == []
+    assert faults_of(await run(tmp_path, command, str(path)), is_shown=False) == []
 
 
 @pytest.mark.parametrize("command", ["replay", "verify"])
 async def test_a_hostile_file_name_steers_nothing(tmp_path: Path, command: str) -> None:
-    assert harm(await run(tmp_path, command, f"{tmp_path}/{SEEN}\x1b[2J\u202e")) == []
+    assert faults_of(await run(tmp_path, command, f"{tmp_path}/{SEEN}\x1b[2J\u202e")) == []
 
 
 RECEIPTS = {
@@ -427,7 +431,9 @@ def test_a_hostile_receipt_steers_nothing(tmp_path: Path, capfdbinary: pytest.Ca
     path, receipt = tmp_path / "record.jsonl", tmp_path / "receipt.jsonl"
     path.write_text("".join(f"{line}\n" for line in KEY.sign(record).lines()))
     receipt.write_text(f"{RECEIPTS[name]}\n")
-    assert harm(written_here(capfdbinary, "verify", str(path), "--receipt", str(receipt)), is_shown=False) == []
+    assert (
+        faults_of(output_in_process(capfdbinary, "verify", str(path), "--receipt", str(receipt)), is_shown=False) == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -441,5 +447,5 @@ def test_a_hostile_receipt_steers_nothing(tmp_path: Path, capfdbinary: pytest.Ca
     ],
     ids=lambda arguments: arguments[0],
 )
-async def test_what_somebody_was_told_to_type_steers_nothing(tmp_path: Path, arguments: Arguments) -> None:
-    assert harm(await run(tmp_path, *arguments), is_shown=False) == []
+async def test_a_hostile_argument_steers_nothing(tmp_path: Path, arguments: Arguments) -> None:
+    assert faults_of(await run(tmp_path, *arguments), is_shown=False) == []

@@ -42,7 +42,7 @@ from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
 from fairest_protocol.messages.scene import Scene, SeatScene
 from fairest_server.room.match_record import record_last_match
-from tests.client.test_hostile_text import ROOM, meet, welcome
+from tests.client.test_hostile_text import ROOM, output_against, welcome_client
 from tests.support.faulty_link import FaultyLink, faulty_link
 from tests.support.full_screen import Terminal, terminal
 from tests.support.ports import free_port
@@ -471,7 +471,7 @@ async def test_leaving_while_the_server_is_away_ends_the_session(link: FaultyLin
 
 async def test_an_alert_about_a_cheating_server_comes_first_and_sets_the_exit_code(home: Path) -> None:
     async def cheat(websocket: ServerConnection, _: int) -> None:
-        await welcome(websocket)
+        await welcome_client(websocket)
         scene = Scene(
             options=RoomOptions().resolved(),
             phase=Phase.READY,
@@ -492,14 +492,14 @@ async def test_an_alert_about_a_cheating_server_comes_first_and_sets_the_exit_co
             await player.press("q")
             return str(player.app.return_code).encode()
 
-    assert await meet(cheat, play) == b"3"
+    assert await output_against(cheat, play) == b"3"
 
 
 async def test_a_sentence_of_a_server_is_not_taken_as_markup(home: Path) -> None:
     sentence = "[@click=app.exit]click[/] [bold]me[/nothing] \x1b[2J"
 
     async def refuse(websocket: ServerConnection, _: int) -> None:
-        request = await welcome(websocket)
+        request = await welcome_client(websocket)
         refused = Refused(to=request["type"], code=Refusal.ROOM_FULL, sentence=sentence)
         await websocket.send(encode(refused).decode())
 
@@ -509,4 +509,4 @@ async def test_a_sentence_of_a_server_is_not_taken_as_markup(home: Path) -> None
             await player.pilot.click("#home-notice")
             return b"open" if player.app.is_running else b"closed"
 
-    assert await meet(refuse, play) == b"open"
+    assert await output_against(refuse, play) == b"open"

@@ -22,14 +22,14 @@ from tests.client.test_hostile_text import (
     Arguments,
     Script,
     client_environment,
-    gives_its_reason_for_closing,
+    closes_with_a_steering_reason,
     lobby_of,
-    meet,
-    meet_bytes,
-    refuses_at_length,
+    output_against,
+    output_against_bytes,
     refuses_hello,
-    says_it_in_every_sentence,
+    refuses_with_a_long_sentence,
     sends_a_hostile_key,
+    sends_steering_sentences,
 )
 from tests.support.ports import free_port
 from tests.support.processes import CLIENT_COMMAND
@@ -207,10 +207,10 @@ def _meet_on_terminal(home: Path, url: str, arguments: Arguments) -> bytes:
 @pytest.mark.parametrize(
     ("script", "arguments"),
     [
-        (says_it_in_every_sentence, ("join", ROOM)),
+        (sends_steering_sentences, ("join", ROOM)),
         (refuses_hello, ("watch", ROOM)),
-        (refuses_at_length, ("join", ROOM)),
-        (gives_its_reason_for_closing, ("create",)),
+        (refuses_with_a_long_sentence, ("join", ROOM)),
+        (closes_with_a_steering_reason, ("create",)),
         (sends_a_hostile_key, ("join", ROOM)),
     ],
     ids=lambda value: getattr(value, "__name__", " ".join(value) if isinstance(value, tuple) else ""),
@@ -219,13 +219,13 @@ def _meet_on_terminal(home: Path, url: str, arguments: Arguments) -> bytes:
 async def test_the_text_of_a_hostile_server_controls_no_terminal(
     tmp_path: Path, script: Script, arguments: Arguments
 ) -> None:
-    written = await meet(script, lambda url: asyncio.to_thread(_meet_on_terminal, tmp_path, url, arguments))
+    written = await output_against(script, lambda url: asyncio.to_thread(_meet_on_terminal, tmp_path, url, arguments))
     assert [sequence for sequence in (*CONTROL_SEQUENCES, b"Traceback") if sequence in written] == []
 
 
 async def test_a_hostile_lobby_controls_no_terminal(tmp_path: Path) -> None:
     hostile = f"{SEEN}[@click=app.exit]x[/][bold]"
-    written = await meet_bytes(
+    written = await output_against_bytes(
         lobby_of(rules=hostile),
         lambda url: asyncio.to_thread(_meet_on_terminal, tmp_path, url, ("lobby",)),
     )
