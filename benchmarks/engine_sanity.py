@@ -8,7 +8,7 @@ from multiprocessing import Pool
 from benchmarks.figure import Figure, within
 from fairest_cli.bots.policies import POLICIES
 from fairest_protocol.calculation.deal import make_deal
-from fairest_protocol.calculation.round import Ending, start_round
+from fairest_protocol.calculation.race import Ending, start_race
 from fairest_protocol.calculation.rules import Rules, choose_rules
 
 CHUNK = 500
@@ -75,7 +75,7 @@ def _play_chunk(sample: Sample, seed: int) -> tuple[int, int]:
     chance, policy, rules = random.Random(seed), POLICIES[sample.level], sample.rules
     wins = placed = 0
     for _ in range(CHUNK):
-        race = start_round(rules, make_deal(rules, chance.randbytes(32)), seats=1)
+        race = start_race(rules, make_deal(rules, chance.randbytes(32)), seats=1)
         while not race.is_over:
             race = race.play(0, policy(race.racers[0].board, chance))
         score = race.outcome().scores[0]

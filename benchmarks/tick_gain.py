@@ -34,7 +34,7 @@ from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import rank
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import stock_to_pile
-from fairest_protocol.calculation.round import start_round
+from fairest_protocol.calculation.race import start_race
 from fairest_protocol.calculation.rules import choose_rules
 from fairest_protocol.messages.fields import TICK_SECONDS
 
@@ -229,7 +229,7 @@ class Contest:
         self.version, self.particles = version, setting.particles
         self.speeds, self.clocks = (1.0, luck.uniform(1.0, setting.top_speed)), clocks
         self.stock = [rank(card) for card in deal.orders[0]]
-        self.race = start_round(RULES, deal)
+        self.race = start_race(RULES, deal)
         self.arrivals = [(0.0, self.race.racers[1].board)]
         self.ticks: list[int] = []
         self.beliefs: list[Belief] = []

@@ -4,7 +4,7 @@ Which kind of class is used when:
 
 | kind | used for | examples |
 |---|---|---|
-| `Value` (a msgspec Struct) | every immutable value, unless a row below applies | `Move`, `Round`, `Step` |
+| `Value` (a msgspec Struct) | every immutable value, unless a row below applies | `Move`, `Race`, `Step` |
 | `messages.fields.Message` (pydantic) | text that must be validated: messages, JSON events | `Play`, `SeatTaken` |
 | `message_dataclass` | a value of the game that is also a field of messages | `Board`, `Foundation`, `Outcome` |
 | `NamedTuple` | a value that is compared or unpacked as a tuple | `Turn`, `ViewCursor` |

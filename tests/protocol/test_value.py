@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fairest_protocol.calculation.moves import MOVES, STOP
-from fairest_protocol.calculation.round import Ending, Score
+from fairest_protocol.calculation.race import Ending, Score
 from fairest_protocol.messages.codec import decode_from_client
 from fairest_protocol.messages.fast_encoding import decode_entry, encode_moved
 from fairest_protocol.messages.from_client import Play

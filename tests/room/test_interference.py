@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.deal import Deal, SealedDeal
 from fairest_protocol.calculation.moves import MOVES, STOP, Move
-from fairest_protocol.calculation.round import Round, Turn
+from fairest_protocol.calculation.race import Race, Turn
 from fairest_protocol.calculation.rules import VARIANTS, Redeal, Rules
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.from_client import Play
@@ -58,7 +58,7 @@ class Run:
     ticks: list[int] = field(default_factory=list)
 
     @property
-    def race(self) -> Round:
+    def race(self) -> Race:
         assert self.table.state.race is not None
         return self.table.state.race
 

@@ -3,8 +3,8 @@
 import pytest
 
 from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.calculation.race import Ending
 from fairest_protocol.calculation.record import RecordedMove, RecordedStop
-from fairest_protocol.calculation.round import Ending
 from fairest_protocol.calculation.seal import commit_entropy
 from fairest_protocol.messages.from_client import Leave, Rematch
 from fairest_protocol.messages.options import RoomOptions

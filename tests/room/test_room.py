@@ -3,7 +3,7 @@
 import pytest
 
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.calculation.round import Ending
+from fairest_protocol.calculation.race import Ending
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Leave, Play, Ready, Rematch
 from fairest_protocol.messages.from_server import Accepted, Refused

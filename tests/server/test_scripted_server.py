@@ -19,7 +19,7 @@ from fairest_cli.model.round_check import Cheated
 from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.websocket import Rejected
-from fairest_protocol.calculation.round import Ending, Outcome, Score
+from fairest_protocol.calculation.race import Ending, Outcome, Score
 from fairest_protocol.calculation.seal import commit_entropy
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.fields import Phase

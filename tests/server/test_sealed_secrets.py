@@ -12,7 +12,7 @@ import pytest
 import structlog
 
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.calculation.round import Round
+from fairest_protocol.calculation.race import Race
 from fairest_protocol.calculation.seal import make_seed
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, GetRecord, Hello, Play, Resume
@@ -67,7 +67,7 @@ def opened_round(state: RoomState) -> OpenRound:
     return state.round
 
 
-def race_of(state: RoomState) -> Round:
+def race_of(state: RoomState) -> Race:
     assert state.race is not None
     return state.race
 

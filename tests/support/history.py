@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from fairest_protocol.calculation.record import BadRecord, check_race
+from fairest_protocol.calculation.record import BadRecord, check_recorded_race
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fast_encoding import decode_entry
@@ -77,7 +77,7 @@ def _check_results(room: str, steps: Sequence[Step]) -> Iterator[str]:
     if record is not None:
         for number in range(len(record.rounds)):
             try:
-                check_race(record, number)
+                check_recorded_race(record, number)
             except BadRecord as reason:
                 yield str(reason)
 

@@ -8,7 +8,7 @@ from typing import Any
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.deal import SealedDeal
 from fairest_protocol.calculation.moves import MOVES, Move
-from fairest_protocol.calculation.round import start_round
+from fairest_protocol.calculation.race import start_race
 from fairest_protocol.calculation.seal import commit_entropy
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
@@ -146,7 +146,7 @@ class Table:
         step = self.steps[-1]
         opened = step.after.round
         assert opened is not None
-        race = start_round(step.after.rules, sealed.deal, direct_breaks_ties=step.after.options.direct_breaks_ties)
+        race = start_race(step.after.rules, sealed.deal, direct_breaks_ties=step.after.options.direct_breaks_ties)
         after = replace(step.after, round=replace(opened, sealed=sealed), race=race)
         self.steps[-1] = replace(step, after=after)
 

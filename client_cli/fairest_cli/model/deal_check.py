@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from fairest_cli.model.round_check import Cheated, name_place
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.deal import SealedDeal, make_deal
-from fairest_protocol.calculation.round import Turn
+from fairest_protocol.calculation.race import Turn
 from fairest_protocol.calculation.rules import BadRules, Foundation, Redeal, RolledFoundations, Rules
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.options import RoomOptions

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from fairest_protocol.calculation.deal import Deal
-from fairest_protocol.calculation.round import DECISIVE, Ending, Outcome, Racer, Score, Turn, judge, start_round
+from fairest_protocol.calculation.race import DECISIVE, Ending, Outcome, Racer, Score, Turn, judge, start_race
 from fairest_protocol.calculation.rules import Rules
 from fairest_protocol.messages import entries
 
@@ -20,7 +20,7 @@ def name_place(turn: Turn) -> str:
     return f"position {turn.position + 1}" + (f" of redeal {turn.pass_number}" if turn.pass_number else "")
 
 
-def check_race(
+def check_outcome(
     rules: Rules, deal: Deal, shown: Sequence[Sequence[RaceEntry]], outcome: Outcome, *, direct_breaks_ties: bool
 ) -> None:
     """Replay the turns and moves of each seat, in `shown`, and compare the outcome with them. Raises `Cheated`."""
@@ -40,7 +40,7 @@ def check_race(
 
 
 def _replay(rules: Rules, deal: Deal, seat: int, shown: Sequence[RaceEntry]) -> Racer:
-    race = start_round(rules, deal, seats=1)
+    race = start_race(rules, deal, seats=1)
     for entry in shown:
         racer = race.racers[0]
         if isinstance(entry, entries.Turned):

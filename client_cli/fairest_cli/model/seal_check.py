@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from msgspec import field
 
 from fairest_cli.model.deal_check import check_deal, check_layout, known_rules
-from fairest_cli.model.round_check import Cheated, RaceEntry, check_race, name_place
+from fairest_cli.model.round_check import Cheated, RaceEntry, check_outcome, name_place
 from fairest_cli.model.signature import is_signed
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.deal import seal_deal, sealed_pass
 from fairest_protocol.calculation.moves import REDEAL
-from fairest_protocol.calculation.round import Outcome, Turn
+from fairest_protocol.calculation.race import Outcome, Turn
 from fairest_protocol.calculation.rules import Foundation
 from fairest_protocol.calculation.seal import (
     commit_entropy,
@@ -297,7 +297,7 @@ def _with_secret(check: SealCheck, secret: bytes, options: RoomOptions, outcome:
     sealed = seal_deal(rules, make_seed(secret, (first, second), round_id), round_id)
     check_deal(sealed, check.envelopes, check.opened_cards, check.laid_out, check.layout)
     if outcome is not None and check.shown is not None and check.laid_out is not None:
-        check_race(rules, sealed.deal, check.shown, outcome, direct_breaks_ties=options.direct_breaks_ties)
+        check_outcome(rules, sealed.deal, check.shown, outcome, direct_breaks_ties=options.direct_breaks_ties)
     return replace(check, is_secret_known=True, proved_envelopes=sum(map(len, sealed.envelopes)))
 
 

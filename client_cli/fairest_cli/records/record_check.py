@@ -12,9 +12,9 @@ from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.model.signature import is_signed
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.deal import seal_deal
-from fairest_protocol.calculation.record import BadRecord, Record, RecordedRound, check_race
+from fairest_protocol.calculation.race import Ending, undealt_outcome
+from fairest_protocol.calculation.record import BadRecord, Record, RecordedRound, check_recorded_race
 from fairest_protocol.calculation.record_parser import parse_record
-from fairest_protocol.calculation.round import Ending, undealt_outcome
 from fairest_protocol.calculation.seal import (
     commit_entropy,
     commit_secret,
@@ -56,7 +56,7 @@ def verify_record(text: str, key: bytes | None = None) -> tuple[Record, Iterator
         record = parse_record(lines)
     except BadRecord as reason:
         raise WrongRecord(_sentence(reason)) from reason
-    return record, _check(record, len(lines), key)
+    return record, _verify(record, len(lines), key)
 
 
 def prove_shown(lines: Sequence[str], model: KnownRoom) -> None:
@@ -77,7 +77,7 @@ def prove_shown(lines: Sequence[str], model: KnownRoom) -> None:
                 raise WrongRecord("Its boards are not those that we were shown.")
 
 
-def _check(record: Record, lines: int, key: bytes | None) -> Iterator[str]:
+def _verify(record: Record, lines: int, key: bytes | None) -> Iterator[str]:
     yield f"{lines} lines, each chained to the one before: none was changed, left out or moved."
     if not is_signed(record_statement(record.chain()), record.signature, record.key):
         raise WrongRecord("The record is not signed with the key that it names.")
@@ -89,10 +89,10 @@ def _check(record: Record, lines: int, key: bytes | None) -> Iterator[str]:
     if repeated:
         raise WrongRecord(f"The round {repeated[0].hex()} stands in the record twice.")
     for number, played in enumerate(record.rounds, 1):
-        yield from _check_round(record, number, played)
+        yield from _verify_round(record, number, played)
 
 
-def _check_round(record: Record, number: int, played: RecordedRound) -> Iterator[str]:
+def _verify_round(record: Record, number: int, played: RecordedRound) -> Iterator[str]:
     where = f"Round {number}"
     if not is_signed(commitment_statement(played.round_id, played.commitment), played.signature, record.key):
         raise WrongRecord(f"{where}: the commitment is not signed by the server.")
@@ -105,15 +105,15 @@ def _check_round(record: Record, number: int, played: RecordedRound) -> Iterator
     if not played.is_dealt:
         if played.envelopes or played.events:
             raise WrongRecord(f"{where}: there are cards or moves, but no deal.")
-        _check_undealt(record, where, played)
+        _verify_undealt(record, where, played)
         yield f"{where}: called off before its cards were dealt."
         return
     yield f"{where}: both players committed themselves to their entropy before they saw the other's."
-    yield from _check_deal(record, where, played)
-    yield from _check_race(record, number, played)
+    yield from _verify_deal(record, where, played)
+    yield from _verify_race(record, number, played)
 
 
-def _check_undealt(record: Record, where: str, played: RecordedRound) -> None:
+def _verify_undealt(record: Record, where: str, played: RecordedRound) -> None:
     """Check the result of a round without a deal: a player who did not reveal, or resigned, has lost; or both have."""
     if played.outcome is None:
         return
@@ -126,7 +126,7 @@ def _check_undealt(record: Record, where: str, played: RecordedRound) -> None:
         raise WrongRecord(f"{where}: it has a result that a round without a deal cannot have.")
 
 
-def _check_deal(record: Record, where: str, played: RecordedRound) -> Iterator[str]:
+def _verify_deal(record: Record, where: str, played: RecordedRound) -> Iterator[str]:
     envelopes = seal_deal(record.rules, played.seed, played.round_id).envelopes
     wrong = first_wrong_envelope(played.envelopes, envelopes)
     if wrong is not None:
@@ -145,9 +145,9 @@ def _check_deal(record: Record, where: str, played: RecordedRound) -> Iterator[s
     yield f"{where}: to see the deck: fairest deal {played.seed.hex()} {rules}"
 
 
-def _check_race(record: Record, number: int, played: RecordedRound) -> Iterator[str]:
+def _verify_race(record: Record, number: int, played: RecordedRound) -> Iterator[str]:
     try:
-        check_race(record, number - 1)
+        check_recorded_race(record, number - 1)
     except BadRecord as reason:
         raise WrongRecord(_sentence(reason)) from reason
     where = f"Round {number}"

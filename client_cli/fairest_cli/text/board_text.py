@@ -8,7 +8,7 @@ from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import Card, rank, rank_name
 from fairest_protocol.calculation.moves import FOUNDATION_DIGITS, PILE_LETTERS
-from fairest_protocol.calculation.round import Ending, Outcome, Score
+from fairest_protocol.calculation.race import Ending, Outcome, Score
 from fairest_protocol.calculation.rules import Foundation
 
 COLUMNS: Final = 80

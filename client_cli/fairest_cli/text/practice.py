@@ -11,7 +11,7 @@ from fairest_cli.text.seeds import read_seed
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import MOVES, Move
-from fairest_protocol.calculation.round import Racer, Round, start_round
+from fairest_protocol.calculation.race import Race, Racer, start_race
 from fairest_protocol.calculation.rules import Rules
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
 from fairest_protocol.value import Value, replace
@@ -36,11 +36,11 @@ class Practice(Value):
 
     rules: Rules
     seed: str
-    positions: tuple[Round, ...]
+    positions: tuple[Race, ...]
     shows_stock: bool = False
 
     @property
-    def race(self) -> Round:
+    def race(self) -> Race:
         """The present position."""
         return self.positions[-1]
 
@@ -53,7 +53,7 @@ class Practice(Value):
 def start_practice(rules: Rules, seed: str, *, shows_stock: bool = False) -> Practice:
     """Return a new game with its first card turned. The seed is read as `fairest deal` reads it."""
     deal = make_deal(rules, read_seed(seed))
-    return Practice(rules, seed, (start_round(rules, deal, seats=1),), shows_stock)
+    return Practice(rules, seed, (start_race(rules, deal, seats=1),), shows_stock)
 
 
 def answer(practice: Practice, line: str, new_seed: Callable[[], str]) -> tuple[Practice, Iterator[str]]:

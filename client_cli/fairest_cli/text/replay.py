@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from fairest_cli.text.board_text import describe_board, describe_result, format_time
 from fairest_cli.text.variant_reference import describe_counts
 from fairest_cli.untrusted_text import clean
+from fairest_protocol.calculation.race import Race
 from fairest_protocol.calculation.record import Record, RecordedMove, RecordedStop
-from fairest_protocol.calculation.round import Round
 from fairest_protocol.value import Value
 
 HELP = "[Enter: next, b: back, a number: that step, e: end, q: quit]"
@@ -17,7 +17,7 @@ class Step(Value):
 
     round_number: int
     event: RecordedMove | RecordedStop | None
-    race: Round
+    race: Race
 
 
 def all_steps(record: Record) -> list[Step]:

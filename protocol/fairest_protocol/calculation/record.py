@@ -13,7 +13,7 @@ from typing import Final
 
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import Move
-from fairest_protocol.calculation.round import Ending, Outcome, Round, start_round
+from fairest_protocol.calculation.race import Ending, Outcome, Race, start_race
 from fairest_protocol.calculation.rules import Rules
 from fairest_protocol.calculation.seal import chain_line, make_seed
 from fairest_protocol.value import Value
@@ -87,8 +87,8 @@ class Record(Value):
     key: bytes = b""
     signature: bytes = b""
 
-    def steps(self, number: int) -> Iterator[tuple[RecordedMove | RecordedStop | None, Round]]:
-        """Replay the round with this number, from 0: yield its start with None, then each event and the round after it.
+    def steps(self, number: int) -> Iterator[tuple[RecordedMove | RecordedStop | None, Race]]:
+        """Replay the round with this number, from 0: yield its start with None, then each event and the race after it.
 
         Raises `BadRecord` at the first event that the rules do not allow, and for a round that was never dealt.
         """
@@ -96,10 +96,10 @@ class Record(Value):
         if not recorded.is_dealt:
             raise BadRecord(f"round {number + 1} was called off before its cards were dealt")
         deal = make_deal(self.rules, recorded.seed)
-        race = start_round(self.rules, deal, direct_breaks_ties=self.direct_breaks_ties)
+        race = start_race(self.rules, deal, direct_breaks_ties=self.direct_breaks_ties)
         yield None, race
-        for place, event in enumerate(recorded.events, 1):
-            race = _play_event(race, event, f"round {number + 1}, event {place}")
+        for event_number, event in enumerate(recorded.events, 1):
+            race = _play_event(race, event, f"round {number + 1}, event {event_number}")
             yield event, race
 
     def lines(self) -> Iterator[str]:
@@ -152,7 +152,7 @@ class Record(Value):
                 yield _line("result", **asdict(played.outcome))
 
 
-def check_race(record: Record, number: int) -> None:
+def check_recorded_race(record: Record, number: int) -> None:
     """Replay the round with this number, from 0, if it was dealt.
 
     Raises `BadRecord` if the rules do not allow its events, or if they do not lead to the recorded result.
@@ -164,7 +164,7 @@ def check_race(record: Record, number: int) -> None:
         raise BadRecord(f"round {number + 1}: its moves do not lead to the result that it states")
 
 
-def _play_event(race: Round, event: RecordedMove | RecordedStop, where: str) -> Round:
+def _play_event(race: Race, event: RecordedMove | RecordedStop, where: str) -> Race:
     seats = (event.seat,) if isinstance(event, RecordedMove) else event.seats
     for seat in seats:
         if seat not in range(len(race.racers)) or race.racers[seat].ending:

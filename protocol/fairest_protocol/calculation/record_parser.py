@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.calculation.race import Ending, Outcome, Score
 from fairest_protocol.calculation.record import (
     BEST_OF,
     FORMAT,
@@ -15,9 +16,8 @@ from fairest_protocol.calculation.record import (
     RecordedMove,
     RecordedRound,
     RecordedStop,
-    check_race,
+    check_recorded_race,
 )
-from fairest_protocol.calculation.round import Ending, Outcome, Score
 from fairest_protocol.calculation.rules import BadRules, choose_rules
 from fairest_protocol.value import replace
 
@@ -30,7 +30,7 @@ def read_record(lines: Sequence[str]) -> Record:
     """
     record = parse_record(lines)
     for number in range(len(record.rounds)):
-        check_race(record, number)
+        check_recorded_race(record, number)
     return record
 
 

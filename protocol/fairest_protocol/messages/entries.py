@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fairest_protocol.calculation.round import Outcome
+from fairest_protocol.calculation.race import Outcome
 from fairest_protocol.calculation.rules import MAX_FOUNDATIONS, MAX_PILES, Foundation
 from fairest_protocol.messages.fields import (
     CardText,

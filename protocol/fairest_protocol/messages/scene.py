@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import is_card
 from fairest_protocol.calculation.moves import RESIGN, STOP
-from fairest_protocol.calculation.round import Outcome, Turn
+from fairest_protocol.calculation.race import Outcome, Turn
 from fairest_protocol.calculation.rules import MAX_PILES
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry

@@ -5,7 +5,7 @@ Pure: the time comes with the command, and a new round's secret from `DrawRound`
 
 from collections.abc import Callable, Sequence
 
-from fairest_protocol.calculation.round import Ending
+from fairest_protocol.calculation.race import Ending
 from fairest_protocol.calculation.rules import BadRules
 from fairest_protocol.calculation.seal import commit_entropy
 from fairest_protocol.messages.fields import Phase, Seat, as_seat

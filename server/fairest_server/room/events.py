@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fairest_protocol.calculation.moves import Move
-from fairest_protocol.calculation.round import Ending
+from fairest_protocol.calculation.race import Ending
 from fairest_protocol.messages.fields import Hash, Message, Name, RoundId, Seat, Secret, Signature, TimeMs
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import Value

@@ -1,14 +1,14 @@
 """The next state of a room after an event. Pure: the time of an event is the log's stamp, in milliseconds."""
 
 from fairest_protocol.calculation.deal import seal_deal
-from fairest_protocol.calculation.round import Ending, Outcome, Round, start_round, undealt_outcome
+from fairest_protocol.calculation.race import Ending, Outcome, Race, start_race, undealt_outcome
 from fairest_protocol.calculation.seal import make_seed
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.value import replace, replace_in_pair
 from fairest_server.room import events
 from fairest_server.room.events import Event
 from fairest_server.room.phases import Trigger, next_phase
-from fairest_server.room.state import PAUSE_SECONDS, Clocks, OpenRound, RoomState, SeatState
+from fairest_server.room.state import BETWEEN_ROUNDS_SECONDS, Clocks, OpenRound, RoomState, SeatState
 
 
 def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
@@ -89,7 +89,7 @@ def _stopped(state: RoomState, event: events.SeatsStopped, at_ms: int) -> RoomSt
     return _after_ending(state.with_race(after), after, at_ms)
 
 
-def _after_ending(state: RoomState, race: Round, at_ms: int) -> RoomState:
+def _after_ending(state: RoomState, race: Race, at_ms: int) -> RoomState:
     """Return the state after a seat's race has ended: the round is over, or the other seat has the chase time left."""
     if race.is_over:
         return _finished(state, race.outcome(), at_ms)
@@ -200,7 +200,7 @@ def _dealt(state: RoomState, at_ms: int) -> RoomState:
     entropies = [state.seat(seat).entropy or b"" for seat in (0, 1)]
     seed = make_seed(state.round.secret, entropies, state.round.round_id)
     sealed = seal_deal(state.rules, seed, state.round.round_id)
-    race = start_round(state.rules, sealed.deal, direct_breaks_ties=state.options.direct_breaks_ties)
+    race = start_race(state.rules, sealed.deal, direct_breaks_ties=state.options.direct_breaks_ties)
     dealt = replace(state, round=replace(state.round, sealed=sealed), race=race)
     return _enter(dealt, Trigger.ALL_REVEALED, at_ms, state.options.countdown_seconds)
 
@@ -211,8 +211,8 @@ def _finished(state: RoomState, outcome: Outcome, at_ms: int) -> RoomState:
     most = max(seat.wins for seat in seats)
     best_of = state.options.best_of
     match_is_over = most > best_of // 2 or state.round.number >= best_of
-    pause = None if match_is_over else PAUSE_SECONDS
-    finished = _enter(state, Trigger.ROUND_OVER, at_ms, pause)
+    seconds_to_next_round = None if match_is_over else BETWEEN_ROUNDS_SECONDS
+    finished = _enter(state, Trigger.ROUND_OVER, at_ms, seconds_to_next_round)
     return replace(
         finished,
         seats=(seats[0], seats[1]),

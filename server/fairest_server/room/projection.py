@@ -5,7 +5,7 @@ Nothing is held back here. A `View` decides when its viewer is shown an entry.
 
 from collections.abc import Sequence
 
-from fairest_protocol.calculation.round import OpensAt, Racer
+from fairest_protocol.calculation.race import OpensAt, Racer
 from fairest_protocol.calculation.seal import commit_secret
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.codec import encode

@@ -5,13 +5,13 @@ from enum import Enum
 from typing import Final
 
 from fairest_protocol.calculation.deal import SealedDeal
-from fairest_protocol.calculation.round import Outcome, Round
+from fairest_protocol.calculation.race import Outcome, Race
 from fairest_protocol.calculation.rules import Rules
 from fairest_protocol.messages.fields import Phase, Seat
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import Value
 
-PAUSE_SECONDS: Final = 5
+BETWEEN_ROUNDS_SECONDS: Final = 5
 """The time between two rounds of a match."""
 
 
@@ -88,13 +88,13 @@ class RoomState(Value):
     phase: Phase = Phase.WAITING
     seats: tuple[SeatState | None, SeatState | None] = (None, None)
     round: OpenRound | None = None
-    race: Round | None = None
+    race: Race | None = None
     clocks: Clocks = Clocks()
     matches: int = 0
     match_is_over: bool = False
     unarchived_match: int = 0
 
-    def with_race(self, race: Round) -> "RoomState":
+    def with_race(self, race: Race) -> "RoomState":
         """Return the same room with this race. Every move calls it, and `replace` would take three more calls."""
         return RoomState(
             self.options,

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from fairest_protocol.calculation.round import OpensAt
+from fairest_protocol.calculation.race import OpensAt
 from fairest_protocol.messages import from_server as messages
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.entries import Entry

@@ -8,7 +8,7 @@ import pytest
 from fairest_cli.model.round_check import Cheated
 from fairest_cli.model.seal_check import EntropyCommitment, SealCheck, describe_proof
 from fairest_protocol.calculation.cards import Card
-from fairest_protocol.calculation.round import Ending, Turn
+from fairest_protocol.calculation.race import Ending, Turn
 from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.calculation.seal import commit_secret, make_check_words, root_envelopes
 from fairest_protocol.messages import entries

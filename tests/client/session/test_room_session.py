@@ -24,7 +24,7 @@ from tests.support.wire_client import QUICK
 
 
 def ended() -> tuple[KnownRoom, KnownRoom, View]:
-    """A client that comes back after the pause between two rounds: the models before and after, and the view."""
+    """A client that comes back after the time between two rounds: the models before and after, and the view."""
     staged_room = staged.racing((20, 20), RoomOptions(best_of=3))
     before = staged_room.model()
     staged_room.table.play(0, "stop")

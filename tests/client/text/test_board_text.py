@@ -10,7 +10,7 @@ from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.board import lay_out
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.calculation.round import start_round
+from fairest_protocol.calculation.race import start_race
 from fairest_protocol.calculation.rules import VARIANTS, choose_rules
 from fairest_protocol.messages.entries import Seated
 from fairest_protocol.messages.from_server import Refused, View, Welcome
@@ -19,7 +19,7 @@ from fairest_protocol.messages.refusals import Refusal
 from fairest_protocol.messages.scene import Scene
 
 CLASSIC = choose_rules("classic")
-RACE = start_round(CLASSIC, make_deal(CLASSIC, bytes(32)), seats=2)
+RACE = start_race(CLASSIC, make_deal(CLASSIC, bytes(32)), seats=2)
 
 
 def test_a_board_shows_what_each_foundation_needs_next() -> None:
@@ -41,7 +41,7 @@ def test_a_board_shows_every_card_of_a_pile() -> None:
 
 
 def test_the_bars_of_all_rows_stand_in_one_column() -> None:
-    over = start_round(choose_rules("redeal"), make_deal(choose_rules("redeal"), bytes(32)), seats=1)
+    over = start_race(choose_rules("redeal"), make_deal(choose_rules("redeal"), bytes(32)), seats=1)
     rows = list(describe_board(over.racers[0].board))
     for _ in range(48):
         over = over.play(0, MOVES["sa"])
@@ -52,7 +52,7 @@ def test_the_bars_of_all_rows_stand_in_one_column() -> None:
 @pytest.mark.parametrize("name", sorted(VARIANTS))
 def test_no_line_is_wider_than_a_small_terminal(name: str) -> None:
     rules = choose_rules(name)
-    deep = start_round(rules, make_deal(rules, bytes(32)), seats=1)
+    deep = start_race(rules, make_deal(rules, bytes(32)), seats=1)
     for _ in range(rules.stock):
         deep = deep.play(0, MOVES["sa"])
     assert max(map(len, describe_board(deep.racers[0].board))) <= 80

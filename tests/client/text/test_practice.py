@@ -8,7 +8,7 @@ from fairest_cli.text.practice import OVER, Practice, answer, start_practice
 from fairest_cli.text.seeds import read_seed
 from fairest_protocol.calculation.cards import rank, rank_name
 from fairest_protocol.calculation.deal import make_deal
-from fairest_protocol.calculation.round import Ending
+from fairest_protocol.calculation.race import Ending
 from fairest_protocol.calculation.rules import VARIANTS, choose_rules
 from tests.client.commands.test_main import run
 

@@ -10,7 +10,7 @@ from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import full_deck
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import MOVES, RESIGN, STOP, Move
-from fairest_protocol.calculation.round import Ending, Round, start_round
+from fairest_protocol.calculation.race import Ending, Race, start_race
 from fairest_protocol.calculation.rules import VARIANTS, Rules, choose_rules
 
 CARD_MOVES = [move for move in MOVES.values() if move not in (STOP, RESIGN)]
@@ -31,11 +31,11 @@ def moves_left(board: Board) -> tuple[int, int, int]:
 
 
 class AnyGame(RuleBasedStateMachine):
-    race: Round
+    race: Race
 
     @initialize(rules=any_rules(), seed=st.binary(min_size=32, max_size=32))
     def deal(self, rules: Rules, seed: bytes) -> None:
-        self.race = start_round(rules, make_deal(rules, seed), seats=1)
+        self.race = start_race(rules, make_deal(rules, seed), seats=1)
         self.all_cards = set(full_deck(rules.decks)) - set(self.race.deal.markers)
 
     @property

@@ -11,7 +11,7 @@ from fairest_protocol.calculation.board import Board, Illegal, lay_out
 from fairest_protocol.calculation.cards import Card, full_deck
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.calculation.round import Ending, start_round
+from fairest_protocol.calculation.race import Ending, start_race
 from fairest_protocol.calculation.rules import VARIANTS, Foundation, choose_rules
 from fairest_protocol.value import replace
 
@@ -90,7 +90,7 @@ def test_a_board_with_a_playable_waste_top_is_not_stuck(board: Board) -> None:
 def test_random_games_conserve_cards_and_end(seed: int, name: str) -> None:
     chance = random.Random(seed)
     rules = choose_rules(name)
-    race = start_round(rules, make_deal(rules, chance.randbytes(32)), seats=1)
+    race = start_race(rules, make_deal(rules, chance.randbytes(32)), seats=1)
     everything = Counter(full_deck(rules.decks)) - Counter(race.deal.markers)
     for _ in range(1000):
         if race.is_over:
@@ -108,7 +108,7 @@ def test_random_games_conserve_cards_and_end(seed: int, name: str) -> None:
 def test_the_legal_moves_listed_are_exactly_those_accepted(seed: int, name: str) -> None:
     chance = random.Random(seed)
     rules = choose_rules(name)
-    race = start_round(rules, make_deal(rules, chance.randbytes(32)), seats=1)
+    race = start_race(rules, make_deal(rules, chance.randbytes(32)), seats=1)
     while not race.is_over:
         board = race.racers[0].board
         listed = set(board.legal_moves())

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.calculation.race import Ending
 from fairest_protocol.calculation.record import BadRecord, Record, RecordedMove, RecordedStop
 from fairest_protocol.calculation.record_parser import parse_record, read_record
-from fairest_protocol.calculation.round import Ending
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import replace
 from fairest_server.room.match_record import record_last_match

@@ -10,7 +10,7 @@ import pytest
 
 from fairest_cli.bots.policies import Policy, choose_greedy, choose_random
 from fairest_protocol.calculation.deal import make_deal
-from fairest_protocol.calculation.round import Ending, Score, start_round
+from fairest_protocol.calculation.race import Ending, Score, start_race
 from fairest_protocol.calculation.rules import Rules, choose_rules
 
 GAMES = 400
@@ -20,7 +20,7 @@ def play(rules: Rules, policy: Policy, games: int, seed: int) -> list[Score]:
     chance = random.Random(seed)
     scores = []
     for _ in range(games):
-        race = start_round(rules, make_deal(rules, chance.randbytes(32)), seats=1)
+        race = start_race(rules, make_deal(rules, chance.randbytes(32)), seats=1)
         while not race.is_over:
             race = race.play(0, policy(race.racers[0].board, chance))
         scores.append(race.outcome().scores[0])

@@ -10,7 +10,7 @@ from fairest_protocol.calculation.board import Board, lay_out
 from fairest_protocol.calculation.cards import Card, full_deck
 from fairest_protocol.calculation.deal import make_deal, seal_deal
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.calculation.round import Turn
+from fairest_protocol.calculation.race import Turn
 from fairest_protocol.calculation.rules import MAX_PILES, choose_rules
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.codec import encode

@@ -6,8 +6,8 @@ from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.session.progress import count_of
 from fairest_cli.text.replay import all_steps, describe_event
 from fairest_protocol.calculation.board import Board
+from fairest_protocol.calculation.race import Outcome
 from fairest_protocol.calculation.record import Record
-from fairest_protocol.calculation.round import Outcome
 from fairest_protocol.value import Value, replace
 
 SPEEDS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)

@@ -20,7 +20,7 @@ from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_cli.untrusted_text import clean
-from fairest_protocol.calculation.round import Outcome
+from fairest_protocol.calculation.race import Outcome
 from fairest_protocol.messages.fields import Phase
 
 

@@ -1,7 +1,7 @@
 """One race on one deal: how far each seat is, and how the race ends.
 
-A round knows the whole deal, so it exists only where the deal may be known: in the server, in a replay, and in
-practice. It knows no time: the caller that judges time limits and absence calls `Round.stop`.
+A race knows the whole deal, so it exists only where the deal may be known: in the server, in a replay, and in
+practice. It knows no time: the caller that judges time limits and absence calls `Race.stop`.
 """
 
 from collections.abc import Sequence
@@ -91,7 +91,7 @@ class Outcome:
     scores: tuple[Score, ...]
 
 
-class Round(Value):
+class Race(Value):
     """A race under way or over. It is immutable: `play` and `stop` return the next one."""
 
     rules: Rules
@@ -124,8 +124,8 @@ class Round(Value):
         """
         return self.racers[seat].board.refusal(move)
 
-    def play(self, seat: int, move: Move) -> "Round":
-        """Return the round after a legal move of a seat that is still racing."""
+    def play(self, seat: int, move: Move) -> "Race":
+        """Return the race after a legal move of a seat that is still racing."""
         racer = self.racers[seat]
         if move is STOP or move is RESIGN:
             chosen = Ending.STOPPED if move is STOP else Ending.RESIGNED
@@ -146,15 +146,15 @@ class Round(Value):
         ending = Ending.WON if has_placed and board.is_won else Ending.STUCK if board.is_stuck else None
         return self._with(seat, Racer(board, turn, ahead, racer.moves + 1, seen, ending, move))
 
-    def stop(self, seats: Sequence[int], ending: Ending) -> "Round":
-        """Return the round after these seats, still racing, were stopped: by the clock, by absence or by leaving."""
+    def stop(self, seats: Sequence[int], ending: Ending) -> "Race":
+        """Return the race after these seats, still racing, were stopped: by the clock, by absence or by leaving."""
         stopped = self
         for seat in seats:
             stopped = stopped._with(seat, replace(stopped.racers[seat], ending=ending))
         return stopped
 
     def outcome(self) -> Outcome:
-        """Return the result of a round that is over. `judge` says which seat wins."""
+        """Return the result of a race that is over. `judge` says which seat wins."""
         scores = tuple(_score(racer) for racer in self.racers)
         return Outcome(judge(scores, direct_breaks_ties=self.direct_breaks_ties), scores)
 
@@ -169,23 +169,23 @@ class Round(Value):
         ahead = [position for position, card in enumerate(order) if card in waste]
         return Turn(racer.turn.pass_number + 1, -1), ahead
 
-    def _with(self, seat: int, racer: Racer) -> "Round":
+    def _with(self, seat: int, racer: Racer) -> "Race":
         racers = (*self.racers[:seat], racer, *self.racers[seat + 1 :])
         if racer.ending in DECISIVE:
             racers = tuple(other if other.ending else replace(other, ending=Ending.ROUND_OVER) for other in racers)
-        return Round(self.rules, self.deal, racers, self.direct_breaks_ties)
+        return Race(self.rules, self.deal, racers, self.direct_breaks_ties)
 
 
 DECISIVE = frozenset({Ending.WON, Ending.RESIGNED, Ending.NOT_REVEALED})
 """The endings of one seat that end the round for the other one too."""
 
 
-def start_round(rules: Rules, deal: Deal, seats: int = 2, direct_breaks_ties: bool = False) -> Round:
-    """Return a round in which each of `seats` seats has its first card turned."""
+def start_race(rules: Rules, deal: Deal, seats: int = 2, direct_breaks_ties: bool = False) -> Race:
+    """Return a race in which each of `seats` seats has its first card turned."""
     stock = deal.orders[0]
     board = lay_out(rules, deal).turn(stock[0])
     racer = Racer(board, Turn(0, 0), range(1, len(stock)))
-    return Round(rules, deal, (racer,) * seats, direct_breaks_ties)
+    return Race(rules, deal, (racer,) * seats, direct_breaks_ties)
 
 
 def undealt_outcome(rules: Rules, endings: Sequence[Ending]) -> Outcome:

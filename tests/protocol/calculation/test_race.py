@@ -4,7 +4,7 @@ import pytest
 
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.calculation.round import Ending, Round, Score, Turn, start_round
+from fairest_protocol.calculation.race import Ending, Race, Score, Turn, start_race
 from fairest_protocol.calculation.rules import choose_rules
 from fairest_protocol.value import replace
 
@@ -12,47 +12,47 @@ CLASSIC = choose_rules("classic")
 
 
 @pytest.fixture
-def race() -> Round:
-    return start_round(CLASSIC, make_deal(CLASSIC, bytes(32)))
+def race() -> Race:
+    return start_race(CLASSIC, make_deal(CLASSIC, bytes(32)))
 
 
-def test_both_players_see_the_same_first_card(race: Round) -> None:
+def test_both_players_see_the_same_first_card(race: Race) -> None:
     assert race.racers[0].board.turned == race.racers[1].board.turned == race.deal.orders[0][0]
 
 
-def test_placing_the_turned_card_is_one_turn(race: Round) -> None:
+def test_placing_the_turned_card_is_one_turn(race: Race) -> None:
     after = race.play(0, MOVES["sa"])
     assert (after.racers[0].turn, after.racers[1].turn) == (Turn(0, 1), Turn(0, 0))
 
 
-def test_the_horizon_is_the_lowest_turn_among_the_seats_still_racing(race: Round) -> None:
+def test_the_horizon_is_the_lowest_turn_among_the_seats_still_racing(race: Race) -> None:
     ahead = race.play(0, MOVES["sa"]).play(0, MOVES["sb"])
     assert ahead.horizon == (Turn(0, 0), False)
     assert ahead.play(1, MOVES["stop"]).horizon == (Turn(0, 2), False)
 
 
-def test_an_empty_stock_is_one_more_turn(race: Round) -> None:
+def test_an_empty_stock_is_one_more_turn(race: Race) -> None:
     for _ in range(48):
         race = race.play(0, MOVES["sa"])
     assert race.racers[0].turn == Turn(0, 48)
 
 
-def test_resigning_loses_at_once(race: Round) -> None:
+def test_resigning_loses_at_once(race: Race) -> None:
     over = race.play(0, MOVES["resign"])
     assert over.is_over
     assert over.outcome().winner == 1
 
 
-def test_a_player_who_stops_keeps_the_count(race: Round) -> None:
+def test_a_player_who_stops_keeps_the_count(race: Race) -> None:
     over = race.play(0, MOVES["stop"]).play(1, MOVES["stop"])
     assert [score.placed for score in over.outcome().scores] == [4, 4]
 
 
-def test_equal_counts_are_a_draw(race: Round) -> None:
+def test_equal_counts_are_a_draw(race: Race) -> None:
     assert race.stop((0, 1), Ending.OUT_OF_TIME).outcome().winner is None
 
 
-def test_more_direct_plays_break_a_tie_if_the_room_has_that_option(race: Round) -> None:
+def test_more_direct_plays_break_a_tie_if_the_room_has_that_option(race: Race) -> None:
     racers = (race.racers[0], replace(race.racers[1], board=replace(race.racers[1].board, direct=3)))
     tied = replace(race, racers=racers).stop((0, 1), Ending.OUT_OF_TIME)
     assert tied.outcome().winner is None
@@ -61,7 +61,7 @@ def test_more_direct_plays_break_a_tie_if_the_room_has_that_option(race: Round) 
 
 def test_reshuffled_cards_come_back_in_the_same_order_however_the_piles_lie() -> None:
     rules = choose_rules("redeal")
-    race = start_round(rules, make_deal(rules, bytes(32)))
+    race = start_race(rules, make_deal(rules, bytes(32)))
     for turned in range(48):
         race = race.play(0, MOVES[f"s{'abcd'[turned % 4]}"]).play(1, MOVES[f"s{'abcd'[turned // 12]}"])
     race = race.play(0, MOVES["redeal"]).play(1, MOVES["redeal"])
