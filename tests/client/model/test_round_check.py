@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from fairest_cli.model.round_check import Cheated, RaceEntry, check_race, name_place
+from fairest_cli.model.round_check import Cheated, RaceEntry, check_outcome, name_place
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.calculation.round import Ending, Outcome, Racer, Score, Turn, start_round
+from fairest_protocol.calculation.race import Ending, Outcome, Racer, Score, Turn, start_race
 from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.fields import as_seat
@@ -30,7 +30,7 @@ def moved_by(seat: int, number: int, move: str) -> entries.Moved:
 
 def race_of(seat: int, *moves: str) -> tuple[list[RaceEntry], Racer]:
     """Return the entries that show a seat make these moves, and its race after them."""
-    race = start_round(RULES, DEAL, seats=1)
+    race = start_race(RULES, DEAL, seats=1)
     shown: list[RaceEntry] = [turned_by(seat, race.racers[0])]
     for number, move in enumerate(moves, 1):
         race = race.play(0, MOVES[move])
@@ -51,7 +51,7 @@ TIMED_OUT = Outcome(None, (score_of(FIRST_RACER), score_of(SECOND_RACER)))
 
 
 def check(first: list[RaceEntry] = FIRST, second: list[RaceEntry] = SECOND, outcome: Outcome = TIMED_OUT) -> None:
-    check_race(RULES, DEAL, (first, second), outcome, direct_breaks_ties=False)
+    check_outcome(RULES, DEAL, (first, second), outcome, direct_breaks_ties=False)
 
 
 def with_second(score: Score, winner: int | None = None) -> Outcome:

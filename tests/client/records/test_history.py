@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fairest_cli.records.history import PastMatch, describe_history, describe_match, past_matches
+from fairest_protocol.calculation.race import Outcome
 from fairest_protocol.calculation.record import Record
-from fairest_protocol.calculation.round import Outcome
 from fairest_protocol.value import replace
 from tests.support import staged
 
