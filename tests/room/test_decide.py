@@ -3,7 +3,7 @@
 import pytest
 
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.calculation.round import Ending
+from fairest_protocol.calculation.race import Ending
 from fairest_protocol.messages.from_client import Leave, Rematch
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.options import RoomOptions

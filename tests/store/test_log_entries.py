@@ -5,7 +5,7 @@ import json
 import pytest
 
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.calculation.round import Ending
+from fairest_protocol.calculation.race import Ending
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.room import events
 from fairest_server.room.events import Event
