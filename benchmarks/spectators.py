@@ -15,14 +15,14 @@ from benchmarks.under_load import control, loading, serving
 REPEATS = 5
 ROOMS = 50
 SPECTATORS = 10
-CROWD = 1_000
+SPECTATOR_COUNT = 1_000
 PACE_SECONDS = 0.15
 
 
 def measure_spectators() -> list[Figure]:
     """Both measures, each beside its control of the same run."""
     ratios, frames = asyncio.run(_measure_cost())
-    alone, watched = asyncio.run(_measure_crowd())
+    alone, watched = asyncio.run(_measure_with_spectators())
     p99_alone, p99_watched = statistics.median(alone), statistics.median(watched)
     holds = p99_watched <= 1.5 * p99_alone or p99_watched <= p99_alone + 2
     return [
@@ -63,10 +63,10 @@ async def _race(spectators: int) -> tuple[float, float]:
     return server_us, (settled.spectator_frames - before.spectator_frames) / cost.messages
 
 
-async def _measure_crowd() -> tuple[list[float], list[float]]:
-    """For each run, the 99th percentile in ms of the two players' moves, without and with a crowd.
+async def _measure_with_spectators() -> tuple[list[float], list[float]]:
+    """For each run, the 99th percentile in ms of the two players' moves, without and with many spectators.
 
-    The crowd is a process of its own, so that its reading is not in the time of the moves.
+    The spectators are in a process of their own, so that their reading is not in the time of the moves.
     """
     alone: list[float] = []
     watched: list[float] = []
@@ -76,7 +76,7 @@ async def _measure_crowd() -> tuple[list[float], list[float]]:
                 alone.append((await load.move()).p99_ms)
             async with loading("race", served, 1, pace=PACE_SECONDS) as load:
                 code = (await load.move(1)).code
-                async with loading("spectators", served, 1, spectators=CROWD, stalled=1, code=code):
+                async with loading("spectators", served, 1, spectators=SPECTATOR_COUNT, stalled=1, code=code):
                     watched.append((await load.move()).p99_ms)
             print(f"  {repeat + 1}: {alone[-1]:.1f} ms alone, {watched[-1]:.1f} ms watched", file=sys.stderr)
     return alone, watched

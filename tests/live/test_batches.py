@@ -63,16 +63,16 @@ class Observed:
         step = "_on_replies" if on_its_way_back else "_try_send"
         go_on: Callable[..., bool | None] = getattr(AppendQueue, step)
 
-        def hold(lane: AppendQueue, *replies: Any) -> bool | None:
-            if self.is_held.is_set() or not any(format_event(FIRST) in append for _, append in lane._batch):
-                return go_on(lane, *replies)
+        def hold(queue: AppendQueue, *replies: Any) -> bool | None:
+            if self.is_held.is_set() or not any(format_event(FIRST) in append for _, append in queue._batch):
+                return go_on(queue, *replies)
             self.is_held.set()
-            self._held = asyncio.create_task(go_on_later(lane, *replies))
+            self._held = asyncio.create_task(go_on_later(queue, *replies))
             return True
 
-        async def go_on_later(lane: AppendQueue, *replies: Any) -> None:
+        async def go_on_later(queue: AppendQueue, *replies: Any) -> None:
             await self.may_go.wait()
-            assert go_on(lane, *replies) is not False, "the connection is still there"
+            assert go_on(queue, *replies) is not False, "the connection is still there"
 
         self._patch.setattr(AppendQueue, step, hold)
 

@@ -1,4 +1,4 @@
-"""A crowd: frames gathered, in order, a few at a time; and what the players notice of it, which is nothing."""
+"""The fan-out to spectators: frames are gathered and sent in order, a few at a time, so that players notice nothing."""
 
 import heapq
 from collections.abc import Callable
@@ -16,7 +16,7 @@ ENTRY = encode(RematchWanted(seat=0))
 
 
 class Clock:
-    """Time that passes when it is told to."""
+    """A clock that a test sets forward."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -26,7 +26,7 @@ class Clock:
         heapq.heappush(self._calls, (self.now + seconds, len(self._calls), call))
 
     def step(self) -> bool:
-        """Go to the next call; whether there was one."""
+        """Go to the next call; return whether there was one."""
         if not self._calls:
             return False
         self.now, _, call = heapq.heappop(self._calls)
@@ -49,118 +49,118 @@ class Watcher:
 
     @property
     def positions(self) -> list[int]:
-        """The position of every entry it was shown."""
+        """The position of every entry that it was shown."""
         views = [message for message in map(decode_from_server, self.frames) if isinstance(message, View)]
         return [view.position + place for view in views for place in range(len(view.entries))]
 
 
 class Match:
-    """Entries that are told to a crowd one by one."""
+    """Spectators, and the fan-out that collects entries for them one by one."""
 
     def __init__(self, watchers: int) -> None:
         self.clock = Clock()
-        self.crowd: SpectatorFanout[Watcher] = SpectatorFanout(self.clock.later)
+        self.fanout: SpectatorFanout[Watcher] = SpectatorFanout(self.clock.later)
         self.watchers = [Watcher() for _ in range(watchers)]
         for watcher in self.watchers:
-            self.crowd.add(watcher)
+            self.fanout.add(watcher)
         self.position = 0
 
-    def tell(self, count: int = 1) -> None:
+    def collect(self, count: int = 1) -> None:
         for _ in range(count):
             self.position += 1
-            self.crowd.add_entries([ENTRY], ViewCursor(self.position, "00000000"))
+            self.fanout.add_entries([ENTRY], ViewCursor(self.position, "00000000"))
 
 
-def test_what_happens_within_a_moment_is_one_frame() -> None:
+def test_entries_of_one_moment_share_a_frame() -> None:
     match = Match(1)
-    match.tell(5)
+    match.collect(5)
     match.clock.run()
     assert len(match.watchers[0].frames) == 1
 
 
 def test_a_frame_waits_for_no_longer_than_a_moment() -> None:
     match = Match(1)
-    match.tell()
+    match.collect()
     match.clock.run()
     assert match.clock.now == COLLECT_SECONDS
 
 
 def test_a_large_crowd_is_served_at_its_rate() -> None:
     match = Match(FRAMES_PER_SECOND)
-    match.tell()
+    match.collect()
     match.clock.run()
     assert COLLECT_SECONDS < match.clock.now <= COLLECT_SECONDS + 1.0
 
 
 def test_what_happens_while_a_crowd_is_served_is_one_frame() -> None:
     match = Match(3 * BURST_FRAMES)
-    match.tell()
+    match.collect()
     match.clock.step()
-    match.tell(7)
+    match.collect(7)
     match.clock.run()
     assert {len(watcher.frames) for watcher in match.watchers} == {2}
 
 
 def test_a_crowd_is_served_in_slices() -> None:
     match = Match(3 * BURST_FRAMES)
-    match.tell()
+    match.collect()
     match.clock.step()
     assert sum(len(watcher.frames) for watcher in match.watchers) == BURST_FRAMES
 
 
 def test_what_happens_while_a_crowd_is_served_comes_to_everybody_after_it() -> None:
     match = Match(3 * BURST_FRAMES)
-    match.tell()
+    match.collect()
     match.clock.step()
-    match.tell()
+    match.collect()
     match.clock.run()
     assert all(watcher.positions == [1, 2] for watcher in match.watchers)
 
 
 def test_who_comes_is_shown_nothing_of_what_was_gathered_before() -> None:
     match = Match(1)
-    match.tell()
+    match.collect()
     late = Watcher()
-    match.crowd.add(late)
-    match.tell()
+    match.fanout.add(late)
+    match.collect()
     match.clock.run()
     assert late.positions == [2]
 
 
 def test_who_has_left_is_shown_nothing_more() -> None:
     match = Match(1)
-    match.tell()
-    match.crowd.discard(match.watchers[0])
+    match.collect()
+    match.fanout.discard(match.watchers[0])
     match.clock.run()
     assert match.watchers[0].frames == []
 
 
 def test_a_message_to_everybody_stands_behind_what_happened_before_it() -> None:
     match = Match(1)
-    match.tell()
-    match.crowd.add_message(encode(Placed(placed=(1, 2))))
+    match.collect()
+    match.fanout.add_message(encode(Placed(placed=(1, 2))))
     match.clock.run()
     assert [type(decode_from_server(frame)) for frame in match.watchers[0].frames] == [View, Placed]
 
 
-@given(st.lists(st.sampled_from(["tell", "come", "go", "tick", "time"]), max_size=80))
+@given(st.lists(st.sampled_from(["collect", "come", "go", "tick", "time"]), max_size=80))
 def test_everybody_is_shown_each_entry_once_and_in_order_from_its_coming_on(doings: list[str]) -> None:
     match = Match(0)
     came: dict[Watcher, int] = {}
     gone: set[Watcher] = set()
     for doing in doings:
-        if doing == "tell":
-            match.tell()
+        if doing == "collect":
+            match.collect()
         elif doing == "come":
             watcher = Watcher()
             came[watcher] = match.position
-            match.crowd.add(watcher)
+            match.fanout.add(watcher)
         elif doing == "go" and len(came) > len(gone):
             leaver = next(watcher for watcher in came if watcher not in gone)
             gone.add(leaver)
-            match.crowd.discard(leaver)
+            match.fanout.discard(leaver)
         elif doing == "tick":
-            match.crowd.add_message(encode(Placed(placed=(match.position, 0))))
+            match.fanout.add_message(encode(Placed(placed=(match.position, 0))))
         elif doing == "time":
             match.clock.step()
     match.clock.run()

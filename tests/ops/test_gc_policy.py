@@ -1,4 +1,4 @@
-"""What is gone is gone at once: no connection and no room leaves anything that would have to be searched for."""
+"""Closed connections and rooms are freed at once: they leave nothing in memory for the garbage collector."""
 
 import asyncio
 import gc
@@ -32,8 +32,8 @@ Client = Callable[[str], Awaitable[None]]
 
 
 @pytest.fixture
-def without_search() -> Iterator[None]:
-    """No search for circles, so that they stay."""
+def without_collector() -> Iterator[None]:
+    """Turn the garbage collector off, so that reference cycles stay."""
     gc.collect()
     gc.disable()
     yield
@@ -47,24 +47,24 @@ def without_search() -> Iterator[None]:
     ]
 )
 def runner(request: pytest.FixtureRequest) -> Iterator[asyncio.Runner]:
-    """Their sockets end in ways of their own; a server process has uvloop."""
+    """Run on asyncio's event loop and on uvloop, which end sockets differently; a server process has uvloop."""
     with asyncio.Runner(loop_factory=request.param) as runner:
         yield runner
 
 
-async def serve_and_look(settings: Settings, client: Client) -> None:
-    """Wait until all that has served a client is gone again."""
-    before = what_serves()
+async def serve_until_nothing_is_left(settings: Settings, client: Client) -> None:
+    """Serve a client, then wait until every object that served it has been freed."""
+    before = serving_objects()
 
     async def is_gone() -> bool:
-        return all(any(each is old for old in before) for each in what_serves())
+        return all(any(each is old for old in before) for each in serving_objects())
 
     async with running(settings) as url:
         await client(url)
         await until(is_gone, "nothing that served the client is left")
 
 
-def what_serves() -> list[object]:
+def serving_objects() -> list[object]:
     # Not `isinstance`, which asks proxies what they stand for.
     return [each for each in gc.get_objects() if type(each) in (FastWebSocket, ServerProtocol, Session, LiveRoom)]
 
@@ -74,17 +74,17 @@ async def closes(url: str) -> None:
         pass
 
 
-async def breaks_off(url: str) -> None:
+async def aborts(url: str) -> None:
     async with open_client(url) as client:
         client.socket.transport.abort()
 
 
-async def breaks_off_before_it_says_hello(url: str) -> None:
+async def aborts_before_hello(url: str) -> None:
     async with open_raw_client(url) as client:
         client.socket.transport.abort()
 
 
-async def says_what_nobody_understands(url: str) -> None:
+async def sends_junk(url: str) -> None:
     async with open_client(url) as client:
         await client.send("junk")
         await client.receive_a(Error)
@@ -93,7 +93,7 @@ async def says_what_nobody_understands(url: str) -> None:
 
 
 async def is_cut_off_for(url: str, frame: Message | bytes) -> None:
-    # What the server raises for it, again and again, may keep no frames of the stack.
+    # The exceptions that the server raises for it must not keep stack frames.
     async with open_raw_client(url) as client:
         await client.send(frame)
         await client.receive_a(Error)
@@ -101,33 +101,33 @@ async def is_cut_off_for(url: str, frame: Message | bytes) -> None:
             await client.socket.recv()
 
 
-async def sends_what_is_no_text(url: str) -> None:
+async def sends_a_binary_frame(url: str) -> None:
     await is_cut_off_for(url, b"binary")
 
 
-async def says_something_else_than_hello(url: str) -> None:
+async def sends_another_message_than_hello(url: str) -> None:
     await is_cut_off_for(url, Create())
 
 
-async def has_made_up_its_token(url: str) -> None:
+async def sends_an_invented_token(url: str) -> None:
     await is_cut_off_for(url, Hello(token="A" * 43))
 
 
-async def sends_a_text_that_is_none(url: str) -> None:
+async def sends_text_that_is_not_utf8(url: str) -> None:
     async with open_client(url) as client:
         await client.socket.send(b"\xff", text=True)
         with pytest.raises(ConnectionClosed):
             await client.socket.recv()
 
 
-async def sends_a_frame_that_is_none(url: str) -> None:
+async def sends_an_invalid_frame(url: str) -> None:
     async with open_client(url) as client:
         client.socket.transport.write(b"\xff" * 20)
         with pytest.raises(ConnectionClosed):
             await client.socket.recv()
 
 
-async def never_says_hello(url: str) -> None:
+async def never_sends_hello(url: str) -> None:
     async with open_raw_client(url) as client:
         await client.receive_a(Error)
         with pytest.raises(ConnectionClosed):
@@ -137,7 +137,7 @@ async def never_says_hello(url: str) -> None:
 NO_KEY = b"GET / HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
 
 
-async def sends(url: str, request: bytes, *, waits: bool = True) -> None:
+async def send_request(url: str, request: bytes, *, waits: bool = True) -> None:
     host, _, port = url.rpartition("/")[2].partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(request)
@@ -146,37 +146,37 @@ async def sends(url: str, request: bytes, *, waits: bool = True) -> None:
     writer.transport.abort()
 
 
-async def asks_for_a_page(url: str) -> None:
-    await sends(url, b"GET /livez HTTP/1.1\r\nHost: here\r\n\r\n")
+async def requests_a_page(url: str) -> None:
+    await send_request(url, b"GET /livez HTTP/1.1\r\nHost: here\r\n\r\n")
 
 
-async def sends_no_request(url: str) -> None:
-    await sends(url, b"\x16\x03\x01\r\n\r\n")
+async def sends_bytes_that_are_not_http(url: str) -> None:
+    await send_request(url, b"\x16\x03\x01\r\n\r\n")
 
 
 async def sends_half_a_request(url: str) -> None:
-    await sends(url, b"GET / HTT")
+    await send_request(url, b"GET / HTT")
 
 
-async def asks_without_a_key(url: str) -> None:
-    await sends(url, NO_KEY)
+async def requests_an_upgrade_without_a_key(url: str) -> None:
+    await send_request(url, NO_KEY)
 
 
-async def asks_without_a_key_and_is_gone(url: str) -> None:
-    await sends(url, NO_KEY, waits=False)
+async def requests_an_upgrade_without_a_key_and_aborts(url: str) -> None:
+    await send_request(url, NO_KEY, waits=False)
 
 
-async def speaks_another_protocol(url: str) -> None:
+async def offers_another_subprotocol(url: str) -> None:
     with pytest.raises(InvalidStatus):
         await connect(url, subprotocols=[Subprotocol("other.v1")], proxy=None)
 
 
-async def comes_from_another_page(url: str) -> None:
+async def comes_from_another_origin(url: str) -> None:
     with pytest.raises(InvalidStatus):
         await connect(url, origin=Origin("https://elsewhere.example"), proxy=None)
 
 
-async def asks_for_a_room_that_is_not_there(url: str) -> None:
+async def joins_a_room_that_does_not_exist(url: str) -> None:
     async with open_client(url) as client:
         await client.expect_refusal(Join(room="quiet-amber-otter"))
 
@@ -188,13 +188,13 @@ async def leaves_its_room(url: str) -> None:
         await client.receive_a(Left)
 
 
-async def breaks_off_in_its_room(url: str) -> None:
+async def aborts_in_its_room(url: str) -> None:
     async with open_client(url) as client:
         await client.enter(Create(options=QUICK))
         client.socket.transport.abort()
 
 
-async def comes_back_over_another_connection(url: str) -> None:
+async def resumes_over_another_connection(url: str) -> None:
     async with open_client(url) as client:
         room = (await client.enter(Create(options=QUICK))).room
         async with open_client(url, token=client.token) as again:
@@ -213,61 +213,63 @@ async def races_and_is_watched(url: str) -> None:
         await first.play("stop")
 
 
-@pytest.mark.usefixtures("without_search")
+@pytest.mark.usefixtures("without_collector")
 @pytest.mark.parametrize(
     "client",
     [
         closes,
-        breaks_off,
-        breaks_off_before_it_says_hello,
-        says_what_nobody_understands,
-        sends_what_is_no_text,
-        says_something_else_than_hello,
-        has_made_up_its_token,
-        sends_a_text_that_is_none,
-        sends_a_frame_that_is_none,
-        never_says_hello,
-        asks_for_a_page,
-        sends_no_request,
+        aborts,
+        aborts_before_hello,
+        sends_junk,
+        sends_a_binary_frame,
+        sends_another_message_than_hello,
+        sends_an_invented_token,
+        sends_text_that_is_not_utf8,
+        sends_an_invalid_frame,
+        never_sends_hello,
+        requests_a_page,
+        sends_bytes_that_are_not_http,
         sends_half_a_request,
-        asks_without_a_key,
-        asks_without_a_key_and_is_gone,
-        speaks_another_protocol,
-        comes_from_another_page,
-        asks_for_a_room_that_is_not_there,
+        requests_an_upgrade_without_a_key,
+        requests_an_upgrade_without_a_key_and_aborts,
+        offers_another_subprotocol,
+        comes_from_another_origin,
+        joins_a_room_that_does_not_exist,
         leaves_its_room,
-        breaks_off_in_its_room,
-        comes_back_over_another_connection,
+        aborts_in_its_room,
+        resumes_over_another_connection,
         races_and_is_watched,
     ],
 )
 def test_nothing_stays_in_memory_of_a_client_that(
     client: Client, runner: asyncio.Runner, settings_for_tests: Settings
 ) -> None:
-    runner.run(serve_and_look(settings_for_tests, client))
+    runner.run(serve_until_nothing_is_left(settings_for_tests, client))
 
 
-async def closes_what_was_encrypted(url: str) -> None:
+async def closes_an_encrypted_connection(url: str) -> None:
     trusting = ssl.create_default_context()
     trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
     async with connect(url, ssl=trusting, proxy=None):
         pass
 
 
-@pytest.mark.usefixtures("without_search")
-@pytest.mark.parametrize("client", [closes_what_was_encrypted, sends_no_request, sends_half_a_request])
+@pytest.mark.usefixtures("without_collector")
+@pytest.mark.parametrize(
+    "client", [closes_an_encrypted_connection, sends_bytes_that_are_not_http, sends_half_a_request]
+)
 def test_nothing_stays_in_memory_behind_tls_of_a_client_that(
     client: Client, settings_for_tests: Settings, tmp_path: Path
 ) -> None:
     cert, key = make_certificate(tmp_path)
     settings = settings_for_tests.model_copy(update={"tls_cert": cert, "tls_key": key})
-    # What asyncio has for TLS keeps a connection whose handshake fails.
+    # asyncio's own TLS keeps a connection whose handshake fails in memory.
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(serve_and_look(settings, client))
+        runner.run(serve_until_nothing_is_left(settings, client))
 
 
 WAVES = 600
-"""Each is two searches at least, so that a threshold of a thousand would be passed."""
+"""Each makes at least two collections, so that a threshold of a thousand would be passed."""
 
 
 class Cycle:
@@ -278,8 +280,8 @@ class Cycle:
 
 
 @pytest.fixture
-def looking_seldom() -> Iterator[None]:
-    """As in a server process."""
+def server_gc_policy() -> Iterator[None]:
+    """Set the collector as a server process does."""
     thresholds = gc.get_threshold()
     configure_gc()
     yield
@@ -287,18 +289,18 @@ def looking_seldom() -> Iterator[None]:
     gc.set_threshold(*thresholds)
 
 
-@pytest.mark.usefixtures("looking_seldom")
-def test_a_circle_is_found_while_it_is_new() -> None:
+@pytest.mark.usefixtures("server_gc_policy")
+def test_a_young_reference_cycle_is_collected() -> None:
     gone = weakref.ref(Cycle())
     kept = [[number] for number in range(2 * NEWEST)]
     assert kept and gone() is None
 
 
-@pytest.mark.usefixtures("looking_seldom")
-def test_what_is_older_is_not_searched_however_often_the_newest_are() -> None:
-    searches = [each["collections"] for each in gc.get_stats()]
+@pytest.mark.usefixtures("server_gc_policy")
+def test_older_generations_are_never_collected_however_often_the_youngest_is() -> None:
+    collections = [each["collections"] for each in gc.get_stats()]
     for _ in range(WAVES):
         assert [[number] for number in range(2 * NEWEST)]
-    newest, *older = [each["collections"] - before for each, before in zip(gc.get_stats(), searches, strict=True)]
+    newest, *older = [each["collections"] - before for each, before in zip(gc.get_stats(), collections, strict=True)]
     assert newest >= WAVES
     assert older == [0, 0]

@@ -70,7 +70,7 @@ def test_a_race_that_one_seat_has_missed_is_limited_to_the_chase_time() -> None:
     table = Table(1, RoomOptions(limit_seconds=1100, chase_seconds=130, grace_seconds=1, countdown_seconds=10))
     table.seat_both()
     table.deal()
-    table.lose_link(0)
+    table.disconnect(0)
     table.let_time_pass()
     table.let_time_pass()
     assert table.state.phase is Phase.RACING
@@ -89,13 +89,13 @@ def test_a_chase_time_beyond_the_limit_leaves_the_limit() -> None:
 def test_an_absent_player_keeps_the_seat_for_the_grace_period(seat: int) -> None:
     table = Table(1, OPTIONS)
     table.start()
-    table.lose_link(seat)
+    table.disconnect(seat)
     assert table.state.next_deadline() == Deadline(table.now_ms + 70_000, DeadlineKind.SEAT, seat)
 
 
 def test_a_room_whose_players_are_all_absent_is_idle_from_the_last_lost_connection() -> None:
     table = Table(1, OPTIONS)
-    table.lose_link(0)
+    table.disconnect(0)
     assert table.state.clocks.idle_until_ms == table.now_ms + 510_000
 
 

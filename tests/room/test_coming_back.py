@@ -51,7 +51,7 @@ def disturb(table: Table) -> None:
         table.now_ms += 60_000
         table.submit(ApplyPauses((Pause(table.now_ms - 60_000, table.now_ms),)))
     elif table.state.seats[seat]:
-        table.lose_link(seat)
+        table.disconnect(seat)
 
 
 def advance(table: Table) -> None:

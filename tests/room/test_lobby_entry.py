@@ -71,7 +71,7 @@ def test_a_room_that_everybody_left_has_no_row() -> None:
 
 def test_a_closed_room_has_no_row() -> None:
     table = Table(1, RoomOptions(listed=True, idle_seconds=5, grace_seconds=3600))
-    table.lose_link(0)
+    table.disconnect(0)
     table.let_time_pass()
     assert table.state.phase is Phase.CLOSED
     assert any(table.state.seats)
@@ -104,7 +104,7 @@ def test_a_move_does_not_change_the_row_unless_it_ends_the_round(racing: Table) 
 
 
 def test_a_lost_connection_does_not_change_the_row(racing: Table) -> None:
-    racing.lose_link(0)
+    racing.disconnect(0)
     assert not changed(racing)
 
 

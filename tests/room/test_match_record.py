@@ -52,7 +52,7 @@ def test_seats_stopped_by_the_clock_are_recorded(racing: Table) -> None:
 
 
 def test_a_seat_stopped_for_its_absence_is_recorded(racing: Table) -> None:
-    racing.lose_link(1)
+    racing.disconnect(1)
     racing.let_time_pass()
     away = RecordedStop(since_start(racing), (1,), Ending.AWAY)
     racing.play(0, "stop")
@@ -64,7 +64,7 @@ def test_a_seat_stopped_before_the_start_is_recorded_at_the_start() -> None:
     table = Table(1, RoomOptions(countdown_seconds=10, grace_seconds=1))
     table.seat_both()
     table.deal()
-    table.lose_link(0)
+    table.disconnect(0)
     table.let_time_pass()
     table.let_time_pass()
     table.play(1, "stop")
@@ -129,7 +129,7 @@ def test_a_match_that_a_player_leaves_between_rounds_is_recorded_as_far_as_it_we
 def test_a_match_is_finished_when_its_last_round_is(racing: Table) -> None:
     racing.play(0, "resign")
     finished_at_ms = racing.steps[-1].at_ms
-    racing.lose_link(0)
+    racing.disconnect(0)
     (record,) = record_matches(ROOM, racing.steps)
     assert record.finished_at_ms == finished_at_ms
 

@@ -35,7 +35,7 @@ def test_every_deadline_is_later_by_the_length_of_the_pause(table: Table) -> Non
 
 
 def test_a_player_who_was_away_has_as_much_grace_left_as_before(table: Table) -> None:
-    table.lose_link(0)
+    table.disconnect(0)
     until_ms = table.state.clocks.away_until_ms[0]
     assert until_ms is not None
     table.submit(ApplyPauses((pause(table, 3600),)))
@@ -150,7 +150,7 @@ def test_a_pause_in_a_second_round_is_subtracted_from_that_round(table: Table) -
 
 def test_a_closed_room_ignores_pauses() -> None:
     table = Table(1)
-    table.lose_link(0)
+    table.disconnect(0)
     table.let_time_pass()
     table.let_time_pass()
     assert table.state.phase is Phase.CLOSED

@@ -56,8 +56,8 @@ def test_a_pause_that_ended_with_the_last_known_one_is_known() -> None:
 def test_a_room_is_not_idle_during_a_race_without_connections() -> None:
     table = Table(1)
     table.start()
-    table.lose_link(0)
-    table.lose_link(1)
+    table.disconnect(0)
+    table.disconnect(1)
     kinds = [deadline.kind for deadline in table.state.deadlines()]
     assert sorted(kinds, key=str) == [DeadlineKind.PHASE, DeadlineKind.SEAT, DeadlineKind.SEAT]
 

@@ -78,9 +78,9 @@ async def test_spectators_who_come_at_the_same_moment_share_one_reading_of_the_l
         readings += after == 0
         return await read(log, room, after)
 
-    async with racing_players(server_url) as (first, _), AsyncExitStack() as crowd:
+    async with racing_players(server_url) as (first, _), AsyncExitStack() as stack:
         await first.play("sa")
-        spectators = [await crowd.enter_async_context(open_client(server_url)) for _ in range(20)]
+        spectators = [await stack.enter_async_context(open_client(server_url)) for _ in range(20)]
         monkeypatch.setattr(Log, "read", count)
         seen = await asyncio.gather(*(spectator.enter(Watch(room=first.room)) for spectator in spectators))
     assert len({snapshot.position for snapshot in seen}) == 1

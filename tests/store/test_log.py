@@ -42,27 +42,27 @@ class Writer:
         return self.reply.answer
 
 
-class Noted(Once):
-    """Writes down in `asked` when it is asked for its append."""
+class Recorded(Once):
+    """Notes in `polled` that it was polled for its append."""
 
-    def __init__(self, append: Append, asked: list[str]) -> None:
+    def __init__(self, append: Append, polled: list[str]) -> None:
         super().__init__(append)
-        self.asked = asked
+        self.polled = polled
 
     def build_append(self) -> Append:
-        self.asked.append(self.code)
+        self.polled.append(self.code)
         return super().build_append()
 
 
-class Idle(Noted):
-    """Has nothing to append when it is asked."""
+class Idle(Recorded):
+    """Has nothing to append when it is polled."""
 
     def build_append(self) -> None:  # type: ignore[override]
         super().build_append()
 
 
 def neighbours(room: str, count: int) -> list[str]:
-    """Rooms of the same bucket, whose appends share batches with those of this one."""
+    """Return rooms of the same bucket, whose appends share batches with those of this one."""
     others = (f"room-{number}" for number in itertools.count())
     return list(itertools.islice((other for other in others if keys.bucket(other) == keys.bucket(room)), count))
 
@@ -74,7 +74,7 @@ async def writer(redis: BatchingRedis) -> AsyncIterator[Writer]:
         yield Writer(log)
 
 
-async def test_what_is_appended_is_read_back_in_order(writer: Writer) -> None:
+async def test_appended_events_are_read_back_in_order(writer: Writer) -> None:
     events = (Started(), MOVE, PlayerReady(seat=0, entropy_hash=bytes(32)), RematchAsked(seat=1))
     assert await writer.append(events=events) is Answer.APPENDED
     logged = await writer.log.read(ROOM)
@@ -82,22 +82,20 @@ async def test_what_is_appended_is_read_back_in_order(writer: Writer) -> None:
     assert [each.index for each in logged] == [1, 2, 3, 4]
 
 
-async def test_a_sender_that_is_behind_is_told_so_and_nothing_is_written(writer: Writer) -> None:
+async def test_an_append_that_expects_too_few_entries_is_a_conflict_and_writes_nothing(writer: Writer) -> None:
     await writer.append()
     assert await writer.append(tag="t2") is Answer.CONFLICT
     assert len(await writer.log.read(ROOM)) == 1
 
 
-async def test_a_sender_that_is_behind_is_told_what_it_missed_from_its_last_entry_on(writer: Writer) -> None:
+async def test_a_conflict_returns_the_entries_from_the_expected_last_one_on(writer: Writer) -> None:
     await writer.append(events=(Started(), MOVE))
     await writer.append(expected=2, expected_tag="t1", tag="t2")
     assert await writer.append(expected=2, expected_tag="t1", tag="t3") is Answer.CONFLICT
     assert writer.reply.entries == (await writer.log.read(ROOM))[1:]
 
 
-async def test_a_sender_that_missed_what_nobody_can_read_is_told_that_nobody_knows(
-    writer: Writer, redis: BatchingRedis
-) -> None:
+async def test_a_conflict_with_entries_that_cannot_be_read_is_unknown(writer: Writer, redis: BatchingRedis) -> None:
     await redis.xadd(keys.log(ROOM), {"colour": "green"}, id="1-0")
     await redis.xadd(keys.log(ROOM), {"t": 1, "g": "t1", "e": "0sa"}, id="2-0")
     assert await writer.append() is Answer.UNKNOWN
@@ -108,12 +106,12 @@ async def test_a_sender_that_missed_what_nobody_can_read_is_told_that_nobody_kno
     [
         pytest.param({"colour": "green"}, id="other fields"),
         pytest.param({"e": "0sa", "g": "t1", "t": 1}, id="another order"),
-        pytest.param({"t": "noon", "g": "t1", "e": "0sa"}, id="a time that is no number"),
+        pytest.param({"t": "noon", "g": "t1", "e": "0sa"}, id="a time that is not a number"),
         pytest.param({"t": 1, "g": "t1", "e": "2sa"}, id="a third seat"),
         pytest.param({"t": 1, "g": "t1", "e": "0si"}, id="a ninth pile"),
     ],
 )
-async def test_a_log_with_an_entry_that_we_did_not_write_is_none(
+async def test_reading_a_log_with_an_entry_that_we_did_not_write_fails(
     writer: Writer, redis: BatchingRedis, fields: dict[Any, Any]
 ) -> None:
     await redis.xadd(keys.log(ROOM), fields, id="1-0")
@@ -121,13 +119,13 @@ async def test_a_log_with_an_entry_that_we_did_not_write_is_none(
         await writer.log.read(ROOM)
 
 
-async def test_a_sender_that_is_ahead_is_told_so_and_nothing_is_written(writer: Writer) -> None:
+async def test_an_append_that_expects_too_many_entries_is_a_conflict_and_writes_nothing(writer: Writer) -> None:
     assert await writer.append(expected=3) is Answer.CONFLICT
     assert await writer.log.read(ROOM) == []
 
 
-async def test_a_log_that_lost_its_tail_and_grew_again_is_noticed_by_its_tag(writer: Writer) -> None:
-    await writer.append(tag="of another life")
+async def test_an_append_to_a_log_that_lost_its_tail_and_grew_again_is_a_conflict(writer: Writer) -> None:
+    await writer.append(tag="another")
     assert await writer.append(expected=1, expected_tag="t1", tag="t2") is Answer.CONFLICT
 
 
@@ -171,7 +169,7 @@ async def test_stamps_never_run_backwards(writer: Writer, redis: BatchingRedis) 
     assert (await writer.log.read(ROOM))[-1].at_ms == future
 
 
-async def test_reading_on_starts_behind_the_index(writer: Writer) -> None:
+async def test_reading_starts_after_the_index(writer: Writer) -> None:
     await writer.append(events=(MOVE, Started()))
     assert [each.index for each in await writer.log.read(ROOM, after=1)] == [2]
 
@@ -219,7 +217,7 @@ async def test_the_log_of_an_open_room_stays(writer: Writer, redis: BatchingRedi
     assert await redis.ttl(keys.log(ROOM)) == -1
 
 
-async def test_a_shared_append_wakes_the_others_with_its_entries(writer: Writer, redis: BatchingRedis) -> None:
+async def test_a_shared_append_is_published_with_its_entries(writer: Writer, redis: BatchingRedis) -> None:
     pubsub = (await owner_of(redis, keys.wakeup_channel(ROOM))).pubsub(ignore_subscribe_messages=True)
     await (pubsub.ssubscribe if await is_sharded(redis) else pubsub.subscribe)(keys.wakeup_channel(ROOM))
     await pubsub.get_message(timeout=1)
@@ -245,10 +243,10 @@ async def test_one_broken_log_does_not_harm_the_others_of_its_batch(writer: Writ
     assert [reply.answer for reply in await asyncio.gather(*answers)] == [Answer.UNKNOWN, Answer.APPENDED]
 
 
-async def test_an_append_is_made_when_its_turn_comes_and_not_before() -> None:
-    """Until then a room goes on hearing, and decides about all of it together."""
-    asked: list[str] = []
-    one, other = (Noted(Append(room, 0, "", "t1", (MOVE,)), asked) for room in neighbours(ROOM, 2))
+async def test_a_writer_builds_its_append_when_it_is_polled_and_not_before() -> None:
+    """Until then a room takes requests, and decides all of them together."""
+    polled: list[str] = []
+    one, other = (Recorded(Append(room, 0, "", "t1", (MOVE,)), polled) for room in neighbours(ROOM, 2))
     with redis_process() as process:
         async with faulty_link(process.socket) as link, make_client(link.url) as client, asyncio.timeout(5):
             log = Log(client)
@@ -259,14 +257,14 @@ async def test_an_append_is_made_when_its_turn_comes_and_not_before() -> None:
                 await asyncio.sleep(0)
                 log.enqueue(other)
                 await asyncio.sleep(0)
-                assert asked == [one.code]
+                assert polled == [one.code]
                 link.flow()
                 await other.answered
-    assert asked == [one.code, other.code]
+    assert polled == [one.code, other.code]
 
 
-async def asked_in_one_turn(*writers: Noted) -> int:
-    """How many of these writers are asked while Redis has not replied to the first of them."""
+async def count_polled_in_one_turn(*writers: Recorded) -> int:
+    """Return how many of these writers are polled while Redis has not replied to the first of them."""
     with redis_process() as process:
         async with faulty_link(process.socket) as link, make_client(link.url) as client, asyncio.timeout(5):
             log = Log(client)
@@ -276,45 +274,45 @@ async def asked_in_one_turn(*writers: Noted) -> int:
                 for each in writers:
                     log.enqueue(each)
                 await asyncio.sleep(0)
-                asked = len(writers[0].asked)
+                polled = len(writers[0].polled)
                 link.flow()
-    return asked
+    return polled
 
 
 async def test_a_batch_has_an_upper_bound() -> None:
-    asked: list[str] = []
-    writers = [Noted(Append(f"room-{each}", 0, "", "t1", (MOVE,)), asked) for each in range(MAX_BATCH + 1)]
-    assert await asked_in_one_turn(*writers) == MAX_BATCH
+    polled: list[str] = []
+    writers = [Recorded(Append(f"room-{each}", 0, "", "t1", (MOVE,)), polled) for each in range(MAX_BATCH + 1)]
+    assert await count_polled_in_one_turn(*writers) == MAX_BATCH
 
 
 async def test_writers_that_have_nothing_to_append_count_in_a_batch() -> None:
-    """Or one turn of the event loop would ask all rooms of the process."""
-    asked: list[str] = []
+    """Otherwise one turn of the event loop would poll all rooms of the process."""
+    polled: list[str] = []
     appends = [Append(f"room-{each}", 0, "", "t1", (MOVE,)) for each in range(MAX_BATCH + 1)]
-    writers = [Noted(appends[0], asked), *(Idle(append, asked) for append in appends[1:])]
-    assert await asked_in_one_turn(*writers) == MAX_BATCH
+    writers = [Recorded(appends[0], polled), *(Idle(append, polled) for append in appends[1:])]
+    assert await count_polled_in_one_turn(*writers) == MAX_BATCH
 
 
-async def test_the_next_batch_is_on_its_way_before_the_last_one_is_told_of(writer: Writer) -> None:
-    """Redis works on it while we tell."""
-    asked: list[str] = []
-    asked_when_told: list[int] = []
+async def test_the_next_batch_is_sent_before_the_results_of_the_last_one_are_handed_out(writer: Writer) -> None:
+    """Redis executes it while the rooms handle their results."""
+    polled: list[str] = []
+    polled_at_results: list[int] = []
 
-    class Counting(Noted):
+    class Counting(Recorded):
         def on_append_result(self, reply: Reply) -> None:
-            asked_when_told.append(len(asked))
+            polled_at_results.append(len(polled))
             super().on_append_result(reply)
 
     count = MAX_BATCH + 1
-    writers = [Counting(Append(room, 0, "", "t1", (MOVE,)), asked) for room in neighbours(ROOM, count)]
+    writers = [Counting(Append(room, 0, "", "t1", (MOVE,)), polled) for room in neighbours(ROOM, count)]
     for each in writers:
         writer.log.enqueue(each)
     async with asyncio.timeout(5):
         await asyncio.gather(*(each.answered for each in writers))
-    assert asked_when_told == [count] * count
+    assert polled_at_results == [count] * count
 
 
-async def test_what_follows_from_the_last_batch_is_sent_before_sending_ends(redis: BatchingRedis) -> None:
+async def test_a_writer_enqueued_by_the_last_result_is_sent_before_sending_ends(redis: BatchingRedis) -> None:
     class Chained(Once):
         def on_append_result(self, reply: Reply) -> None:
             log.enqueue(last)
@@ -328,17 +326,17 @@ async def test_what_follows_from_the_last_batch_is_sent_before_sending_ends(redi
     assert last.answered.done()
 
 
-async def test_who_is_to_be_first_is_asked_before_those_who_wait(writer: Writer) -> None:
-    asked: list[str] = []
-    one, other = (Noted(Append(room, 0, "", "t1", (MOVE,)), asked) for room in neighbours(ROOM, 2))
+async def test_a_writer_that_is_enqueued_first_is_polled_before_those_that_wait(writer: Writer) -> None:
+    polled: list[str] = []
+    one, other = (Recorded(Append(room, 0, "", "t1", (MOVE,)), polled) for room in neighbours(ROOM, 2))
     writer.log.enqueue(one)
     writer.log.enqueue(other, is_first=True)
     async with asyncio.timeout(5):
         await asyncio.gather(one.answered, other.answered)
-    assert asked == [other.code, one.code]
+    assert polled == [other.code, one.code]
 
 
-async def test_a_writer_that_fails_is_told_that_nobody_knows_and_harms_no_other(writer: Writer) -> None:
+async def test_a_writer_that_raises_gets_unknown_and_harms_no_other(writer: Writer) -> None:
     class Failing(Once):
         def build_append(self) -> Append:
             raise RuntimeError("we have a bug")
@@ -364,18 +362,20 @@ async def test_an_append_over_a_connection_that_was_cut_is_made_once(writer: Wri
     assert [logged.index for logged in await writer.log.read(ROOM)] == [1, 2]
 
 
-async def test_who_comes_when_sending_has_ended_is_not_asked(redis: BatchingRedis) -> None:
-    asked: list[str] = []
+async def test_a_writer_that_is_enqueued_after_sending_has_ended_is_not_polled(redis: BatchingRedis) -> None:
+    polled: list[str] = []
     log = Log(redis)
     async with log.sending():
         await Writer(log).append()
-    log.enqueue(Noted(Append(ROOM, 1, "t1", "t2", (MOVE,)), asked))
-    # Whoever is asked is asked in the next turn of the loop.
+    log.enqueue(Recorded(Append(ROOM, 1, "t1", "t2", (MOVE,)), polled))
+    # A writer is polled in the next turn of the loop.
     await asyncio.sleep(0)
-    assert asked == []
+    assert polled == []
 
 
-async def test_an_append_whose_connection_broke_is_tried_as_often_as_any(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_append_whose_connection_broke_is_retried_as_often_as_any_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with redis_process() as process:
         async with faulty_link(process.socket) as link:
             client = make_client(link.url)
@@ -402,7 +402,7 @@ async def test_an_append_whose_connection_broke_is_tried_as_often_as_any(monkeyp
             await client.aclose()
 
 
-async def test_what_waits_is_sent_before_sending_ends(redis: BatchingRedis) -> None:
+async def test_waiting_appends_are_sent_before_sending_ends(redis: BatchingRedis) -> None:
     log = Log(redis)
     async with log.sending():
         answered = begin_append(log, Append(ROOM, 0, "", "t1", (MOVE,)))
@@ -414,13 +414,13 @@ async def test_an_append_that_cannot_be_written_is_unknown_and_the_next_one_is_m
     assert await writer.append() is Answer.APPENDED
 
 
-async def test_an_entry_that_cannot_be_read_is_not_shown_in_the_complaint(writer: Writer, redis: BatchingRedis) -> None:
-    """The complaint goes to a log, and the entry may hold a secret."""
+async def test_the_error_about_an_unreadable_entry_does_not_quote_it(writer: Writer, redis: BatchingRedis) -> None:
+    """The error is logged, and the entry may hold a secret."""
     opened = {"type": "round_opened", "round": "aa", "secret": "5ec12e7" * 9, "signature": "5ec12e7"}
     await redis.xadd(keys.log(ROOM), {"t": 1, "g": "t1", "e": json.dumps(opened)}, id="1-0")
-    with pytest.raises(ValueError, match="round_opened") as complaint:
+    with pytest.raises(ValueError, match="round_opened") as error:
         await writer.log.read(ROOM)
-    assert "5ec12e7" not in str(complaint.value)
+    assert "5ec12e7" not in str(error.value)
 
 
 async def test_the_clock_of_a_log_is_that_of_redis(writer: Writer, redis: BatchingRedis) -> None:

@@ -9,8 +9,7 @@ import pytest
 
 from fairest_server.room.events import RoomClosed
 from fairest_server.room.steps import LogSlice
-from fairest_server.store import keys
-from fairest_server.store import wakeups as wakes
+from fairest_server.store import keys, wakeups
 from fairest_server.store.append_queue import Answer, Append
 from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
@@ -41,62 +40,62 @@ class Writer:
 
 
 class Listener:
-    """A process that follows the room. `heard` is what it was told, by index."""
+    """A process that subscribes to the room. `received` has the indexes of the entries that came."""
 
     def __init__(self, writer: Writer, listening: BatchingRedis) -> None:
         self.writer = writer
-        self.wakes = Wakeups(listening, self.hear)
+        self.wakeups = Wakeups(listening, self.receive)
         self.received: list[int] = []
 
-    def hear(self, room: str, log_slice: LogSlice) -> None:
+    def receive(self, room: str, log_slice: LogSlice) -> None:
         assert room == ROOM
         self.received.extend(entry.index for entry in log_slice.entries)
 
-    async def hears_on(self) -> None:
-        """Append until something of that is heard."""
+    async def receives_more(self) -> None:
+        """Append until one of these appends is received."""
         since = self.writer.index
 
-        async def hears() -> bool:
+        async def receives() -> bool:
             await self.writer.append()
             return any(index > since for index in self.received)
 
-        await until(hears, "an append is heard")
+        await until(receives, "an append is received")
 
 
 @asynccontextmanager
 async def listening(url: str, listening_url: str | None = None) -> AsyncIterator[Listener]:
-    """A process that appends and one that listens, perhaps over another way."""
-    redis, ears = make_client(url), make_client(listening_url or url, timeout_seconds=None)
-    listener = Listener(Writer(redis), ears)
-    listener.wakes.subscribe(ROOM)
-    running = asyncio.create_task(listener.wakes.run())
+    """Run a process that appends and one that subscribes, perhaps over another address."""
+    redis, subscribed = make_client(url), make_client(listening_url or url, timeout_seconds=None)
+    listener = Listener(Writer(redis), subscribed)
+    listener.wakeups.subscribe(ROOM)
+    running = asyncio.create_task(listener.wakeups.run())
     async with listener.writer.log.sending(), asyncio.timeout(PATIENCE_SECONDS):
         yield listener
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     await redis.aclose()
-    await ears.aclose()
+    await subscribed.aclose()
 
 
-async def test_what_is_appended_is_heard_by_who_follows_the_room(redis_url: str) -> None:
+async def test_a_subscriber_of_a_room_receives_its_appends(redis_url: str) -> None:
     async with listening(redis_url) as listener:
-        await listener.hears_on()
+        await listener.receives_more()
 
 
-async def test_a_subscription_that_went_deaf_is_replaced() -> None:
+async def test_a_subscription_on_a_half_open_connection_is_replaced() -> None:
     with redis_process() as process:
         async with faulty_link(process.socket) as link, listening(process.url, link.url) as listener:
-            await listener.hears_on()
+            await listener.receives_more()
             link.half_open()
-            await listener.hears_on()
+            await listener.receives_more()
 
 
-async def test_a_subscription_on_which_nothing_is_told_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wakes, "SILENCE_SECONDS", 0.3)
-    monkeypatch.setattr(wakes, "_PING_SECONDS", 0.05)
+async def test_a_subscription_without_messages_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wakeups, "SILENCE_SECONDS", 0.3)
+    monkeypatch.setattr(wakeups, "_PING_SECONDS", 0.05)
     with redis_process() as process:
         async with listening(process.url) as listener:
-            await listener.hears_on()
+            await listener.receives_more()
             before = await asyncio.to_thread(subscribers, process)
 
             async def was_pinged_for_long() -> bool:
@@ -107,7 +106,7 @@ async def test_a_subscription_on_which_nothing_is_told_stays(monkeypatch: pytest
 
 
 async def test_a_process_without_rooms_is_subscribed_to_the_keepalive_channel() -> None:
-    """Or it would have no connection over which a ping is answered."""
+    """Otherwise it would have no connection on which a ping is answered."""
     channel = keys.keepalive_channel(0)
     with redis_process() as process:
         async with make_client(process.url, timeout_seconds=None) as client:
@@ -130,21 +129,21 @@ def pings(commandstats: bytes) -> int:
     return int(commandstats.partition(b"cmdstat_ping:calls=")[2].partition(b",")[0] or 0)
 
 
-async def test_a_bucket_that_moves_to_another_node_is_heard_from_there(cluster: RedisCluster) -> None:
+async def test_a_bucket_that_moves_to_another_node_is_followed_there(cluster: RedisCluster) -> None:
     owner = cluster.owner(keys.log(ROOM))
     target = next(node for node in cluster.nodes if node is not owner)
     async with listening(cluster.url) as listener:
-        await listener.hears_on()
+        await listener.receives_more()
         await asyncio.to_thread(cluster.move, keys.log(ROOM), to=target)
-        await listener.hears_on()
+        await listener.receives_more()
 
 
 async def test_wake_ups_belong_to_slots_where_redis_has_such_channels(cluster: RedisCluster) -> None:
-    """Ordinary channels, which is all that Redis 6.2 has, are told to every node of a Cluster."""
+    """Redis 6.2 has only ordinary channels, whose messages go to every node of a Cluster."""
     owner = cluster.owner(keys.log(ROOM))
     is_old = b"redis_version:6" in owner.info("server")
     async with listening(cluster.url) as listener:
-        await listener.hears_on()
+        await listener.receives_more()
         found = await asyncio.to_thread(owner.call, "PUBSUB", "CHANNELS" if is_old else "SHARDCHANNELS")
         assert keys.wakeup_channel(ROOM).encode() in cast("list[bytes]", found)
 
@@ -153,21 +152,21 @@ async def test_a_subscription_that_is_cut_while_rooms_come_and_go_is_replaced() 
     with redis_process() as process:
         async with listening(process.url) as listener:
             for number in range(300):
-                listener.wakes.subscribe(f"room-{number}")
+                listener.wakeups.subscribe(f"room-{number}")
                 await listener.writer.redis.client_kill_filter(_type="pubsub")
-                listener.wakes.unsubscribe(f"room-{number - 1}")
-            await listener.hears_on()
+                listener.wakeups.unsubscribe(f"room-{number - 1}")
+            await listener.receives_more()
 
 
 @pytest.mark.long
 async def test_rooms_that_come_and_go_do_not_end_a_subscription() -> None:
     with redis_process() as process:
         redis, listening = make_client(process.url), make_client(process.url, timeout_seconds=None)
-        wakes = Wakeups(listening, lambda _room, _tail: None)
-        listener = asyncio.create_task(wakes.run())
+        subscriptions = Wakeups(listening, lambda _room, _tail: None)
+        listener = asyncio.create_task(subscriptions.run())
 
         async def ages() -> dict[str, int]:
-            """How many seconds each subscription has lived, by Redis' own count."""
+            """Return the age of each subscription in seconds, by Redis' own count."""
             return {each["id"]: int(each["age"]) for each in await redis.client_list(_type="pubsub")}
 
         async with asyncio.timeout(PATIENCE_SECONDS):
@@ -176,7 +175,7 @@ async def test_rooms_that_come_and_go_do_not_end_a_subscription() -> None:
             while (
                 max((await ages()).values(), default=0) <= SILENCE_SECONDS + 1 and (await ages()).keys() == first.keys()
             ):
-                wakes.unsubscribe("a-room-of-nobody")
+                subscriptions.unsubscribe("a-room-without-a-subscriber")
             assert (await ages()).keys() == first.keys()
         listener.cancel()
         await asyncio.gather(listener, return_exceptions=True)

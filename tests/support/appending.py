@@ -8,7 +8,7 @@ from fairest_server.store.log import Log
 
 
 class Once:
-    """A writer of one append; `answered` is what became of it."""
+    """A writer of one append. `answered` gets the reply to it."""
 
     def __init__(self, append: Append) -> None:
         self.append = append
@@ -17,21 +17,21 @@ class Once:
         self.answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
 
     def build_append(self) -> Append:
-        """The one."""
+        """Return the append."""
         return self.append
 
     def on_append_result(self, reply: Reply) -> None:
-        """It was made, or not."""
+        """Pass the reply on to `answered`."""
         self.answered.set_result(reply)
 
 
 def begin_append(log: Log, append: Append) -> asyncio.Future[Reply]:
-    """Send it with the next batch."""
+    """Enqueue `append`; return the future of its reply."""
     once = Once(append)
     log.enqueue(once)
     return once.answered
 
 
 async def append_once(log: Log, append: Append) -> Answer:
-    """Send it, and wait for what becomes of it."""
+    """Send `append`, wait for the reply, and return its answer."""
     return (await begin_append(log, append)).answer

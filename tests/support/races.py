@@ -130,7 +130,7 @@ class Table:
         assert self.state.round is not None
         return self.submit(self.request(seat, Reveal(round=self.state.round.round_id, entropy=entropy)))
 
-    def lose_link(self, seat: int) -> Verdict:
+    def disconnect(self, seat: int) -> Verdict:
         """Disconnect this seat."""
         return self.submit(Disconnect(self.state.seat(seat).connection_id or ""))
 

@@ -23,7 +23,7 @@ class ClusterNode(RedisProcess):
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.port = _free_port()
-        # Nobody is given up on because a test froze it, or because the machine is slow.
+        # No node is given up because a test froze it, or because the machine is slow.
         own = ["--port", str(self.port), "--cluster-enabled", "yes", "--cluster-node-timeout", "60000"]
         super().__init__(folder, *own, *options)
         self.id = self.cluster("MYID")
@@ -33,7 +33,7 @@ class ClusterNode(RedisProcess):
         return f"127.0.0.1:{self.port}"
 
     def cluster(self, *words: str | int) -> str:
-        """What it answers to a CLUSTER command."""
+        """Return the reply to a CLUSTER command."""
         answer = self.call("CLUSTER", *words)
         return answer.decode() if isinstance(answer, bytes) else str(answer)
 
@@ -60,7 +60,7 @@ class RedisCluster:
         _wait("the nodes did not become a Cluster", lambda: all(map(self._is_whole, everybody)))
 
     def replicate(self, master: ClusterNode) -> ClusterNode:
-        """Make a spare node the replica of this one; returns it when it follows, and all nodes know that."""
+        """Make a spare node the replica of `master`; return it when it follows and all nodes know it."""
         replica = self.spares.pop()
         replica.call("CONFIG", "SET", "repl-diskless-sync-delay", 0)
         master.call("CONFIG", "SET", "repl-diskless-sync-delay", 0)
@@ -71,15 +71,15 @@ class RedisCluster:
         return replica
 
     def owner(self, key: str) -> ClusterNode:
-        """The node that holds this key, as the first one believes."""
+        """Return the node that holds this key, by the answer of the first node."""
         slot = key_slot(key.encode())
         for first, last, (_, port, *_), *_ in self._slots():
             if first <= slot <= last:
                 return next(node for node in self.nodes if node.port == port)
-        raise AssertionError(f"slot {slot} is nobody's")
+        raise AssertionError(f"no node serves slot {slot}")
 
     def move(self, key: str, *, to: ClusterNode) -> None:
-        """Move the slot of this key, with all that is in it, as an operator does who moves slots."""
+        """Move the slot of this key with everything in it, in the steps of an operator."""
         slot, source = key_slot(key.encode()), self.owner(key)
         to.cluster("SETSLOT", slot, "IMPORTING", source.id)
         source.cluster("SETSLOT", slot, "MIGRATING", to.id)
@@ -87,29 +87,29 @@ class RedisCluster:
         self.settle(key, to=to)
 
     def begin_to_move(self, key: str, *, to: ClusterNode) -> None:
-        """Only the beginning of a move: what is in the slot of this key stays where it is, what is new goes there."""
+        """Begin a move: the keys in the slot of this key stay where they are, new keys go to the node `to`."""
         slot, source = key_slot(key.encode()), self.owner(key)
         to.cluster("SETSLOT", slot, "IMPORTING", source.id)
         source.cluster("SETSLOT", slot, "MIGRATING", to.id)
 
     def carry(self, key: str, *, to: ClusterNode) -> None:
-        """Take everything in the slot of this key there, in the middle of a move."""
+        """Move everything in the slot of this key to the node `to`, in the middle of a move."""
         slot, source = key_slot(key.encode()), self.owner(key)
         while names := source.call("CLUSTER", "GETKEYSINSLOT", slot, 10):
             assert isinstance(names, list)
             source.call("MIGRATE", "127.0.0.1", to.port, "", 0, 5000, "KEYS", *names)
 
     def settle(self, key: str, *, to: ClusterNode) -> None:
-        """The end of a move: from now on the slot of this key is that node's."""
+        """End a move: from now on the node `to` owns the slot of this key."""
         for node in sorted(self.nodes, key=lambda node: node is not to):
             node.cluster("SETSLOT", key_slot(key.encode()), "NODE", to.id)
 
     def wait_until_in_step(self, master: ClusterNode, replica: ClusterNode) -> None:
-        """Wait until the replica has all that its master was told."""
+        """Wait until the replica has received everything that its master has."""
         _wait("the replica lags", lambda: _offset(master) == _offset(replica))
 
     def flush(self) -> None:
-        """Forget everything but who serves what."""
+        """Delete all keys; the slots stay as they are."""
         for node in self.nodes:
             node.call("FLUSHALL")
 
@@ -117,14 +117,14 @@ class RedisCluster:
         return cast("Any", self.nodes[0].call("CLUSTER", "SLOTS"))
 
     def _is_whole(self, node: ClusterNode) -> bool:
-        told = node.cluster("INFO")
+        info = node.cluster("INFO")
         known = f"cluster_known_nodes:{len(self.nodes) + len(self.spares)}\r\n"
-        return "cluster_state:ok" in told and known in told
+        return "cluster_state:ok" in info and known in info
 
 
 @contextmanager
 def redis_cluster(*options: str, spares: int = 0) -> Iterator[RedisCluster]:
-    """A Cluster of three masters with these options, gone at the end together with its folders."""
+    """Run a Cluster of three masters with these options; its folders are deleted at the end."""
     with ExitStack() as stack:
         nodes = []
         for _ in range(MASTERS + spares):
@@ -138,7 +138,7 @@ def redis_cluster(*options: str, spares: int = 0) -> Iterator[RedisCluster]:
 
 
 def other_than(node: ClusterNode, cluster: RedisCluster) -> ClusterNode:
-    """Another master."""
+    """Return another master."""
     return next(each for each in cluster.nodes if each is not node)
 
 
@@ -157,7 +157,7 @@ def _wait(otherwise: str, condition: Callable[[], bool]) -> None:
 
 
 def _free_port() -> int:
-    """A port that nobody has, and neither the one beside it for the bus; both below those that the system gives out."""
+    """Return a free port whose neighbour for the bus is free too, both below those that the system gives out."""
     while True:
         port = random.randrange(12_000, 22_000)
         with socket.socket() as for_clients, socket.socket() as for_nodes:

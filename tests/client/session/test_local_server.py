@@ -1,4 +1,4 @@
-"""The server of a race at home lives as long as whoever started it."""
+"""The local server of a race lives as long as the process that started it."""
 
 import asyncio
 import os

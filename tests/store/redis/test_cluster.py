@@ -35,7 +35,7 @@ async def client(cluster: RedisCluster) -> AsyncIterator[BatchingRedis]:
 
 
 class Writer:
-    """Appends to a room, one after the other, and keeps the tags of what was acknowledged."""
+    """Appends to a room, one event after the other, and keeps the tags of the acknowledged ones."""
 
     def __init__(self, log: Log, room: str = ROOM) -> None:
         self.log = log
@@ -43,7 +43,7 @@ class Writer:
         self.acknowledged: list[str] = []
 
     async def append(self) -> Answer:
-        """One more event, behind those that stand there."""
+        """Append one more event at the end of the log."""
         entries = await self.log.read(self.room)
         last_tag, tag = entries[-1].tag if entries else "", f"{len(entries):08x}"
         # With a deadline, as rooms have: a script of two keys, both of which move.
@@ -53,8 +53,8 @@ class Writer:
             self.acknowledged.append(tag)
         return answer
 
-    async def go_on(self) -> None:
-        """Until some more are acknowledged."""
+    async def append_more(self) -> None:
+        """Append until five more events are acknowledged."""
         wanted = len(self.acknowledged) + 5
         async with asyncio.timeout(PATIENCE_SECONDS):
             while len(self.acknowledged) < wanted:
@@ -63,7 +63,7 @@ class Writer:
                     await self.append()
 
     async def tags(self) -> list[str]:
-        """What stands in the log."""
+        """Return the tags of all entries in the log."""
         return [entry.tag for entry in await self.log.read(self.room)]
 
 
@@ -86,7 +86,7 @@ async def test_an_error_for_one_key_of_a_pipeline_is_raised(client: BatchingRedi
         await pipeline.execute()
 
 
-async def test_a_node_that_does_not_know_a_script_is_told_its_text(client: BatchingRedis) -> None:
+async def test_a_node_that_does_not_know_a_script_is_sent_its_text(client: BatchingRedis) -> None:
     script = Script("release_name.lua")
     for name in ("ann", "bob", "cyd", "dan", "eve"):
         await client.set(keys.name(name), "somebody")
@@ -121,10 +121,10 @@ async def test_a_bucket_that_moves_to_another_node_loses_nothing_acknowledged(
     log = Log(client)
     async with log.sending():
         writer = Writer(log)
-        await writer.go_on()
+        await writer.append_more()
         for step in (cluster.begin_to_move, cluster.carry, cluster.settle):
             await asyncio.to_thread(cast("Callable[..., None]", step), keys.log(ROOM), to=target)
-            await writer.go_on()
+            await writer.append_more()
         assert await writer.tags() == writer.acknowledged
     assert cluster.owner(keys.log(ROOM)) is target
 
@@ -139,18 +139,18 @@ async def test_appends_that_meet_a_moving_bucket_half_way_are_made_later_or_not_
         moving = asyncio.create_task(asyncio.to_thread(cluster.move, keys.log(ROOM), to=target))
         while not moving.done():
             await writer.append()
-        await writer.go_on()
+        await writer.append_more()
         tags = await writer.tags()
     assert [tag for tag in tags if tag in writer.acknowledged] == writer.acknowledged
 
 
 def one_room_each(cluster: RedisCluster) -> list[str]:
-    """A room on each node."""
+    """Return one room for each node."""
     rooms = {cluster.owner(keys.log(f"room-{number}")).port: f"room-{number}" for number in range(50)}
     return [rooms[node.port] for node in cluster.nodes]
 
 
-async def test_a_node_that_answers_nothing_holds_up_no_append_to_the_others(
+async def test_a_node_that_does_not_answer_delays_no_append_to_the_others(
     client: BatchingRedis, cluster: RedisCluster
 ) -> None:
     frozen, *others = one_room_each(cluster)
@@ -162,14 +162,14 @@ async def test_a_node_that_answers_nothing_holds_up_no_append_to_the_others(
         try:
             answered = begin_append(log, Append(frozen, 1, f"{0:08x}", "later", (MOVE,)))
             for room in others:
-                await Writer(log, room).go_on()
+                await Writer(log, room).append_more()
             assert not answered.done()
         finally:
             cluster.nodes[0].thaw()
     assert (await answered).answer is Answer.APPENDED
 
 
-async def test_what_is_due_on_other_nodes_is_found_while_one_is_away() -> None:
+async def test_due_rooms_on_other_nodes_are_found_while_one_is_away() -> None:
     with redis_cluster("--cluster-require-full-coverage", "no") as cluster:
         # The clock is that of the node which has the processes.
         victim = other_than(cluster.owner(keys.PROCESSES), cluster)
@@ -194,15 +194,15 @@ async def test_a_replica_that_takes_the_place_of_a_dead_node_is_found() -> None:
             log = Log(client)
             async with log.sending():
                 writer = Writer(log)
-                await writer.go_on()
+                await writer.append_more()
                 cluster.wait_until_in_step(master, replica)
                 master.kill()
                 replica.cluster("FAILOVER", "TAKEOVER")
-                await writer.go_on()
+                await writer.append_more()
                 assert await writer.tags() == writer.acknowledged
 
 
-async def test_any_node_of_those_named_tells_of_all(cluster: RedisCluster) -> None:
+async def test_any_of_the_named_nodes_leads_to_all(cluster: RedisCluster) -> None:
     async with make_client(f"redis+cluster://127.0.0.1:9,{cluster.nodes[2].address}") as client:
         assert len(await nodes_of(client)) == 3
 
@@ -213,7 +213,7 @@ async def test_a_cluster_of_which_no_node_answers_is_an_error_of_redis() -> None
             await client.get("key")
 
 
-async def test_a_redis_that_is_no_cluster_says_so(redis_server: str) -> None:
+async def test_a_redis_that_is_not_a_cluster_is_an_error(redis_server: str) -> None:
     async with Cluster(["one:1"], lambda *_: make_client(redis_server)) as client:
         with pytest.raises(RedisError, match="cluster support disabled"):
             await client.get("key")

@@ -1,4 +1,4 @@
-"""The embedded Redis: a real server on its own folder, one after the other and never two."""
+"""The embedded Redis: real servers on one folder, one after the other and never two at a time."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ from tests.support.waiting import PATIENCE_SECONDS, until
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder with a short path, since sockets allow no long one."""
+    """Yield a folder with a short path, since sockets do not allow a long one."""
     made = Path(tempfile.mkdtemp(prefix="fairest-"))
     yield made
     for process_id in redis_servers_on(made):
@@ -32,7 +32,7 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture
 def slow_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The redis-server on the PATH takes 40 ms to read a key."""
+    """Put a redis-server on the PATH that takes 40 ms to read a key."""
     put_on_path("--key-load-delay 40000", tmp_path, monkeypatch)
 
 
@@ -48,7 +48,7 @@ def put_on_path(
 
 
 def redis_servers_on(folder: Path) -> list[int]:
-    """Process ids: a Redis works in its data folder, and nobody else does."""
+    """Return the ids of the processes that work in this folder, which only a Redis does."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         # It is gone, or not ours to look at.
@@ -66,7 +66,8 @@ async def put(url: str, value: str) -> str | None:
 
 
 async def put_much(url: str) -> None:
-    """63 MiB, as the snapshot that may be read slowly. Redis hears who asks after every 2 MiB of it.
+    """Write 63 MiB, and have Redis save them as a snapshot, which can be made slow to read. Redis answers after every 2
+    MiB.
 
     From 64 MiB on it may write a snapshot by itself, and would refuse to begin another one.
     """
@@ -84,13 +85,13 @@ async def put_much(url: str) -> None:
 
 
 async def start_server(folder: Path) -> Process:
-    """Fairest on this folder, whether it serves already or not."""
+    """Start a Fairest server on this folder, without waiting until it serves."""
     command = [*SERVER_COMMAND, "--port", "0", "--data-dir", str(folder)]
     return await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=PIPE)
 
 
 async def leave_behind(folder: Path) -> int:
-    """The process id of a Redis whose server was killed."""
+    """Kill a server, and return the process id of the Redis that it leaves behind."""
     server = await start_server(folder)
     assert server.stdout is not None
     async with asyncio.timeout(PATIENCE_SECONDS):
@@ -101,8 +102,8 @@ async def leave_behind(folder: Path) -> int:
     return process_id
 
 
-async def succeeded(folder: Path, process_id: int) -> None:
-    """Until another Redis works here than the one with this process id."""
+async def wait_for_successor(folder: Path, process_id: int) -> None:
+    """Wait until another Redis works here than the one with this process id."""
 
     async def has_successor() -> bool:
         return redis_servers_on(folder) not in ([], [process_id])
@@ -110,21 +111,21 @@ async def succeeded(folder: Path, process_id: int) -> None:
     await until(has_successor, "another Redis has taken the place of the one that died")
 
 
-async def hear_that_redis_reads(server: Process) -> None:
+async def wait_until_redis_reads(server: Process) -> None:
     assert server.stderr is not None
     async with asyncio.timeout(PATIENCE_SECONDS):
         while b"redis reads its data" not in (line := await server.stderr.readline()):
             assert line, "the server has ended"
 
 
-async def test_what_was_written_is_there_after_a_restart(folder: Path) -> None:
+async def test_data_survives_a_restart(folder: Path) -> None:
     async with embedded_redis(folder) as url:
         await put(url, "first")
     async with embedded_redis(folder) as url:
         assert await put(url, "second") == "first"
 
 
-async def test_it_keeps_an_append_only_file_and_evicts_nothing(folder: Path) -> None:
+async def test_redis_keeps_an_append_only_file_and_evicts_nothing(folder: Path) -> None:
     async with embedded_redis(folder) as url:
         client = make_client(url)
         config = await client.config_get("*")
@@ -167,14 +168,14 @@ async def test_only_its_owner_may_open_the_socket(folder: Path) -> None:
         assert (folder / "redis.sock").stat().st_mode & 0o077 == 0
 
 
-async def test_one_that_a_killed_server_left_behind_has_kept_everything(folder: Path) -> None:
+async def test_a_redis_that_a_killed_server_left_behind_has_kept_everything(folder: Path) -> None:
     await leave_behind(folder)
     await put(f"unix://{folder / 'redis.sock'}", "first")
     async with embedded_redis(folder) as url:
         assert await put(url, "second") == "first"
 
 
-async def test_one_that_was_left_behind_has_a_successor_that_is_watched(folder: Path) -> None:
+async def test_a_redis_that_was_left_behind_is_replaced(folder: Path) -> None:
     left = await leave_behind(folder)
     async with embedded_redis(folder):
         assert redis_servers_on(folder) != [left]
@@ -182,11 +183,11 @@ async def test_one_that_was_left_behind_has_a_successor_that_is_watched(folder: 
 
 @pytest.mark.usefixtures("slow_reader")
 @pytest.mark.long
-async def test_one_that_was_left_behind_while_it_read_is_no_second_one_in_its_folder(folder: Path) -> None:
+async def test_a_redis_that_was_left_behind_while_it_read_is_stopped_before_another_starts(folder: Path) -> None:
     async with embedded_redis(folder) as url:
         await put_much(url)
     server = await start_server(folder)
-    await hear_that_redis_reads(server)
+    await wait_until_redis_reads(server)
     server.kill()
     await server.wait()
     async with embedded_redis(folder) as url:
@@ -196,7 +197,7 @@ async def test_one_that_was_left_behind_while_it_read_is_no_second_one_in_its_fo
 
 @pytest.mark.usefixtures("slow_reader")
 @pytest.mark.long
-async def test_one_that_reads_for_longer_than_it_may_be_silent_is_waited_for(
+async def test_a_redis_that_reads_its_data_for_longer_than_the_time_limit_is_waited_for(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with embedded_redis(folder) as url:
@@ -213,23 +214,23 @@ async def test_a_server_that_is_told_to_end_while_redis_reads_ends_before_it_has
     async with embedded_redis(folder) as url:
         await put_much(url)
     server = await start_server(folder)
-    await hear_that_redis_reads(server)
+    await wait_until_redis_reads(server)
     server.terminate()
     async with asyncio.timeout(PATIENCE_SECONDS):
         said, _ = await server.communicate()
     assert (server.returncode, said, redis_servers_on(folder)) == (0, b"", [])
 
 
-async def test_one_that_was_killed_has_a_successor_with_its_data(folder: Path) -> None:
+async def test_a_redis_that_was_killed_gets_a_successor_with_its_data(folder: Path) -> None:
     async with embedded_redis(folder) as url:
         await put(url, "first")
         (process_id,) = redis_servers_on(folder)
         os.kill(process_id, signal.SIGKILL)
-        await succeeded(folder, process_id)
+        await wait_for_successor(folder, process_id)
         assert await put(url, "second") == "first"
 
 
-async def test_one_that_does_not_start_again_at_once_does_so_later(
+async def test_a_successor_that_does_not_start_at_once_is_tried_again(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedded, "RETRY_SECONDS", 0.1)
@@ -244,10 +245,10 @@ async def test_one_that_does_not_start_again_at_once_does_so_later(
 
         await until(is_tried, "the start of Redis was tried")
         (tmp_path / "redis-server").unlink()
-        await succeeded(folder, process_id)
+        await wait_for_successor(folder, process_id)
 
 
-async def test_one_that_was_left_behind_and_does_not_end_is_refused(
+async def test_a_folder_whose_orphaned_redis_does_not_end_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     process_id = await leave_behind(folder)
@@ -259,26 +260,26 @@ async def test_one_that_was_left_behind_and_does_not_end_is_refused(
     assert redis_servers_on(folder) == [process_id]
 
 
-async def test_one_that_hangs_is_not_left_when_its_server_has_ended(folder: Path) -> None:
+async def test_a_redis_that_hangs_ends_with_its_server(folder: Path) -> None:
     async with embedded_redis(folder):
         (process_id,) = redis_servers_on(folder)
         os.kill(process_id, signal.SIGSTOP)
     assert redis_servers_on(folder) == []
 
 
-async def test_one_ends_in_order_with_its_server(folder: Path) -> None:
+async def test_redis_ends_in_order_with_its_server(folder: Path) -> None:
     async with embedded_redis(folder):
         pass
     assert "bye bye" in (folder / "redis.log").read_text()
 
 
-async def test_none_is_left_when_its_server_has_ended(folder: Path) -> None:
+async def test_no_redis_is_left_when_its_server_has_ended(folder: Path) -> None:
     async with embedded_redis(folder):
         assert len(redis_servers_on(folder)) == 1
     assert redis_servers_on(folder) == []
 
 
-async def test_one_that_cannot_read_its_data_is_refused_with_where_it_says_why(folder: Path) -> None:
+async def test_a_redis_that_cannot_read_its_data_is_refused_with_the_place_of_its_log(folder: Path) -> None:
     (folder / "appendonly.aof").write_text("no data of Redis'")
     with pytest.raises(EmbeddedRedisError, match=r"did not start; .*redis.log says why"):
         async with embedded_redis(folder):

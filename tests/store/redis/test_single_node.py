@@ -1,4 +1,4 @@
-"""Whoever asks a Redis gets its own replies, however many ask at the same time and whatever happens to the others."""
+"""Each caller gets its own replies, however many share the connection and whatever happens to the others."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -30,30 +30,30 @@ async def single(process: RedisProcess) -> AsyncIterator[Redis]:
 
 
 async def echo(client: Redis, text: object) -> str:
-    """What it answers to a command of ours."""
+    """Return the reply to ECHO."""
     reply: Any = await client.echo(str(text))
     return bytes(reply).decode()
 
 
 def reads(process: RedisProcess) -> int:
-    """How often this Redis has read from a socket."""
+    """Return how often this Redis has read from a socket."""
     stats = dict(line.split(b":") for line in process.info("stats").splitlines() if b":" in line)
     return int(stats[b"total_reads_processed"])
 
 
-async def test_each_of_many_who_ask_at_once_gets_its_own_reply(single: Redis) -> None:
+async def test_each_of_many_simultaneous_callers_gets_its_own_reply(single: Redis) -> None:
     assert await asyncio.gather(*(echo(single, each) for each in range(MANY))) == [str(each) for each in range(MANY)]
 
 
-async def test_who_asks_at_once_shares_round_trips(single: Redis, process: RedisProcess) -> None:
+async def test_simultaneous_callers_share_round_trips(single: Redis, process: RedisProcess) -> None:
     await single.ping()
     before = reads(process)
     await asyncio.gather(*(echo(single, each) for each in range(MANY)))
-    # Some of them are those of who asks how many there were.
+    # Some of the reads are those of INFO itself.
     assert reads(process) - before < MANY / 4
 
 
-async def test_commands_are_done_in_the_order_in_which_they_were_asked(single: Redis) -> None:
+async def test_commands_run_in_the_order_of_the_calls(single: Redis) -> None:
     await asyncio.gather(*(single.rpush("asked", str(each)) for each in range(MANY)))
     assert await single.lrange("asked", 0, -1) == [str(each).encode() for each in range(MANY)]
 
@@ -63,7 +63,7 @@ async def test_replies_are_read_as_redis_py_reads_them(single: Redis) -> None:
     assert await single.xrange("stream") == [(b"1-0", {b"field": b"value"})]
 
 
-async def test_a_reply_that_is_wanted_as_it_comes_is_not_read(single: Redis) -> None:
+async def test_a_reply_that_is_wanted_raw_is_returned_as_redis_sends_it(single: Redis) -> None:
     await single.xadd("stream", {"field": "value"}, id="1-0")
     found = await cast("Any", single).execute_command("XRANGE", "stream", "-", "+", **RAW_REPLY)
     assert found == [[b"1-0", [b"field", b"value"]]]
@@ -73,20 +73,20 @@ async def test_a_name_of_two_words_is_a_command(single: Redis) -> None:
     assert await single.config_set("maxclients", 200)
 
 
-async def test_an_error_is_for_who_asked_and_for_nobody_else(single: Redis) -> None:
+async def test_an_error_is_raised_for_its_own_caller_only(single: Redis) -> None:
     await single.set("text", "no number")
     wrong, right = await asyncio.gather(single.incr("text"), echo(single, "right"), return_exceptions=True)
     assert isinstance(wrong, ResponseError)
     assert right == "right"
 
 
-async def test_a_word_that_is_none_is_refused_before_anybody_is_asked(single: Redis) -> None:
+async def test_a_text_that_cannot_be_encoded_fails_for_its_own_caller_only(single: Redis) -> None:
     wrong, right = await asyncio.gather(echo(single, "\ud800"), echo(single, "right"), return_exceptions=True)
     assert isinstance(wrong, UnicodeEncodeError)
     assert right == "right"
 
 
-async def test_a_pipeline_of_more_than_a_batch_is_one_all_the_same(single: Redis) -> None:
+async def test_a_pipeline_longer_than_a_batch_is_sent_as_one(single: Redis) -> None:
     pipeline = single.pipeline(transaction=False)
     for each in range(MANY):
         pipeline.echo(str(each))
@@ -105,7 +105,7 @@ async def test_pipelines_share_a_round_trip_until_it_has_enough(single: Redis, p
     assert reads(process) - before == 2 * own + 2
 
 
-async def test_a_pipeline_without_commands_has_no_replies_and_holds_up_nobody(single: Redis) -> None:
+async def test_a_pipeline_without_commands_has_no_replies_and_delays_no_other(single: Redis) -> None:
     async with asyncio.timeout(5):
         assert await single.pipeline(transaction=False).execute() == []
         assert await echo(single, "next") == "next"
@@ -128,7 +128,7 @@ async def test_a_pipeline_returns_its_errors_in_their_places_when_told_to(single
     assert right == b"two"
 
 
-async def test_the_replies_to_who_was_cancelled_are_not_those_of_the_next_one(process: RedisProcess) -> None:
+async def test_the_replies_of_a_cancelled_caller_do_not_go_to_the_next_one(process: RedisProcess) -> None:
     async with faulty_link(process.socket) as link, make_client(link.url) as single:
         await single.ping()
         link.stall()
@@ -137,31 +137,31 @@ async def test_the_replies_to_who_was_cancelled_are_not_those_of_the_next_one(pr
         for task in asking[::2]:
             task.cancel()
         link.flow()
-        told = await asyncio.gather(*asking, return_exceptions=True)
-        assert told[1::2] == [str(each) for each in range(1, MANY, 2)]
+        results = await asyncio.gather(*asking, return_exceptions=True)
+        assert results[1::2] == [str(each) for each in range(1, MANY, 2)]
 
 
-async def test_a_redis_that_was_started_again_answers_who_asks_next(single: Redis, process: RedisProcess) -> None:
+async def test_a_redis_that_was_started_again_answers_the_next_caller(single: Redis, process: RedisProcess) -> None:
     await single.ping()
     process.kill()
     process.start()
     assert await echo(single, "here") == "here"
 
 
-async def test_a_redis_that_does_not_answer_is_tried_once_for_all_who_wait(process: RedisProcess) -> None:
-    """Each batch for itself would be ten times as long."""
+async def test_a_redis_that_does_not_answer_is_tried_once_for_all_waiting_callers(process: RedisProcess) -> None:
+    """If each batch were tried by itself, it would take ten times as long."""
     async with make_client(process.url, timeout_seconds=0.2) as single:
         await single.ping()
         process.freeze()
         try:
             async with asyncio.timeout(3):
-                told = await asyncio.gather(*(echo(single, each) for each in range(MANY)), return_exceptions=True)
+                results = await asyncio.gather(*(echo(single, each) for each in range(MANY)), return_exceptions=True)
         finally:
             process.thaw()
-        assert all(isinstance(each, RedisError) for each in told)
+        assert all(isinstance(each, RedisError) for each in results)
 
 
-async def test_who_asked_before_the_client_was_closed_is_answered(process: RedisProcess) -> None:
+async def test_commands_sent_before_the_client_was_closed_are_answered(process: RedisProcess) -> None:
     single = make_client(process.url)
     asking = [asyncio.create_task(echo(single, each)) for each in range(MANY)]
     await asyncio.sleep(0)
