@@ -6,7 +6,7 @@ from typing import Final
 from fairest_protocol.messages.fields import Message
 
 MAX_CHARACTERS: Final = 1_000
-"""Longer text is cut off, so that nobody else's text fills the screen."""
+"""Longer text is cut off, so that no text of others fills the screen."""
 
 
 def clean(text: str) -> str:

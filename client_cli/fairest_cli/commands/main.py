@@ -32,5 +32,5 @@ app.add_typer(offline.app)
 
 
 def main() -> None:
-    """The console script `fairest`."""
+    """Run the console script `fairest`."""
     app()

@@ -25,7 +25,9 @@ CLOSE_SECONDS: Final = 1.0
 HEARTBEAT_SECONDS: Final = 5.0
 """A ping is sent this often, and has this long to be answered."""
 ANSWER_SECONDS: Final = 5.0
-"""A move that is not answered within this time is sent again on a new socket: this one may be dead without a sign."""
+"""A move that is not answered within this time is sent again on a new socket: the present one may be dead without a
+sign.
+"""
 LOCAL_HOSTS: Final = ("localhost", "127.0.0.1", "::1")
 
 

@@ -1,4 +1,4 @@
-"""What `fairest rules` prints about a variant, and `fairest deal` about one deal of it. Pure."""
+"""The output of `fairest rules` about a variant, and of `fairest deal` about one deal of it. Pure."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final

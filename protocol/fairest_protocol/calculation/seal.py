@@ -1,4 +1,4 @@
-"""The hashes of a sealed deal, which nobody can choose and everybody can check.
+"""The hashes of a sealed deal, which no party can choose alone and every viewer can check.
 
 All hashes use one encoding: a versioned label, then each part; label and parts are each preceded by their length as
 four bytes, most significant first. docs/protocol.md gives the layouts, with test vectors for other languages.

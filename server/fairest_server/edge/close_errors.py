@@ -1,7 +1,7 @@
-"""The ready-made errors with which this end closes a connection, some for a fault of its own (`Breach` is their code).
+"""The ready-made errors with which the server closes a connection, some for a fault of its own; `Breach` is their code.
 
-An exception keeps the frames of the stack that it passed through, and everything that lives in them. So a factory makes
-a new exception each time a breach is raised; the constants are only sent, never raised.
+An exception keeps the frames of the stack that it passed through, and everything that lives in them. So an error that
+is raised comes new from a factory each time; the constants are only sent, never raised.
 """
 
 from functools import partial

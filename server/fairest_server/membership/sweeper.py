@@ -20,7 +20,7 @@ from fairest_server.store.log import Log
 from fairest_server.store.processes import Processes
 
 OVERDUE_MS: Final = 1_000
-"""A deadline is left this long to a process that has the room open, before a sweep looks at the room."""
+"""A process that has the room open gets this long to judge a deadline, before a sweep looks at the room."""
 UNREADABLE_SECONDS: Final = 600
 """A room whose log cannot be read is looked at again after this time, so that it holds up no other."""
 

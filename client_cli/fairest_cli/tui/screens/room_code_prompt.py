@@ -13,7 +13,9 @@ from fairest_cli.tui.widgets.text_lines import TextLines
 
 
 class RoomCodePrompt(ModalScreen[str]):
-    """A question with one line for the code. Dismissed with the code that was typed, or with an empty string."""
+    """A question with one line for the code. The screen is dismissed with the code that was typed, or with an empty
+    string.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Back")]
 
