@@ -305,6 +305,10 @@ def test_our_entropy_may_be_revealed_once_both_players_are_committed(shown: list
     assert [ours(shown, place + 1).may_reveal for place in (first, second)] == [False, True]
 
 
+def test_nothing_is_revealed_by_a_viewer_who_is_not_committed(shown: list[Entry]) -> None:
+    assert not watch(shown[: place_of(shown, entries.Revealed)]).may_reveal
+
+
 def test_our_entropy_is_not_revealed_once_the_secret_is_known(shown: list[Entry]) -> None:
     assert not ours(shown, len(shown)).may_reveal
 
