@@ -118,3 +118,13 @@ def test_a_round_that_was_called_off_does_not_count(record: Record) -> None:
 def test_each_match_has_the_command_that_replays_it(record: Record) -> None:
     match = PastMatch(Path("here/race.jsonl"), record)
     assert list(describe_history([match])) == [describe_match(match), "    fairest replay here/race.jsonl"]
+
+
+def test_a_folder_without_records_says_how_to_have_one() -> None:
+    assert list(describe_history([])) == ["There are no records here yet. Race a bot: fairest play"]
+
+
+def test_a_broken_file_has_a_problem_and_no_record(tmp_path: Path) -> None:
+    (tmp_path / "race.jsonl").write_text("{")
+    (match,) = past_matches(tmp_path)
+    assert (match.record, bool(match.problem)) == (None, True)

@@ -12,7 +12,7 @@ from fairest_cli.records.receipts import Receipt
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.from_client import Play
-from fairest_protocol.messages.from_server import Snapshot
+from fairest_protocol.messages.from_server import Snapshot, View
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.scene import Scene
 
@@ -100,6 +100,12 @@ def test_a_spectator_has_no_receipt(tmp_path: Path) -> None:
     receipt = Receipt(tmp_path)
     receipt.add_heard(snapshot(seat=None), SERVER, KEY, 0)
     assert (receipt.path, list(tmp_path.iterdir())) == (None, [])
+
+
+def test_entries_before_the_first_snapshot_are_not_kept(tmp_path: Path) -> None:
+    receipt = Receipt(tmp_path)
+    receipt.add_heard(View(tag="00000000", position=1, entries=()), SERVER, KEY, 0)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_message_of_ours_before_the_first_snapshot_is_not_kept(tmp_path: Path) -> None:

@@ -338,11 +338,14 @@ def test_the_program_proves_a_record(tmp_path: Path, table: Table, record: Recor
     done = run(tmp_path, "verify", *paths, "--key", KEY.public.hex())
     assert done.returncode == 0, done.stdout
     assert "Everything that can be checked is right." in done.stdout
+    assert done.stdout.endswith("that no player was told which cards were to come\n  (docs/fairness.md).\n")
 
 
 def test_the_program_says_what_a_record_alone_cannot_prove(tmp_path: Path, record: Record) -> None:
     (tmp_path / "record.jsonl").write_text(text_of(record))
-    assert "What a record alone cannot prove" in run(tmp_path, "verify", str(tmp_path / "record.jsonl")).stdout
+    told = run(tmp_path, "verify", str(tmp_path / "record.jsonl")).stdout
+    assert "\nWhat a record alone cannot prove:\n" in told
+    assert told.endswith("that no player was told which cards were to come (docs/fairness.md).\n")
 
 
 def test_the_program_ends_with_3_at_the_first_wrong_thing(tmp_path: Path, record: Record) -> None:
