@@ -483,7 +483,7 @@ def test_envelopes_of_another_deal_are_noticed_at_the_end(shown: list[Entry]) ->
 
 
 def test_the_proof_counts_the_envelopes(shown: list[Entry]) -> None:
-    sentence = "Sealed deal: 96 of 96 envelopes right, and the commitment was kept."
+    sentence = "Sealed deal: all 96 cards match their envelopes; the commitment was kept."
     assert describe_proof(watch(shown)) == (sentence,)
 
 

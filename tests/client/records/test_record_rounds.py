@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from fairest_protocol.calculation.round import Ending, Outcome, undealt_outcome
 
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.records.record_check import WrongRecord, prove_shown, verify_record
+from fairest_protocol.calculation.race import Ending, Outcome, undealt_outcome
 from fairest_protocol.calculation.record import Record, RecordedRound
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.options import RoomOptions
