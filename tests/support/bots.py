@@ -56,7 +56,7 @@ class Bot:
                     await self.connection.get_ready()
                 elif model.phase is Phase.FINISHED:
                     await self.connection.ask_record()
-                elif model.may_move and model.board is not None and any(model.board.legal_moves()):
+                elif model.may_send_next_move and model.board is not None and any(model.board.legal_moves()):
                     await asyncio.sleep(self.pace_seconds * self.chance.uniform(0.5, 1.5))
                     await self.connection.play(choose_greedy(model.board, self.chance))
 

@@ -10,7 +10,7 @@ from fairest_cli.bots.player import play_match
 from fairest_cli.bots.policies import Policy
 from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity
-from fairest_cli.session.local_server import own_server
+from fairest_cli.session.local_server import local_server
 from fairest_cli.session.open import MAX_ATTEMPTS
 from fairest_protocol.messages.from_client import Create
 from fairest_protocol.messages.options import RoomOptions
@@ -27,7 +27,7 @@ async def house_room(
 
     Raises `ServerNotStarted`. On leaving, the bot is cancelled and the server ended.
     """
-    async with own_server() as url:
+    async with local_server() as url:
         house = Connection(url, Identity(), Create(options=options), name="house", gives_up_after=MAX_ATTEMPTS)
         hosting = asyncio.create_task(play_match(house, policy, random.Random(), pace_seconds, rematches=rematches))
         try:

@@ -39,7 +39,7 @@ async def play_match(
         board = update.model.board
         if update.message is None:
             return
-        if update.model.may_move and board is not None and any(board.legal_moves()):
+        if update.model.may_send_next_move and board is not None and any(board.legal_moves()):
             await asyncio.sleep(_pace(update.model, pace_seconds) * chance.uniform(0.5, 1.5))
             await session.play(policy(board, chance))
         elif session.is_ready_wanted:

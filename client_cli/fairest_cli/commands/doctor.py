@@ -21,7 +21,7 @@ from websockets.exceptions import InvalidHandshake
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.records.files import short_path
 from fairest_cli.session.http_pages import WAIT_SECONDS, PageUnavailable, fetch_page
-from fairest_cli.session.local_server import ServerNotStarted, own_server
+from fairest_cli.session.local_server import ServerNotStarted, local_server
 from fairest_cli.session.websocket import open_websocket
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.value import Value
@@ -32,7 +32,7 @@ PINGS: Final = 5
 
 
 class Finding(Value):
-    """The result of one check. A fault has to be mended; something absent only makes some commands unavailable here."""
+    """The result of one check: a fault must be repaired; without something absent, some commands are unavailable."""
 
     name: str
     sentence: str
@@ -47,7 +47,7 @@ async def examine(server_url: str) -> AsyncIterator[Finding]:
         yield finding
     for folder in (user_config_path("fairest"), user_data_path("fairest"), user_state_path("fairest")):
         yield _folder(folder)
-    yield await _own_server()
+    yield await _check_local_server()
     async for finding in _server(server_url):
         yield finding
 
@@ -96,7 +96,7 @@ def _folder(folder: Path) -> Finding:
     return Finding("folder", short_path(folder))
 
 
-async def _own_server() -> Finding:
+async def _check_local_server() -> Finding:
     """Start a server as `fairest play` does, and end it."""
     if importlib.util.find_spec("fairest_server") is None or importlib.util.find_spec("redis") is None:
         return Finding(
@@ -106,7 +106,7 @@ async def _own_server() -> Finding:
         )
     since = time.monotonic()
     try:
-        async with own_server():
+        async with local_server():
             seconds = time.monotonic() - since
     except ServerNotStarted as reason:
         return Finding("own server", f"does not start: {reason}", is_fault=True)

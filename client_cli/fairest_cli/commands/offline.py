@@ -150,11 +150,11 @@ def deal(
 
 
 def _step_through(record: Record, steps: list[replaying.Step]) -> None:
-    place: int | None = 0
-    while place is not None and steps:
-        print("\n".join(replaying.describe_step(record, steps, place)))
+    index: int | None = 0
+    while index is not None and steps:
+        print("\n".join(replaying.describe_step(record, steps, index)))
         try:
-            place = replaying.next_place(input(f"{replaying.HELP} > "), place, len(steps) - 1)
+            index = replaying.next_index(input(f"{replaying.HELP} > "), index, len(steps) - 1)
         except ValueError as reason:
             print(reason)
         except EOFError:

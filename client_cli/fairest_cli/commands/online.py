@@ -33,7 +33,7 @@ from fairest_cli.session.local_server import ServerNotStarted
 from fairest_cli.session.websocket import Rejected
 from fairest_cli.text.lobby import LobbyUnavailable, describe_lobby, fetch_lobby
 from fairest_cli.text.narration import describe_broken_seal
-from fairest_cli.text.run import let_bot_play, race, race_at_home, watch_room
+from fairest_cli.text.run import let_bot_play, race, race_house_bot, watch_room
 from fairest_cli.untrusted_text import as_json_line
 from fairest_protocol.calculation.rules import BadRules
 from fairest_protocol.messages.from_client import Create, Join, Watch
@@ -72,7 +72,7 @@ def play(
 
         _run_full_screen(AgainstBot(level, options))
         return
-    _run(race_at_home(POLICIES[level], options, is_person=is_person))
+    _run(race_house_bot(POLICIES[level], options, is_person=is_person))
 
 
 @app.command()

@@ -87,7 +87,7 @@ class KnownRoom(Value):
         return self.own.board if self.own else None
 
     @property
-    def may_move(self) -> bool:
+    def may_send_next_move(self) -> bool:
         """Whether to send a move: our race is on, and every move that we sent was answered."""
         own = self.own
         return self.phase is Phase.RACING and own is not None and not own.has_stopped and not self.sent
@@ -146,7 +146,7 @@ class KnownRoom(Value):
                 # The move stays in `sent`: the connection sends it again.
                 return self
             case Refused(to="play", number=number):
-                # The server refuses the moves behind this one as well; their numbers are free again.
+                # The server refuses the moves after this one as well; their numbers can be used again.
                 return replace(self, sent=tuple(play for play in self.sent if play.number != number))
             case Left():
                 return replace(self, room=None, seat=None, scene=None, position=0, tag=None, sent=())

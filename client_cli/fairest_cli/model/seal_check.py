@@ -1,4 +1,4 @@
-"""The seal of a round, checked entry by entry as the server opens it. Pure.
+"""Checks, entry by entry, that the server keeps to what it committed to for a round. Pure.
 
 Every check is made as early as possible: signatures and hashes when they are shown, each envelope when either seat
 turns its card, everything together when the server's secret is shown. Whether the client gets ready, and whether it
@@ -39,7 +39,7 @@ RaceEntries = tuple[tuple[RaceEntry, ...], tuple[RaceEntry, ...]]
 
 
 class EntropyCommitment(Value):
-    """Our commitment in a round: to our entropy, for this commitment of the server and this seat.
+    """The entropy hash that we sent in a round. It holds for one seat and one commitment of the server.
 
     `other_hash` is the other player's entropy hash at the time at which we revealed our entropy; None before that.
     """
@@ -189,7 +189,7 @@ def describe_proof(check: SealCheck) -> Sequence[str]:
 
 
 def _without_round(check: SealCheck) -> SealCheck:
-    """Return a check of no round, which keeps the server's key, our own commitment and the earlier rounds."""
+    """Forget the present round; keep the key, our seat, our commitment and the ids of past rounds."""
     seen = {check.round_id} if check.round_id is not None else set()
     return SealCheck(
         key=check.key,
@@ -257,18 +257,18 @@ def _with_opened_card(check: SealCheck, turned: entries.Turned) -> SealCheck:
     turn = Turn(turned.pass_number, turned.position)
     _check_order(check, turned.seat, turn)
     number = sealed_pass(turned.pass_number, check.envelopes)
-    place, card = (number, turned.position), turned.card
+    index, card = (number, turned.position), turned.card
     sealed = check.envelopes[number] if check.envelopes else ()
     if turned.position >= len(sealed):
         raise Cheated(f"The server turns a card at {name_place(turn)}, which it has not sealed.")
     if make_envelope(_require_round(check), number, turned.position, card, turned.salt) != sealed[turned.position]:
         raise Cheated(f"The card at {name_place(turn)}, {card}, does not come from its envelope.")
     if card in (check.laid_out or ()) or any(
-        other == card and at != place and at[0] == number for at, other in check.opened_cards.items()
+        other == card and at != index and at[0] == number for at, other in check.opened_cards.items()
     ):
         raise Cheated(f"The card at {name_place(turn)}, {card}, lies somewhere else already.")
     last_turns = replace_in_pair(check.last_turns, turned.seat, turn)
-    return replace(check, opened_cards={**check.opened_cards, place: card}, last_turns=last_turns)
+    return replace(check, opened_cards={**check.opened_cards, index: card}, last_turns=last_turns)
 
 
 def _check_order(check: SealCheck, seat: int, turn: Turn) -> None:

@@ -25,12 +25,13 @@ class BadReceipt(ValueError):
 
 
 @dataclass(slots=True)
-class _Tally:
+class _ReadSoFar:
     """The contents of the lines of the receipt that were read so far.
 
-    `rounds` are all rounds in the order in which they were shown. `match_start` is the index among them at which the
-    present match began, and `match_starts` has that index for each round. `committed` are the rounds to which both
-    players were committed. `cards`, `moves` and `results` count the entries that were compared with the record.
+    `rounds` are all rounds in the order in which they were shown. `match_start` is the index in `rounds` of the first
+    round of the present match; `match_starts` has, for each round, the index of the first round of its match.
+    `committed` are the rounds to which both players were committed. `cards`, `moves` and `results` count the entries
+    that were compared with the record.
     """
 
     rounds: list[bytes] = field(default_factory=list)
@@ -43,14 +44,14 @@ class _Tally:
 
 
 def compare_receipt(record: Record, lines: Sequence[str]) -> Iterator[str]:
-    """Fold the receipt as the client did, compare every entry with the record, and yield sentences on the result.
+    """Replay the receipt, compare every entry that it holds with the record, and yield sentences on the result.
 
     Raises `WrongRecord` at the first difference, and where the receipt shows that the server broke the seal. Raises
     `BadReceipt`.
     """
     comparison = _Comparison(record)
     for number, line in enumerate(lines, 1):
-        kind, fields = _read(number, line)
+        kind, fields = _parse_line(number, line)
         where = f"Line {number} of the receipt"
         try:
             if kind == "receipt":
@@ -66,7 +67,7 @@ def compare_receipt(record: Record, lines: Sequence[str]) -> Iterator[str]:
     yield from comparison.conclude()
 
 
-def _read(number: int, line: str) -> tuple[str, dict[str, Any]]:
+def _parse_line(number: int, line: str) -> tuple[str, dict[str, Any]]:
     try:
         fields = json.loads(line)
         if fields.get("type") == "receipt":
@@ -85,10 +86,10 @@ class _Comparison:
         self._rounds = {played.round_id: played for played in record.rounds}
         self._deals: dict[bytes, Deal] = {}
         self._model = KnownRoom()
-        self._tally = _Tally()
+        self._read = _ReadSoFar()
 
     def begin_session(self, key: str | None, where: str) -> None:
-        """Begin a run of the client, which knows the entropy that it committed to in an earlier one."""
+        """Take the first line of a run of the client. Our entropy commitment is kept from the run before."""
         if key != self._record.key.hex():
             raise WrongRecord(f"{where}: the server had the key {clean(str(key))[:64]}, not that of the record.")
         self._model = KnownRoom(
@@ -96,11 +97,11 @@ class _Comparison:
         )
 
     def take_said(self, message: object, where: str) -> None:
-        """Take a message of ours: we committed after the server had, and the record has our own bytes."""
-        seal, tally = self._model.seal_check, self._tally
+        """Take a message that we sent: the server must have committed before us, and the record must have our bytes."""
+        seal, read = self._model.seal_check, self._read
         match message:
             case Ready(round=round_id, entropy_hash=entropy_hash):
-                if round_id not in tally.rounds:
+                if round_id not in read.rounds:
                     raise WrongRecord(f"{where}: we committed ourselves to a round before its commitment was shown.")
                 if seal.seat is not None and round_id == seal.round_id:
                     self._model = self._model.with_entropy_commitment(
@@ -119,7 +120,7 @@ class _Comparison:
                 raise BadReceipt(f"{where} holds a message that a receipt does not keep")
 
     def _compare_own(self, round_id: bytes, what: str, value: bytes, where: str) -> None:
-        """Compare bytes of ours with the record, which may lack them if they came too late, but may not differ."""
+        """Compare bytes that we sent with the record. It may lack them, if they came too late, but not have others."""
         played, seat = self._rounds.get(round_id), self._model.seat
         if played is None or seat is None:
             return
@@ -134,7 +135,7 @@ class _Comparison:
             self._model = self._model.after(message, 0)
             if self._model.seal_check.round_id != known:
                 # The end of a match may have been missed: only the rounds from here on surely belong to one match.
-                self._tally.match_start = len(self._tally.rounds)
+                self._read.match_start = len(self._read.rounds)
             self._note_round()
             self._compare_seal(where)
         elif isinstance(message, View):
@@ -150,14 +151,14 @@ class _Comparison:
             raise BadReceipt(f"{where} holds a message that a receipt does not keep")
 
     def _note_round(self) -> None:
-        seal, tally = self._model.seal_check, self._tally
+        seal, read = self._model.seal_check, self._read
         if seal.round_id is None:
             return
-        if seal.round_id not in tally.rounds:
-            tally.rounds.append(seal.round_id)
-        tally.match_starts.setdefault(seal.round_id, tally.match_start)
+        if seal.round_id not in read.rounds:
+            read.rounds.append(seal.round_id)
+        read.match_starts.setdefault(seal.round_id, read.match_start)
         if seal.both_committed:
-            tally.committed.add(seal.round_id)
+            read.committed.add(seal.round_id)
 
     def _compare_seal(self, where: str) -> None:
         seal = self._model.seal_check
@@ -177,24 +178,24 @@ class _Comparison:
                 raise WrongRecord(f"{where}: the record has another {what} than the one that was shown.")
 
     def _compare_entry(self, entry: Entry, where: str) -> None:
-        tally, round_id = self._tally, self._model.seal_check.round_id
+        read, round_id = self._read, self._model.seal_check.round_id
         played = self._rounds.get(round_id or b"")
         if isinstance(entry, entries.RoundFinished) and entry.match_is_over:
-            tally.match_start = len(tally.rounds)
+            read.match_start = len(read.rounds)
         if played is None:
             return
         match entry:
             case entries.Turned():
                 if self._deal(played).orders[entry.pass_number][entry.position] != entry.card:
                     raise WrongRecord(f"{where}: the deal of the record has another card than {entry.card} there.")
-                tally.cards += 1
+                read.cards += 1
             case entries.Moved():
                 self._compare_move(played, entry, where)
-                tally.moves += 1
+                read.moves += 1
             case entries.RoundFinished(outcome=outcome):
                 if outcome != played.outcome:
                     raise WrongRecord(f"{where}: the result that was shown is not the one in the record.")
-                tally.results += 1
+                read.results += 1
             case _:
                 pass
 
@@ -211,14 +212,15 @@ class _Comparison:
 
     def conclude(self) -> Iterator[str]:
         """Yield what the whole receipt confirms. Raises `WrongRecord` for another match and for a missing round."""
-        tally, recorded = self._tally, list(self._rounds)
-        ours = [place for place, round_id in enumerate(tally.rounds) if round_id in self._rounds]
+        read, recorded = self._read, list(self._rounds)
+        ours = [index for index, round_id in enumerate(read.rounds) if round_id in self._rounds]
         if not ours:
             raise WrongRecord("The receipt has none of the rounds in this record: it is of another match.")
-        first = tally.match_starts[tally.rounds[ours[0]]]
-        for round_id in tally.rounds[first : ours[-1]]:
-            if round_id not in self._rounds and round_id in tally.committed:
+        first = read.match_starts[read.rounds[ours[0]]]
+        for round_id in read.rounds[first : ours[-1]]:
+            if round_id not in self._rounds and round_id in read.committed:
                 raise WrongRecord(f"The round {round_id.hex()} belongs to this match and is missing in the record.")
         yield f"Receipt: {len(ours)} of {len(recorded)} rounds were shown to you, each before you committed to it."
-        yield f"Receipt: {tally.cards} cards and {tally.moves} moves that you were shown are in the record."
-        yield f"Receipt: you were shown the result of {tally.results}; it is the one in the record."
+        yield f"Receipt: {read.cards} cards and {read.moves} moves that you were shown are in the record."
+        results = "result of 1 round" if read.results == 1 else f"results of {read.results} rounds"
+        yield f"Receipt: you were shown the {results}, and the record has the same."

@@ -114,7 +114,7 @@ def _verify_round(record: Record, number: int, played: RecordedRound) -> Iterato
 
 
 def _verify_undealt(record: Record, where: str, played: RecordedRound) -> None:
-    """Check the result of a round without a deal: a player who did not reveal, or resigned, has lost; or both have."""
+    """Check the result of a round without a deal: one or both have lost, by not revealing or by resigning."""
     if played.outcome is None:
         return
     endings = [score.ending for score in played.outcome.scores]

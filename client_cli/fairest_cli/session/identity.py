@@ -1,4 +1,4 @@
-"""The players of this machine: one token for each, in a file that only its owner may read.
+"""The players of this machine: a file that only its owner may read holds a token for each.
 
 Two terminals of one person are two players: a profile is locked while a client uses it, and the next client takes the
 next profile. The lock ends with the client's process, so a client that was killed comes back as the same player.

@@ -17,7 +17,7 @@ class ServerNotStarted(Exception):
 
 
 @asynccontextmanager
-async def own_server() -> AsyncIterator[str]:
+async def local_server() -> AsyncIterator[str]:
     """Run a server with an embedded Redis that keeps nothing, and yield its URL. Raises `ServerNotStarted`."""
     with tempfile.TemporaryDirectory(prefix="fairest-") as folder:
         # -P: no module is imported from the current folder, whatever files lie there.

@@ -23,8 +23,8 @@ def open_seat(server: str, name: str | None, request: EntryRequest) -> Iterator[
         yield Connection(server, identity, request, name=name, gives_up_after=MAX_ATTEMPTS, receipts=receipts_folder())
 
 
-def open_view(server: str, request: EntryRequest) -> Connection:
-    """Open a connection for a spectator, who is a new player each time and is not stored."""
+def open_unstored(server: str, request: EntryRequest) -> Connection:
+    """Open a connection for a player that is not stored: a spectator, or a bot that takes a seat."""
     return Connection(server, Identity(), request, gives_up_after=MAX_ATTEMPTS)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace the file at `path` by `text`, with mode 0600. Raises OSError; the old file is still there then."""
+    """Replace the file at `path` by `text`, with mode 0600. Raises OSError, which leaves the old file as it was."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = path.with_suffix(".new")
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:

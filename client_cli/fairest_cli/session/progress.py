@@ -8,7 +8,7 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.value import Value, replace
 
 Points = Sequence[tuple[int, int]]
-"""Steps of one player's curve: milliseconds since the start of the round, and the cards placed from then on."""
+"""The points of one seat's curve: milliseconds since the start of the race, and the number of cards placed by then."""
 
 
 class Progress(Value):
@@ -19,7 +19,7 @@ class Progress(Value):
     players: tuple[Points, Points] = ((), ())
 
     def after(self, model: KnownRoom, now_ms: int) -> "Progress":
-        """Return the progress once `model` is known. The other player's count comes with ticks or with the horizon."""
+        """Return the progress with the counts that `model` shows at `now_ms`."""
         scene = model.scene
         if scene is None or scene.phase not in (Phase.RACING, Phase.FINISHED):
             return self

@@ -35,22 +35,23 @@ class RoomSession:
 
     `finished` is the model at the end of the last round until the next round starts; the room may have opened that one
     already. `match_record` is the record of the match that is over, as the server sent it; `record` and `record_path`
-    are there once it was saved, and `problem` says why the record or the receipt could not be saved. `way_back` are the
-    options to type after the invitation to come back to the seat; None for a viewer without a way back.
+    are there once it was saved, and `problem` says why the record or the receipt could not be saved.
+    `rejoin_option`, such as ` --name ann` or nothing, is appended to the invitation to make the command that comes back
+    to the seat; None for a viewer that cannot come back.
     """
 
     def __init__(
         self,
         connection: Connection,
         *,
-        way_back: str | None = None,
+        rejoin_option: str | None = None,
         clock: Callable[[], int] = now_ms,
         asks_record: bool = True,
         saves_record: bool = True,
         ends_with_record: bool = False,
     ) -> None:
         """`clock` returns milliseconds. With `ends_with_record`, `run` returns when the record has arrived."""
-        self.way_back = way_back
+        self.rejoin_option = rejoin_option
         self.clock = clock
         self.finished: KnownRoom | None = None
         self.progress = Progress()
@@ -83,7 +84,7 @@ class RoomSession:
         return self.model.phase is Phase.RACING and own is not None and not own.has_stopped
 
     @property
-    def may_play(self) -> bool:
+    def accepts_moves(self) -> bool:
         """Whether a key press may become a move: our race is on, and the server is connected."""
         return self.is_racing and self.model.status is ConnectionStatus.CONNECTED
 

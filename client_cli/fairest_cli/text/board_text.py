@@ -12,7 +12,7 @@ from fairest_protocol.calculation.race import Ending, Outcome, Score
 from fairest_protocol.calculation.rules import Foundation
 
 COLUMNS: Final = 80
-"""The width that every terminal has."""
+"""The width at which lines are wrapped."""
 
 SUIT_NAMES: Final = {"C": "clubs", "D": "diamonds", "H": "hearts", "S": "spades"}
 

@@ -54,8 +54,8 @@ class LinePlayer:
             for task in done:
                 task.result()
         finally:
-            if self._is_person and self._session.way_back is not None:
-                for line in describe_way_back(self._session.model, self._session.way_back):
+            if self._is_person and self._session.rejoin_option is not None:
+                for line in describe_way_back(self._session.model, self._session.rejoin_option):
                     self._print_hint(line)
             following.cancel()
             typing.cancel()
@@ -72,7 +72,7 @@ class LinePlayer:
         if update.model.scene is None:
             return
         await self._get_ready(update.model)
-        if self._is_person or update.model.may_move:
+        if self._is_person or update.model.may_send_next_move:
             self._may_type.set()
         else:
             self._may_type.clear()

@@ -103,7 +103,7 @@ def describe_boards(model: KnownRoom) -> Iterator[str]:
 
 
 def describe_time_left(model: KnownRoom, now_ms: int) -> str:
-    """Return how long the present phase lasts at most. `now_ms` is our clock, corrected by the server's."""
+    """Return how long the present phase lasts at most. `now_ms` is the time of our own clock."""
     until_ms = model.scene.deadline_ms if model.scene else None
     if until_ms is None:
         return "There is no time limit right now."
@@ -111,14 +111,14 @@ def describe_time_left(model: KnownRoom, now_ms: int) -> str:
     return f"{format_time(left_ms / 1000)} left."
 
 
-def describe_way_back(model: KnownRoom, option: str) -> Iterator[str]:
+def describe_way_back(model: KnownRoom, rejoin_option: str) -> Iterator[str]:
     """Yield the command with which a player comes back to the seat, as long as the match is not over.
 
-    `option` is appended to the command.
+    `rejoin_option` is appended to the command.
     """
     if model.own and model.scene and not model.scene.match_is_over:
         yield f"Your seat waits {model.scene.options.grace_seconds} seconds. Come back to it with:"
-        yield f"  {model.invitation}{option}"
+        yield f"  {model.invitation}{rejoin_option}"
 
 
 def _describe_setback(before: KnownRoom, model: KnownRoom) -> Iterator[str]:

@@ -38,11 +38,11 @@ def describe_record(record: Record) -> Iterator[str]:
     yield f"{record.rules.name}: {describe_counts(record.rules)}; best of {record.best_of}{ties}"
 
 
-def describe_step(record: Record, steps: list[Step], place: int) -> Iterator[str]:
+def describe_step(record: Record, steps: list[Step], index: int) -> Iterator[str]:
     """Yield the event of a step, and the board of the player that it concerns, or both boards."""
-    step = steps[place]
+    step = steps[index]
     seats = range(len(step.race.racers))
-    yield f"-- step {place} of {len(steps) - 1}, round {step.round_number + 1}: {describe_event(record, step)}"
+    yield f"-- step {index} of {len(steps) - 1}, round {step.round_number + 1}: {describe_event(record, step)}"
     if isinstance(step.event, RecordedMove):
         seats = range(step.event.seat, step.event.seat + 1)
     for seat in seats:
@@ -53,13 +53,13 @@ def describe_step(record: Record, steps: list[Step], place: int) -> Iterator[str
         yield from describe_result(step.race.outcome(), record.names)
 
 
-def next_place(command: str, place: int, last: int) -> int | None:
+def next_index(command: str, index: int, last: int) -> int | None:
     """Return the step to which a typed command leads, None to quit. Raises ValueError with a sentence for others."""
     match command.strip().lower():
         case "":
-            return min(place + 1, last)
+            return min(index + 1, last)
         case "b":
-            return max(place - 1, 0)
+            return max(index - 1, 0)
         case "e":
             return last
         case "q":

@@ -9,7 +9,7 @@ from fairest_cli.bots.policies import Policy
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.records.files import save_record
 from fairest_cli.session.connection import Connection, EntryRequest, Update
-from fairest_cli.session.open import open_guest_seat, open_seat, open_view
+from fairest_cli.session.open import open_guest_seat, open_seat, open_unstored
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.board_text import describe_result
 from fairest_cli.text.line_player import LinePlayer
@@ -24,12 +24,12 @@ async def race(server: str, name: str | None, entry_request: EntryRequest, as_js
     Raises `Rejected`, `IdentityInUse` and `Cheated`; when cancelled, the seat waits.
     """
     with open_seat(server, name, entry_request) as connection:
-        await _follow(connection, as_json, way_back=f" --name {name}" if name else "")
+        await _follow(connection, as_json, rejoin_option=f" --name {name}" if name else "")
 
 
 async def watch_room(server: str, entry_request: EntryRequest, as_json: bool) -> None:
     """Watch a room as a spectator. Raises `Rejected` and `Cheated`."""
-    await _follow(open_view(server, entry_request), as_json)
+    await _follow(open_unstored(server, entry_request), as_json)
 
 
 async def let_bot_play(server: str, entry_request: EntryRequest, policy: Policy, pace_seconds: float) -> None:
@@ -37,7 +37,7 @@ async def let_bot_play(server: str, entry_request: EntryRequest, policy: Policy,
 
     `pace_seconds` is the mean time that the bot thinks about a move. Raises `Rejected` and `Cheated`.
     """
-    record = await play_match(open_view(server, entry_request), policy, random.Random(), pace_seconds)
+    record = await play_match(open_unstored(server, entry_request), policy, random.Random(), pace_seconds)
     if record is not None:
         played = read_record(record.lines)
         for number, finished in enumerate(played.rounds, 1):
@@ -46,7 +46,7 @@ async def let_bot_play(server: str, entry_request: EntryRequest, policy: Policy,
                 print("\n".join(describe_result(finished.outcome, played.names)))
 
 
-async def race_at_home(policy: Policy, options: RoomOptions, *, is_person: bool) -> None:
+async def race_house_bot(policy: Policy, options: RoomOptions, *, is_person: bool) -> None:
     """Race against a house bot on a server of our own; without a person, let two bots race.
 
     The house bot opens the room; then the person or the other bot joins it. Raises `ServerNotStarted`.
@@ -60,11 +60,11 @@ async def race_at_home(policy: Policy, options: RoomOptions, *, is_person: bool)
             await _race_bots(guest, policy)
 
 
-async def _follow(connection: Connection, as_json: bool, way_back: str | None = None) -> None:
+async def _follow(connection: Connection, as_json: bool, rejoin_option: str | None = None) -> None:
     """Follow a room from standard input to standard output; hints go to standard error where the output is JSON."""
     hints, is_person = sys.stderr if as_json else sys.stdout, sys.stdin.isatty()
     player = LinePlayer(
-        RoomSession(connection, way_back=way_back, ends_with_record=not is_person),
+        RoomSession(connection, rejoin_option=rejoin_option, ends_with_record=not is_person),
         describe_update=as_json_lines if as_json else describe_update,
         print_line=lambda line: print(line, flush=True),
         print_hint=lambda line: print(line, file=hints, flush=True),

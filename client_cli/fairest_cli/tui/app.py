@@ -77,7 +77,7 @@ class FairestApp(CrashReportingApp):
         player = start.name if isinstance(start, (AtHome, InLobby, InRoom)) else None
         self.rooms = RoomRunner(self, self._server_url, player, clock=clock)
         self._exit_code = 0
-        """The exit code of a program that ends by itself or by the player: `BROKEN_SEAL` once a server cheated."""
+        """The exit code unless a signal ends the program: `BROKEN_SEAL` once a server cheated, else 0."""
         self.register_theme(FELT)
         self.theme = "felt"
         self.apply_settings(self.settings)
@@ -106,7 +106,7 @@ class FairestApp(CrashReportingApp):
             case AtHome():
                 pass
 
-    # Navigation: the runner's `Display`.
+    # Navigation: the methods of `RunnerHost`.
 
     async def show_update(self, session: RoomSession, before: KnownRoom, update: Update) -> None:
         """Open the screen of the room's present phase and hand `update` to it; do nothing while the program ends."""
@@ -183,8 +183,8 @@ class FairestApp(CrashReportingApp):
 
     def _end(self, exit_code: int) -> None:
         session = self.rooms.session
-        if session is not None and session.way_back is not None and not self.rooms.is_local:
-            self.last_words += describe_way_back(session.model, session.way_back)
+        if session is not None and session.rejoin_option is not None and not self.rooms.uses_local_server:
+            self.last_words += describe_way_back(session.model, session.rejoin_option)
         self.exit(return_code=exit_code)
 
     def _check_terminal(self) -> None:

@@ -1,4 +1,4 @@
-"""The one file that relies on a private name of Textual, and what becomes of an error that nothing caught.
+"""Writes a crash file for an error that nothing caught; for this, it overrides a private method of Textual.
 
 Names of Textual that are not public, why each is used, and what breaks without it:
 

@@ -1,6 +1,6 @@
 """Runs the session with a room behind the screens: one session at a time, and the bot races on this machine.
 
-The runner knows no screens. It hands each change to its `Display`, which is the program.
+The runner knows no screens. It hands each change to its `RunnerHost`, which is the program.
 """
 
 import random
@@ -19,7 +19,7 @@ from fairest_cli.model.round_check import Cheated
 from fairest_cli.session.connection import EntryRequest, Update
 from fairest_cli.session.identity import IdentityInUse
 from fairest_cli.session.local_server import ServerNotStarted
-from fairest_cli.session.open import open_guest_seat, open_seat, open_view
+from fairest_cli.session.open import open_guest_seat, open_seat, open_unstored
 from fairest_cli.session.room_session import RoomSession, now_ms
 from fairest_cli.session.websocket import Rejected
 from fairest_cli.untrusted_text import clean
@@ -31,7 +31,7 @@ INVITED_BOT: Final = "greedy"
 """The policy of a bot that takes the free seat of a room on request."""
 
 
-class Display(Protocol):
+class RunnerHost(Protocol):
     """The program as the runner sees it."""
 
     async def show_update(self, session: RoomSession, before: KnownRoom, update: Update) -> None:
@@ -56,12 +56,12 @@ class RoomRunner:
     """Enters rooms and follows each until it is over for this player. `session` is None outside of a room."""
 
     def __init__(
-        self, display: Display, server_url: str, player: str | None, *, clock: Callable[[], int] = now_ms
+        self, host: RunnerHost, server_url: str, player: str | None, *, clock: Callable[[], int] = now_ms
     ) -> None:
         self.session: RoomSession | None = None
-        self.is_local = False
-        """Whether the room is on a server of this process, where only a bot waits; it ends with the session."""
-        self._display = display
+        self.uses_local_server = False
+        """Whether the room is on the local server: a child process of ours, which ends with the session."""
+        self._host = host
         self._server_url = server_url
         self._player = player
         self._clock = clock
@@ -82,17 +82,17 @@ class RoomRunner:
         self._start(self._run_remote(request))
 
     def race_bot(self, level: str, options: RoomOptions) -> None:
-        """Start a race against a bot on a server of this process. `level` is a key of `POLICIES`."""
+        """Start a race against a bot on a local server, a child process of ours. `level` is a key of `POLICIES`."""
         self._start(self._run_local(level, options))
 
     def invite_bot(self) -> None:
-        """Let a bot of this process take the free seat of the room."""
+        """Let a bot that this program runs take the free seat of the room."""
         session = self.session
         if session is not None and session.model.room is not None:
-            connection = open_view(session.model.server_url, Join(room=session.model.room))
+            connection = open_unstored(session.model.server_url, Join(room=session.model.room))
             match = play_match(connection, POLICIES[INVITED_BOT], random.Random(), HOUSE_PACE_SECONDS, rematches=True)
             # An error of the bot must not end the player's program.
-            self._bot_worker = self._display.run_worker(match, group="bot", exclusive=True, exit_on_error=False)
+            self._bot_worker = self._host.run_worker(match, group="bot", exclusive=True, exit_on_error=False)
 
     async def leave(self) -> None:
         """Leave the room and go home. Does nothing where leaving would lose a race."""
@@ -110,39 +110,39 @@ class RoomRunner:
 
     async def close_local_server(self) -> None:
         """Stop the server of a race against a bot, if one runs. Safe to call again."""
-        self.is_local = False
+        self.uses_local_server = False
         await self._local_server.aclose()
 
     def _enter_by_code(self, kind: type[Join] | type[Watch], code: str) -> None:
         try:
             self.enter(kind(room=code))
         except ValidationError:
-            self._display.show_notice(f"{clean(code)!r} is not a room code; a code looks like quiet-amber-otter.")
+            self._host.show_notice(f"{clean(code)!r} is not a room code; a code looks like quiet-amber-otter.")
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        self._session_worker = self._display.run_worker(work, group="session", exclusive=True)
+        self._session_worker = self._host.run_worker(work, group="session", exclusive=True)
 
     async def _run_remote(self, request: EntryRequest) -> None:
         try:
             if isinstance(request, Watch):
-                await self._follow(RoomSession(open_view(self._server_url, request), clock=self._clock))
+                await self._follow(RoomSession(open_unstored(self._server_url, request), clock=self._clock))
                 return
             with open_seat(self._server_url, self._player, request) as connection:
-                way_back = f" --name {self._player}" if self._player else ""
-                await self._follow(RoomSession(connection, way_back=way_back, clock=self._clock))
+                rejoin_option = f" --name {self._player}" if self._player else ""
+                await self._follow(RoomSession(connection, rejoin_option=rejoin_option, clock=self._clock))
         except IdentityInUse as reason:
             await self._end_session(str(reason))
 
     async def _run_local(self, level: str, options: RoomOptions) -> None:
-        self._display.show_notice("Starting a server on this machine ...")
+        self._host.show_notice("Starting a server on this machine ...")
         await self.close_local_server()
         try:
             room = house_room(POLICIES[level], options, HOUSE_PACE_SECONDS, rematches=True)
             url, code = await self._local_server.enter_async_context(room)
         except ServerNotStarted as reason:
-            self._display.show_notice(str(reason))
+            self._host.show_notice(str(reason))
             return
-        self.is_local = True
+        self.uses_local_server = True
         await self._follow(RoomSession(open_guest_seat(url, code, is_person=True), clock=self._clock))
         await self.close_local_server()
 
@@ -152,7 +152,7 @@ class RoomRunner:
         sentence = ""
 
         async def on_update(before: KnownRoom, update: Update) -> None:
-            await self._display.show_update(session, before, update)
+            await self._host.show_update(session, before, update)
 
         try:
             await session.run(on_update)
@@ -161,11 +161,11 @@ class RoomRunner:
         except Rejected as reason:
             sentence = clean(str(reason))
         except Cheated as reason:
-            await self._display.show_cheat_alert(reason)
+            await self._host.show_cheat_alert(reason)
         await self._end_session(sentence)
 
     async def _end_session(self, sentence: str) -> None:
         self.session = None
         if self._bot_worker is not None:
             self._bot_worker.cancel()
-        await self._display.show_home(sentence)
+        await self._host.show_home(sentence)

@@ -103,7 +103,7 @@ def sealed_pass(pass_number: int, envelopes: Sequence[object]) -> int:
 
 
 def _take_first(deck: list[Card], wanted: int) -> Card:
-    return deck.pop(next(place for place, card in enumerate(deck) if rank(card) == wanted))
+    return deck.pop(next(index for index, card in enumerate(deck) if rank(card) == wanted))
 
 
 def _roll_foundations(

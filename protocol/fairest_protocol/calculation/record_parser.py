@@ -1,4 +1,4 @@
-"""Parsing a record: from the lines of its file to a `Record` that the server could have written, line by line."""
+"""Parse the lines of a record's file into a `Record`, and refuse lines that no server could have written."""
 
 import json
 import re

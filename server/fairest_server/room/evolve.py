@@ -1,4 +1,4 @@
-"""The next state of a room after an event. Pure: the time of an event is the log's stamp, in milliseconds."""
+"""The next state of a room after an event. Pure: the time of the event is given, in milliseconds on Redis' clock."""
 
 from fairest_protocol.calculation.deal import seal_deal
 from fairest_protocol.calculation.race import Ending, Outcome, Race, start_race, undealt_outcome
@@ -12,7 +12,10 @@ from fairest_server.room.state import BETWEEN_ROUNDS_SECONDS, Clocks, OpenRound,
 
 
 def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
-    """Return the state after this event, which the log stamped with `at_ms`. Before the first event `state` is None."""
+    """Return the state after this event; before the first event `state` is None.
+
+    `at_ms` is the log's stamp of the event, or an estimate as long as the event is only proposed.
+    """
     if state is None:
         assert isinstance(event, events.RoomCreated), "the first event of every log is room_created"
         clocks = Clocks(idle_until_ms=at_ms + event.options.idle_seconds * 1000, paused_until_ms=at_ms)
@@ -64,7 +67,7 @@ def _with_seat(state: RoomState, number: int, seat: SeatState | None) -> RoomSta
 
 
 def _enter(state: RoomState, trigger: Trigger, at_ms: int, seconds: int | None) -> RoomState:
-    """Return the state in the next phase, which ends by itself after `seconds`, or with None not at all."""
+    """Return the state in the next phase, which ends by itself after `seconds`; with None it has no time limit."""
     until = None if seconds is None else at_ms + seconds * 1000
     clocks = replace(state.clocks, phase_until_ms=until)
     return replace(state, phase=next_phase(state.phase, trigger), clocks=clocks)
@@ -110,7 +113,7 @@ def _detached(state: RoomState, seat: int, at_ms: int) -> RoomState:
 
 
 def _clocks_after_pause(state: RoomState, pause: events.Paused) -> Clocks:
-    """Return the clocks with everything that lies after the start of the pause moved by its length.
+    """Return the clocks with every deadline moved by the length of the pause.
 
     The start of the race moves too. A race that began after the last heartbeat, and so within the pause, counts as
     begun when the pause was over.
@@ -150,7 +153,7 @@ def _race_seconds(state: RoomState) -> int:
 def _freed(state: RoomState, seat: int, at_ms: int) -> RoomState:
     """Return the room waiting for a player. The player who stays keeps the seat.
 
-    A match under way is over; if one of its rounds is finished, it is archived as far as it went.
+    A match under way ends here. If one of its rounds has finished, the match is archived up to this point.
     """
     other = state.seats[1 - seat]
     stays = replace(other, entropy_hash=None, entropy=None, wins=0, wants_rematch=False) if other else None

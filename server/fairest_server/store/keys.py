@@ -24,7 +24,7 @@ RECORD_SECONDS: Final = 400 * 86_400
 PROCESS_SECONDS: Final = 3
 """How long a server process counts as alive after its last heartbeat."""
 PAUSE_MS: Final = 3_000
-"""After this long without a heartbeat of any process, Redis or all servers were away, and clocks stood still."""
+"""The shortest time without a heartbeat of any process that counts as a pause, in which all clocks stood still."""
 PAUSES_KEPT: Final = 50
 """Number of pauses kept. A room applies missed pauses when it is next opened; 50 pauses cover more than any room's
 lifetime.
@@ -91,8 +91,8 @@ def attached_rooms(process_id: str) -> str:
 
 
 def player(player_id: str) -> str:
-    """Hash: a player's name, under the hash of its token. Expires NEW_PLAYER_SECONDS after the player's first hello,
-    and PLAYER_SECONDS after every later one.
+    """Hash: the name of a player; `player_id` is the hash of its token. Expires
+    NEW_PLAYER_SECONDS after the player's first hello, and PLAYER_SECONDS after every later one.
     """
     return f"fairest:player:{player_id}"
 

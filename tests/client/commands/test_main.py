@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fairest_cli.records.files import load_record
-from fairest_cli.text.replay import next_place
+from fairest_cli.text.replay import next_index
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.rules import VARIANTS, choose_rules
 from fairest_protocol.messages.options import RoomOptions
@@ -132,11 +132,11 @@ def test_help_names_every_command(tmp_path: Path) -> None:
     [("", 3, 4), ("", 9, 9), ("b", 3, 2), ("b", 0, 0), ("e", 3, 9), ("5", 3, 5), ("99", 3, 9)],
 )
 def test_replay_steps_forwards_and_back(typed: str, place: int, leads_to: int) -> None:
-    assert next_place(typed, place, last=9) == leads_to
+    assert next_index(typed, place, last=9) == leads_to
 
 
 def test_replay_quits() -> None:
-    assert next_place("q", 3, last=9) is None
+    assert next_index("q", 3, last=9) is None
 
 
 def test_options_have_sane_defaults() -> None:

@@ -160,13 +160,13 @@ def test_an_acknowledged_move_is_sent_no_more(table: Table, model: KnownRoom) ->
 
 
 def test_a_client_only_moves_when_its_last_move_is_answered(model: KnownRoom) -> None:
-    assert model.may_move
-    assert not model.with_sent(Play(number=1, move=MOVES["sa"])).may_move
+    assert model.may_send_next_move
+    assert not model.with_sent(Play(number=1, move=MOVES["sa"])).may_send_next_move
 
 
 def test_a_spectator_has_no_seat_to_move_with(table: Table) -> None:
     watching = KnownRoom(seal_check=SealCheck(key=KEY.public))
-    assert not watching.after(snapshot_of(table, None), now_ms=0).may_move
+    assert not watching.after(snapshot_of(table, None), now_ms=0).may_send_next_move
 
 
 def test_a_new_model_knows_nothing_of_the_server() -> None:
@@ -294,12 +294,12 @@ def test_nobody_moves_before_the_race(table: Table) -> None:
     waiting = Table(1)
     waiting.seat_both()
     seal = SealCheck(key=KEY.public, entropy_commitment=entropy_commitment_of(table, 0))
-    assert not KnownRoom(seal_check=seal).after(snapshot_of(waiting, 0), now_ms=0).may_move
+    assert not KnownRoom(seal_check=seal).after(snapshot_of(waiting, 0), now_ms=0).may_send_next_move
 
 
 def test_a_player_who_has_stopped_moves_no_more(table: Table, model: KnownRoom) -> None:
     table.play(0, "stop")
-    assert not model.after(what_follows(table, model), now_ms=0).may_move
+    assert not model.after(what_follows(table, model), now_ms=0).may_send_next_move
 
 
 def test_a_player_has_the_board_of_its_own_seat(table: Table, model: KnownRoom) -> None:

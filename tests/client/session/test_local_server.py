@@ -11,10 +11,10 @@ from tests.support.waiting import until
 
 HOST = """
 import asyncio
-from fairest_cli.session.local_server import own_server
+from fairest_cli.session.local_server import local_server
 
 async def main():
-    async with own_server() as url:
+    async with local_server() as url:
         print(url, flush=True)
         await asyncio.Event().wait()
 

@@ -30,7 +30,7 @@ class Typist:
         self.standard_input = os.fdopen(reader)
         self.hints: asyncio.Queue[str] = asyncio.Queue()
         connection = Connection(url, Identity(), Create(options=QUICK))
-        session = RoomSession(connection, way_back="", ends_with_record=not is_person)
+        session = RoomSession(connection, rejoin_option="", ends_with_record=not is_person)
         self.player = LinePlayer(session, describe_update, lambda _: None, self.hints.put_nowait, is_person=is_person)
 
     def type(self, text: str) -> None:

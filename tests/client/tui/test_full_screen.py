@@ -226,7 +226,7 @@ async def test_a_lost_connection_freezes_the_board_and_comes_back_by_itself(
         assert player.read("notice") == " Wait until the server is back."
         link.is_closed = False
         await player.until(
-            lambda: player.session.model.status is ConnectionStatus.CONNECTED and player.session.may_play
+            lambda: player.session.model.status is ConnectionStatus.CONNECTED and player.session.accepts_moves
         )
         await player.press("a")
         await player.until(lambda: player.session.model.own is not None and player.session.model.own.moves == 1)
@@ -244,7 +244,7 @@ async def test_a_race_goes_on_after_its_server_is_killed_and_started_again(redis
             await fleet.kill(url)
             await player.sees("Connection lost")
             await fleet.start(port=port)
-            await player.until(lambda: player.session.may_play)
+            await player.until(lambda: player.session.accepts_moves)
             await player.press("b")
             await player.until(lambda: player.session.model.own is not None and player.session.model.own.moves == 2)
             assert isinstance(player.app.screen, RaceScreen)

@@ -6,7 +6,7 @@ terminal of 80 columns, unless the top cards of more than three piles fit a foun
 
 from typing import Final
 
-from fairest_cli.tui.board.card_input import PILE_KEYS, SEND_UP_KEYS, STOCK, fitting, pile_span
+from fairest_cli.tui.board.card_input import PILE_KEYS, SEND_UP_KEYS, STOCK, fitting_foundations, pile_span
 from fairest_cli.tui.settings import Keys
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import rank_name
@@ -39,7 +39,7 @@ def describe_end(board: Board, other_name: str) -> str:
 
 def _for_turned(board: Board, keys: Keys) -> str:
     first = "s then " if keys is Keys.TYPED else ""
-    targets = fitting(STOCK, board)
+    targets = fitting_foundations(STOCK, board)
     if not targets:
         target = f"a pile: {first}" if keys is Keys.TYPED else "pile "
         return f"No foundation needs this card: lay it on {target}{pile_span(keys, len(board.piles))}."
@@ -48,11 +48,13 @@ def _for_turned(board: Board, keys: Keys) -> str:
 
 
 def _for_piles(board: Board, keys: Keys) -> str:
-    ready = [number for number in range(len(board.piles)) if fitting(number, board)]
+    ready = [number for number in range(len(board.piles)) if fitting_foundations(number, board)]
     if not ready:
         return ""
     if keys is Keys.TYPED:
-        ways = ", ".join(f"{PILE_KEYS[keys][pile]} then {FOUNDATION_DIGITS[fitting(pile, board)[0]]}" for pile in ready)
+        ways = ", ".join(
+            f"{PILE_KEYS[keys][pile]} then {FOUNDATION_DIGITS[fitting_foundations(pile, board)[0]]}" for pile in ready
+        )
     else:
         *others, last = (SEND_UP_KEYS[keys][pile] for pile in ready)
         ways = f"Shift+{', '.join(others)} or {last}" if others else f"Shift+{last}"
@@ -64,5 +66,5 @@ def _for_empty_stock(board: Board) -> str:
         return f"The stock is empty: r turns the waste into a new stock ({board.redeals} left)."
     needed = sorted({wanted for wanted in board.next_ranks() if wanted is not None})
     names = ", ".join(rank_name(number) for number in needed)
-    can_go_on = any(fitting(pile, board) for pile in range(len(board.piles)))
+    can_go_on = any(fitting_foundations(pile, board) for pile in range(len(board.piles)))
     return "" if can_go_on else f"No card fits any more (needed: {names})."

@@ -18,17 +18,20 @@ DOTS: Final = {
 BLOCKS: Final = {(False, False): " ", (True, False): "▀", (False, True): "▄", (True, True): "█"}
 
 
-def large(code: str, columns: int, lines: int) -> list[str]:
-    """Return `code` in large letters: in one row if it fits, else one row for each word, else as `spaced` does."""
+def in_large_letters(code: str, columns: int, lines: int) -> list[str]:
+    """Return `code` in large letters: in one row if it fits, else in a row for each word.
+
+    If that does not fit either, return it `in_spaced_capitals`.
+    """
     words = code.split("-")
     for rows in ([code], [f"{word}-" for word in words[:-1]] + words[-1:]):
         drawn = [_row(row) for row in rows]
         if len(rows) * LINES <= lines and all(len(row[0]) <= columns for row in drawn):
             return [line for row in drawn for line in row]
-    return spaced(code, columns)
+    return in_spaced_capitals(code, columns)
 
 
-def spaced(code: str, columns: int) -> list[str]:
+def in_spaced_capitals(code: str, columns: int) -> list[str]:
     """Return `code` in capitals of normal size, with blanks between them if there is room."""
     capitals = code.upper()
     wide = " ".join(capitals)
@@ -41,7 +44,8 @@ def _row(text: str) -> Sequence[str]:
     width = len(dots[0])
     return [
         "".join(
-            BLOCKS[dots[line * 2][place] == "#", dots[line * 2 + 1][place : place + 1] == "#"] for place in range(width)
+            BLOCKS[dots[line * 2][column] == "#", dots[line * 2 + 1][column : column + 1] == "#"]
+            for column in range(width)
         )
         for line in range(LINES)
     ]

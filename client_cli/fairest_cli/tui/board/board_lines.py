@@ -6,7 +6,7 @@ from typing import Final
 
 from rich.text import Text
 
-from fairest_cli.tui.board.card_input import STOCK, fitting
+from fairest_cli.tui.board.card_input import STOCK, fitting_foundations
 from fairest_cli.tui.board.card_style import CARD_COLUMNS, CHIP_COLUMNS, GOLD, QUIET, SLIM_COLUMNS, CardStyle
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import Card, rank, rank_name
@@ -58,7 +58,7 @@ def pile_head(number: int, board: Board, *, is_picked: bool, hints: bool, letter
     pile = board.piles[number]
     head = Text(f" {letter or PILE_LETTERS[number]} ", f"{WANTED}" if is_picked else LETTER)
     head.append(f" {len(pile)}" if pile else " -", QUIET)
-    targets = fitting(number, board) if hints else []
+    targets = fitting_foundations(number, board) if hints else []
     if targets:
         digits = "".join(FOUNDATION_DIGITS[target] for target in targets)
         head.append(f" >{digits}", f"bold {GOLD}")
@@ -206,9 +206,9 @@ def _beside(parts: Sequence[Text], share: int) -> Text:
 def _foundation_marks(number: int, board: Board, card_style: CardStyle) -> Text:
     """Return the cards that fit this foundation now: the turned card, and the letters of piles."""
     marks = Text("  ")
-    if board.turned is not None and number in fitting(STOCK, board):
+    if board.turned is not None and number in fitting_foundations(STOCK, board):
         marks.append(f"<{card_style.name(board.turned)}", f"bold {GOLD}")
-    letters = [PILE_LETTERS[pile] for pile in range(len(board.piles)) if number in fitting(pile, board)]
+    letters = [PILE_LETTERS[pile] for pile in range(len(board.piles)) if number in fitting_foundations(pile, board)]
     if letters:
         marks.append("<" + "".join(letters), f"bold {GOLD}")
     return marks

@@ -85,7 +85,7 @@ def pile_span(keys: Keys, piles: int) -> str:
     return letters if keys is Keys.HOME_ROW or piles == 1 else f"{letters[0]}-{letters[-1]}"
 
 
-def fitting(source: int, board: Board) -> list[int]:
+def fitting_foundations(source: int, board: Board) -> list[int]:
     """Return the foundations that need the turned card (`STOCK`) or the top card of a pile."""
     card = _top_rank(source, board)
     return [] if card is None else [to for to, wanted in enumerate(board.next_ranks()) if wanted == card]
@@ -102,7 +102,7 @@ def _send_up(source: int, board: Board) -> InputResult:
     """Play the card to the only foundation that needs it; if several do, pick it up and ask for the digit."""
     if _top_rank(source, board) is None:
         return InputResult(sentence=_why_empty(source, board))
-    targets = fitting(source, board)
+    targets = fitting_foundations(source, board)
     if not targets:
         return InputResult(sentence=f"No foundation needs {_name(source, board)} now.")
     if len(targets) > 1:

@@ -31,7 +31,7 @@ def optimistic_board(model: KnownRoom) -> OptimisticBoard | None:
     unconfirmed: set[Card] = set()
     for play in model.sent:
         if play.move in (STOP, RESIGN) or board.refusal(play.move):
-            # The server will refuse this move and those behind it; the board stays as it is before them.
+            # The server will refuse this move and those after it; the board stays as it is before them.
             break
         card = board.card_of(play.move)
         unconfirmed |= set() if card is None else {card}

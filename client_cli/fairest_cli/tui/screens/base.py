@@ -24,7 +24,7 @@ LOST_BANNER = " Connection lost. Your seat and your moves are kept; reconnecting
 CONNECTING_BANNER = " Connecting to the server ..."
 
 
-class Program(Protocol):
+class ScreenHost(Protocol):
     """The program as its screens see it: what `FairestApp` offers them, so that no screen imports it."""
 
     settings: Settings
@@ -46,9 +46,9 @@ class FairestScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "show_keys", "Keys and rules")]
 
     @property
-    def program(self) -> Program:
+    def program(self) -> ScreenHost:
         """The program that this is a screen of."""
-        return cast("Program", self.app)
+        return cast("ScreenHost", self.app)
 
     @property
     def settings(self) -> Settings:
@@ -126,8 +126,8 @@ class RoomScreen(FairestScreen):
 
     def show_connection(self) -> None:
         """Show the banner and dim the boards unless the server is connected."""
-        link = self.session.model.status
-        self.set_class(link is not ConnectionStatus.CONNECTED, "-frozen")
+        status = self.session.model.status
+        self.set_class(status is not ConnectionStatus.CONNECTED, "-frozen")
         banner = LOST_BANNER if self.session.model.room is not None else CONNECTING_BANNER
         self.query_one("#banner", TextLines).update(banner)
 

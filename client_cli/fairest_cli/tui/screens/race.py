@@ -168,7 +168,7 @@ class RaceScreen(RoomScreen):
 
         While the server is away, and after the end of our race, do neither and show why.
         """
-        if not self.session.may_play:
+        if not self.session.accepts_moves:
             over = SENTENCES[Refusal.SEAT_STOPPED]
             self.show_notice("Wait until the server is back." if self.session.is_racing else over, is_error=True)
             return
@@ -192,13 +192,13 @@ class RaceScreen(RoomScreen):
             self.show_notice("The card is put back.")
             self.draw()
             return
-        self.app.push_screen(RaceMenu(self.program.rooms.is_local), self._on_menu_choice)
+        self.app.push_screen(RaceMenu(self.program.rooms.uses_local_server), self._on_menu_choice)
 
     async def _on_menu_choice(self, choice: str | None) -> None:
         match choice:
-            case "stop" if self.session.may_play:
+            case "stop" if self.session.accepts_moves:
                 await self.session.play(STOP)
-            case "resign" if self.session.may_play:
+            case "resign" if self.session.accepts_moves:
                 await self.session.play(RESIGN)
             case "quit":
                 self.program.quit_now()

@@ -20,14 +20,16 @@ class RaceMenu(ModalScreen[str]):
         Binding("ctrl+q,ctrl+c", "quit_now", "Quit"),
     ]
 
-    def __init__(self, is_local: bool) -> None:
-        """`is_local` says that the race is on a server of this process and ends with it."""
+    def __init__(self, uses_local_server: bool) -> None:
+        """`uses_local_server` says that the race is on the local server, which ends with this program."""
         super().__init__()
-        self._is_local = is_local
+        self._uses_local_server = uses_local_server
 
     def compose(self) -> ComposeResult:
         """Show the entries, with the harmless one first."""
-        leaving = "Quit: the race against the bot ends" if self._is_local else "Quit: your seat is kept for a while"
+        leaving = (
+            "Quit: the race against the bot ends" if self._uses_local_server else "Quit: your seat is kept for a while"
+        )
         yield OptionList(
             Option(Text("Back to the race"), id="back"),
             Option(Text("Stop: end your race; the cards you have placed count"), id="stop"),

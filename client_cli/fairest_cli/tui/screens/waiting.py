@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from fairest_cli.text.narration import describe_options
-from fairest_cli.tui.board.big_room_code import large, spaced
+from fairest_cli.tui.board.big_room_code import in_large_letters, in_spaced_capitals
 from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line
 from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.help import describe_rules
@@ -52,10 +52,10 @@ class WaitingScreen(RoomScreen):
         lines = self.size.height - OTHER_LINES - sum(max(1, ceil(line.cell_len / columns)) for line in text)
         letters = (
             [""]
-            if self.program.rooms.is_local
-            else spaced(room, columns)
+            if self.program.rooms.uses_local_server
+            else in_spaced_capitals(room, columns)
             if self.card_style.is_ascii
-            else large(room, columns, lines)
+            else in_large_letters(room, columns, lines)
         )
         code = self.query_one("#code", TextLines)
         code.styles.height = len(letters)
@@ -69,7 +69,7 @@ class WaitingScreen(RoomScreen):
             return [Text("Entering the room ...")]
         option = model.invitation.partition(" join ")[2]
         lines = [self._next_step(), Text(), Text(f"{', '.join(describe_options(scene.options))}", QUIET)]
-        if self.program.rooms.is_local:
+        if self.program.rooms.uses_local_server:
             lines += [Text(), *describe_rules()]
         else:
             lines += [Text.assemble(("to join   ", QUIET), (f"fairest join {option}", "bold"))]
@@ -111,7 +111,7 @@ class WaitingScreen(RoomScreen):
 
     @property
     def _can_invite_bot(self) -> bool:
-        return self.session.model.phase is Phase.WAITING and not self.program.rooms.is_local
+        return self.session.model.phase is Phase.WAITING and not self.program.rooms.uses_local_server
 
     async def action_ready(self) -> None:
         """Tell the server that the player is ready for this round."""

@@ -3,7 +3,7 @@
 import pytest
 from rich.text import Text
 
-from fairest_cli.tui.board.big_room_code import large
+from fairest_cli.tui.board.big_room_code import in_large_letters
 from fairest_cli.tui.board.board_lines import fan, large_fan, sequence, side_lines
 from fairest_cli.tui.board.card_style import CardStyle
 from fairest_cli.tui.board.progress_chart import draw_chart
@@ -80,9 +80,9 @@ def test_a_round_without_moves_has_no_chart() -> None:
 
 
 def test_a_code_is_large_where_it_fits() -> None:
-    assert len(large("quiet-amber-otter", 120, 9)) == 3
-    assert len(large("quiet-amber-otter", 60, 9)) == 9
+    assert len(in_large_letters("quiet-amber-otter", 120, 9)) == 3
+    assert len(in_large_letters("quiet-amber-otter", 60, 9)) == 9
 
 
 def test_a_code_is_in_capitals_where_large_letters_do_not_fit() -> None:
-    assert large("quiet-amber-otter", 60, 3) == ["Q U I E T - A M B E R - O T T E R"]
+    assert in_large_letters("quiet-amber-otter", 60, 3) == ["Q U I E T - A M B E R - O T T E R"]
