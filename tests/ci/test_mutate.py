@@ -120,16 +120,23 @@ def test_an_equivalent_mutant_is_known_wherever_its_line_has_moved() -> None:
 
 def test_each_equivalent_mutant_is_a_mutant_of_the_code_as_it_is() -> None:
     known = read_equivalents()
-    sources = {entry.file: (ROOT / entry.file).read_text() for entry in known}
-    changed = {(file, *difference) for file, source in sources.items() for difference in _differences(file, source)}
+    originals: dict[str, list[str]] = {}
+    for entry in known:
+        originals.setdefault(entry.file, []).append(entry.original)
+    changed = {(file, *difference) for file, lines in originals.items() for difference in _differences(file, lines)}
     assert [entry for entry in known if (entry.file, entry.original, entry.mutated) not in changed] == []
 
 
-def _differences(file: str, source: str) -> Iterator[tuple[str, str]]:
+def _differences(file: str, originals: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the mutants of a file that change one of these lines: to apply all changes of a file takes seconds."""
+    source = (ROOT / file).read_text()
+    lines = [line.strip() for line in source.splitlines()]
     for change in list_changes(file, source):
-        mutant = change.apply(source)
-        if mutant:
-            yield mutant.removed, mutant.added
+        within = lines[change.node.lineno - 1 : change.node.end_lineno]
+        if any(line and line in original for line in within for original in originals):
+            mutant = change.apply(source)
+            if mutant:
+                yield mutant.removed, mutant.added
 
 
 def test_functions_that_exist_take_the_code_of_the_mutant() -> None:

@@ -121,3 +121,13 @@ def test_a_match_that_is_over_waits_for_its_players_without_a_deadline() -> None
     table = Table(1)
     finish(table)
     assert table.state.next_deadline() is None
+
+
+def test_a_seat_that_misses_the_start_does_not_bring_the_start_forward() -> None:
+    table = Table(1, RoomOptions(chase_seconds=5, grace_seconds=1, countdown_seconds=10))
+    table.seat_both()
+    table.deal()
+    starts_at_ms = table.state.clocks.phase_until_ms
+    table.lose_link(0)
+    table.let_time_pass()
+    assert (table.state.phase, table.state.clocks.phase_until_ms) == (Phase.COUNTDOWN, starts_at_ms)

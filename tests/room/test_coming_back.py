@@ -191,3 +191,7 @@ def test_the_rooms_of_these_tests_have_every_kind_of_event() -> None:
         "RematchAsked",
     ]
     assert min(happened[name] for name in [*wanted, "shown in pieces", "rematch"]) >= 3, happened
+
+
+def test_a_viewer_that_has_seen_nothing_is_at_position_0_without_a_tag() -> None:
+    assert ViewCursor(0, "") == ORIGIN

@@ -1,6 +1,7 @@
 """A record replays its match; a record that contradicts itself is refused with the place where it does."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Ending
-from fairest_protocol.calculation.record import BadRecord, Record, RecordedMove, RecordedStop
+from fairest_protocol.calculation.record import BadRecord, Record, RecordedMove, RecordedStop, check_race
 from fairest_protocol.calculation.record_parser import parse_record, read_record
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import replace
@@ -126,3 +127,85 @@ def test_an_empty_file_is_not_a_record() -> None:
 def test_a_cut_record_is_found(lines: list[str]) -> None:
     with pytest.raises(BadRecord):
         read_record(lines[:-5])
+
+
+@pytest.mark.parametrize("seat", [-1, 2])
+def test_a_move_of_a_seat_that_the_race_does_not_have_is_found(seat: int) -> None:
+    forged = with_event(RecordedMove(0, seat, MOVES["sa"]))
+    with pytest.raises(BadRecord, match=rf"round 1, event 1: seat {seat + 1} is not racing"):
+        list(forged.steps(0))
+
+
+def test_a_move_after_the_end_of_its_race_is_found() -> None:
+    record = with_event(RecordedStop(0, (0,), Ending.AWAY))
+    (played,) = record.rounds
+    events = (*played.events, RecordedMove(0, 0, MOVES["sa"]))
+    with pytest.raises(BadRecord, match=r"round 1, event 2: seat 1 is not racing"):
+        list(replace(record, rounds=(replace(played, events=events),)).steps(0))
+
+
+def test_a_race_that_its_events_do_not_end_is_found() -> None:
+    with pytest.raises(BadRecord, match="round 1: its moves do not lead to the result that it states"):
+        check_race(with_event(RecordedMove(0, 0, MOVES["sa"])), 0)
+
+
+def test_a_round_that_was_called_off_has_no_race_to_check() -> None:
+    record = recorded(raced(3))
+    called_off = replace(record, rounds=(replace(record.rounds[0], entropies=(None, None)),))
+    check_race(called_off, 0)
+    with pytest.raises(BadRecord, match="round 1 was called off before its cards were dealt"):
+        list(called_off.steps(0))
+
+
+@pytest.mark.parametrize("at_ms", [2**53, -(2**53)])
+def test_a_number_that_not_every_reader_keeps_exact_is_refused(at_ms: int) -> None:
+    forged = with_event(RecordedMove(at_ms, 0, MOVES["sa"]))
+    with pytest.raises(BadRecord, match=r"line 3 .* is not a whole number"):
+        parse_record(list(forged.lines()))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"match_id": "0" * 31},
+        {"match_id": "0" * 33},
+        {"room": "quiet"},
+        {"room": "a-b-c-d-e-f-g"},
+        {"names": ("a", "bob")},
+        {"names": ("ann", "b" * 21)},
+        {"names": ("ann", "bob", "cyd")},
+        {"rounds": ()},
+    ],
+)
+def test_a_heading_that_no_server_writes_is_refused(changes: dict[str, Any]) -> None:
+    forged = replace(recorded(raced(3)), **changes)
+    with pytest.raises(BadRecord, match="line 1 does not describe a match"):
+        parse_record(list(forged.lines()))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"match_id": "0123456789abcdef" * 2},
+        {"room": "a-b"},
+        {"room": "a-b-c-d-e-f"},
+        {"names": ("an", "B_-9" * 5)},
+        {"best_of": 9},
+        {"direct_breaks_ties": True},
+        {"finished_at_ms": 2**53 - 1},
+    ],
+)
+def test_a_heading_at_the_limits_of_its_fields_is_parsed(changes: dict[str, Any]) -> None:
+    record = replace(recorded(raced(3)), **changes)
+    assert parse_record(list(record.lines())) == record
+
+
+@pytest.mark.parametrize("seal", ["", "[]", '{"type":"round","signature":""}', '{"type":"seal","signature":"x"}'])
+def test_a_last_line_that_is_not_a_seal_is_refused(lines: list[str], seal: str) -> None:
+    with pytest.raises(BadRecord, match="the last line does not seal the record"):
+        parse_record([*lines[:-1], seal])
+
+
+def test_a_file_of_one_line_is_not_a_record(lines: list[str]) -> None:
+    with pytest.raises(BadRecord, match="there is only one line"):
+        parse_record(lines[:1])
