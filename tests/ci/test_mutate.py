@@ -75,6 +75,11 @@ def test_text_logging_and_types_are_not_mutated(source: str) -> None:
     assert added(source) <= {"pass"}
 
 
+@pytest.mark.parametrize("source", ["x = max(a, b)", "x = min(a, b)"])
+def test_arguments_whose_order_does_not_matter_are_not_swapped(source: str) -> None:
+    assert added(source) == set()
+
+
 def test_a_text_of_the_wire_is_mutated() -> None:
     assert added("class Code(StrEnum):\n    LATE = 'late'") == {"LATE = 'latex'"}
 

@@ -195,3 +195,9 @@ def test_the_rooms_of_these_tests_have_every_kind_of_event() -> None:
 
 def test_a_viewer_that_has_seen_nothing_is_at_position_0_without_a_tag() -> None:
     assert ViewCursor(0, "") == ORIGIN
+
+
+def test_a_viewer_at_position_0_is_answered_with_a_snapshot_even_if_the_log_has_its_tag() -> None:
+    steps = raced(1).steps
+    text = make_catchup("a-b", StepHistory(steps), 0, ViewCursor(0, steps[0].tag), 0).text
+    assert isinstance(decode_from_server(text), Snapshot)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Ending
-from fairest_protocol.calculation.record import BadRecord, Record, RecordedMove, RecordedStop, check_race
+from fairest_protocol.calculation.record import BadRecord, Record, RecordedMove, RecordedStop, check_recorded_race
 from fairest_protocol.calculation.record_parser import parse_record, read_record
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import replace
@@ -146,13 +146,13 @@ def test_a_move_after_the_end_of_its_race_is_found() -> None:
 
 def test_a_race_that_its_events_do_not_end_is_found() -> None:
     with pytest.raises(BadRecord, match="round 1: its moves do not lead to the result that it states"):
-        check_race(with_event(RecordedMove(0, 0, MOVES["sa"])), 0)
+        check_recorded_race(with_event(RecordedMove(0, 0, MOVES["sa"])), 0)
 
 
 def test_a_round_that_was_called_off_has_no_race_to_check() -> None:
     record = recorded(raced(3))
     called_off = replace(record, rounds=(replace(record.rounds[0], entropies=(None, None)),))
-    check_race(called_off, 0)
+    check_recorded_race(called_off, 0)
     with pytest.raises(BadRecord, match="round 1 was called off before its cards were dealt"):
         list(called_off.steps(0))
 
