@@ -128,6 +128,6 @@ def test_a_seat_that_misses_the_start_does_not_bring_the_start_forward() -> None
     table.seat_both()
     table.deal()
     starts_at_ms = table.state.clocks.phase_until_ms
-    table.lose_connection(0)
+    table.disconnect(0)
     table.let_time_pass()
     assert (table.state.phase, table.state.clocks.phase_until_ms) == (Phase.COUNTDOWN, starts_at_ms)
