@@ -47,9 +47,9 @@ class Contradiction(ValueError):
 class KnownRoom(Value):
     """The room as far as the server has shown it to us.
 
-    `room` is its code; `seat` is None for a spectator. `position` and `tag` name the last entry of the view that was
-    received, as `resume` needs them. `placed` are the counts of the last tick. `sent` are our moves that the server has
-    not answered yet. `clock_ahead_ms` is how far our clock is ahead of the server's.
+    `room` is its code; `seat` is None for a spectator. `position` is the number of the last entry of the view that we
+    received, `tag` the tag of its append; `resume` sends both. `placed` are the counts of the last tick. `sent` are our
+    moves that the server has not answered yet. `clock_ahead_ms` is how far our clock is ahead of the server's.
     """
 
     server_url: str = DEFAULT_SERVER
@@ -174,7 +174,7 @@ class KnownRoom(Value):
     def _check_own_move(self, entry: Entry, seal_check: SealCheck) -> None:
         """Raise `Cheated` for a move of our seat that we did not send.
 
-        Skipped once entries were missed: we cannot know the moves that this client sent before it was killed.
+        Not checked once entries were missed: a client that was killed does not know the moves that it sent before.
         """
         if not isinstance(entry, Moved) or entry.seat != self.seat or seal_check.shown is None:
             return

@@ -56,10 +56,10 @@ class SealCheck(Value):
     """The sealed deal of one round, as far as the server has shown it.
 
     `opened_cards` has the card behind each envelope that was opened, by sealed pass and position. `last_turns` has the
-    turn of each seat's last card, `redeals` the number of its redeals. `laid_out` are starters and markers. `shown` is
-    what each seat did, None if an entry was missed since the deal. `past_rounds` were opened before this one.
-    `proved_envelopes` is the number of envelopes that the server's secret has opened, None before the end and for rules
-    that this client does not know.
+    turn of each seat's last card, `redeals` the number of its redeals. `laid_out` are starters and markers. `shown`
+    has, for each seat, the cards it turned and the moves it made; None if an entry was missed since the deal.
+    `past_rounds` were opened before this one. `proved_envelopes` is the number of envelopes that the server's secret
+    has opened, None before the end and for rules that this client does not know.
     """
 
     key: bytes | None = None

@@ -27,8 +27,8 @@ from fairest_protocol.messages.fields import Phase
 
 LIMITS_OF_RECORD: Final = """\
 What a record alone cannot prove:
-  that this match took place, and that nothing was left out of it: a server could
-    invent a whole record. Your own receipt shows it: --receipt FILE.
+  that this match took place, and that the record is complete: a server could
+    invent a whole record. Your own receipt shows both: --receipt FILE.
   who won the match, and whether clocks and limits were kept: times are the
     server's own.
   that the key is your server's: compare it with GET /key, or pass it: --key HEX.

@@ -12,9 +12,9 @@ from fairest_protocol.value import Value
 class Deal(Value):
     """Starters, markers, and for each pass the committed order of *all* stock cards.
 
-    `orders[0]` is the stock. After redeal n the new stock is the waste, sorted by position in `orders[n]`. Turning the
-    waste over keeps the order of the deal, so `orders[n]` is then the stock again. The same cards come back in the
-    same order, no matter which player redeals first and how the piles lie.
+    `orders[0]` is the stock of the first pass. After redeal n the cards of the waste are the stock again, in the order
+    that they have in `orders[n]`; where the waste is turned over, `orders[n]` equals `orders[0]`. So cards come back
+    in the same order for both players, no matter which of them redeals first and how their piles lie.
     """
 
     foundations: tuple[Foundation, ...]

@@ -46,9 +46,9 @@ class Foundation:
 
 
 class RolledFoundations(Value):
-    """Foundations that the deal decides: each starts with the first cards dealt, and its step is rolled.
+    """Foundations that the deal decides: their starters are the first `count` cards of the shuffled deck.
 
-    There are `count` foundations of `length` cards; the dice have `sides` sides.
+    The step of each is rolled with a die of `sides` sides. Each has `length` cards when it is complete.
     """
 
     count: int

@@ -33,7 +33,7 @@ lifetime.
 SIGNING_KEY: Final = "fairest:key"
 """String: the private key of this deployment, 32 bytes, made by the first process that starts. Never expires."""
 PROCESSES: Final = "fairest:{processes}:alive"
-"""Sorted set: server processes by the time of their last heartbeat. A lapsed one is removed when its rooms know."""
+"""Sorted set: server processes by the time of their last heartbeat. A lapsed one is removed once its rooms are told."""
 LAST_HEARTBEAT: Final = "fairest:{processes}:beat"
 """String: the time of the last heartbeat of any process, in ms. Never expires."""
 PAUSES: Final = "fairest:{processes}:pauses"

@@ -53,7 +53,7 @@ def test_a_stop_moves_no_card(model: KnownRoom) -> None:
     assert seen.board == model.board
 
 
-def test_moves_behind_an_illegal_one_are_not_made(model: KnownRoom) -> None:
+def test_moves_after_an_illegal_one_are_not_made(model: KnownRoom) -> None:
     seen = optimistic_board(sending(model, "sb", "sc"))
     one = optimistic_board(sending(model, "sb"))
     assert seen == one
