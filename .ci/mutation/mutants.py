@@ -38,6 +38,9 @@ LOGS: Final = re.compile(
 TYPES: Final = re.compile(r"(?:typing\.)?(?:Literal|NewType|ParamSpec|TypeVar|TypeAliasType|cast)$")
 """Calls and subscripts that only a type checker reads."""
 
+ERRORS: Final = re.compile(r"(?:\w+\.)*\w+(?:Error|Exception)$")
+"""Exceptions, whose arguments are texts for people."""
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -152,7 +155,7 @@ def _mutable_children(node: ast.AST) -> Iterable[ast.AST]:
         return [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt) or _is_mutable(child)]
     if isinstance(node, ast.Call | ast.Subscript):
         name = ast.unparse(node.func if isinstance(node, ast.Call) else node.value)
-        return [] if TYPES.match(name) or LOGS.match(name) else ast.iter_child_nodes(node)
+        return [] if TYPES.match(name) or LOGS.match(name) or ERRORS.match(name) else ast.iter_child_nodes(node)
     return ast.iter_child_nodes(node)
 
 

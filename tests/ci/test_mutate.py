@@ -67,6 +67,7 @@ def test_a_change_gives_these_mutants(source: str, expected: set[str]) -> None:
         "__slots__ = ('a', 'b')",
         "if TYPE_CHECKING:\n    x = 3",
         "raise Error('a text')",
+        "end(module.ClosedError('a text'))",
         "if is_first and count > 3:\n    _LOG.info('the first of them')",
         "class Reason(Enum):\n    LATE = 'it was too late'",
     ],

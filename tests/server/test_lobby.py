@@ -3,6 +3,7 @@
 import asyncio
 import json
 from asyncio.subprocess import PIPE
+from typing import Any, cast
 
 import pytest
 from redis.asyncio import Redis
@@ -15,6 +16,7 @@ from fairest_protocol.messages.options import RoomOptions
 from fairest_server.app import running
 from fairest_server.settings import Settings
 from fairest_server.store import keys
+from fairest_server.store import lobby as lobby_module
 from fairest_server.store.lobby import Lobby, in_order, make_page
 from fairest_server.store.redis.clients import make_client
 from tests.edge.test_http_pages import get
@@ -114,6 +116,15 @@ async def test_requests_that_come_at_once_read_the_lobby_once(redis: Redis) -> N
     before, lobby = await reads(), Lobby(redis)
     await asyncio.gather(*(lobby.page(0) for _ in range(20)))
     assert await reads() - before == keys.BUCKETS
+
+
+async def test_a_lobby_that_was_just_read_is_not_read_again(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lobby_module, "STALE_SECONDS", 3600.0)
+    read = Lobby(redis)
+    assert (await read.page(0)).total == 0
+    room = make_listed_room()
+    await cast("Any", redis.hset(keys.lobby(keys.bucket(room.room)), room.room, room.model_dump_json()))
+    assert (await read.page(0)).total == 0
 
 
 async def test_a_lobby_that_could_not_be_read_is_read_again() -> None:

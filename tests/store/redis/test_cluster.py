@@ -7,7 +7,8 @@ from typing import Any, cast
 
 import pytest
 from redis.asyncio import ConnectionPool
-from redis.crc import REDIS_CLUSTER_HASH_SLOTS
+from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
 from fairest_protocol.calculation.moves import MOVES
@@ -15,9 +16,10 @@ from fairest_server.room.events import Played
 from fairest_server.store import keys
 from fairest_server.store.append_queue import Answer, Append
 from fairest_server.store.log import Log
+from fairest_server.store.redis import cluster as cluster_module
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
-from fairest_server.store.redis.cluster import Cluster, is_sharded, nodes_of
+from fairest_server.store.redis.cluster import Cluster, is_sharded, nodes_of, owner_of, partition_count
 from fairest_server.store.redis.driver import RedisCommand
 from fairest_server.store.redis.scripts import Script
 from tests.support.appending import append_once, begin_append
@@ -273,3 +275,89 @@ async def test_the_nodes_of_a_cluster_that_does_not_answer_are_an_error_of_redis
     async with make_client("redis+cluster://127.0.0.1:9") as client:
         with pytest.raises(RedisError, match="no node of the Cluster says which slots it serves"):
             await nodes_of(client)
+
+
+HALF = REDIS_CLUSTER_HASH_SLOTS // 2
+
+
+class Nodes:
+    """Two nodes: `owners` serve the lower and the upper half of the slots. `asked` are those asked for that, in order.
+
+    `sent` are the commands that reached each node; one in `away` does not answer them.
+    """
+
+    def __init__(self) -> None:
+        self.owners = ["one:1", "two:2"]
+        self.away: set[str] = set()
+        self.asked: list[str] = []
+        self.sent: dict[str, list[tuple[Any, ...]]] = {"one:1": [], "two:2": []}
+
+    def open(self, address: str, _: bool) -> BatchingRedis:
+        return NodeOf(self, address)
+
+
+class NodeOf(BatchingRedis):
+    """One of `Nodes`."""
+
+    def __init__(self, nodes: Nodes, address: str) -> None:
+        super().__init__(connection_pool=ConnectionPool())
+        self.nodes = nodes
+        self.address = address
+
+    async def send_commands(self, commands: Sequence[RedisCommand]) -> list[Any]:
+        ((words, _), *_) = commands
+        if words[0] == "CLUSTER":
+            self.nodes.asked.append(self.address)
+            halves = [(0, HALF - 1), (HALF, REDIS_CLUSTER_HASH_SLOTS - 1)]
+            places = [owner.split(":") for owner in self.nodes.owners]
+            return [
+                [
+                    [first, last, [host.encode(), int(port), b"id"]]
+                    for (first, last), (host, port) in zip(halves, places, strict=True)
+                ]
+            ]
+        if words[0] == "INFO":
+            return [{"redis_version": "6.2.14"}]
+        if self.address in self.nodes.away:
+            raise RedisConnectionError("away")
+        self.nodes.sent[self.address] += [words for words, _ in commands]
+        return [b"OK"] * len(commands)
+
+
+@pytest.mark.parametrize("run", ["EVAL", "EVALSHA"])
+@pytest.mark.parametrize("key", ["a", "b", "c", "d", "e", "f"])
+async def test_a_script_goes_to_the_node_of_its_first_key(run: str, key: str) -> None:
+    nodes = Nodes()
+    async with Cluster(["one:1"], nodes.open) as client:
+        await cast("Any", client).execute_command(run, "script", 1, key)
+    assert nodes.sent[nodes.owners[key_slot(key.encode()) // HALF]] == [(run, "script", 1, key)]
+
+
+async def test_the_owner_of_a_key_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_module, "REFRESH_SECONDS", -1.0)
+    nodes = Nodes()
+    async with Cluster(["one:1"], nodes.open) as client:
+        await owner_of(client, "a")
+        nodes.owners.reverse()
+        owner = await owner_of(client, "a")
+    assert isinstance(owner, NodeOf)
+    assert owner.address == nodes.owners[key_slot(b"a") // HALF]
+
+
+async def test_a_node_that_is_away_is_asked_last_which_node_has_taken_its_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cluster_module, "REFRESH_SECONDS", -1.0)
+    nodes = Nodes()
+    async with Cluster(["one:1", "two:2"], nodes.open) as client:
+        await client.nodes()
+        nodes.asked.clear()
+        nodes.away, nodes.owners = {"one:1"}, ["two:2", "two:2"]
+        low = next(key for key in ("a", "b", "c", "d", "e") if key_slot(key.encode()) < HALF)
+        await cast("Any", client).execute_command("GET", low)
+    assert (nodes.asked, nodes.sent["two:2"]) == (["two:2"], [("GET", low)])
+
+
+async def test_a_cluster_has_a_part_for_each_bucket_and_a_single_redis_has_one(redis_server: str) -> None:
+    async with Cluster(["one:1"], Nodes().open) as client, make_client(redis_server) as single:
+        assert (partition_count(client), partition_count(single)) == (keys.BUCKETS, 1)

@@ -93,12 +93,15 @@ async def test_a_pipeline_longer_than_a_batch_is_sent_as_one(single: Redis) -> N
     assert await pipeline.execute() == [str(each).encode() for each in range(MANY)]
 
 
-async def test_pipelines_share_a_round_trip_until_it_has_enough(single: Redis, process: RedisProcess) -> None:
+@pytest.mark.parametrize("counts", [(ENOUGH_IN_BATCH - 1, ENOUGH_IN_BATCH - 1, 1), (ENOUGH_IN_BATCH - 1,) * 2])
+async def test_pipelines_share_a_round_trip_until_it_has_enough(
+    single: Redis, process: RedisProcess, counts: tuple[int, ...]
+) -> None:
     await single.ping()
     before = reads(process)
     own = reads(process) - before
-    pipelines = [single.pipeline(transaction=False) for _ in range(3)]
-    for pipeline, count in zip(pipelines, (ENOUGH_IN_BATCH - 1, ENOUGH_IN_BATCH - 1, 1), strict=True):
+    pipelines = [single.pipeline(transaction=False) for _ in counts]
+    for pipeline, count in zip(pipelines, counts, strict=True):
         for each in range(count):
             pipeline.echo(str(each))
     await asyncio.gather(*(pipeline.execute() for pipeline in pipelines))
