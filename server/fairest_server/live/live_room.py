@@ -54,7 +54,7 @@ class Enqueue(Protocol):
 
 @dataclass(slots=True)
 class RoomServices:
-    """What a live room needs of the process around it. One object serves all rooms of a process."""
+    """The surroundings of a live room: the clock, the append queue, reads and timers. One object for all rooms."""
 
     clock: RedisClock
     """Redis' clock. If Redis was not heard lately, it gives no decision window, and nothing is decided."""
@@ -64,7 +64,7 @@ class RoomServices:
     """Draws the id and the secret of a new round."""
     later: Later
     read_log: Callable[["LiveRoom", int], None]
-    """Reads the room's log behind an index, in a task, and hands the entries to `LiveRoom.on_log_read`."""
+    """Reads the room's log after an index, in a task, and hands the entries to `LiveRoom.on_log_read`."""
     retry_later: Callable[["LiveRoom"], None]
     """Calls the room's `catch_up` in a while, since Redis does not answer."""
     welcome: Callable[["LiveRoom", Subscriber], None]
@@ -113,7 +113,7 @@ class LiveRoom:
         self._services = services
         self._append_state: AppendState = IDLE
         self._proposal: Proposal | None = None
-        """What the requests in flight led to, in the state IN_FLIGHT."""
+        """The steps and answers to which the requests in flight led, in the state IN_FLIGHT."""
         self._has_changed = True
         """Whether `on_change` is owed: the deadlines or the match to archive are not those of the last call."""
 
@@ -305,7 +305,7 @@ class LiveRoom:
             self.cursor.just_read = True
         if state is IDLE:
             self._append_state = ENQUEUED[state]
-            # What was read just now is outdated soon, so it is decided on before other rooms.
+            # A log that was read just now is outdated soon, so this room is polled before others.
             self._services.enqueue(self, is_first=log_just_read)
 
     def _on_idle(self) -> None:
@@ -325,7 +325,7 @@ class LiveRoom:
         return bool(pauses and self.state and self.state.lacks_pause(pauses[-1].end_ms))
 
     def _apply(self, steps: Sequence[Step]) -> None:
-        """Move on to the state behind these steps of the log, and show them to the subscribers."""
+        """Move on to the state after these steps of the log, and show them to the subscribers."""
         if not steps:
             return
         before, self.state = self.state, steps[-1].after

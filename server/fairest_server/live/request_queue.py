@@ -21,7 +21,7 @@ class RequestQueue:
     def take(self) -> bool:
         """Put in flight what is decided next: an expired deadline alone, otherwise everything that waits.
 
-        What else was requested is judged on the state that the deadline leads to. Returns whether it is a deadline.
+        All other requests are judged on the state that the deadline leads to. Returns whether it is a deadline.
         """
         waiting = self.waiting
         for place, request in enumerate(waiting):
@@ -33,7 +33,7 @@ class RequestQueue:
         return False
 
     def put_back(self, *first: Request) -> None:
-        """Let the requests in flight wait again, before all that came behind them and behind `first`."""
+        """Let the requests in flight wait again, after `first`, and before all that came later."""
         self.waiting = [*first, *self.in_flight, *self.waiting]
         self.in_flight = ()
 
