@@ -122,7 +122,7 @@ def test_a_room_that_waits_for_redis_is_not_reminded_over_and_over(isolated: Iso
     isolated.clock.at_ms = NOW_MS + 86_400_000
     isolated.room.cursor.is_uncertain = True
     Timers(isolated.clock).set(isolated.room)
-    assert [alarm.seconds for alarm in loop.pending] == [RETRY_SECONDS]
+    assert [alarm.seconds for alarm in loop.pending] == [0.25]
 
 
 def test_a_dropped_room_has_no_timers(isolated: IsolatedRoom, timers: Timers, loop: PaperLoop) -> None:
