@@ -119,3 +119,25 @@ def test_the_legal_moves_listed_are_exactly_those_accepted(seed: int, name: str)
 
 def test_a_foundation_can_start_empty() -> None:
     assert Foundation(1, 1).next_rank(0) == 1
+
+
+@pytest.mark.parametrize("word", ["redeal", "stop", "resign"])
+def test_a_move_in_a_word_has_neither_source_nor_target(word: str) -> None:
+    move = MOVES[word]
+    assert (move.source, move.target, move.takes_turned, move.places) == (-1, -1, False, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "target", "takes_turned", "places"),
+    [
+        ("s3", -1, 2, True, True),
+        ("sc", -1, 2, True, False),
+        ("b8", 1, 7, False, True),
+        ("hg", 7, 6, False, False),
+    ],
+)
+def test_a_move_counts_its_source_and_its_target_from_0(
+    text: str, source: int, target: int, takes_turned: bool, places: bool
+) -> None:
+    move = MOVES[text]
+    assert (move.source, move.target, move.takes_turned, move.places) == (source, target, takes_turned, places)

@@ -89,6 +89,13 @@ def test_rules_without_starters_have_all_their_cards_in_the_stock() -> None:
     assert Rules("bare", CLASSIC.foundations, starters=False).stock == 52
 
 
+@pytest.mark.parametrize("count", [1, 8])
+def test_rules_may_have_one_to_eight_foundations(count: int) -> None:
+    assert Rules("few", (Foundation(1, 1, length=4),) + (Foundation(9, 1, length=1),) * (count - 1), decks=2).goal == (
+        3 + count
+    )
+
+
 def test_a_variant_is_found_by_its_other_names() -> None:
     assert find_variant(" Piker ").rules.name == "classic"
 
@@ -121,6 +128,7 @@ def test_a_bad_combination_is_refused_with_a_hint(
         ({"decks": 3}, "bad: is for one deck or two, not 3"),
         ({"piles": 9}, "bad: has 1 to 8 waste piles, not 9"),
         ({"foundations": ()}, "bad: has 1 to 8 foundations, not 0"),
+        ({"foundations": (Foundation(1, 1, length=1),) * 9}, "bad: has 1 to 8 foundations, not 9"),
         (
             {"foundations": RolledFoundations(4, 6), "starters": False},
             "bad: foundations that the deal decides have starters",

@@ -1,6 +1,7 @@
 """A real Redis Cluster: commands find the node of their key, whatever moves, and a node that is away harms no other."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from typing import Any, cast
@@ -313,7 +314,7 @@ class NodeOf(BatchingRedis):
             return [
                 [
                     [first, last, [host.encode(), int(port), b"id"]]
-                    for (first, last), (host, port) in zip(halves, places, strict=True)
+                    for (first, last), (host, port) in reversed([*zip(halves, places, strict=True)])
                 ]
             ]
         if words[0] == "INFO":
@@ -361,3 +362,21 @@ async def test_a_node_that_is_away_is_asked_last_which_node_has_taken_its_place(
 async def test_a_cluster_has_a_part_for_each_bucket_and_a_single_redis_has_one(redis_server: str) -> None:
     async with Cluster(["one:1"], Nodes().open) as client, make_client(redis_server) as single:
         assert (partition_count(client), partition_count(single)) == (keys.BUCKETS, 1)
+
+
+async def test_every_node_is_opened_with_the_name_and_password_of_the_url() -> None:
+    async with make_client("redis+cluster://ann:secret@one:1,two:2") as client:
+        options = client.connection_pool.connection_kwargs
+    assert [options[name] for name in ("username", "password", "host", "port")] == ["ann", "secret", "one", 1]
+
+
+@pytest.mark.parametrize(
+    ("slot", "expected"),
+    [(0, "one:1"), (HALF - 1, "one:1"), (HALF, "two:2"), (REDIS_CLUSTER_HASH_SLOTS - 1, "two:2")],
+)
+async def test_a_node_serves_its_slots_from_the_first_to_the_last(slot: int, expected: str) -> None:
+    key = next(key for key in map(str, itertools.count()) if key_slot(key.encode()) == slot)
+    async with Cluster(["one:1"], Nodes().open) as client:
+        owner = await owner_of(client, key)
+    assert isinstance(owner, NodeOf)
+    assert owner.address == expected
