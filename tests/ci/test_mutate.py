@@ -124,6 +124,7 @@ def test_an_equivalent_mutant_is_known_wherever_its_line_has_moved() -> None:
     assert known.covers(Mutant("page.py", 70, "", "x = a < b", "x = a <= b"))
 
 
+@pytest.mark.long
 def test_each_equivalent_mutant_is_a_mutant_of_the_code_as_it_is() -> None:
     known = read_equivalents()
     originals: dict[str, list[str]] = {}

@@ -131,7 +131,7 @@ def test_plain_lines_are_printed_on_request_and_in_terminals_that_know_nothing_e
     terminal = RealTerminal(tmp_path, command, kind)
     try:
         assert terminal.wait() == 1
-        assert b"no server answers" in terminal.written
+        assert b"No server answers" in terminal.written
         assert b"\x1b" not in terminal.written
     finally:
         terminal.close()
