@@ -119,6 +119,14 @@ async def test_a_room_catches_up_to_the_end_that_its_log_had(isolated: IsolatedR
     assert isolated.room.cursor.end == (len(isolated.log), "two")
 
 
+async def test_a_room_that_took_all_that_it_read_reads_no_more(
+    isolated: IsolatedRoom, log: PaperLog, reader: LogReader
+) -> None:
+    isolated.append_elsewhere([Detached(seat=0, link="here-1")], "one")
+    await reader.catch_up_to_end(isolated.room)
+    assert len(log.reads) == 1
+
+
 async def test_a_room_that_is_at_the_end_reads_once(isolated: IsolatedRoom, log: PaperLog, reader: LogReader) -> None:
     await reader.catch_up_to_end(isolated.room)
     assert len(log.reads) == 1
@@ -144,6 +152,14 @@ async def test_a_history_goes_up_to_what_the_room_has_shown(isolated: IsolatedRo
     await reader.load_history(isolated.room)
     assert isolated.room.recent.steps is not None
     assert len(isolated.room.recent.steps.steps) == isolated.room.cursor.index
+
+
+async def test_a_room_takes_what_a_read_of_its_history_finds_behind_its_end(
+    isolated: IsolatedRoom, reader: LogReader
+) -> None:
+    isolated.append_elsewhere([Detached(seat=1, link="here-2")], "other")
+    await reader.load_history(isolated.room)
+    assert isolated.room.cursor.end == (len(isolated.log), "other")
 
 
 async def test_a_history_is_read_on_if_the_room_went_on_meanwhile(
@@ -177,6 +193,7 @@ async def test_a_history_of_a_log_that_is_gone_gives_the_room_up(
 
 def test_two_who_read_the_same_log_wait_for_each_other(reader: LogReader) -> None:
     first = reader.lock("quiet-amber-otter")
+    assert isinstance(first, asyncio.Lock)
     assert reader.lock("quiet-amber-otter") is first
 
 

@@ -162,3 +162,27 @@ def test_a_tick_tells_the_placed_cards_and_sets_the_next_one(
     loop.ring()
     assert TICK_SECONDS in [alarm.seconds for alarm in loop.pending]
     assert not any(isinstance(message, Placed) for message in spectator.messages)
+
+
+def test_a_room_without_a_state_has_no_timers(loop: PaperLoop) -> None:
+    isolated = IsolatedRoom()
+    Timers(isolated.clock).set(isolated.room)
+    assert loop.alarms == []
+
+
+def test_a_race_has_one_tick_at_a_time(isolated: IsolatedRoom, timers: Timers, loop: PaperLoop) -> None:
+    start_race(isolated)
+    pass_deadline(isolated, timers, loop)
+    for _ in range(2):
+        timers.set(isolated.room)
+    assert [alarm.seconds for alarm in loop.pending].count(TICK_SECONDS) == 1
+
+
+def test_a_tick_that_is_set_late_comes_with_those_of_other_processes(
+    isolated: IsolatedRoom, timers: Timers, loop: PaperLoop
+) -> None:
+    start_race(isolated)
+    pass_deadline(isolated, timers, loop)
+    isolated.clock.at_ms += 1_400
+    timers.set(isolated.room)
+    assert min(alarm.seconds for alarm in loop.pending) == pytest.approx(TICK_SECONDS - 1.4 % TICK_SECONDS)
