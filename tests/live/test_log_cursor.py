@@ -86,3 +86,8 @@ def test_buffered_slices_come_back_in_order_and_once() -> None:
     for log_slice in slices:
         cursor.buffer(log_slice)
     assert (cursor.take_buffered(), cursor.take_buffered()) == (slices, [])
+
+
+def test_a_new_cursor_is_certain_and_nothing_was_read_for_it() -> None:
+    cursor = LogCursor()
+    assert (cursor.end, cursor.is_uncertain, cursor.just_read) == ((0, ""), False, False)

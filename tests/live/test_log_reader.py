@@ -147,6 +147,24 @@ async def test_catching_up_waits_for_an_append_in_flight(
     assert isolated.room.cursor.end == (len(isolated.log), append.tag)
 
 
+async def test_catching_up_reads_again_while_an_append_is_in_flight(
+    isolated: IsolatedRoom, log: PaperLog, reader: LogReader
+) -> None:
+    isolated.submit(Disconnect("here-1"))
+    append = isolated.poll()
+    assert append is not None
+    isolated.append_elsewhere(append.events, append.tag)
+
+    def read(after: int) -> Sequence[LogEntry]:
+        if len(log.reads) == 2:
+            isolated.answer(Answer.APPENDED)
+        return isolated.log[after:]
+
+    log.read_behind = read
+    await reader.catch_up_to_end(isolated.room)
+    assert isolated.room.cursor.end == (len(isolated.log), append.tag)
+
+
 async def test_a_history_goes_up_to_what_the_room_has_shown(isolated: IsolatedRoom, reader: LogReader) -> None:
     isolated.room.recent.drop()
     await reader.load_history(isolated.room)

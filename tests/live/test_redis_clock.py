@@ -107,3 +107,10 @@ def test_a_clock_that_somebody_sets_makes_no_silence(clock: RedisClock, ours: Ou
 
 def test_a_process_stops_deciding_before_others_count_a_pause() -> None:
     assert MAX_CLOCK_AGE_SECONDS * 1000 < keys.PAUSE_MS
+
+
+def test_a_process_that_starts_with_its_machine_may_append_nothing_yet(ours: OurClocks) -> None:
+    ours.passes(-5_000)
+    window = RedisClock().decision_window()
+    assert window is not None
+    assert window.not_after_ms == keys.PAUSE_MS

@@ -143,6 +143,13 @@ def test_a_message_to_everybody_stands_behind_what_happened_before_it() -> None:
     assert [type(decode_from_server(frame)) for frame in match.watchers[0].frames] == [View, Placed]
 
 
+def test_a_message_to_everybody_is_sent_without_waiting_for_entries() -> None:
+    seconds: list[float] = []
+    fanout: SpectatorFanout[Watcher] = SpectatorFanout(lambda after, _: seconds.append(after))
+    fanout.add_message(encode(Placed(placed=(1, 2))))
+    assert seconds == [0]
+
+
 @given(st.lists(st.sampled_from(["collect", "come", "go", "tick", "time"]), max_size=80))
 def test_everybody_is_shown_each_entry_once_and_in_order_from_its_coming_on(doings: list[str]) -> None:
     match = Match(0)

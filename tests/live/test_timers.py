@@ -186,3 +186,11 @@ def test_a_tick_that_is_set_late_comes_with_those_of_other_processes(
     isolated.clock.at_ms += 1_400
     timers.set(isolated.room)
     assert min(alarm.seconds for alarm in loop.pending) == pytest.approx(TICK_SECONDS - 1.4 % TICK_SECONDS)
+
+
+def test_a_room_whose_timers_were_dropped_gets_them_again(
+    isolated: IsolatedRoom, timers: Timers, loop: PaperLoop
+) -> None:
+    timers.drop(isolated.room)
+    timers.set(isolated.room)
+    assert len(loop.pending) == 1
