@@ -131,3 +131,16 @@ def test_a_seat_that_misses_the_start_does_not_bring_the_start_forward() -> None
     table.disconnect(0)
     table.let_time_pass()
     assert (table.state.phase, table.state.clocks.phase_until_ms) == (Phase.COUNTDOWN, starts_at_ms)
+
+
+def test_only_the_end_of_the_phase_counts_while_entropies_are_revealed() -> None:
+    table = Table(1, OPTIONS)
+    get_ready(table)
+    table.disconnect(0)
+    assert [deadline.kind for deadline in table.state.deadlines()] == [DeadlineKind.PHASE]
+
+
+def test_a_room_is_checked_at_its_next_deadline() -> None:
+    table = Table(1, OPTIONS)
+    seat_both(table)
+    assert table.state.next_check_ms() == table.now_ms + 250_000

@@ -175,6 +175,8 @@ def test_a_number_that_not_every_reader_keeps_exact_is_refused(at_ms: int) -> No
         {"names": ("ann", "b" * 21)},
         {"names": ("ann", "bob", "cyd")},
         {"rounds": ()},
+        {"finished_at_ms": True},
+        {"finished_at_ms": 1.5},
     ],
 )
 def test_a_heading_that_no_server_writes_is_refused(changes: dict[str, Any]) -> None:
