@@ -168,3 +168,10 @@ def test_a_lapsed_process_loses_only_its_own_connections() -> None:
 def test_a_process_whose_id_begins_like_another_does_not_lose_its_connections() -> None:
     table = Table(1, RoomOptions())
     assert table.submit(ProcessLapsed("lin")) == ()
+
+
+def test_a_pause_after_a_race_leaves_its_start_alone(table: Table) -> None:
+    table.play(0, "resign")
+    started_at_ms = table.state.clocks.started_at_ms
+    table.submit(ApplyPauses((pause(table, 60),)))
+    assert table.state.clocks.started_at_ms == started_at_ms

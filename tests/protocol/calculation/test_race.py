@@ -77,3 +77,9 @@ def test_a_near_miss_is_45_of_52() -> None:
     assert Score(45, 52, 0, 48, Ending.STUCK).is_near_miss
     assert not Score(44, 52, 0, 48, Ending.STUCK).is_near_miss
     assert Score(90, 104, 0, 96, Ending.STUCK).is_near_miss
+
+
+def test_the_last_turn_is_behind_the_stock_of_the_last_pass() -> None:
+    rules = choose_rules("redeal")
+    race = start_race(rules, make_deal(rules, bytes(32)))
+    assert [race.is_last_turn(turn) for turn in (Turn(0, 48), Turn(1, 47), Turn(1, 48))] == [False, False, True]
