@@ -136,10 +136,11 @@ def counts_of(lines: Sequence[str]) -> tuple[int, int]:
 
 def sentences(rounds: str, lines: Sequence[str], results: int) -> list[str]:
     cards, moves = counts_of(lines)
+    shown = "result of 1 round" if results == 1 else f"results of {results} rounds"
     return [
         f"Receipt: {rounds} rounds were shown to you, each before you committed to it.",
         f"Receipt: {cards} cards and {moves} moves that you were shown are in the record.",
-        f"Receipt: you were shown the result of {results}; it is the one in the record.",
+        f"Receipt: you were shown the {shown}, and the record has the same.",
     ]
 
 
