@@ -57,6 +57,7 @@ class _Running:
 def run_jobs(jobs: Iterable[Job], slots: int) -> Iterator[Outcome]:
     """Run each job in a forked process, `slots` of them at once; yield their outcomes as they end."""
     _adopt_orphans()
+    own_children = _children()
     waiting = iter(jobs)
     running: list[_Running] = []
     free = list(range(slots))
@@ -74,7 +75,7 @@ def run_jobs(jobs: Iterable[Job], slots: int) -> Iterator[Outcome]:
             free.append(process.slot)
             yield _outcome(process)
         if not running:
-            _kill_orphans()
+            _kill_orphans(own_children)
         if not ended:
             time.sleep(POLL_SECONDS)
 
@@ -133,10 +134,15 @@ def _adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def _kill_orphans() -> None:
-    """End the children of this process: at this moment they are orphans of killed jobs."""
+def _children() -> set[int]:
+    """Return the process ids of the children of this process, where /proc lists them."""
     children = Path(f"/proc/self/task/{os.getpid()}/children")
-    for pid in map(int, children.read_text().split() if children.exists() else ()):
+    return set(map(int, children.read_text().split())) if children.exists() else set()
+
+
+def _kill_orphans(own_children: set[int]) -> None:
+    """End the children of this process that it did not have before the jobs: they are orphans of killed jobs."""
+    for pid in _children() - own_children:
         with suppress(OSError):
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)

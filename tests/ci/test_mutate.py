@@ -171,6 +171,14 @@ def test_a_job_returns_its_result_however_long_it_is() -> None:
     assert outcome.result == "x" * 1_000_000
 
 
+def test_a_process_that_was_there_before_the_jobs_is_left_alone() -> None:
+    """A worker of pytest is the parent of the Redis that its tests share."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as own:
+        list(run_jobs([Job(1, lambda _: None, 30.0)], 1))
+        assert own.poll() is None
+        own.kill()
+
+
 def test_a_job_over_its_time_limit_is_ended() -> None:
     (outcome,) = run_jobs([Job(1, lambda _: time.sleep(60), 0.1)], 1)
     assert outcome.timed_out
