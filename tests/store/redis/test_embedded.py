@@ -6,14 +6,15 @@ import shutil
 import signal
 import tempfile
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fairest_server.store.redis import embedded
+from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.embedded import EmbeddedRedisError, embedded_redis, find_redis_server
 from tests.support.processes import SERVER_COMMAND
@@ -58,10 +59,22 @@ def redis_servers_on(folder: Path) -> list[int]:
     return found
 
 
-async def put(url: str, value: str) -> str | None:
+@asynccontextmanager
+async def closing_client(url: str) -> AsyncIterator[BatchingRedis]:
+    """Yield a client for this URL, which is closed however its use ends."""
     client = make_client(url)
-    before: Any = await client.getset("key", value)
-    await client.aclose()
+    try:
+        yield client
+    finally:
+        await client.aclose()
+
+
+async def put(url: str, value: str) -> str | None:
+    """Set the key to this value; return the value before. A Redis that reads its data refuses both, and may be asked
+    again: so the client is closed then as well.
+    """
+    async with closing_client(url) as client:
+        before: Any = await client.getset("key", value)
     return before.decode() if before else None
 
 
@@ -71,17 +84,16 @@ async def put_much(url: str) -> None:
 
     From 64 MiB on it may write a snapshot by itself, and would refuse to begin another one.
     """
-    client = make_client(url)
-    for number in range(63):
-        await client.set(f"much-{number}", os.urandom(2**20))
-    await client.execute_command("BGREWRITEAOF")
+    async with closing_client(url) as client:
+        for number in range(63):
+            await client.set(f"much-{number}", os.urandom(2**20))
+        await client.execute_command("BGREWRITEAOF")
 
-    async def is_rewritten() -> bool:
-        told = await client.info("persistence")
-        return not (told["aof_rewrite_in_progress"] or told["aof_rewrite_scheduled"])
+        async def is_rewritten() -> bool:
+            told = await client.info("persistence")
+            return not (told["aof_rewrite_in_progress"] or told["aof_rewrite_scheduled"])
 
-    await until(is_rewritten, "Redis has rewritten its file")
-    await client.aclose()
+        await until(is_rewritten, "Redis has rewritten its file")
 
 
 async def start_server(folder: Path) -> Process:
