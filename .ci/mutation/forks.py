@@ -56,28 +56,31 @@ class _Running:
 
 def run_jobs(jobs: Iterable[Job], slots: int) -> Iterator[Outcome]:
     """Run each job in a forked process, `slots` of them at once; yield their outcomes as they end."""
-    _adopt_orphans()
-    own_children = _children()
-    waiting = iter(jobs)
-    running: list[_Running] = []
-    free = list(range(slots))
-    is_exhausted = False
-    while running or not is_exhausted:
-        while free and not is_exhausted:
-            job = next(waiting, None)
-            if job is None:
-                is_exhausted = True
-            else:
-                running.append(_start(job, free.pop()))
-        ended = [process for process in running if _has_ended(process)]
-        for process in ended:
-            running.remove(process)
-            free.append(process.slot)
-            yield _outcome(process)
-        if not running:
-            _kill_orphans(own_children)
-        if not ended:
-            time.sleep(POLL_SECONDS)
+    _set_adopts_orphans(adopts=True)
+    try:
+        own_children = _children()
+        waiting = iter(jobs)
+        running: list[_Running] = []
+        free = list(range(slots))
+        is_exhausted = False
+        while running or not is_exhausted:
+            while free and not is_exhausted:
+                job = next(waiting, None)
+                if job is None:
+                    is_exhausted = True
+                else:
+                    running.append(_start(job, free.pop()))
+            ended = [process for process in running if _has_ended(process)]
+            for process in ended:
+                running.remove(process)
+                free.append(process.slot)
+                yield _outcome(process)
+            if not running:
+                _kill_orphans(own_children)
+            if not ended:
+                time.sleep(POLL_SECONDS)
+    finally:
+        _set_adopts_orphans(adopts=False)
 
 
 def _start(job: Job, slot: int) -> _Running:
@@ -128,10 +131,13 @@ def _outcome(process: _Running) -> Outcome:
     return Outcome(process.job.number, result, is_late, time.monotonic() - process.started)
 
 
-def _adopt_orphans() -> None:
-    """Let processes whose parents have ended become children of this one, where it can find them."""
+def _set_adopts_orphans(*, adopts: bool) -> None:
+    """Let processes whose parents have ended become children of this one, where it can find them, or no longer.
+
+    For as long as jobs run only: this process does not wait for children that it does not know, so they stay zombies.
+    """
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(adopts), 0, 0, 0)
 
 
 def _children() -> set[int]:
