@@ -39,7 +39,7 @@ def pool() -> ConnectionPool:
 
 
 def commands_of(call: Callable[[Pipeline], object]) -> list[Any]:
-    """What a pipeline holds after this call."""
+    """Return the commands that a pipeline holds after this call."""
     pipeline = Redis(connection_pool=pool()).pipeline()
     call(pipeline)
     return pipeline.command_stack

@@ -1,4 +1,4 @@
-"""What a process may speak for is in Redis before it speaks, however many rooms are asked for at once."""
+"""The rooms of a process are in Redis before it speaks there, however many are registered at once."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -27,7 +27,7 @@ FIRST, SECOND = Played(seat=0, move=MOVES["sa"]), Played(seat=1, move=MOVES["sa"
 
 
 class Observed:
-    """What two processes do about a room."""
+    """The wake-ups and reads of two processes that have a room open."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._patch = monkeypatch

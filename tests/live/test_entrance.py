@@ -1,7 +1,7 @@
 """The way into a room, on a real Redis: spectators who ask to watch, players to whom the log has given a seat."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -10,11 +10,10 @@ from fairest_protocol.messages.refusals import Refusal
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.proposal import Request
 from fairest_server.live.room_server import RoomServer
-from fairest_server.room.commands import CreateRoom, TakeSeat
+from fairest_server.room.commands import TakeSeat
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.isolated_room import RecordingSubscriber
-from tests.support.room_server import serving_room_server
-from tests.support.waiting import until
+from tests.support.room_server import create_room, serving_room_server, soon
 
 
 @pytest.fixture
@@ -24,30 +23,12 @@ async def rooms(redis: BatchingRedis, redis_url: str) -> AsyncIterator[RoomServe
         yield server
 
 
-async def soon(condition: Callable[[], object], awaited: str) -> None:
-    """Wait until a condition that needs no waiting of its own holds."""
-
-    async def holds() -> object:
-        return condition()
-
-    await until(holds, awaited)
-
-
-async def create(rooms: RoomServer, options: RoomOptions | None = None) -> tuple[LiveRoom, RecordingSubscriber]:
-    """A room with one player in it."""
-    player = RecordingSubscriber("abcd1234-1", "create")
-    room = await rooms.registry.new_room()
-    room.submit(Request(CreateRoom(options or RoomOptions(), "player-0", "ann", player.connection_id), player))
-    await soon(lambda: player.notes, "the player is shown the room")
-    return room, player
-
-
 def has_seat(room: LiveRoom, player: RecordingSubscriber) -> bool:
     return room.state is not None and room.state.seat(0).connection_id == player.connection_id
 
 
 async def test_a_spectator_is_shown_the_room(rooms: RoomServer) -> None:
-    room, _ = await create(rooms)
+    room, _ = await create_room(rooms)
     spectator = RecordingSubscriber("abcd1234-2", "watch")
     assert await rooms.entrance.watch(room.code, spectator) is room
     assert spectator.notes == ["admitted None"]
@@ -60,14 +41,14 @@ async def test_a_spectator_of_no_room_is_told_so(rooms: RoomServer) -> None:
 
 
 async def test_a_spectator_of_a_closed_race_is_told_so(rooms: RoomServer) -> None:
-    room, _ = await create(rooms, RoomOptions(spectators=Spectators.CLOSED))
+    room, _ = await create_room(rooms, RoomOptions(spectators=Spectators.CLOSED))
     spectator = RecordingSubscriber("abcd1234-2", "watch")
     assert await rooms.entrance.watch(room.code, spectator) is None
     assert [answer.code for answer in spectator.refusals] == [Refusal.NO_SPECTATORS]
 
 
 async def test_a_spectator_who_gives_up_waiting_is_forgotten(rooms: RoomServer) -> None:
-    room, _ = await create(rooms)
+    room, _ = await create_room(rooms)
     spectator = RecordingSubscriber("abcd1234-2", "watch")
     async with rooms.registry.reader.lock(room.code):
         watching = asyncio.create_task(rooms.entrance.watch(room.code, spectator))
@@ -78,7 +59,7 @@ async def test_a_spectator_who_gives_up_waiting_is_forgotten(rooms: RoomServer) 
 
 
 async def test_a_player_whose_seat_is_gone_by_the_time_it_is_shown_is_replaced(rooms: RoomServer) -> None:
-    room, _ = await create(rooms)
+    room, _ = await create_room(rooms)
     late, newer = RecordingSubscriber("abcd1234-2", "resume"), RecordingSubscriber("abcd1234-3", "resume")
     room.recent.drop()
     async with rooms.registry.reader.lock(room.code):

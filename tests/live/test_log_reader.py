@@ -1,4 +1,4 @@
-"""What open rooms read of their logs, when the log is broken, lost or away."""
+"""The reads of open rooms when their log is broken, lost or away."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -135,7 +135,7 @@ async def test_a_room_that_is_at_the_end_reads_once(isolated: IsolatedRoom, log:
 async def test_catching_up_waits_for_an_append_in_flight(
     isolated: IsolatedRoom, log: PaperLog, reader: LogReader
 ) -> None:
-    """What is read meanwhile is kept until the answer is there."""
+    """Entries that are read meanwhile are kept until the answer is there."""
     isolated.submit(Disconnect("here-1"))
     append = isolated.poll()
     assert append is not None

@@ -21,7 +21,7 @@ class OurClocks:
 
     @property
     def redis_ms(self) -> int:
-        """What Redis' clock shows now."""
+        """The time on Redis' clock now."""
         return int(self._wall * 1000) + AHEAD_MS
 
     def passes(self, seconds: float) -> None:

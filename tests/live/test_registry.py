@@ -1,21 +1,16 @@
 """The rooms that a process has open, on a real Redis: opened once, dropped when not needed, given up when lost."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 import pytest
 from redis.asyncio import Redis
 
-from fairest_protocol.messages.options import RoomOptions
-from fairest_server.live.live_room import LiveRoom
-from fairest_server.live.proposal import Request
 from fairest_server.live.room_server import RoomServer
-from fairest_server.room.commands import CreateRoom
 from fairest_server.store import keys
 from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
-from tests.support.isolated_room import RecordingSubscriber
-from tests.support.room_server import serving_room_server
+from tests.support.room_server import create_room, serving_room_server, soon
 from tests.support.waiting import until
 
 
@@ -26,31 +21,13 @@ async def rooms(redis: BatchingRedis, redis_url: str) -> AsyncIterator[RoomServe
         yield server
 
 
-async def soon(condition: Callable[[], object], awaited: str) -> None:
-    """Wait until a condition that needs no waiting of its own holds."""
-
-    async def holds() -> object:
-        return condition()
-
-    await until(holds, awaited)
-
-
-async def create(rooms: RoomServer, options: RoomOptions | None = None) -> tuple[LiveRoom, RecordingSubscriber]:
-    """A room with one player in it."""
-    player = RecordingSubscriber("abcd1234-1", "create")
-    room = await rooms.registry.new_room()
-    room.submit(Request(CreateRoom(options or RoomOptions(), "player-0", "ann", player.connection_id), player))
-    await soon(lambda: player.notes, "the player is shown the room")
-    return room, player
-
-
 async def test_a_new_room_is_registered_for_its_process(rooms: RoomServer, redis: Redis) -> None:
-    room, _ = await create(rooms)
+    room, _ = await create_room(rooms)
     assert await redis.sismember(keys.attached_rooms(rooms.process_id), room.code)
 
 
 async def test_a_room_that_is_open_is_opened_once(rooms: RoomServer) -> None:
-    room, _ = await create(rooms)
+    room, _ = await create_room(rooms)
     assert await rooms.registry.open_room(room.code) is room
 
 
@@ -59,13 +36,13 @@ async def test_a_room_without_a_log_is_not_opened(rooms: RoomServer) -> None:
 
 
 async def test_a_room_that_nobody_needs_is_dropped(rooms: RoomServer) -> None:
-    room, player = await create(rooms)
+    room, player = await create_room(rooms)
     room.disconnect(player)
     await soon(lambda: room.code not in rooms.registry.rooms, "the room is dropped")
 
 
 async def test_a_dropped_room_is_opened_from_its_log(rooms: RoomServer) -> None:
-    room, player = await create(rooms)
+    room, player = await create_room(rooms)
     room.disconnect(player)
     await soon(lambda: room.code not in rooms.registry.rooms, "the room is dropped")
     again = await rooms.registry.open_room(room.code)
@@ -76,7 +53,7 @@ async def test_a_dropped_room_is_opened_from_its_log(rooms: RoomServer) -> None:
 async def test_those_who_open_a_room_together_share_one_read(
     rooms: RoomServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    room, player = await create(rooms)
+    room, player = await create_room(rooms)
     room.disconnect(player)
     await soon(lambda: room.code not in rooms.registry.rooms, "the room is dropped")
     reads = 0
@@ -94,7 +71,7 @@ async def test_those_who_open_a_room_together_share_one_read(
 
 
 async def test_a_room_whose_log_is_gone_is_given_up(rooms: RoomServer, redis: Redis) -> None:
-    room, player = await create(rooms)
+    room, player = await create_room(rooms)
     await redis.delete(keys.log(room.code))
     room.catch_up()
     await soon(lambda: player.notes[-1] == "log lost", "the player is sent to connect again")
@@ -102,7 +79,7 @@ async def test_a_room_whose_log_is_gone_is_given_up(rooms: RoomServer, redis: Re
 
 
 async def test_the_log_learns_of_connections_that_ended_with_a_given_up_room(rooms: RoomServer) -> None:
-    room, _ = await create(rooms)
+    room, _ = await create_room(rooms)
     rooms.registry.give_up(room)
 
     async def has_learned() -> bool:
@@ -113,7 +90,7 @@ async def test_the_log_learns_of_connections_that_ended_with_a_given_up_room(roo
 
 
 async def test_subscribers_that_are_sent_away_are_reported_to_their_logs(rooms: RoomServer) -> None:
-    room, player = await create(rooms)
+    room, player = await create_room(rooms)
     rooms.registry.send_away()
     assert player.notes[-1] == "unavailable"
     await soon(lambda: room.state and room.state.seat(0).connection_id is None, "the seat is detached")

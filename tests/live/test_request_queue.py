@@ -1,4 +1,4 @@
-"""What waits to be decided in a room: a deadline goes first and alone, and an entry can be withdrawn."""
+"""The requests that wait in a room: a deadline goes first and alone, and an entry can be withdrawn."""
 
 from fairest_server.live.proposal import Request
 from fairest_server.live.request_queue import RequestQueue

@@ -1,4 +1,4 @@
-"""Who sees a room: what each subscriber is shown, and who comes and goes with the log."""
+"""The subscribers of a room: the entries that each is shown, and how they come and go with the log."""
 
 from collections.abc import Callable
 

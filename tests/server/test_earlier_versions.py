@@ -1,4 +1,4 @@
-"""What version 0.1.0, at commit 9a3feff, wrote before modules and classes had today's names.
+"""Files and logs of version 0.1.0, at commit 9a3feff, written before modules and classes had today's names.
 
 `tests/data/written_by_9a3feff` holds two matches that were raced on that version: the record and the receipt of each as
 its client kept them, and the log as its server left it in Redis, an entry a line behind a line with the room's code.

@@ -1,13 +1,19 @@
 """The rooms of a process on a real Redis, without the process' sockets, heartbeats and sweeps."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from fairest_protocol.messages.options import RoomOptions
+from fairest_server.live.live_room import LiveRoom
+from fairest_server.live.proposal import Request
 from fairest_server.live.room_server import RoomServer
 from fairest_server.live.signing import DeploymentKey, SigningKey
+from fairest_server.room.commands import CreateRoom
 from fairest_server.store.processes import Processes
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
+from tests.support.isolated_room import RecordingSubscriber
+from tests.support.waiting import until
 
 
 @asynccontextmanager
@@ -21,3 +27,21 @@ async def serving_room_server(redis: BatchingRedis, redis_url: str) -> AsyncIter
     async with server.serving():
         yield server
     await listening.aclose()
+
+
+async def soon(condition: Callable[[], object], awaited: str) -> None:
+    """Wait until a condition that needs no waiting of its own holds."""
+
+    async def holds() -> object:
+        return condition()
+
+    await until(holds, awaited)
+
+
+async def create_room(rooms: RoomServer, options: RoomOptions | None = None) -> tuple[LiveRoom, RecordingSubscriber]:
+    """A room with one player in it."""
+    player = RecordingSubscriber("abcd1234-1", "create")
+    room = await rooms.registry.new_room()
+    room.submit(Request(CreateRoom(options or RoomOptions(), "player-0", "ann", player.connection_id), player))
+    await soon(lambda: player.notes, "the player is shown the room")
+    return room, player

@@ -1,4 +1,4 @@
-"""What `fairest verify` says of each round of a record, and which rounds cannot be."""
+"""The proof of each round of a record by `fairest verify`, and rounds that cannot be."""
 
 from collections.abc import Sequence
 from typing import Any
