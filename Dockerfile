@@ -4,7 +4,7 @@ COPY pyproject.toml README.md ./
 COPY protocol protocol
 COPY server server
 COPY client_cli client_cli
-RUN pip install --no-cache-dir '.[server]' && useradd --create-home fairest
+RUN pip install --no-cache-dir . && useradd --create-home fairest
 USER fairest
 EXPOSE 8765
 ENTRYPOINT ["fairest-server"]

@@ -2,21 +2,30 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALLED := $(VENV)/installed
+# What playing needs, and the tools of a developer besides.
+PLAYER := $(VENV)/installed
+INSTALLED := $(VENV)/installed-tools
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # More than there are cores: many tests wait, for a grace period, a lapse, a heartbeat.
 PARALLEL := -n 4 --dist worksteal
 
 .PHONY: play test test-long test-redis check format lock mutants docs screenshots bench clean
 .DEFAULT_GOAL := play
 
-$(INSTALLED): pyproject.toml
+$(PLAYER): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Fairest needs Python 3.11 or later; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'
 	@echo "Installing into $(VENV), once; this takes about a minute ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[server,dev]'
+	@$(PIP) install -e .
 	@touch $@
 
-play: $(INSTALLED)  ## race a bot on this machine
+$(INSTALLED): $(PLAYER)
+	@echo "Installing the tools of a developer as well ..."
+	@$(PIP) install --upgrade 'pip>=25.1' # the first that knows dependency groups
+	@$(PIP) install --group dev
+	@touch $@
+
+play: $(PLAYER)  ## race a bot on this machine
 	@$(BIN)/fairest play
 
 test: $(INSTALLED)  ## run the tests that belong before each commit, on a real Redis that they start themselves
@@ -42,7 +51,7 @@ format: $(INSTALLED)  ## format the code
 
 lock:  ## write requirements.lock: a version and its hashes for each package, of the project and its tools
 	@PYTHON=$(PYTHON) .ci/uv pip compile --quiet --upgrade --universal --generate-hashes --no-emit-index-url \
-	  --custom-compile-command "make lock" --extra server --extra dev pyproject.toml -o requirements.lock >/dev/null
+	  --custom-compile-command "make lock" --group dev pyproject.toml -o requirements.lock >/dev/null
 
 mutants: $(INSTALLED)  ## change the code at random and run its tests: make mutants ONLY="protocol --seed 2 --count 50"
 	@$(BIN)/python .ci/mutate.py $(ONLY)
@@ -54,7 +63,7 @@ screenshots: $(INSTALLED)  ## draw the README's pictures of the client, from a r
 	@$(BIN)/python docs/screenshots.py
 
 bench: $(INSTALLED)  ## measure every figure; ONLY=name for one group
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@$(PIP) install --group bench
 	@$(BIN)/python -m benchmarks $(ONLY)
 
 clean:  ## remove the installation

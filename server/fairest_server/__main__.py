@@ -1,5 +1,5 @@
 """`python -m fairest_server` is `fairest-server`."""
 
-from fairest_server.app import main
+from fairest_server.commands.main import main
 
 main()

@@ -65,14 +65,14 @@ async def running(settings: Settings) -> AsyncIterator[str]:
             listening = make_client(url, timeout_seconds=None)
         except ValueError as reason:
             examples = "redis://host:6379/0, or redis+cluster://host:6379,other:6379 for a Cluster"
-            raise StartError(f"a Redis URL looks like {examples}, not {_without_secrets(url)!r}") from reason
+            raise StartError(f"a Redis URL looks like {examples}, not {without_secrets(url)!r}") from reason
         for client in (redis, greeting, beating, listening):
             stack.push_async_callback(client.aclose)
         try:
             await _refuse_lone_node(redis, url)
             key = await load_deployment_key(redis)
         except (RedisError, OSError) as reason:
-            raise StartError(f"no Redis answers at {_without_secrets(url)}: {reason}") from reason
+            raise StartError(f"no Redis answers at {without_secrets(url)}: {reason}") from reason
         players, durability = Players(greeting), await read_durability(redis)
         rooms = await stack.enter_async_context(
             serving_rooms(redis, beating, listening, key, settings.closed_room_seconds)
@@ -101,9 +101,9 @@ async def _refuse_lone_node(redis: Redis, url: str) -> None:
     with suppress(ResponseError):
         # This user may not be allowed to run INFO.
         if (await redis.info("cluster"))["cluster_enabled"]:
-            scheme, _, rest = _without_secrets(url).partition("://")
+            scheme, _, rest = without_secrets(url).partition("://")
             raise StartError(
-                f"the Redis at {_without_secrets(url)} is a node of a Cluster; give --redis-url {scheme}+cluster://{rest}"
+                f"the Redis at {without_secrets(url)} is a node of a Cluster; give --redis-url {scheme}+cluster://{rest}"
             )
 
 
@@ -156,7 +156,7 @@ async def _running_workers(settings: Settings) -> AsyncIterator[str]:
             raise StartError(f"cannot listen on {settings.host}:{settings.port}: {os_error_text(reason)}") from reason
 
 
-def _without_secrets(url: str) -> str:
+def without_secrets(url: str) -> str:
     """Return the URL without user, password and parameters, so that it can be shown."""
     return re.sub(r"^(\w[\w+]*:/+)?.*@|\?.*", r"\1", url)
 
@@ -174,8 +174,8 @@ def _give_up_waiting() -> None:
     os._exit(1)
 
 
-def main() -> None:
-    """Run the console script `fairest-server`."""
+def serve() -> None:
+    """Serve with the settings of the command line and of the environment, until told to stop."""
     configure_logs()
     configure_gc()
     try:

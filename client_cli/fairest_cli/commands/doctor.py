@@ -101,7 +101,7 @@ async def _check_local_server() -> Finding:
     if importlib.util.find_spec("fairest_server") is None or importlib.util.find_spec("redis") is None:
         return Finding(
             "own server",
-            "not installed, so no races against a bot here; install it: pip install 'fairest[server]'",
+            "not installed, so no races against a bot here; install it: pip install 'fairest'",
             is_absent=True,
         )
     since = time.monotonic()

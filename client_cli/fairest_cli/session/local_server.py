@@ -56,5 +56,5 @@ async def _address(server: asyncio.subprocess.Process, log: Path) -> str:
         return line.decode().strip()
     await server.wait()
     complaint = log.read_text(errors="replace").strip().splitlines()
-    hint = "install it with: pip install 'fairest[server]'"
+    hint = "install it with: pip install 'fairest'"
     raise ServerNotStarted(complaint[-1] if complaint else hint)

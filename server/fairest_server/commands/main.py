@@ -1,0 +1,22 @@
+"""The command `fairest-server`: options alone start a server; a word first is a command of the operator."""
+
+import sys
+
+import typer
+
+from fairest_server.app import serve
+
+operator = typer.Typer(pretty_exceptions_enable=False, no_args_is_help=True)
+
+
+@operator.callback()
+def describe() -> None:
+    """Look after the servers of a deployment, over their Redis. Without a command, `fairest-server` serves."""
+
+
+def main() -> None:
+    """Run the console script `fairest-server`."""
+    if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
+        operator(prog_name="fairest-server")
+    else:
+        serve()
