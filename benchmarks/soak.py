@@ -26,7 +26,7 @@ from tests.support.bots import Match, start_match
 from tests.support.ports import free_port
 from tests.support.processes import SERVER_COMMAND, redis_process
 
-SECONDS = float(os.environ.get("FAIREST_SOAK_SECONDS", "900"))
+SECONDS = float(os.environ.get("SOAK_SECONDS", "900"))
 WORKERS = 2
 RACES_AT_ONCE = 8
 PACE_SECONDS = 0.02

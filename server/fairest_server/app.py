@@ -5,9 +5,10 @@ import os
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 import structlog
 import uvloop
@@ -16,9 +17,11 @@ from pydantic_settings import CliApp
 from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
 
+from fairest_server.edge.certificate import BadCertificate, Certificate, open_certificate
 from fairest_server.edge.listeners import CannotListen, admin_port, os_error_text, public_port
 from fairest_server.live.signing import load_deployment_key
-from fairest_server.ops import metrics
+from fairest_server.ops import metrics, service_manager
+from fairest_server.ops.faults import contained
 from fairest_server.ops.file_limits import raise_open_file_limit
 from fairest_server.ops.gc_policy import configure_gc
 from fairest_server.ops.logs import configure_logs
@@ -46,8 +49,8 @@ class StartError(Exception):
 
 
 @asynccontextmanager
-async def running(settings: Settings) -> AsyncIterator[str]:
-    """Run a server for as long as the context lasts; yields its WebSocket URL.
+async def running(settings: Settings, certificate: Certificate | None = None) -> AsyncIterator[str]:
+    """Run a server for as long as the context lasts; yields its WebSocket URL. `certificate` is the one to serve.
 
     Raises StartError if Redis does not answer or the port cannot be bound.
     """
@@ -79,7 +82,9 @@ async def running(settings: Settings) -> AsyncIterator[str]:
         )
         try:
             admin = await stack.enter_async_context(admin_port(settings, rooms))
-            url = await stack.enter_async_context(public_port(settings, rooms, players, Lobby(greeting), durability))
+            url = await stack.enter_async_context(
+                public_port(settings, rooms, players, Lobby(greeting), durability, certificate)
+            )
         except CannotListen as reason:
             # Raised after the stack has unwound: the task group in it would wrap the error in an exception group.
             failure = StartError(str(reason))
@@ -108,12 +113,15 @@ async def _refuse_lone_node(redis: Redis, url: str) -> None:
 
 
 async def _serve_until_told(settings: Settings) -> None:
-    """Run the server until SIGINT, SIGTERM or the end of standard input. Raises StartError."""
+    """Run the server until SIGINT, SIGTERM, the end of standard input or of its terminal. Raises StartError."""
     allowed = raise_open_file_limit(settings.max_connections)
     if allowed < settings.max_connections:
         remedy = "raise the limit of open files (ulimit -Hn), or give a smaller --max-connections"
         _LOG.warning("fewer connections than asked for", asked=settings.max_connections, allowed=allowed, remedy=remedy)
-    loop, starting, told = asyncio.get_running_loop(), asyncio.current_task(), asyncio.Event()
+    loop, starting = asyncio.get_running_loop(), asyncio.current_task()
+    told, reload_asked = asyncio.Event(), asyncio.Event()
+    # `nohup` ignores SIGHUP for the program that it starts, which is to outlive the terminal.
+    ends_with_terminal = signal.getsignal(signal.SIGHUP) != signal.SIG_IGN and _has_terminal()
     is_serving = False
 
     def stop() -> None:
@@ -121,35 +129,98 @@ async def _serve_until_told(settings: Settings) -> None:
             return
         told.set()
         _LOG.info("stopping")
+        service_manager.notify_stopping()
         loop.call_later(STOP_SECONDS if settings.workers == 1 else WORKERS_SECONDS + 1.0, _give_up_waiting)
         if not is_serving and starting is not None:
             # The start may be waiting for Redis, which takes long to read much data.
             starting.cancel()
 
+    def hang_up() -> None:
+        if ends_with_terminal and not _has_terminal():
+            stop()
+        else:
+            # Until the server serves, the event keeps the signal.
+            reload_asked.set()
+
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
+    loop.add_signal_handler(signal.SIGHUP, hang_up)
     if settings.ends_with_input:
         loop.add_reader(sys.stdin.fileno(), _stop_at_end_of_input, stop)
     try:
-        async with running(settings) if settings.workers == 1 else _running_workers(settings) as url:
+        async with _running_process(settings) if settings.workers == 1 else _running_workers(settings) as served:
             is_serving = True
             # The one line on standard output tells the process that started this one where it serves.
-            print(url, flush=True)
-            await told.wait()
+            print(served.url, flush=True)
+            service_manager.notify_ready(served.url)
+            async with _background(served.reload_when(reload_asked), service_manager.feed_watchdog()):
+                await told.wait()
     except asyncio.CancelledError:
         if is_serving or not told.is_set():
             raise
 
 
+@dataclass(frozen=True)
+class _Served:
+    """The URL of a server that serves, and what it does on SIGHUP."""
+
+    url: str
+    reload: Callable[[], Awaitable[None]]
+
+    async def reload_when(self, asked: asyncio.Event) -> None:
+        """Reload whenever `asked` is set, until cancelled. What is asked during a reload follows as one reload."""
+        while True:
+            await asked.wait()
+            asked.clear()
+            service_manager.notify_reloading()
+            with contained("reloading"):
+                await self.reload()
+            service_manager.notify_ready(self.url)
+
+
 @asynccontextmanager
-async def _running_workers(settings: Settings) -> AsyncIterator[str]:
-    """Run several processes on one port, and an embedded Redis if none is given; yields the URL. Raises StartError."""
+async def _background(*works: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Run `works` while the context lasts; its end cancels them."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def _running_process(settings: Settings) -> AsyncIterator[_Served]:
+    """Run one process; a reload reads its certificate again. Raises StartError."""
+    try:
+        certificate = open_certificate(settings)
+    except BadCertificate as reason:
+        raise StartError(str(reason)) from reason
+
+    async def reload() -> None:
+        if certificate is None:
+            _LOG.info("nothing to reload", reason="SIGHUP reloads a certificate, and this server has none")
+        else:
+            certificate.reload()
+
+    async with running(settings, certificate) as url:
+        yield _Served(url, reload)
+
+
+@asynccontextmanager
+async def _running_workers(settings: Settings) -> AsyncIterator[_Served]:
+    """Run several processes on one port, and an embedded Redis if none is given; a reload replaces them one after the
+    other. Raises StartError.
+    """
     async with AsyncExitStack() as stack:
         try:
             url = settings.redis_url
             if url is None:
                 url = await stack.enter_async_context(embedded_redis(settings.data_dir))
-            yield await stack.enter_async_context(Supervisor(settings, url).serving())
+            supervisor = Supervisor(settings, url)
+            url = await stack.enter_async_context(supervisor.serving())
+            yield _Served(url, supervisor.rolling_restart)
         except (EmbeddedRedisError, WorkerError) as reason:
             raise StartError(str(reason)) from reason
         except OSError as reason:
@@ -168,6 +239,15 @@ def _stop_at_end_of_input(stop: Callable[[], None]) -> None:
         stop()
 
 
+def _has_terminal() -> bool:
+    """Whether this process has a controlling terminal that is still there: a closed one ends its programs by SIGHUP."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
+
+
 def _give_up_waiting() -> None:
     """End this process: Redis or the network hangs. The next server goes on with the data of an embedded Redis."""
     _LOG.warning("stopped without waiting any longer")
@@ -176,10 +256,10 @@ def _give_up_waiting() -> None:
 
 def serve() -> None:
     """Serve with the settings of the command line and of the environment, until told to stop."""
-    configure_logs()
-    configure_gc()
     try:
         settings = CliApp.run(Settings)
+        configure_logs(settings.log_level)
+        configure_gc()
         uvloop.run(_serve_until_told(settings))
     except ValidationError as reason:
         for error in reason.errors():

@@ -3,7 +3,7 @@
 from functools import cached_property
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
@@ -61,6 +61,10 @@ class Settings(BaseSettings):
     ] = None
     tls_cert: Annotated[Path | None, Field(description="Certificate chain (PEM), to serve wss://.")] = None
     tls_key: Annotated[Path | None, Field(description="Private key of the certificate (PEM).")] = None
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"],
+        Field(description="Lowest level of the events that are logged: debug, info, warning or error."),
+    ] = "info"
     origins: Annotated[
         str,
         Field(

@@ -258,3 +258,33 @@ def test_warnings_of_libraries_are_json_too(capfd: pytest.CaptureFixture[str]) -
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=30)
     assert json.loads(capfd.readouterr().err)["event"] == "a task has failed"
+
+
+LEVELS_PROGRAM = """
+import logging, sys
+import structlog
+from fairest_server.ops.logs import configure_logs
+
+configure_logs(sys.argv[1])
+for level in ("debug", "info", "warning", "error"):
+    getattr(structlog.get_logger(), level)(f"ours {level}")
+    getattr(logging.getLogger("library"), level)(f"theirs {level}")
+    getattr(logging.getLogger("websockets"), level)("a frame with a token")
+"""
+
+
+@pytest.mark.parametrize(
+    ("level", "ours", "theirs"),
+    [
+        ("debug", ["debug", "info", "warning", "error"], ["debug", "info", "warning", "error"]),
+        ("info", ["info", "warning", "error"], ["warning", "error"]),
+        ("warning", ["warning", "error"], ["warning", "error"]),
+        ("error", ["error"], ["error"]),
+    ],
+)
+def test_events_below_the_level_are_left_out(level: str, ours: list[str], theirs: list[str]) -> None:
+    command = [sys.executable, "-c", LEVELS_PROGRAM, level]
+    done = subprocess.run(command, check=True, timeout=30, capture_output=True, text=True)
+    events = [json.loads(line)["event"].split() for line in done.stderr.splitlines()]
+    assert [word for origin, word in events if origin == "ours"] == ours
+    assert [word for origin, word in events if origin == "theirs"] == theirs

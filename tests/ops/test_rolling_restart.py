@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import socket
+from asyncio.subprocess import DEVNULL, PIPE
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.bots import Match, start_match
 from tests.support.history import check_history
-from tests.support.processes import Fleet, serving_fleet
+from tests.support.processes import SERVER_COMMAND, Fleet, end_process, serving_fleet
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, open_client
 
@@ -61,6 +62,22 @@ async def test_workers_are_renewed_on_sighup(fleet: Fleet, redis: BatchingRedis)
     os.kill(supervisor, signal.SIGHUP)
     await until_all_are_new(supervisor, old)
     assert await problems(redis, match) == []
+
+
+async def test_a_sighup_before_the_workers_serve_renews_them_afterwards(redis_url: str) -> None:
+    command = [*SERVER_COMMAND, "--port", "0", "--redis-url", redis_url, "--workers", "2"]
+    supervisor = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
+    try:
+
+        async def are_started() -> bool:
+            return len(workers_of(supervisor.pid)) == 2
+
+        await until(are_started, "both workers are started")
+        old = workers_of(supervisor.pid)
+        supervisor.send_signal(signal.SIGHUP)
+        await until_all_are_new(supervisor.pid, old)
+    finally:
+        await end_process(supervisor)
 
 
 async def test_workers_do_not_outlive_their_supervisor(fleet: Fleet) -> None:

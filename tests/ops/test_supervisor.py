@@ -172,6 +172,15 @@ async def test_a_port_that_another_server_has_is_named(served: Served, redis_url
     assert f"cannot listen on 127.0.0.1:{with_own_port}" in told.decode()
 
 
+async def test_workers_log_at_the_level_of_their_supervisor(redis_url: str) -> None:
+    async with supervising(workers=2, port=0, redis_url=redis_url, log_level="warning") as served:
+        await served.wait_until_it_serves()
+        assert all(
+            b"FAIREST_LOG_LEVEL=warning" in Path(f"/proc/{worker}/environ").read_bytes().split(b"\0")
+            for worker in served.workers()
+        )
+
+
 @pytest.mark.long
 async def test_workers_asked_for_in_the_environment_start_none_of_their_own_and_show_no_password(
     redis_url: str, tmp_path: Path

@@ -1,6 +1,7 @@
 """The local server of a race against a bot: `fairest-server` as a child process on a free port, until the race ends."""
 
 import asyncio
+import os
 import sys
 import tempfile
 from collections.abc import AsyncIterator
@@ -25,12 +26,15 @@ async def local_server() -> AsyncIterator[str]:
         command += ["--data-dir", folder, "--ends-with-input"]
         # A file and not a pipe: nobody reads the log, and a full pipe would block the server.
         log = Path(folder) / "server.log"
+        # Settings in the environment are those of a server for others: its port, its Redis, its certificate.
+        environment = {name: value for name, value in os.environ.items() if not name.upper().startswith("FAIREST_")}
         with log.open("wb") as written:
             server = await asyncio.create_subprocess_exec(
                 *command,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=written,
+                env=environment,
                 start_new_session=True,
             )
         try:

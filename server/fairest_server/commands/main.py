@@ -1,10 +1,12 @@
 """The command `fairest-server`: options alone start a server; a word first is a command of the operator."""
 
+import os
 import sys
 
 import typer
 
 from fairest_server.app import serve
+from fairest_server.commands.environment import UnknownVariable, refuse_unknown_variables
 
 operator = typer.Typer(pretty_exceptions_enable=False, no_args_is_help=True)
 
@@ -16,6 +18,11 @@ def describe() -> None:
 
 def main() -> None:
     """Run the console script `fairest-server`."""
+    try:
+        refuse_unknown_variables(os.environ, operator)
+    except UnknownVariable as reason:
+        print(f"fairest-server: {reason}", file=sys.stderr)
+        raise SystemExit(2) from None
     if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
         operator(prog_name="fairest-server")
     else:

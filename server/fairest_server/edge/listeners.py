@@ -4,7 +4,6 @@ import asyncio
 import itertools
 import os
 import socket
-import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from http import HTTPStatus
@@ -16,6 +15,7 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.refusals import CloseCode
 from fairest_server.edge.admission import Admission
+from fairest_server.edge.certificate import Certificate
 from fairest_server.edge.fast_websocket import FastWebSocket
 from fairest_server.edge.handshake import Handshake
 from fairest_server.edge.http_pages import JSON, Page, Pages, QueryParams, make_responder, text_page
@@ -39,12 +39,17 @@ DRAIN_SECONDS: Final = 1.0
 
 
 class CannotListen(Exception):
-    """A port or a certificate cannot be used; the text says which, and why."""
+    """A port cannot be used; the text says which, and why."""
 
 
 @asynccontextmanager
 async def public_port(
-    settings: Settings, rooms: RoomServer, players: Players, lobby: Lobby, durability: Durability
+    settings: Settings,
+    rooms: RoomServer,
+    players: Players,
+    lobby: Lobby,
+    durability: Durability,
+    certificate: Certificate | None,
 ) -> AsyncIterator[str]:
     """Serve players and spectators for as long as the context lasts; yields the URL. Raises `CannotListen`."""
     admission, connection_numbers = Admission(settings), itertools.count(1)
@@ -77,16 +82,15 @@ async def public_port(
             return text_page("The lobby cannot be read right now; try again.", HTTPStatus.SERVICE_UNAVAILABLE)
 
     pages: Pages = {**_health_pages(rooms), "/key": page_key, "/durability": page_durability, "/lobby": page_lobby}
-    tls = _load_tls(settings)
     with _as_cannot_listen(settings.host, settings.port):
         server = await serve(
             handle,
             settings.host,
             settings.port,
             create_connection=FastWebSocket,
-            ssl=tls,
+            ssl=certificate.context if certificate else None,
             # asyncio's default is a minute, during which a connection is not counted yet.
-            ssl_handshake_timeout=settings.hello_seconds if tls else None,
+            ssl_handshake_timeout=settings.hello_seconds if certificate else None,
             reuse_port=settings.reuse_port or None,
             backlog=BACKLOG,
             process_request=make_responder(pages, admission.check),
@@ -153,19 +157,6 @@ def _health_pages(rooms: RoomServer) -> Pages:
 
 async def _close_at_once(websocket: ServerConnection) -> None:
     await websocket.close()
-
-
-def _load_tls(settings: Settings) -> ssl.SSLContext | None:
-    if settings.tls_cert is None or settings.tls_key is None:
-        return None
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    try:
-        context.load_cert_chain(settings.tls_cert, settings.tls_key)
-    except (OSError, ssl.SSLError) as reason:
-        # ssl.SSLError is an OSError, but its errno is OpenSSL's, not the system's.
-        why = reason.reason if isinstance(reason, ssl.SSLError) else reason.strerror
-        raise CannotListen(f"cannot serve TLS with {settings.tls_cert} and {settings.tls_key}: {why}") from reason
-    return context
 
 
 def _limit_silence(server: Server, seconds: float) -> None:

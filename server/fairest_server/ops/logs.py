@@ -24,13 +24,18 @@ def log_processors(*, is_terminal: bool) -> list[Processor]:
     ]
 
 
-def configure_logs() -> None:
-    """Send logs to standard error; warnings and errors of asyncio and of other libraries get the same form."""
+def configure_logs(level: str = "info") -> None:
+    """Send logs of `level` (`debug`, `info`, `warning`, `error`) and above to standard error.
+
+    Warnings and errors of asyncio and of other libraries get the same form, and with `debug` all that these log. What
+    `websockets` logs is left out: it has the frames, and with them the tokens of players.
+    """
+    lowest = logging.getLevelNamesMapping()[level.upper()]
     processors = log_processors(is_terminal=sys.stderr.isatty())
     structlog.configure(
         processors=processors,
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        wrapper_class=structlog.make_filtering_bound_logger(lowest),
     )
     form = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=_STAMPS,
@@ -38,5 +43,7 @@ def configure_logs() -> None:
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(form)
-    logging.basicConfig(handlers=[handler], level=logging.WARNING)
+    logging.basicConfig(
+        handlers=[handler], level=logging.DEBUG if lowest == logging.DEBUG else max(lowest, logging.WARNING)
+    )
     logging.getLogger("websockets").setLevel(logging.CRITICAL)

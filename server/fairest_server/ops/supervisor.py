@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import structlog
 
+from fairest_server.ops import service_manager
 from fairest_server.settings import ENV_PREFIX, Settings, public_url
 
 START_SECONDS: Final = 20.0
@@ -47,7 +48,8 @@ class Supervisor:
         """The worker in each slot, None while it is being started. Slots count from 0: they decide on admin ports."""
         self._retired: set[Process] = set()
         """Workers that are stopped on purpose, so that they are not replaced when they end."""
-        self._restarting = asyncio.Lock()
+        self._port = 0
+        """The port of all workers, known once they serve."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
@@ -60,9 +62,7 @@ class Supervisor:
                         tasks.create_task(self._start(port), name=f"worker {number + 1}")
                 for process in self._processes:
                     self._spawn(self._respawn(process, port))
-                asyncio.get_running_loop().add_signal_handler(
-                    signal.SIGHUP, lambda: self._spawn(self._rolling_restart(port))
-                )
+                self._port = port
                 try:
                     yield public_url(self._settings, port)
                 finally:
@@ -143,7 +143,11 @@ class Supervisor:
         chosen |= {"reuse_port": True, "ends_with_input": True}
         if self._settings.admin_port:
             chosen["admin_port"] = self._settings.admin_port + slot
-        inherited = {name: value for name, value in os.environ.items() if not name.upper().startswith(ENV_PREFIX)}
+        inherited = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.upper().startswith(ENV_PREFIX) and name not in service_manager.VARIABLES
+        }
         return inherited | {f"{ENV_PREFIX}{name.upper()}": str(value) for name, value in chosen.items()}
 
     async def _respawn(self, process: Process, port: int) -> None:
@@ -161,23 +165,26 @@ class Supervisor:
             except WorkerError as reason:
                 _LOG.warning("a worker does not start", reason=str(reason))
 
-    async def _rolling_restart(self, port: int) -> None:
-        """Replace the workers one after the other. If a new one does not start, the remaining old ones stay."""
-        async with self._restarting:
-            for old in list(self._processes):
-                try:
-                    new = await self._start(port)
-                except WorkerError as reason:
-                    _LOG.warning("a worker does not start; the others are not renewed", reason=str(reason))
-                    return
-                if old in self._processes:
-                    self._spawn(self._respawn(new, port))
-                    self._retired.add(old)
-                    await _stop([old])
-                else:
-                    # The old worker died meanwhile, and `_respawn` replaces it: this new one is too many.
-                    await _stop([new])
-                    self._processes.discard(new)
+    async def rolling_restart(self) -> None:
+        """Replace the workers one after the other. If a new one does not start, the remaining old ones stay.
+
+        Call it within `serving`, and not again before it has returned. When cancelled, the workers stay as they are;
+        `serving` ends those that exist.
+        """
+        for old in list(self._processes):
+            try:
+                new = await self._start(self._port)
+            except WorkerError as reason:
+                _LOG.warning("a worker does not start; the others are not renewed", reason=str(reason))
+                return
+            if old in self._processes:
+                self._spawn(self._respawn(new, self._port))
+                self._retired.add(old)
+                await _stop([old])
+            else:
+                # The old worker died meanwhile, and `_respawn` replaces it: this new one is too many.
+                await _stop([new])
+                self._processes.discard(new)
         _LOG.info("all workers are new")
 
 

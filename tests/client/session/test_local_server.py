@@ -7,6 +7,9 @@ import sys
 from asyncio.subprocess import PIPE
 from pathlib import Path
 
+import pytest
+
+from fairest_cli.session.local_server import local_server
 from tests.support.waiting import until
 
 HOST = """
@@ -41,3 +44,10 @@ async def test_a_server_at_home_does_not_outlive_a_killed_player() -> None:
         return not any(Path(f"/proc/{pid}").exists() for pid in (server, redis))
 
     await until(are_gone, "the server and its Redis are gone")
+
+
+async def test_a_server_at_home_ignores_the_settings_of_a_server_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAIREST_REDIS_URL", "redis://127.0.0.1:1")
+    monkeypatch.setenv("FAIREST_WORKRES", "4")
+    async with local_server() as url:
+        assert url.startswith("ws://127.0.0.1:")
