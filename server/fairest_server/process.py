@@ -9,7 +9,9 @@ from redis.asyncio import Redis
 from fairest_server.live.room_server import RoomServer
 from fairest_server.live.signing import DeploymentKey
 from fairest_server.membership.heartbeat import Heartbeat
+from fairest_server.membership.operator_control import OperatorControl
 from fairest_server.membership.sweeper import Sweeper
+from fairest_server.store.control import Control
 from fairest_server.store.processes import Processes
 from fairest_server.store.redis.batching_client import BatchingRedis
 
@@ -22,6 +24,7 @@ async def serving_rooms(
 
     `beating` and `listening` are clients of their own for heartbeats and wake-ups, which wait for nothing else.
     """
+    control = Control(redis)
     processes = Processes(redis, beating, secrets.token_hex(4))
     rooms = RoomServer(redis, listening, processes, key, closed_room_seconds)
     heartbeat = Heartbeat(processes, rooms.clock, rooms.registry, rooms.attached, rooms.stopping)
@@ -29,6 +32,7 @@ async def serving_rooms(
     # Nothing is decided without Redis' clock, which comes with the first heartbeat.
     await heartbeat.beat()
     async with rooms.serving() as tasks:
+        heartbeat.on_requests = OperatorControl(control, rooms, tasks.create_task).on_requests
         for work in (heartbeat.run, heartbeat.watch_silence, sweeper.release, sweeper.compare, sweeper.sweep):
             tasks.create_task(work())
         yield rooms

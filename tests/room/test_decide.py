@@ -2,13 +2,16 @@
 
 import pytest
 
+from fairest_cli.records.record_check import verify_record
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Ending
+from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Leave, Rematch
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
 from fairest_server.room.commands import (
+    CloseRoom,
     Command,
     CreateRoom,
     MakeMove,
@@ -18,8 +21,10 @@ from fairest_server.room.commands import (
     TakeSeat,
 )
 from fairest_server.room.decide import decide, refuse_for_now
-from fairest_server.room.events import Detached
-from tests.support.races import Table
+from fairest_server.room.events import Detached, RoomClosed
+from fairest_server.room.match_record import record_last_match
+from fairest_server.room.projection import project
+from tests.support.races import KEY, Table
 
 
 @pytest.mark.parametrize(
@@ -92,3 +97,55 @@ def test_a_player_who_does_not_reveal_ends_the_round_for_both(silent: int) -> No
     assert table.state.round is not None and table.state.round.outcome is not None
     endings = [score.ending for score in table.state.round.outcome.scores]
     assert endings == [Ending.ROUND_OVER, Ending.NOT_REVEALED][:: 1 if silent else -1]
+
+
+def closed_in(table: Table) -> RoomClosed:
+    table.submit(CloseRoom("bad names"))
+    assert table.state.phase is Phase.CLOSED
+    last = table.steps[-1].event
+    assert isinstance(last, RoomClosed)
+    return last
+
+
+def test_the_operator_closes_a_waiting_room_with_a_reason() -> None:
+    assert closed_in(Table(1)).reason == "bad names"
+
+
+def test_closing_a_room_in_which_players_get_ready_calls_the_round_off() -> None:
+    table = Table(1)
+    table.seat_both()
+    closed_in(table)
+    assert any(b'"round_voided"' in entry.text for step in table.steps for entry in project(step).entries)
+
+
+def test_closing_a_room_in_a_race_counts_the_cards_and_leaves_a_record() -> None:
+    table = Table(1)
+    table.start()
+    table.play(0, MOVES["sa"])
+    closed_in(table)
+    record = record_last_match("quiet-amber-otter", table.steps)
+    assert record is not None
+    assert record.rounds[-1].outcome is not None
+    assert {score.ending for score in record.rounds[-1].outcome.scores} == {Ending.OUT_OF_TIME}
+    list(verify_record("".join(f"{line}\n" for line in KEY.sign(record).lines()))[1])
+
+
+def test_a_match_that_was_closed_is_still_found_by_the_sweep() -> None:
+    table = Table(1)
+    table.start()
+    closed_in(table)
+    assert table.state.unarchived_match == 1
+    assert table.state.next_check_ms() is not None
+
+
+def test_a_room_is_not_closed_while_its_cards_are_dealt() -> None:
+    table = Table(1)
+    table.seat_both()
+    table.get_ready(0, 1)
+    assert isinstance(table.submit(CloseRoom("bad names")), Refused)
+
+
+def test_a_closed_room_is_not_closed_again() -> None:
+    table = Table(1)
+    closed_in(table)
+    assert isinstance(table.submit(CloseRoom("bad names")), Refused)

@@ -26,7 +26,7 @@ EVENTS: dict[str, Event] = {
     "seats_stopped": events.SeatsStopped(seats=(0, 1), ending=Ending.OUT_OF_TIME),
     "rematch_asked": events.RematchAsked(seat=1),
     "match_published": events.MatchPublished(),
-    "room_closed": events.RoomClosed(),
+    "room_closed": events.RoomClosed(reason="bad names"),
 }
 
 
@@ -43,6 +43,10 @@ def test_an_event_is_written_with_its_type(kind: str) -> None:
 def test_a_connection_that_is_lost_has_not_lapsed_unless_the_event_says_so() -> None:
     assert parse_event(b'{"type":"detached","seat":0,"link":"a-1"}') == events.Detached(seat=0, link="a-1")
     assert not events.Detached(seat=0, link="a-1").lapsed
+
+
+def test_a_room_closed_by_an_earlier_version_has_no_reason() -> None:
+    assert parse_event(b'{"type":"room_closed"}') == events.RoomClosed()
 
 
 @pytest.mark.parametrize("seat", [0, 1])

@@ -59,6 +59,8 @@ class RoomSession:
         self.record: Record | None = None
         self.record_path: Path | None = None
         self.problem = ""
+        self.closing_reason: str | None = None
+        """The operator's reason for closing the room, if the operator did."""
         self._connection = connection
         self._asks_record = asks_record
         self._saves_record = saves_record
@@ -152,6 +154,8 @@ class RoomSession:
             self._has_asked_record, self._asked_ready = False, None
             return
         if isinstance(message, View):
+            closings = [entry.reason for entry in message.entries if isinstance(entry, entries.RoomClosed)]
+            self.closing_reason = closings[-1] if closings else None
             ended = model_at_round_end(before, model, message, self.clock())
             self.finished = ended or self.finished
             if any(isinstance(entry, entries.Started) for entry in message.entries) and ended is None:

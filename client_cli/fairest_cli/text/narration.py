@@ -213,8 +213,8 @@ def _describe_entry(before: KnownRoom, model: KnownRoom, entry: Entry) -> Iterat
             yield from _describe_finished(model, entry)
         case entries.RematchWanted(seat=seat):
             yield from _describe_rematch(model, seat)
-        case entries.RoomClosed():
-            yield "The room is closed."
+        case entries.RoomClosed(reason=reason):
+            yield describe_closing(reason)
         case _:
             pass
 
@@ -241,7 +241,19 @@ def _describe_rematch(model: KnownRoom, seat: int) -> Iterator[str]:
 
 
 ENTRANCES: Final = ("hello", "create", "join", "watch", "resume")
-FREED: Final = {"left": "left", "not_ready": "was not ready in time", "away": "stayed away too long"}
+
+
+def describe_closing(reason: str | None) -> str:
+    """Return the sentence about a room that is closed, with the operator's reason if there is one."""
+    return f"The room was closed by the operator: {clean(reason)}" if reason else "The room is closed."
+
+
+FREED: Final = {
+    "left": "left",
+    "not_ready": "was not ready in time",
+    "away": "stayed away too long",
+    "closed": "must leave",
+}
 
 
 def _describe_stopped(model: KnownRoom, seat: int) -> Iterator[str]:

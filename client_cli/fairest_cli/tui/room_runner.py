@@ -22,6 +22,7 @@ from fairest_cli.session.local_server import ServerNotStarted
 from fairest_cli.session.open import open_guest_seat, open_seat, open_unstored
 from fairest_cli.session.room_session import RoomSession, now_ms
 from fairest_cli.session.websocket import Rejected
+from fairest_cli.text.narration import describe_closing
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Join, Watch
@@ -157,7 +158,10 @@ class RoomRunner:
         try:
             await session.run(on_update)
             if session.model.phase is Phase.CLOSED:
-                sentence = "The room was closed: nobody came back to it in time."
+                reason = session.closing_reason
+                sentence = (
+                    describe_closing(reason) if reason else "The room was closed: nobody came back to it in time."
+                )
         except Rejected as reason:
             sentence = clean(str(reason))
         except Cheated as reason:

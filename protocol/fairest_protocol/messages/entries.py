@@ -16,6 +16,7 @@ from fairest_protocol.messages.fields import (
     Message,
     MoveText,
     Name,
+    PlainText,
     RoundId,
     Seat,
     Secret,
@@ -33,11 +34,11 @@ class Seated(Message):
 
 
 class SeatFreed(Message):
-    """A player gave a seat up, was not ready in time, or stayed away."""
+    """A player gave a seat up, was not ready in time, or stayed away; or the operator closes the room."""
 
     type: Literal["seat_freed"] = "seat_freed"
     seat: Seat
-    reason: Literal["left", "not_ready", "away"]
+    reason: Literal["left", "not_ready", "away", "closed"]
 
 
 class Attached(Message):
@@ -168,9 +169,10 @@ class RematchWanted(Message):
 
 
 class RoomClosed(Message):
-    """The room is gone: nobody came back to it in time."""
+    """The room is gone: nobody came back to it in time, or the operator has closed it, for this `reason`."""
 
     type: Literal["room_closed"] = "room_closed"
+    reason: PlainText | None = None
 
 
 Entry = Annotated[

@@ -66,6 +66,19 @@ MoveText = Annotated[
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{2,20}$")]
 """A player's name: letters, digits, underscore and hyphen, 2 to 20 of them."""
 
+PLAIN_TEXT_LENGTH: Final = 500
+"""Most characters of a text that the operator writes to players."""
+
+
+def _check_plain_text(text: str) -> str:
+    if not text.isprintable() or text != text.strip():
+        raise ValueError("not plain text: one line of printable characters, without space around it")
+    return text
+
+
+PlainText = Annotated[str, Field(min_length=1, max_length=PLAIN_TEXT_LENGTH), AfterValidator(_check_plain_text)]
+"""A sentence of the operator: one line of printable characters. It may hold markup, so show it as it is."""
+
 RoomCode = Annotated[str, Field(pattern=r"^[a-z]+(-[a-z]+){1,5}$", max_length=60)]
 """A room's code, words joined by hyphens. Everybody who knows the code may join or watch the room."""
 

@@ -6,6 +6,7 @@ import sys
 import typer
 
 from fairest_server.app import serve
+from fairest_server.commands import rooms
 from fairest_server.commands.environment import UnknownVariable, refuse_unknown_variables
 
 operator = typer.Typer(pretty_exceptions_enable=False, no_args_is_help=True)
@@ -14,6 +15,9 @@ operator = typer.Typer(pretty_exceptions_enable=False, no_args_is_help=True)
 @operator.callback()
 def describe() -> None:
     """Look after the servers of a deployment, over their Redis. Without a command, `fairest-server` serves."""
+
+
+rooms.add_to(operator)
 
 
 def main() -> None:

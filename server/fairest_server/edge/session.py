@@ -112,11 +112,13 @@ class Session:
     async def serve(self) -> None:
         """Serve the client until either side closes. When cancelled, the seat is disconnected and not given up."""
         self._log.info("connected", address=self._address)
+        self._rooms.connections.add(self)
         try:
             await self._listen()
             if self._closing is not None:
                 await self._closing
         finally:
+            self._rooms.connections.remove(self)
             if self._closing is not None:
                 self._closing.cancel()
             # The function holds this session, which holds the websocket: a reference cycle.

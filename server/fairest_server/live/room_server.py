@@ -11,6 +11,7 @@ from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.live.archiver import MatchArchiver
 from fairest_server.live.attached_rooms import AttachedRooms
+from fairest_server.live.client_connections import ClientConnections
 from fairest_server.live.entrance import Entrance
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.redis_clock import RedisClock
@@ -42,6 +43,8 @@ class RoomServer:
         self.clock: Final = RedisClock()
         self.log: Final = Log(redis)
         self.attached: Final = AttachedRooms(processes)
+        self.connections: Final = ClientConnections()
+        """The connections of clients to this process."""
         self.stopping: Final = asyncio.Event()
         """Set when this process stops."""
         self._tasks = RoomTasks()

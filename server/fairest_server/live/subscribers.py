@@ -68,11 +68,11 @@ class DropReason(Enum):
 class Subscribers:
     """The subscribers of one room in this process. `later` calls a function after a number of seconds."""
 
-    __slots__ = ("_pending", "_placed_sent", "_seats", "_spectator_view", "_spectators")
+    __slots__ = ("_pending", "_placed_sent", "_seats", "_spectator_view", "spectators")
 
     def __init__(self, later: Later) -> None:
         self._seats: dict[int, tuple[Subscriber, views.View]] = {}
-        self._spectators: SpectatorFanout[Subscriber] = SpectatorFanout(later)
+        self.spectators: SpectatorFanout[Subscriber] = SpectatorFanout(later)
         self._spectator_view: views.View | None = None
         self._pending: dict[str, Subscriber] = {}
         """Those that asked to enter and are not shown the room yet, by connection id."""
@@ -81,7 +81,7 @@ class Subscribers:
     @property
     def is_empty(self) -> bool:
         """Whether there are no subscribers, neither admitted nor pending."""
-        return not (self._seats or self._spectators or self._pending)
+        return not (self._seats or self.spectators or self._pending)
 
     @property
     def is_complete(self) -> bool:
@@ -98,7 +98,7 @@ class Subscribers:
 
     def shows(self, subscriber: Subscriber) -> bool:
         """Return whether this subscriber is shown the room."""
-        return subscriber in self._spectators or any(subscriber is player for player, _ in self._seats.values())
+        return subscriber in self.spectators or any(subscriber is player for player, _ in self._seats.values())
 
     def admit(self, seat: int | None, subscriber: Subscriber, catchup: views.Catchup) -> None:
         """Send a subscriber what it has missed and the counts of the last tick, and show it the room from here on."""
@@ -112,7 +112,7 @@ class Subscribers:
         else:
             # The view of other spectators has come just as far: both are functions of the log.
             self._spectator_view = catchup.view
-            self._spectators.add(subscriber)
+            self.spectators.add(subscriber)
 
     def answer(self, subscriber: Subscriber, answer: Refused | Accepted) -> None:
         """Send the answer to a request. A refused request to enter also ends the subscription."""
@@ -127,17 +127,17 @@ class Subscribers:
 
     def forget(self, subscriber: Subscriber) -> None:
         """Show this subscriber nothing more."""
-        self._spectators.discard(subscriber)
+        self.spectators.discard(subscriber)
         self._pending.pop(subscriber.connection_id, None)
         self._seats = {seat: shown for seat, shown in self._seats.items() if shown[0] is not subscriber}
 
     def drop_all(self, reason: DropReason) -> list[str]:
         """Send everybody away, to connect again. Returns the ids of the connections that end with this."""
         players = [player for player, _ in self._seats.values()]
-        subscribers = [*players, *self._spectators, *self._pending.values()]
+        subscribers = [*players, *self.spectators, *self._pending.values()]
         self._seats, self._pending = {}, {}
         for subscriber in subscribers:
-            self._spectators.discard(subscriber)
+            self.spectators.discard(subscriber)
             if reason is DropReason.LOG_LOST:
                 subscriber.log_lost()
             else:
@@ -154,10 +154,10 @@ class Subscribers:
             entries = view.reveal(*projected)
             if entries:
                 subscriber.show(encode_view(view.position - len(entries) + 1, entries, view.tag))
-        if self._spectator_view is not None and self._spectators:
+        if self._spectator_view is not None and self.spectators:
             entries = self._spectator_view.reveal(*projected)
             if entries:
-                self._spectators.add_entries(entries, self._spectator_view.cursor)
+                self.spectators.add_entries(entries, self._spectator_view.cursor)
         for step in steps:
             if not isinstance(step.event, Played):
                 self._reseat(step)
@@ -170,7 +170,7 @@ class Subscribers:
             data = encode(Placed(placed=counts))
             for player, _ in self._seats.values():
                 player.show(data)
-            self._spectators.add_message(data)
+            self.spectators.add_message(data)
         self._placed_sent = counts
 
     def _reseat(self, step: Step) -> None:

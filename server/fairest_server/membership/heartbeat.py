@@ -6,6 +6,7 @@ to its rooms.
 
 import asyncio
 import time
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import structlog
@@ -14,7 +15,7 @@ from fairest_server.live.attached_rooms import AttachedRooms
 from fairest_server.live.redis_clock import RedisClock
 from fairest_server.live.registry import RoomRegistry
 from fairest_server.membership.periodic import PERIOD_SECONDS, repeat, stops_within
-from fairest_server.store.processes import Processes
+from fairest_server.store.processes import Processes, UnreadRequest
 
 WATCH_SECONDS: Final = PERIOD_SECONDS / 4
 SILENCE_SECONDS: Final = 2.0
@@ -44,6 +45,8 @@ class Heartbeat:
         self.is_shared = False
         """Whether other processes serve this deployment, as the last heartbeat found."""
         self._must_register = False
+        self.on_requests: Callable[[Sequence[UnreadRequest], int], None] | None = None
+        """Called with the requests of the operator that came with a heartbeat, and Redis' clock in ms."""
 
     async def beat(self) -> None:
         """Send one heartbeat, and apply the reply. Raises RedisError."""
@@ -58,6 +61,8 @@ class Heartbeat:
         self._clock.beat(reply.now_ms)
         self.is_shared = reply.alive > 1
         self._registry.set_shared(is_shared=self.is_shared, pauses=reply.pauses)
+        if reply.requests and self.on_requests is not None:
+            self.on_requests(reply.requests, reply.now_ms)
 
     async def run(self) -> None:
         """Send heartbeats. Its task does nothing else, since a process with late heartbeats looks dead."""

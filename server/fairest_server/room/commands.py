@@ -77,6 +77,12 @@ class ApplyPauses(Value):
     pauses: tuple[Pause, ...]
 
 
+class CloseRoom(Value):
+    """The operator closes the room. `reason` is shown to everybody in it."""
+
+    reason: str
+
+
 class MarkArchived(Value):
     """The record of this match of the room, counted from 1, is stored."""
 
@@ -92,5 +98,6 @@ Command = (
     | MakeMove
     | PlayerRequest
     | ExpireDeadline
+    | CloseRoom
     | MarkArchived
 )

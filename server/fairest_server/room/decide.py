@@ -14,6 +14,7 @@ from fairest_protocol.messages.from_server import Accepted, Refused
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
 from fairest_server.room.commands import (
     ApplyPauses,
+    CloseRoom,
     Command,
     CreateRoom,
     Disconnect,
@@ -91,6 +92,8 @@ def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> 
         case ExpireDeadline(now_ms=now_ms):
             deadline = state.next_deadline()
             return _expire_deadline(state, deadline, draw_round) if deadline and deadline.at_ms <= now_ms else ()
+        case CloseRoom(reason=reason):
+            return _close(state, reason)
         case MarkArchived(match=number):
             return (MatchPublished(),) if number and state.unarchived_match == number else ()
 
@@ -112,6 +115,23 @@ def _apply_pauses(state: RoomState, pauses: Sequence[Pause]) -> Verdict:
         for pause in pauses
         if pause.end_ms > known_ms
     )
+
+
+def _close(state: RoomState, reason: str) -> Verdict:
+    """Close the room in any phase. A race under way ends as if its time were over: cards on foundations decide.
+
+    A round that is called off, or a match that breaks off, is recorded as if both players had left.
+    """
+    if state.phase is Phase.CLOSED:
+        return refuse("close", Refusal.ROOM_CLOSED, "This room is closed already.")
+    ends: tuple[Event, ...] = ()
+    if state.phase is Phase.DEALING:
+        return refuse("close", Refusal.WRONG_PHASE, "The cards are being dealt; try again in a few seconds.")
+    if state.race is not None and state.phase in (Phase.COUNTDOWN, Phase.RACING):
+        racing = tuple(as_seat(seat) for seat, racer in enumerate(state.race.racers) if not racer.ending)
+        ends = (SeatsStopped(seats=racing, ending=Ending.OUT_OF_TIME),)
+    freed = tuple(SeatFreed(seat=as_seat(number), reason="closed") for number, seat in enumerate(state.seats) if seat)
+    return (*ends, *freed, RoomClosed(reason=reason))
 
 
 def _create(state: RoomState | None, command: CreateRoom) -> Verdict:

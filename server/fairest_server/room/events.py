@@ -13,7 +13,7 @@ from pydantic import Field
 
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.race import Ending
-from fairest_protocol.messages.fields import Hash, Message, Name, RoundId, Seat, Secret, Signature, TimeMs
+from fairest_protocol.messages.fields import Hash, Message, Name, PlainText, RoundId, Seat, Secret, Signature, TimeMs
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import Value
 
@@ -39,7 +39,7 @@ class SeatFreed(Message):
 
     type: Literal["seat_freed"] = "seat_freed"
     seat: Seat
-    reason: Literal["left", "not_ready", "away"]
+    reason: Literal["left", "not_ready", "away", "closed"]
 
 
 class Attached(Message):
@@ -127,9 +127,10 @@ class MatchPublished(Message):
 
 
 class RoomClosed(Message):
-    """No player came back in time: the room is closed, and its log expires."""
+    """The room is closed, and its log expires: no player came back in time, or the operator gave `reason`."""
 
     type: Literal["room_closed"] = "room_closed"
+    reason: PlainText | None = None
 
 
 JsonEvent = Annotated[

@@ -56,7 +56,9 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
         case events.MatchPublished():
             return replace(state, unarchived_match=0)
         case events.RoomClosed():
-            clocks = Clocks(paused_until_ms=state.clocks.paused_until_ms)
+            # A match that waits to be archived is found by the time at which it finished.
+            finished_at_ms = state.clocks.finished_at_ms if state.unarchived_match else None
+            clocks = Clocks(paused_until_ms=state.clocks.paused_until_ms, finished_at_ms=finished_at_ms)
             return replace(state, phase=next_phase(state.phase, Trigger.ABANDONED), clocks=clocks)
         case events.RoomCreated():
             raise AssertionError("a room is created once")

@@ -129,8 +129,8 @@ def _project(step: Step) -> list[OutgoingEntry]:
             return _project_endings(seats, after)
         case events.RematchAsked(seat=seat):
             return _public(entries.RematchWanted(seat=seat))
-        case events.RoomClosed():
-            return _public(entries.RoomClosed())
+        case events.RoomClosed(reason=reason):
+            return _public(entries.RoomClosed(reason=reason))
         case events.RoomCreated() | events.MatchPublished():
             return []
 

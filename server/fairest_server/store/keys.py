@@ -30,6 +30,13 @@ PAUSES_KEPT: Final = 50
 lifetime.
 """
 
+CONTROL_KEPT: Final = 1_000
+"""Number of requests of the operator that are kept."""
+CONTROL_SECONDS: Final = 5
+"""A request of the operator that no process has read by then is not carried out any more."""
+CONTROL_ANSWER_SECONDS: Final = 60
+"""How long the answers to a request of the operator are kept."""
+
 SIGNING_KEY: Final = "fairest:key"
 """String: the private key of this deployment, 32 bytes, made by the first process that starts. Never expires."""
 PROCESSES: Final = "fairest:{processes}:alive"
@@ -38,6 +45,11 @@ LAST_HEARTBEAT: Final = "fairest:{processes}:beat"
 """String: the time of the last heartbeat of any process, in ms. Never expires."""
 PAUSES: Final = "fairest:{processes}:pauses"
 """List: times without a heartbeat, the last PAUSES_KEPT of them. Never expires."""
+
+CONTROL: Final = "fairest:{processes}:control"
+"""Stream: requests of the operator to the server processes, the last CONTROL_KEPT of them. Expires
+CONTROL_ANSWER_SECONDS after the last request.
+"""
 
 
 def bucket(room: str) -> int:
@@ -88,6 +100,11 @@ def keepalive_channel(number: int) -> str:
 def attached_rooms(process_id: str) -> str:
     """Set: rooms in which this process may have seats. Deleted when the process is forgotten."""
     return f"fairest:{{processes}}:rooms:{process_id}"
+
+
+def control_answers(request_id: str) -> str:
+    """Hash: the answer of each process to a request of the operator. Expires after CONTROL_ANSWER_SECONDS."""
+    return f"fairest:{{processes}}:answers:{request_id}"
 
 
 def player(player_id: str) -> str:

@@ -83,6 +83,23 @@ class Log:
         found = cast("list[list[bytes] | Exception]", await pipeline.execute(raise_on_error=False))
         return [room.decode() for bucket in found if isinstance(bucket, list) for room in bucket]
 
+    async def indexed_rooms(self) -> list[str]:
+        """Return the rooms that have a next check, which every room without a connection has. Raises RedisError."""
+        pipeline = self._redis.pipeline(transaction=False)
+        for number in range(keys.BUCKETS):
+            pipeline.zrange(keys.deadlines(number), 0, -1)
+        return [room.decode() for bucket in await pipeline.execute() for room in bucket]
+
+    async def created_ms(self, rooms: Sequence[str]) -> list[int]:
+        """Return when each room was created, in ms on Redis' clock; 0 for one without a log. Raises RedisError."""
+        stamps: list[int] = []
+        for first in range(0, len(rooms), POSITIONS_IN_BATCH):
+            pipeline = self._redis.pipeline(transaction=False)
+            for room in rooms[first : first + POSITIONS_IN_BATCH]:
+                pipeline.xrange(keys.log(room), count=1)
+            stamps += [int(found[0][1][b"t"]) if found else 0 for found in await pipeline.execute()]
+        return stamps
+
     async def postpone(self, room: str, seconds: int) -> None:
         """Set the next check of a room that has one to `seconds` from now. Raises RedisError."""
         next_check_ms = await self.now_ms() + seconds * 1000

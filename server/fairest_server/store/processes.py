@@ -28,6 +28,15 @@ class HeartbeatReply(Value):
     lapsed: tuple[str, ...]
     pauses: tuple[Pause, ...]
     is_new: bool
+    requests: tuple["UnreadRequest", ...] = ()
+
+
+class UnreadRequest(Value):
+    """A request of the operator as it was read from Redis, not parsed yet: `at_ms` is its time on Redis' clock."""
+
+    request_id: str
+    at_ms: int
+    text: bytes
 
 
 class Processes:
@@ -41,18 +50,28 @@ class Processes:
         self._redis = redis
         self._beating = beating
         self.process_id: Final = process_id
+        self._last_request = ""
+        """The id of the last request of the operator that was read; empty before the first heartbeat."""
         self._beat = Script("heartbeat.lua")
         self._forget_process = Script("forget_process.lua")
 
     async def beat(self) -> HeartbeatReply:
         """Send a heartbeat of this process, and return what Redis knows of all processes."""
         lapse_ms = keys.PROCESS_SECONDS * 1000
-        names = [keys.PROCESSES, keys.LAST_HEARTBEAT, keys.PAUSES]
-        arguments = (self.process_id, keys.PAUSE_MS, lapse_ms, keys.PAUSES_KEPT)
+        names = [keys.PROCESSES, keys.LAST_HEARTBEAT, keys.PAUSES, keys.CONTROL]
+        arguments = (self.process_id, keys.PAUSE_MS, lapse_ms, keys.PAUSES_KEPT, self._last_request)
         reply = await self._beat.run(self._beating, names, arguments)
-        now_ms, alive, lapsed, pauses, is_new = cast("tuple[bytes, int, list[bytes], list[bytes], int]", reply)
+        now_ms, alive, lapsed, pauses, is_new, requests, newest = cast("_Reply", reply)
+        self._last_request = newest.decode()
         lapsed_ids = tuple(each.decode() for each in lapsed)
-        return HeartbeatReply(int(now_ms), alive, lapsed_ids, tuple(map(_parse_pause, pauses)), is_new=bool(is_new))
+        return HeartbeatReply(
+            int(now_ms),
+            alive,
+            lapsed_ids,
+            tuple(map(_parse_pause, pauses)),
+            is_new=bool(is_new),
+            requests=tuple(_parse_request(*each) for each in requests),
+        )
 
     async def register_rooms(self, rooms: Iterable[str]) -> None:
         """Register rooms in which this process is about to have seats.
@@ -74,6 +93,15 @@ class Processes:
         """Forget a lapsed process whose rooms all know; return False if it has sent a heartbeat since."""
         names = [keys.PROCESSES, keys.attached_rooms(process_id)]
         return bool(await self._forget_process.run(self._redis, names, [process_id, keys.PROCESS_SECONDS * 1000]))
+
+
+_RawRequest = tuple[bytes, list[bytes]]
+_Reply = tuple[bytes, int, list[bytes], list[bytes], int, list[_RawRequest], bytes]
+
+
+def _parse_request(request_id: bytes, fields: list[bytes]) -> UnreadRequest:
+    """Return a request with the text of its last field; an entry of the stream has at least one."""
+    return UnreadRequest(request_id.decode(), int(request_id.partition(b"-")[0]), fields[-1])
 
 
 def _parse_pause(text: bytes) -> Pause:

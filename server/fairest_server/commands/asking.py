@@ -1,0 +1,103 @@
+"""Asking the running server processes to do something, over Redis, and waiting for what they answer."""
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import typer
+from pydantic import ValidationError
+from redis.exceptions import RedisError
+
+from fairest_server.commands.operator_redis import NoRedis, operator_redis
+from fairest_server.store.control import Control, ControlAnswer, Envelope, Verb
+
+ANSWER_SECONDS: Final = 5.0
+"""A process reads requests once a second, and tries for three seconds to do what it is asked."""
+POLL_SECONDS: Final = 0.05
+
+
+class VerbFailed(Exception):
+    """The operator's command has not done what it should; the text says why, and what to do."""
+
+
+class Asking:
+    """Requests to the processes of one deployment. Every method raises VerbFailed, and RedisError."""
+
+    def __init__(self, control: Control) -> None:
+        self.control = control
+
+    async def processes(self) -> list[str]:
+        """Return the ids of the processes that are alive; raises VerbFailed if there is none."""
+        living = await self.control.living()
+        if not living:
+            raise VerbFailed("no server process runs on this Redis; start one with fairest-server")
+        return living
+
+    async def ask_any(self, request: Verb) -> tuple[str, ControlAnswer]:
+        """Let one process do what any of them may; return its id and its answer.
+
+        If a process dies before it has answered, the next one is asked: every request of this kind may be repeated.
+        """
+        for process_id in await self.processes():
+            answers = await self._ask(process_id, request, {process_id})
+            if process_id in answers:
+                return process_id, answers[process_id]
+            print(f"process {process_id} does not answer, the next one is asked", file=sys.stderr)
+        raise VerbFailed(f"no process answered within {ANSWER_SECONDS:.0f} seconds; see their logs, and try again")
+
+    async def ask_one(self, process_id: str, request: Verb) -> ControlAnswer:
+        """Ask one process by its id, of which the beginning is enough."""
+        living = await self.processes()
+        named = [each for each in living if each.startswith(process_id)]
+        if not process_id or len(named) != 1:
+            raise VerbFailed(f"{process_id!a} names {len(named)} processes; those that run are {', '.join(living)}")
+        answers = await self._ask(named[0], request, set(named))
+        if not answers:
+            raise VerbFailed(f"process {named[0]} did not answer within {ANSWER_SECONDS:.0f} seconds; see its log")
+        return answers[named[0]]
+
+    async def ask_all(self, request: Verb) -> dict[str, ControlAnswer | None]:
+        """Ask all processes; return each one's answer by its id, None for a process that did not answer."""
+        living = await self.processes()
+        answers = await self._ask("", request, set(living))
+        return {process_id: answers.get(process_id) for process_id in sorted({*living, *answers})}
+
+    async def _ask(self, to: str, request: Verb, awaited: set[str]) -> dict[str, ControlAnswer]:
+        """Send a request; wait until all that are alive of `awaited` have answered, and return their answers."""
+        request_id = await self.control.send(Envelope(to=to, request=request))
+        deadline = time.monotonic() + ANSWER_SECONDS
+        while True:
+            answers = await self.control.answers(request_id)
+            missing = awaited - answers.keys()
+            if not missing or time.monotonic() > deadline or not missing & set(await self.control.living()):
+                return answers
+            await asyncio.sleep(POLL_SECONDS)
+
+
+@asynccontextmanager
+async def asking(redis_url: str | None, data_dir: Path) -> AsyncIterator[Asking]:
+    """Yield a way to ask the processes that run on this Redis. Raises NoRedis."""
+    async with operator_redis(redis_url, data_dir) as redis:
+        yield Asking(Control(redis))
+
+
+def run(work: Coroutine[Any, Any, None]) -> None:
+    """Run the work of a command; a failure is one sentence on standard error, and exit code 1."""
+    try:
+        asyncio.run(work)
+    except (NoRedis, VerbFailed) as reason:
+        problem = str(reason)
+    except ValidationError as reason:
+        first = reason.errors(include_url=False, include_context=False, include_input=False)[0]
+        name = ".".join(str(part) for part in first["loc"])
+        problem = f"{name}: {first['msg'].removeprefix('Value error, ')}"
+    except (RedisError, OSError) as reason:
+        problem = f"Redis does not answer any more: {reason}"
+    else:
+        return
+    print(f"fairest-server: {problem}", file=sys.stderr)
+    raise typer.Exit(1)

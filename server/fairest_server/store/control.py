@@ -1,0 +1,129 @@
+"""Requests of the operator to the server processes, and their answers, over Redis.
+
+A request is an entry of one stream, which every process reads with its heartbeat. It is addressed to one process or
+to all of them. The answers are kept in a hash for each request, in which every process has a field of its own.
+"""
+
+from typing import Annotated, Any, Final, Literal, cast
+
+from pydantic import Field, TypeAdapter, ValidationError
+from redis.asyncio import Redis
+
+from fairest_protocol.messages.fields import Message, Name, Phase, PlainText, RoomCode
+from fairest_server.store import keys
+
+
+class Describe(Message):
+    """Describe the process; with `rooms`, also each room that it has open."""
+
+    verb: Literal["describe"] = "describe"
+    rooms: bool
+
+
+class Close(Message):
+    """Close a room."""
+
+    verb: Literal["close"] = "close"
+    room: RoomCode
+    reason: PlainText
+
+
+Verb = Annotated[Describe | Close, Field(discriminator="verb")]
+
+
+class Envelope(Message):
+    """A request: the process that it is for, empty for all of them, and what to do."""
+
+    to: str
+    request: Verb
+
+
+class RoomRow(Message):
+    """A room that a process has open. `spectators` are those that watch it from this process."""
+
+    room: RoomCode
+    phase: Annotated[Phase, Field(strict=False)]
+    names: tuple[Name | None, Name | None]
+    spectators: int
+    listed: bool
+
+
+class ProcessRow(Message):
+    """A server process: the machine that it runs on, its number there, and what it has open."""
+
+    host: str
+    pid: int
+    connections: int
+    rooms: int
+
+
+class ControlAnswer(Message):
+    """The answer of a process: whether it did what it was asked to, a sentence, and what it was asked for."""
+
+    done: bool
+    sentence: str = ""
+    process: ProcessRow | None = None
+    rooms: tuple[RoomRow, ...] = ()
+
+
+class BadRequest(ValueError):
+    """An entry of the stream that is not a request of this version; the text says why."""
+
+
+_ENVELOPES: Final = TypeAdapter[Envelope](Envelope)
+
+
+def parse_envelope(text: bytes) -> Envelope:
+    """Parse an entry of the stream. Raises `BadRequest` with a printable sentence."""
+    try:
+        return _ENVELOPES.validate_json(text)
+    except ValidationError as reason:
+        first = reason.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(str(part)[:40] for part in first["loc"])
+        raise BadRequest(ascii(f"{place}: {first['msg'][:200]}")) from None
+
+
+class Control:
+    """The operator's requests and their answers on one Redis. Every method raises RedisError when Redis is away."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+
+    async def living(self) -> list[str]:
+        """Return the ids of the processes that are alive, sorted. Lapsed ones are left out."""
+        seconds, microseconds = await self._redis.time()
+        since_ms = seconds * 1000 + microseconds // 1000 - keys.PROCESS_SECONDS * 1000
+        found = await self._redis.zrangebyscore(keys.PROCESSES, since_ms, "+inf")
+        return sorted(each.decode() for each in cast("list[bytes]", found))
+
+    async def send(self, envelope: Envelope) -> str:
+        """Send a request; return its id."""
+        pipeline = self._redis.pipeline(transaction=False)
+        text = envelope.model_dump_json().encode()
+        pipeline.xadd(keys.CONTROL, {"request": text}, maxlen=keys.CONTROL_KEPT)
+        pipeline.expire(keys.CONTROL, keys.CONTROL_ANSWER_SECONDS)
+        request_id, _ = cast("tuple[bytes, bool]", await pipeline.execute())
+        return request_id.decode()
+
+    async def answer(self, request_id: str, process_id: str, parts: list[bytes]) -> None:
+        """Store the answer of a process, in as many fields as it has parts."""
+        pipeline = self._redis.pipeline(transaction=False)
+        name = keys.control_answers(request_id)
+        pipeline.hset(name, mapping={f"{process_id} {number}": part for number, part in enumerate(parts)})
+        pipeline.expire(name, keys.CONTROL_ANSWER_SECONDS)
+        await pipeline.execute()
+
+    async def answers(self, request_id: str) -> dict[str, ControlAnswer]:
+        """Return the answers so far, by process id. One that cannot be parsed is left out."""
+        stored = cast("dict[bytes, bytes]", await cast("Any", self._redis.hgetall(keys.control_answers(request_id))))
+        answers: dict[str, ControlAnswer] = {}
+        for field, text in sorted(stored.items()):
+            try:
+                part = ControlAnswer.model_validate_json(text)
+            except ValidationError:
+                continue
+            process_id = field.decode().partition(" ")[0]
+            known = answers.setdefault(process_id, part)
+            if known is not part:
+                answers[process_id] = known.model_copy(update={"rooms": known.rooms + part.rooms})
+        return answers
