@@ -7,7 +7,7 @@ in .ci/equivalent_mutants.toml; the score is the share of the others that were k
 
 A mutant of a function's code costs little more than its tests: they are collected once, and each mutant gets a fork
 of that process in which the function has the mutant's code. What survives that, and changes outside of functions, are
-judged in a process that loads everything from the changed file.
+judged in a process that loads everything from the changed file. The verdict on each mutant goes to stderr at once.
 """
 
 import argparse
@@ -80,6 +80,7 @@ class Options:
     count: int
     jobs: int
     only: int | None
+    exclude: list[str]
     score: float
 
 
@@ -91,13 +92,16 @@ def read_options(arguments: Sequence[str] | None = None) -> Options:
     parser.add_argument("--count", type=int, default=100, help="the number of mutants; default: 100")
     parser.add_argument("--jobs", type=int, default=2, help="processes at once; default: 2")
     parser.add_argument("--only", type=int, help="the number of a mutant to repeat alone, with the same seed")
+    parser.add_argument("--exclude", action="append", default=[], help="a file or package to leave out")
     parser.add_argument("--score", type=float, default=0.0, help="exit 1 below this percentage; default: 0")
     return Options(**vars(parser.parse_args(arguments)))
 
 
-def choose_mutants(paths: Iterable[str], seed: int, count: int, root: Path = ROOT) -> list[Numbered]:
+def choose_mutants(
+    paths: Iterable[str], seed: int, count: int, root: Path = ROOT, exclude: Iterable[str] = ()
+) -> list[Numbered]:
     """Return `count` different mutants of the files, numbered from 1; the same ones for the same seed and code."""
-    files = sorted({file for path in paths for file in _python_files(root / path)})
+    files = sorted(_files(paths, root) - _files(exclude, root))
     sources = {str(file.relative_to(root)): file.read_text() for file in files}
     changes = [change for path, source in sources.items() for change in list_changes(path, source)]
     random.Random(seed).shuffle(changes)
@@ -109,6 +113,10 @@ def choose_mutants(paths: Iterable[str], seed: int, count: int, root: Path = ROO
         if mutant:
             chosen.setdefault((mutant.path, mutant.source), mutant)
     return list(enumerate(chosen.values(), 1))
+
+
+def _files(paths: Iterable[str], root: Path) -> set[Path]:
+    return {file for path in paths for file in _python_files(root / path)}
 
 
 def _python_files(path: Path) -> Iterator[Path]:
@@ -138,6 +146,8 @@ class Judge:
         self._tests = tests
         self._copies = copies
         self._log = log
+        self._terminal = os.dup(sys.stderr.fileno())
+        """Also open where the output goes to the log file."""
 
     def verdicts(self, mutants: Sequence[Numbered]) -> Iterator[Verdict]:
         """Yield the verdict on each mutant. Exits if the tests fail without one."""
@@ -156,7 +166,13 @@ class Judge:
         )
         for outcome in run_jobs(jobs, len(self._copies)):
             killer = "time limit" if outcome.timed_out else "crash" if outcome.result is None else outcome.result
-            yield Verdict(outcome.number, killer)
+            verdict = Verdict(outcome.number, killer)
+            self._announce(verdict)
+            yield verdict
+
+    def _announce(self, verdict: Verdict) -> None:
+        ended = f"killed by {verdict.killer}" if verdict.killer else "survived"
+        os.write(self._terminal, f"mutant {verdict.number}: {ended}\n".encode())
 
     def _in_log(self, work: Callable[[int], object], slot: int) -> object:
         """Do work whose output goes to the log file."""
@@ -166,7 +182,7 @@ class Judge:
         return work(slot)
 
     def _swap(self, mutants: Sequence[Numbered], _: int) -> tuple[list[Verdict], dict[str, float]]:
-        plugin = judge_by_swapping(mutants, self._tests, self._copies[0], len(self._copies))
+        plugin = judge_by_swapping(mutants, self._tests, self._copies[0], len(self._copies), self._announce)
         return plugin.verdicts, {name: test.seconds for name, test in plugin.baseline.items()}
 
     def _anew(self, mutant: Mutant, seconds: dict[str, float], slot: int) -> str:
@@ -198,7 +214,7 @@ def main() -> int:
     """Judge the chosen mutants, print the survivors and the score; return 1 if it is below the one asked for."""
     options = read_options()
     table: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["fairest"]["mutation"]["tests"]
-    chosen = choose_mutants(options.paths, options.seed, options.count)
+    chosen = choose_mutants(options.paths, options.seed, options.count, exclude=options.exclude)
     equivalents = read_equivalents()
     mutants = [
         (number, mutant)
@@ -211,8 +227,6 @@ def main() -> int:
         killed += bool(verdict.killer)
         if not verdict.killer:
             print(describe_survivor(verdict.number, by_number[verdict.number]), flush=True)
-        elif options.only:
-            print(f"Killed by {verdict.killer}.")
     score = 100 * killed / len(mutants) if mutants else 100.0
     left_out = 0 if options.only else len(chosen) - len(mutants)
     print(f"{killed} of {len(mutants)} mutants killed: {score:.1f} %. {left_out} more are known to be equivalent.")

@@ -29,8 +29,14 @@ def copy_tree(root: Path, target: Path) -> None:
 
 
 def enter(folder: Path) -> None:
-    """Let this process and its children import Fairest from a copy, and from nowhere else."""
+    """Let this process and its children import Fairest from a copy, and from nowhere else.
+
+    The folders of their tests are beside the copy: pytest deletes old ones of other runs where these share a folder.
+    """
     os.chdir(folder)
+    temporary = folder.with_name(f"{folder.name}-tmp")
+    temporary.mkdir(exist_ok=True)
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = str(temporary)
     paths = [str(folder / name) for name in SOURCE_FOLDERS]
     sys.path[:0] = paths
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
+PR_SET_PDEATHSIG: Final = 1
 PR_SET_CHILD_SUBREAPER: Final = 36
 POLL_SECONDS: Final = 0.005
 GRACE_SECONDS: Final = 3.0
@@ -30,6 +31,7 @@ class Job:
     number: int
     work: Work
     limit_seconds: float
+    """On an idle machine; more on one where more processes want to run than it has cores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,10 @@ class _Running:
     output: IO[bytes]
     """A file and not a pipe: nobody reads while the process runs, and a pipe holds 64 KiB."""
     started: float
+    seen: float
+    """When its time was counted last."""
+    counted_seconds: float = 0.0
+    """Its share of the time since it started, as it would have been on an idle machine."""
     interrupted: float | None = None
 
 
@@ -85,11 +91,14 @@ def run_jobs(jobs: Iterable[Job], slots: int) -> Iterator[Outcome]:
 
 def _start(job: Job, slot: int) -> _Running:
     output = tempfile.TemporaryFile()  # noqa: SIM115, it is closed when the outcome is read
+    parent = os.getpid()
     pid = os.fork()
     if pid:
-        return _Running(job, slot, pid, output, time.monotonic())
+        now = time.monotonic()
+        return _Running(job, slot, pid, output, started=now, seen=now)
     code = 1
     try:
+        _end_with_parent(parent)
         os.setsid()
         pickle.dump(job.work(slot), output)
         output.flush()
@@ -108,7 +117,9 @@ def _has_ended(process: _Running) -> bool:
     if pid:
         return True
     now = time.monotonic()
-    if process.interrupted is None and now > process.started + process.job.limit_seconds:
+    process.counted_seconds += (now - process.seen) / max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+    process.seen = now
+    if process.interrupted is None and process.counted_seconds > process.job.limit_seconds:
         process.interrupted = now
         _signal(process.pid, signal.SIGINT)
     elif process.interrupted is not None and now > process.interrupted + GRACE_SECONDS:
@@ -129,6 +140,14 @@ def _outcome(process: _Running) -> Outcome:
     is_late = process.interrupted is not None
     result = pickle.loads(written) if written and not is_late else None
     return Outcome(process.job.number, result, is_late, time.monotonic() - process.started)
+
+
+def _end_with_parent(parent: int) -> None:
+    """Let this process be killed when its parent ends, however that ends."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
 
 
 def _set_adopts_orphans(*, adopts: bool) -> None:

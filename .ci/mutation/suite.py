@@ -55,6 +55,8 @@ class Verdict:
 
 
 Baseline = dict[str, Test]
+Report = Callable[[Verdict], object]
+"""A callback for a verdict as soon as it is certain, in the process that judges."""
 
 
 class Watch:
@@ -89,7 +91,7 @@ class Watch:
 class Forking(Watch):
     """A plugin of pytest that runs the collected tests in forks: once without a mutant, then for each mutant."""
 
-    def __init__(self, mutants: Sequence[Numbered], folder: Path, slots: int) -> None:
+    def __init__(self, mutants: Sequence[Numbered], folder: Path, slots: int, report: Report) -> None:
         super().__init__({})
         self.baseline: Baseline = {}
         self.verdicts: list[Verdict] = []
@@ -99,6 +101,7 @@ class Forking(Watch):
         self._mutants = mutants
         self._folder = folder
         self._slots = slots
+        self._report = report
         self._is_forked = False
         self._recorded: Baseline | None = None
 
@@ -114,12 +117,10 @@ class Forking(Watch):
                 raise BaselineFailed(failed or "there are no tests")
         at_import = {_place(code) for code in self.called_at_import}
         for outcome in run_jobs(self._jobs(session, at_import), self._slots):
-            if outcome.timed_out or outcome.result is None:
-                self.verdicts.append(Verdict(outcome.number, "time limit" if outcome.timed_out else "crash"))
-            else:
-                killer, is_certain = outcome.result
-                if killer or is_certain:
-                    self.verdicts.append(Verdict(outcome.number, killer))
+            killer, is_certain = outcome.result or ("time limit" if outcome.timed_out else "crash", True)
+            if killer or is_certain:
+                self.verdicts.append(Verdict(outcome.number, killer))
+                self._report(self.verdicts[-1])
         return True
 
     def pytest_collection_finish(self) -> None:
@@ -212,10 +213,12 @@ def _bind(function: Callable[..., object], *arguments: object) -> Callable[[int]
     return lambda _: function(*arguments)
 
 
-def judge_by_swapping(mutants: Sequence[Numbered], tests: Sequence[str], folder: Path, slots: int) -> Forking:
+def judge_by_swapping(
+    mutants: Sequence[Numbered], tests: Sequence[str], folder: Path, slots: int, report: Report
+) -> Forking:
     """Collect the tests in this process and judge the mutants in forks of it. Raises BaselineFailed."""
     enter(folder)
-    plugin = Forking(mutants, folder, slots)
+    plugin = Forking(mutants, folder, slots, report)
     sys.setprofile(_noting(plugin.called_at_import))
     code = pytest.main([*ARGUMENTS, *tests], [plugin])
     if plugin.failed or not plugin.baseline:

@@ -1,6 +1,7 @@
 """The mutation command: which mutants it makes, how it judges them."""
 
 import ast
+import asyncio
 import json
 import os
 import subprocess
@@ -17,6 +18,7 @@ from mutation.checkout import written
 from mutation.code_swap import changed_functions, loaded_functions, swap
 from mutation.forks import Job, run_jobs
 from mutation.mutants import Mutant, list_changes
+from tests.support.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -110,6 +112,13 @@ def test_another_seed_chooses_other_mutants(tmp_path: Path) -> None:
     assert choose_mutants(["page.py"], 1, 4, tmp_path) != choose_mutants(["page.py"], 2, 4, tmp_path)
 
 
+def test_an_excluded_file_has_no_mutants(tmp_path: Path) -> None:
+    for name in ("page.py", "table.py"):
+        (tmp_path / name).write_text("x = [1, 2, 3]")
+    mutants = choose_mutants(["."], 1, 100, tmp_path, exclude=["table.py"])
+    assert {mutant.path for _, mutant in mutants} == {"page.py"}
+
+
 def test_the_covering_tests_a_file_are_those_of_the_longest_prefix() -> None:
     assert covering_tests("a/b/c.py", {"a": ["tests/a"], "a/b": ["tests/b"], "a/b/cc.py": ["tests/c"]}) == ("tests/b",)
 
@@ -184,9 +193,42 @@ def test_a_job_over_its_time_limit_is_ended() -> None:
     assert outcome.timed_out
 
 
+def test_a_job_gets_more_time_on_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a mutant is not taken for killed because other processes had the processor."""
+    monkeypatch.setattr(os, "getloadavg", lambda: (1000.0 * (os.cpu_count() or 1), 0.0, 0.0))
+    (outcome,) = run_jobs([Job(1, lambda _: time.sleep(0.5), 0.1)], 1)
+    assert not outcome.timed_out
+
+
 def test_a_job_whose_process_ends_has_no_result() -> None:
     (outcome,) = run_jobs([Job(1, lambda _: os._exit(3), 30.0)], 1)
     assert outcome.result is None
+
+
+ORPHANED = """
+import os, sys, time
+from mutation.forks import Job, run_jobs
+def work(_):
+    print(os.getpid(), flush=True)
+    time.sleep(60)
+list(run_jobs([Job(1, work, 60.0)], 1))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells a process that its parent has ended")
+async def test_a_job_ends_with_the_process_that_started_it() -> None:
+    command = [sys.executable, "-W", "ignore", "-c", ORPHANED]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / ".ci")}
+    own = await asyncio.create_subprocess_exec(*command, env=environment, stdout=subprocess.PIPE)
+    assert own.stdout is not None
+    job = Path("/proc") / (await own.stdout.readline()).decode().strip()
+    own.kill()
+    await own.wait()
+
+    async def has_ended() -> bool:
+        return not job.exists() or "State:\tZ" in (job / "status").read_text()
+
+    await until(has_ended, "the job has ended")
 
 
 def test_a_file_of_the_copy_is_restored(tmp_path: Path) -> None:
@@ -203,7 +245,7 @@ from mutation.mutants import list_changes
 from mutation.suite import judge_by_swapping
 folder, source = Path.cwd(), Path("page.py").read_text()
 mutants = [mutant for change in list_changes("page.py", source) if (mutant := change.apply(source))]
-plugin = judge_by_swapping(list(enumerate(mutants)), ["test_page.py"], folder, 2)
+plugin = judge_by_swapping(list(enumerate(mutants)), ["test_page.py"], folder, 2, lambda verdict: None)
 verdicts = {mutants[verdict.number].added: verdict.killer for verdict in plugin.verdicts}
 Path("verdicts.json").write_text(json.dumps(verdicts))
 """

@@ -131,10 +131,11 @@ class Race(Value):
             chosen = Ending.STOPPED if move is STOP else Ending.RESIGNED
             return self._with(seat, replace(racer, moves=racer.moves + 1, ending=chosen, last_move=move))
         turn, ahead, seen, next_card = racer.turn, racer.ahead, racer.seen, None
-        if move is REDEAL:
-            turn, ahead = self._redealt(racer)
         if move.takes_turned or move is REDEAL:
             pass_number = turn.pass_number
+            if move is REDEAL:
+                pass_number += 1
+                ahead = self._redealt(racer.board, pass_number)
             order = self.deal.orders[pass_number]
             if ahead:
                 turn, ahead, seen = Turn(pass_number, ahead[0]), ahead[1:], seen + 1
@@ -163,11 +164,10 @@ class Race(Value):
         pass_number, position = turn
         return position == len(self.deal.orders[-1]) and pass_number == self.rules.redeals
 
-    def _redealt(self, racer: Racer) -> tuple[Turn, Sequence[int]]:
-        order = self.deal.orders[racer.turn.pass_number + 1]
-        waste = {card for pile in racer.board.piles for card in pile}
-        ahead = [position for position, card in enumerate(order) if card in waste]
-        return Turn(racer.turn.pass_number + 1, -1), ahead
+    def _redealt(self, board: Board, pass_number: int) -> Sequence[int]:
+        """Return the positions of the cards of the waste in the order of the pass that begins."""
+        waste = {card for pile in board.piles for card in pile}
+        return [position for position, card in enumerate(self.deal.orders[pass_number]) if card in waste]
 
     def _with(self, seat: int, racer: Racer) -> "Race":
         racers = (*self.racers[:seat], racer, *self.racers[seat + 1 :])

@@ -99,6 +99,12 @@ def test_a_second_derivation_written_from_the_docs_gives_the_same_stock() -> Non
     assert make_deal(choose_rules("classic"), seed).orders[0] == stock
 
 
+def test_a_salt_that_is_computed_leaves_a_deal_equal_to_what_it_was() -> None:
+    before, after = (seal_deal(choose_rules("classic"), bytes(32), bytes(16)) for _ in range(2))
+    after.salt(0, 7)
+    assert after == before
+
+
 @pytest.mark.parametrize("name", sorted(VARIANTS))
 def test_envelopes_seal_every_position_of_each_shuffled_pass(name: str) -> None:
     rules, seed = choose_rules(name), bytes(32)

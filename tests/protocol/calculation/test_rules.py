@@ -145,7 +145,9 @@ def test_rules_that_no_deck_can_play_are_refused(row: dict[str, Any], sentence: 
         Rules(**{"name": "bad", "foundations": CLASSIC.foundations, **row})
 
 
-@pytest.mark.parametrize(("start", "step", "length"), [(0, 1, 13), (14, 1, 13), (1, 13, 13), (1, 0, 5), (1, 1, 14)])
+@pytest.mark.parametrize(
+    ("start", "step", "length"), [(0, 1, 13), (14, 1, 13), (1, 13, 13), (1, 0, 5), (1, 1, 0), (1, 1, 14)]
+)
 def test_a_foundation_has_a_rank_to_start_with_and_each_rank_once_at_most(start: int, step: int, length: int) -> None:
     with pytest.raises(BadRules, match="a foundation cannot start at"):
         Foundation(start, step, length)
