@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 LINK = re.compile(r"\]\(([^)#\s:]*)(#[^)\s]*)?\)")
 RECORD = re.compile(r"docs/decisions/[\w./-]+?\.md")
 SOURCE = re.compile(r"`([\w/]+\.(?:py|lua))(?::[\w.]+)?`")
