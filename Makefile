@@ -37,21 +37,25 @@ test-long: $(INSTALLED)  ## run the long tests: faults that last, and all proper
 test-redis: $(INSTALLED)  ## run the tests that touch Redis on another one: make test-redis REDIS=/usr/bin/redis-server
 	@$(BIN)/pytest $(PARALLEL) --redis=$(REDIS) tests/server tests/store
 
-check: $(INSTALLED)  ## check format, lint, types, import contracts, structure, docs in step with the code
+check: $(INSTALLED)  ## check format, lint, types, import contracts, structure, docs in step with the code, Dockerfile
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python .ci/structure.py --check
 	@$(BIN)/python docs/generate.py --check
+	@$(BIN)/hadolint Dockerfile
 
 format: $(INSTALLED)  ## format the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-lock:  ## write requirements.lock: a version and its hashes for each package, of the project and its tools
-	@PYTHON=$(PYTHON) .ci/uv pip compile --quiet --upgrade --universal --generate-hashes --no-emit-index-url \
-	  --custom-compile-command "make lock" --group dev pyproject.toml -o requirements.lock >/dev/null
+LOCK := .ci/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --custom-compile-command "make lock"
+
+lock:  ## write the lock files: a version and its hashes for each package, of the tools, the server and its build
+	@PYTHON=$(PYTHON) $(LOCK) --upgrade --group dev --group build pyproject.toml -o requirements.lock >/dev/null
+	@PYTHON=$(PYTHON) $(LOCK) --constraint requirements.lock pyproject.toml -o requirements-server.lock >/dev/null
+	@PYTHON=$(PYTHON) $(LOCK) --constraint requirements.lock --group build -o requirements-build.lock >/dev/null
 
 mutants: $(INSTALLED)  ## change the code at random and run its tests: make mutants ONLY="protocol --seed 2 --count 50"
 	@$(BIN)/python .ci/mutate.py $(ONLY)
