@@ -17,6 +17,9 @@ from pydantic_settings import CliApp
 from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
 
+from fairest_server.archive.places import ArchiveUnavailable, open_place
+from fairest_server.archive.reader import ArchiveReader
+from fairest_server.archive.record_archive import RecordArchive
 from fairest_server.edge.certificate import BadCertificate, Certificate, open_certificate
 from fairest_server.edge.listeners import CannotListen, admin_port, os_error_text, public_port
 from fairest_server.live.signing import load_deployment_key
@@ -76,9 +79,13 @@ async def running(settings: Settings, certificate: Certificate | None = None) ->
             key = await load_deployment_key(redis)
         except (RedisError, OSError) as reason:
             raise StartError(f"no Redis answers at {without_secrets(url)}: {reason}") from reason
+        try:
+            archive = _open_archive(settings.archive)
+        except ArchiveUnavailable as reason:
+            raise StartError(f"--archive: {reason}") from reason
         players, durability = Players(greeting), await read_durability(redis)
         rooms = await stack.enter_async_context(
-            serving_rooms(redis, beating, listening, key, settings.closed_room_seconds)
+            serving_rooms(redis, beating, listening, key, settings.closed_room_seconds, archive)
         )
         try:
             admin = await stack.enter_async_context(admin_port(settings, rooms))
@@ -97,6 +104,13 @@ async def running(settings: Settings, certificate: Certificate | None = None) ->
             yield url
             return
     raise failure
+
+
+def _open_archive(destination: str | None) -> ArchiveReader | None:
+    """Return the archive that the settings name, if they do. Raises ArchiveUnavailable, also for a missing folder."""
+    if destination is None:
+        return None
+    return ArchiveReader(RecordArchive(open_place(destination, must_exist=True)))
 
 
 async def _refuse_lone_node(redis: Redis, url: str) -> None:

@@ -119,6 +119,13 @@ class Settings(BaseSettings):
         float,
         Field(gt=0, description="Interval of pings to each client, and the time in which it must answer one."),
     ] = 10.0
+    archive: Annotated[
+        str | None,
+        Field(
+            description="Archive with the records that Redis no longer has: a folder, or a URL for fsspec "
+            "(s3://bucket/prefix); `fairest-server archive` moves them there."
+        ),
+    ] = None
     max_frame_bytes: Annotated[int, Field(ge=512, description="Largest frame accepted from a client.")] = 4096
 
     @property

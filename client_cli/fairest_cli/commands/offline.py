@@ -1,4 +1,4 @@
-"""The commands of `fairest` that need no server: practice, replay, history, verify, rules and deal."""
+"""The commands of `fairest` that enter no room: practice, replay, history, verify, rules and deal."""
 
 import re
 import shlex
@@ -15,13 +15,16 @@ from fairest_cli.commands.options import (
     Redeals,
     RulesName,
     Seed,
+    Server,
     VariantName,
     chosen_rules,
     fail,
     is_full_screen,
 )
+from fairest_cli.commands.record_source import RecordSource, read_record_text, read_text
 from fairest_cli.exit_codes import BROKEN_SEAL
-from fairest_cli.records.files import load_record, records_folder
+from fairest_cli.model.known_room import DEFAULT_SERVER
+from fairest_cli.records.files import records_folder
 from fairest_cli.records.history import describe_history, past_matches
 from fairest_cli.records.record_against_receipt import BadReceipt, compare_receipt
 from fairest_cli.records.record_check import LIMITS_OF_RECEIPT, LIMITS_OF_RECORD, WrongRecord, verify_record
@@ -31,6 +34,7 @@ from fairest_cli.text.practice import HELP, answer, describe_practice, start_pra
 from fairest_cli.text.seeds import new_seed, read_seed
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.record import BadRecord, Record
+from fairest_protocol.calculation.record_parser import read_record
 from fairest_protocol.calculation.rules import find_variant
 
 QUIT: Final = ("quit", "q", "leave")
@@ -65,15 +69,19 @@ def practice(
 
 
 @app.command()
-def replay(file: Annotated[Path, typer.Argument(help="The record of a match.")], plain: Plain = False) -> None:
+def replay(source: RecordSource, server: Server = DEFAULT_SERVER, plain: Plain = False) -> None:
     """Step through the record of a match. Without a terminal, print every step."""
+    replay_record(source, server, plain=plain)
+
+
+def replay_record(source: str, server: str, *, plain: bool) -> None:
+    """Step through the record of a match: a file, or from a server by the match's id."""
+    text = read_record_text(source, server)
     try:
-        record = load_record(file)
+        record = read_record(text.splitlines())
         steps = replaying.all_steps(record)
-    except OSError as reason:
-        fail(f"cannot read {file}: {reason.strerror}")
     except BadRecord as reason:
-        fail(f"{file} is not a valid record: {reason}")
+        fail(f"{source} is not a valid record: {reason}")
     if steps and is_full_screen(plain=plain):
         from fairest_cli.tui.app import run_full_screen
         from fairest_cli.tui.launch import AtReplay
@@ -96,15 +104,16 @@ def history() -> None:
 
 @app.command()
 def verify(
-    file: Annotated[Path, typer.Argument(help="The record of a match.")],
+    source: RecordSource,
     receipt: Annotated[Path | None, typer.Option(help="Your own receipt, as your client saved it.")] = None,
     key: Annotated[str | None, typer.Option(help="The server's public key, 64 hexadecimal digits.")] = None,
+    server: Server = DEFAULT_SERVER,
 ) -> None:
     """Prove a record, offline: seal, deal, every move, the result. The exit code is 3 if something is wrong."""
     if key is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", key):
         raise typer.BadParameter("a key has 64 hexadecimal digits; the server shows its own under /key")
     known = None if key is None else bytes.fromhex(key)
-    record_text, receipt_text = _read_text(file), None if receipt is None else _read_text(receipt)
+    record_text, receipt_text = read_record_text(source, server), None if receipt is None else read_text(receipt)
     try:
         record, checks = verify_record(record_text, known)
         for sentence in checks:
@@ -169,12 +178,3 @@ def _typed_lines() -> Iterator[str]:
             yield input(prompt)
         except EOFError:
             return
-
-
-def _read_text(file: Path) -> str:
-    try:
-        return file.read_bytes().decode()
-    except OSError as reason:
-        fail(f"cannot read {file}: {reason.strerror}")
-    except UnicodeDecodeError:
-        fail(f"{file} is not text")

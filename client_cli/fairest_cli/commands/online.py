@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from fairest_cli.bots.policies import POLICIES
 from fairest_cli.commands.doctor import describe_finding, examine
+from fairest_cli.commands.offline import replay_record
 from fairest_cli.commands.options import (
     Code,
     Json,
@@ -23,6 +24,7 @@ from fairest_cli.commands.options import (
     fail,
     is_full_screen,
 )
+from fairest_cli.commands.record_source import is_match_id
 from fairest_cli.exit_codes import BROKEN_SEAL, FAULT, INTERRUPTED
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.model.round_check import Cheated
@@ -128,7 +130,10 @@ def join(
 
 @app.command()
 def watch(code: Code, server: Server = DEFAULT_SERVER, as_json: Json = False, plain: Plain = False) -> None:
-    """Watch a room as a spectator."""
+    """Watch a room as a spectator; with the id of a match that is over, its record."""
+    if is_match_id(code):
+        replay_record(code, server, plain=plain)
+        return
     _enter(_with_code(Watch, code), server, None, as_json=as_json, plain=plain)
 
 

@@ -79,6 +79,8 @@ def _check_plain_text(text: str) -> str:
 PlainText = Annotated[str, Field(min_length=1, max_length=PLAIN_TEXT_LENGTH), AfterValidator(_check_plain_text)]
 """A sentence of the operator: one line of printable characters. It may hold markup, so show it as it is."""
 
+MatchId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+"""The id of a match, as its record names it."""
 RoomCode = Annotated[str, Field(pattern=r"^[a-z]+(-[a-z]+){1,5}$", max_length=60)]
 """A room's code, words joined by hyphens. Everybody who knows the code may join or watch the room."""
 

@@ -4,7 +4,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fairest_protocol.messages.fields import Hash, LogTag, Message, MoveText, Name, RoomCode, RoundId, Secret, Token
+from fairest_protocol.messages.fields import (
+    Hash,
+    LogTag,
+    MatchId,
+    Message,
+    MoveText,
+    Name,
+    RoomCode,
+    RoundId,
+    Secret,
+    Token,
+)
 from fairest_protocol.messages.options import RoomOptions
 
 
@@ -87,9 +98,10 @@ class Leave(Message):
 
 
 class GetRecord(Message):
-    """Ask for the record of the last match finished in this room."""
+    """Ask for the record of a match: of `match`, or of the last match finished in this room."""
 
     type: Literal["get_record"] = "get_record"
+    match: MatchId | None = None
 
 
 class GetLobby(Message):

@@ -60,7 +60,7 @@ SENTENCES: Final[dict[Refusal, str]] = {
     Refusal.WRONG_ROUND: "This round is not open any more; the newest one is.",
     Refusal.ALREADY_READY: "You are ready already; a hash once sent stays.",
     Refusal.WRONG_ENTROPY: "These bytes do not belong to the hash that you sent with ready.",
-    Refusal.NO_RECORD: "No match was finished in this room yet.",
+    Refusal.NO_RECORD: "There is no such record: no match was finished here yet, or none of this id is kept.",
     Refusal.RACE_NOT_STARTED: "The race has not started yet.",
     Refusal.RACE_OVER: "The race is over.",
     Refusal.SEAT_STOPPED: "Your race has ended; your count stands.",

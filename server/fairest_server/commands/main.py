@@ -7,6 +7,7 @@ import typer
 
 from fairest_server.app import serve
 from fairest_server.commands import rooms
+from fairest_server.commands.archive import archive
 from fairest_server.commands.environment import UnknownVariable, refuse_unknown_variables
 
 operator = typer.Typer(pretty_exceptions_enable=False, no_args_is_help=True)
@@ -18,6 +19,7 @@ def describe() -> None:
 
 
 rooms.add_to(operator)
+operator.command()(archive)
 
 
 def main() -> None:

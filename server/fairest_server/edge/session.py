@@ -50,7 +50,7 @@ _LOG: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
 RoomMessage = Play | Ready | Reveal | Rematch | Leave
 """A message of a player to the room that it is in."""
 LOG_READ_TOKENS: Final = 10
-"""A message for which the server reads a whole log counts as this many messages."""
+"""A message for which the server reads a whole log, or a record, counts as this many messages."""
 
 
 class Session:
@@ -272,14 +272,15 @@ class Session:
             self.entry_refused(refuse(message.type, Refusal.TRY_AGAIN))
 
     async def _look_up(self, message: GetRecord | GetLobby) -> None:
-        """Send the record of the room's last match, or a page of the lobby."""
+        """Send a record, of a match or of the last match in the room, or a page of the lobby."""
         try:
             if isinstance(message, GetLobby):
                 self._outbox.send_message(await self._lobby.page(message.page))
-            elif self._room is None:
+            elif self._room is None and message.match is None:
                 self._outbox.send_message(refuse("get_record", Refusal.NOT_IN_ROOM))
             else:
-                await self._rooms.send_record(self._room.code, self)
+                code = None if self._room is None else self._room.code
+                await self._rooms.send_record(code, message.match, self)
         except (RedisError, OSError):
             self._outbox.send_message(refuse(message.type, Refusal.TRY_AGAIN))
 

@@ -9,11 +9,13 @@ from redis.asyncio import Redis
 
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.refusals import Refusal
+from fairest_server.archive.reader import ArchiveReader
 from fairest_server.live.archiver import MatchArchiver
 from fairest_server.live.attached_rooms import AttachedRooms
 from fairest_server.live.client_connections import ClientConnections
 from fairest_server.live.entrance import Entrance
 from fairest_server.live.live_room import LiveRoom
+from fairest_server.live.record_finder import RecordFinder, RecordUnavailable
 from fairest_server.live.redis_clock import RedisClock
 from fairest_server.live.registry import RoomRegistry
 from fairest_server.live.room_tasks import RoomTasks
@@ -35,7 +37,13 @@ class RoomServer:
     """The rooms of this process, on one Redis, within `serving`; sessions send their requests here."""
 
     def __init__(
-        self, redis: BatchingRedis, listening: Redis, processes: Processes, key: DeploymentKey, closed_room_seconds: int
+        self,
+        redis: BatchingRedis,
+        listening: Redis,
+        processes: Processes,
+        key: DeploymentKey,
+        closed_room_seconds: int,
+        archive: ArchiveReader | None = None,
     ) -> None:
         """`listening` is a client of its own for subscriptions, which wait for nothing else."""
         self.process_id: Final = processes.process_id
@@ -48,7 +56,9 @@ class RoomServer:
         self.stopping: Final = asyncio.Event()
         """Set when this process stops."""
         self._tasks = RoomTasks()
-        self._archiver = MatchArchiver(self.log, RecordStore(redis), key.sign, self.stopping)
+        records = RecordStore(redis)
+        self._archiver = MatchArchiver(self.log, records, key.sign, self.stopping)
+        self._finder = RecordFinder(records, archive)
         self.registry: Final = RoomRegistry(
             self.log,
             self.clock,
@@ -79,9 +89,19 @@ class RoomServer:
                 wakeups.cancel()
                 tasks.create_task(self._wind_up())
 
-    async def send_record(self, code: str, subscriber: Subscriber) -> None:
-        """Send the record of the last finished match of this room, or a refusal. Raises RedisError."""
-        record = await self._archiver.last_record(code)
+    async def send_record(self, code: str | None, match_id: str | None, subscriber: Subscriber) -> None:
+        """Send the record of a match, or of the last one finished in the room `code`; or a refusal. Raises RedisError.
+
+        One of the two is given.
+        """
+        try:
+            if match_id is not None:
+                record = await self._finder.find(match_id)
+            else:
+                record = await self._archiver.last_record(code) if code is not None else None
+        except RecordUnavailable:
+            subscriber.show(encode(refuse("get_record", Refusal.TRY_AGAIN)))
+            return
         if record is None:
             metrics.REFUSALS.labels(Refusal.NO_RECORD).inc()
         subscriber.show(encode(record or refuse("get_record", Refusal.NO_RECORD)))

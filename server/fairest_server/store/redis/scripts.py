@@ -19,7 +19,7 @@ class Script:
         self.text = head + files("fairest_server.store").joinpath("lua", name).read_text()
         self.sha = hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
 
-    async def run(self, redis: Redis, names: Sequence[str], arguments: Sequence[str | int]) -> Any:
+    async def run(self, redis: Redis, names: Sequence[str], arguments: Sequence[str | bytes | int]) -> Any:
         """Run the script on the keys `names`, which one node must serve, and return its reply. Raises RedisError."""
         try:
             return await cast("Any", redis.evalsha(self.sha, len(names), *names, *arguments))

@@ -1,0 +1,1 @@
+"""The archive: records of finished matches as files, outside of Redis."""

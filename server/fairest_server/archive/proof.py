@@ -1,0 +1,49 @@
+"""The proof that a text is the record of a match, before it may be the only copy."""
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from fairest_protocol.calculation.deal import seal_deal
+from fairest_protocol.calculation.record import BadRecord, Record
+from fairest_protocol.calculation.record_parser import read_record
+from fairest_protocol.calculation.seal import commit_secret, commitment_statement, record_statement
+
+
+class BrokenRecord(Exception):
+    """A record does not prove itself; the text says where."""
+
+
+def prove_record(content: bytes, match_id: str) -> Record:
+    """Return the record of the match `match_id` that a file holds.
+
+    Its lines are chained and signed, each round's secret is the one that was committed and makes the sealed deal, and
+    the moves lead to the results. `fairest verify` checks the entropies of the players besides. Raises `BrokenRecord`.
+    """
+    try:
+        lines = content.decode().split("\n")
+        if lines.pop() != "":
+            raise BrokenRecord("its last line has no line feed")
+        record = read_record(lines)
+        if record.match_id != match_id:
+            raise BrokenRecord(f"it is the record of the match {record.match_id}")
+        _check_signature(record, record_statement(record.chain()), record.signature, "the record")
+        for number, played in enumerate(record.rounds, 1):
+            statement = commitment_statement(played.round_id, played.commitment)
+            _check_signature(record, statement, played.signature, f"the commitment of round {number}")
+            if commit_secret(played.round_id, played.secret) != played.commitment:
+                raise BrokenRecord(f"the secret of round {number} does not belong to its commitment")
+            sealed = seal_deal(record.rules, played.seed, played.round_id).envelopes if played.is_dealt else ()
+            if played.envelopes != sealed:
+                raise BrokenRecord(f"the envelopes of round {number} are not those of its deal")
+    except UnicodeDecodeError as reason:
+        raise BrokenRecord(f"it is not text: {reason.reason} at byte {reason.start}") from reason
+    except BadRecord as reason:
+        raise BrokenRecord(str(reason)) from reason
+    return record
+
+
+def _check_signature(record: Record, statement: bytes, signature: bytes, signed: str) -> None:
+    try:
+        Ed25519PublicKey.from_public_bytes(record.key).verify(signature, statement)
+    except (InvalidSignature, ValueError) as reason:
+        raise BrokenRecord(f"{signed} is not signed with the key that it names") from reason
