@@ -1,0 +1,49 @@
+"""Signed records of finished matches, as many as a test wants, and Redis filled with them."""
+
+import random
+from functools import cache
+
+from redis.asyncio import Redis
+
+from fairest_protocol.calculation.record import Record
+from fairest_protocol.value import replace
+from fairest_server.room.match_record import record_last_match
+from fairest_server.store import keys
+from fairest_server.store.records import RecordStore
+from tests.support.races import KEY, raced
+
+DAY_MS = 86_400_000
+
+
+@cache
+def _raced_record(seed: int) -> Record:
+    record = record_last_match("quiet-amber-otter", raced(seed).steps)
+    assert record is not None
+    return record
+
+
+def make_record(number: int, finished_at_ms: int = 0) -> Record:
+    """Return a signed record with a match id of its own."""
+    match_id = random.Random(number).randbytes(16).hex()
+    return KEY.sign(replace(_raced_record(number % 5), match_id=match_id, finished_at_ms=finished_at_ms))
+
+
+def file_of(record: Record) -> bytes:
+    """Return the content of the record's file."""
+    return "".join(f"{line}\n" for line in record.lines()).encode()
+
+
+async def store_records(redis: Redis, count: int, days_ago: float = 100, first: int = 0) -> list[Record]:
+    """Store records of matches that finished `days_ago`, as a server does; return them."""
+    seconds, _ = await redis.time()
+    finished_at_ms = int(seconds * 1000 - days_ago * DAY_MS)
+    records = [make_record(first + number, finished_at_ms) for number in range(count)]
+    for record in records:
+        assert await RecordStore(redis).keep(record)
+    return records
+
+
+async def stored_matches(redis: Redis) -> set[str]:
+    """Return the ids of the matches whose records are in a single Redis."""
+    prefix = keys.record("")
+    return {key.decode().removeprefix(prefix) async for key in redis.scan_iter(match=f"{prefix}*", count=1000)}
