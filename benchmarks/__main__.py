@@ -17,6 +17,7 @@ from benchmarks.move_cost import measure_move_cost
 from benchmarks.photo_finish import measure_photo_finish
 from benchmarks.redis_clients import measure_redis_clients
 from benchmarks.redis_cost import measure_redis_cost
+from benchmarks.replacement import measure_replacement
 from benchmarks.scaling import measure_scaling
 from benchmarks.soak import measure_soak
 from benchmarks.spectators import measure_spectators
@@ -36,6 +37,7 @@ BENCHMARKS = {
     "leaving": measure_leaving,
     "redis_cost": measure_redis_cost,
     "kill_recovery": measure_kill_recovery,
+    "replacement": measure_replacement,
     "fault_storm": measure_fault_storm,
     "full_screen": measure_full_screen,
     "fuzz": measure_fuzz,

@@ -90,7 +90,7 @@ async def _race(url: str, supervisor: int, recovery: Recovery, chance: random.Ra
     await match.end()
     recovery.races += 1
     for player in match.players:
-        _compare(player, recovery)
+        compare_moves(player, recovery)
 
 
 def _both_race(*players: Bot) -> bool:
@@ -128,7 +128,7 @@ async def _both_moved(players: tuple[Bot, Bot]) -> None:
     await asyncio.gather(*(player.has_moved.wait() for player in players))
 
 
-def _compare(player: Bot, recovery: Recovery) -> None:
+def compare_moves(player: Bot, recovery: Recovery) -> None:
     """Count acknowledged moves that the record lacks, or has twice."""
     assert player.record is not None
     seat = player.connection.model.seat

@@ -22,14 +22,15 @@ from fairest_server.archive.reader import ArchiveReader
 from fairest_server.archive.record_archive import RecordArchive
 from fairest_server.edge.certificate import BadCertificate, Certificate, open_certificate
 from fairest_server.edge.listeners import CannotListen, admin_port, os_error_text, public_port
+from fairest_server.live.drain import Drain
 from fairest_server.live.signing import load_deployment_key
 from fairest_server.ops import metrics, service_manager
 from fairest_server.ops.faults import contained
 from fairest_server.ops.file_limits import raise_open_file_limit
 from fairest_server.ops.gc_policy import configure_gc
 from fairest_server.ops.logs import configure_logs
+from fairest_server.ops.supervisor import DRAINING_LINE, Supervisor, WorkerError
 from fairest_server.ops.supervisor import STOP_SECONDS as WORKERS_SECONDS
-from fairest_server.ops.supervisor import Supervisor, WorkerError
 from fairest_server.process import serving_rooms
 from fairest_server.settings import Settings
 from fairest_server.store.lobby import Lobby
@@ -52,8 +53,11 @@ class StartError(Exception):
 
 
 @asynccontextmanager
-async def running(settings: Settings, certificate: Certificate | None = None) -> AsyncIterator[str]:
-    """Run a server for as long as the context lasts; yields its WebSocket URL. `certificate` is the one to serve.
+async def running(
+    settings: Settings, certificate: Certificate | None = None, drain: Drain | None = None
+) -> AsyncIterator[str]:
+    """Run a server for as long as the context lasts; yields its WebSocket URL. `certificate` is the one to serve, and
+    `drain` is requested by the operator.
 
     Raises StartError if Redis does not answer or the port cannot be bound.
     """
@@ -85,7 +89,7 @@ async def running(settings: Settings, certificate: Certificate | None = None) ->
             raise StartError(f"--archive: {reason}") from reason
         players, durability = Players(greeting), await read_durability(redis)
         rooms = await stack.enter_async_context(
-            serving_rooms(redis, beating, listening, key, settings.closed_room_seconds, archive)
+            serving_rooms(redis, beating, listening, key, settings.closed_room_seconds, archive, drain)
         )
         try:
             admin = await stack.enter_async_context(admin_port(settings, rooms))
@@ -162,7 +166,7 @@ async def _serve_until_told(settings: Settings) -> None:
     if settings.ends_with_input:
         loop.add_reader(sys.stdin.fileno(), _stop_at_end_of_input, stop)
     try:
-        async with _running_process(settings) if settings.workers == 1 else _running_workers(settings) as served:
+        async with _running_process(settings, stop) if settings.workers == 1 else _running_workers(settings) as served:
             is_serving = True
             # The one line on standard output tells the process that started this one where it serves.
             print(served.url, flush=True)
@@ -205,8 +209,10 @@ async def _background(*works: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def _running_process(settings: Settings) -> AsyncIterator[_Served]:
-    """Run one process; a reload reads its certificate again. Raises StartError."""
+async def _running_process(settings: Settings, stop: Callable[[], None]) -> AsyncIterator[_Served]:
+    """Run one process; a reload reads its certificate again, and `stop` is called when it has drained. Raises
+    StartError.
+    """
     try:
         certificate = open_certificate(settings)
     except BadCertificate as reason:
@@ -218,8 +224,18 @@ async def _running_process(settings: Settings) -> AsyncIterator[_Served]:
         else:
             certificate.reload()
 
-    async with running(settings, certificate) as url:
+    drain = Drain(_report_draining if settings.ends_with_input else _ignore, stop)
+    async with running(settings, certificate, drain) as url:
         yield _Served(url, reload)
+
+
+def _report_draining() -> None:
+    """Let the supervisor start another worker in the place of this one."""
+    os.write(sys.stdout.fileno(), DRAINING_LINE)
+
+
+def _ignore() -> None:
+    """Do nothing: a process without a supervisor has nobody to tell that it drains."""
 
 
 @asynccontextmanager

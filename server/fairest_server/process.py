@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from redis.asyncio import Redis
 
 from fairest_server.archive.reader import ArchiveReader
+from fairest_server.live.drain import Drain
 from fairest_server.live.room_server import RoomServer
 from fairest_server.live.signing import DeploymentKey
 from fairest_server.membership.heartbeat import Heartbeat
@@ -25,6 +26,7 @@ async def serving_rooms(
     key: DeploymentKey,
     closed_room_seconds: int,
     archive: ArchiveReader | None = None,
+    drain: Drain | None = None,
 ) -> AsyncIterator[RoomServer]:
     """Serve rooms as a member of the deployment for as long as the context lasts. Raises RedisError.
 
@@ -32,7 +34,7 @@ async def serving_rooms(
     """
     control = Control(redis)
     processes = Processes(redis, beating, secrets.token_hex(4))
-    rooms = RoomServer(redis, listening, processes, key, closed_room_seconds, archive)
+    rooms = RoomServer(redis, listening, processes, key, closed_room_seconds, archive, drain)
     heartbeat = Heartbeat(processes, rooms.clock, rooms.registry, rooms.attached, rooms.stopping)
     sweeper = Sweeper(processes, rooms.log, rooms.registry, rooms.attached, key, heartbeat, rooms.stopping)
     # Nothing is decided without Redis' clock, which comes with the first heartbeat.

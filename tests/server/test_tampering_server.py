@@ -61,8 +61,8 @@ class Cheat(Session):
 
     @property
     def sealed(self) -> SealedDeal:
-        assert self._room and self._room.state and self._room.state.round and self._room.state.round.sealed
-        return self._room.state.round.sealed
+        assert self.room and self.room.state and self.room.state.round and self.room.state.round.sealed
+        return self.room.state.round.sealed
 
 
 class SwapsTwoCards(Cheat):
@@ -91,7 +91,7 @@ class DealsAnotherDeck(Cheat):
     """The second player gets a deck of its own, sealed as it should be."""
 
     def bend(self, entry: Entry) -> Iterator[Entry]:
-        state = self._room.state if self._room else None
+        state = self.room.state if self.room else None
         if state is None or state.round is None or state.seat_of_connection(self.connection_id) != 1:
             yield entry
         elif isinstance(entry, entries.Dealt):

@@ -8,7 +8,7 @@ from fairest_protocol.messages.options import RoomOptions
 from fairest_server.live.live_room import LiveRoom, RoomServices
 from fairest_server.live.proposal import Request
 from fairest_server.live.redis_clock import RedisClock
-from fairest_server.live.subscribers import Subscriber
+from fairest_server.live.subscribers import DropReason, Subscriber
 from fairest_server.room.commands import Command, CreateRoom, TakeSeat
 from fairest_server.room.events import Event, RoundOpened
 from fairest_server.room.steps import LogEntry, LogSlice, fold
@@ -68,11 +68,8 @@ class RecordingSubscriber:
     def unseated(self) -> None:
         self.notes.append("unseated")
 
-    def log_lost(self) -> None:
-        self.notes.append("log lost")
-
-    def unavailable(self) -> None:
-        self.notes.append("unavailable")
+    def sent_away(self, reason: DropReason) -> None:
+        self.notes.append(reason.name.lower().replace("_", " "))
 
 
 class IsolatedRoom:

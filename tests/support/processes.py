@@ -70,6 +70,12 @@ class Fleet:
         async with asyncio.timeout(STOP_SECONDS):
             return await process.wait()
 
+    async def wait_for_end(self, url: str) -> int:
+        """Wait for a process that ends by itself; return its exit code."""
+        process = self.processes.pop(url)
+        async with asyncio.timeout(START_SECONDS):
+            return await process.wait()
+
     async def kill_all(self) -> None:
         for url in list(self.processes):
             await self.kill(url)

@@ -49,8 +49,8 @@ class Asking:
             print(f"process {process_id} does not answer, the next one is asked", file=sys.stderr)
         raise VerbFailed(f"no process answered within {ANSWER_SECONDS:.0f} seconds; see their logs, and try again")
 
-    async def ask_one(self, process_id: str, request: Verb) -> ControlAnswer:
-        """Ask one process by its id, of which the beginning is enough."""
+    async def ask_one(self, process_id: str, request: Verb) -> tuple[str, ControlAnswer]:
+        """Ask one process by its id, of which the beginning is enough; return its whole id and its answer."""
         living = await self.processes()
         named = [each for each in living if each.startswith(process_id)]
         if not process_id or len(named) != 1:
@@ -58,13 +58,14 @@ class Asking:
         answers = await self._ask(named[0], request, set(named))
         if not answers:
             raise VerbFailed(f"process {named[0]} did not answer within {ANSWER_SECONDS:.0f} seconds; see its log")
-        return answers[named[0]]
+        return named[0], answers[named[0]]
 
     async def ask_all(self, request: Verb) -> dict[str, ControlAnswer | None]:
         """Ask all processes; return each one's answer by its id, None for a process that did not answer."""
         living = await self.processes()
         answers = await self._ask("", request, set(living))
-        return {process_id: answers.get(process_id) for process_id in sorted({*living, *answers})}
+        left = set(await self.control.living())
+        return {each: answers.get(each) for each in sorted({*living, *answers}) if each in left or each in answers}
 
     async def _ask(self, to: str, request: Verb, awaited: set[str]) -> dict[str, ControlAnswer]:
         """Send a request; wait until all that are alive of `awaited` have answered, and return their answers."""

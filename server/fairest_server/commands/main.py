@@ -6,7 +6,7 @@ import sys
 import typer
 
 from fairest_server.app import serve
-from fairest_server.commands import rooms
+from fairest_server.commands import drain, rooms
 from fairest_server.commands.archive import archive
 from fairest_server.commands.environment import UnknownVariable, refuse_unknown_variables
 
@@ -20,6 +20,7 @@ def describe() -> None:
 
 rooms.add_to(operator)
 operator.command()(archive)
+drain.add_to(operator)
 
 
 def main() -> None:

@@ -105,15 +105,16 @@ async def _read_room(log: Log, code: str) -> RoomRow | None:
 async def _print_processes(*, as_json: bool, redis_url: RedisUrl, data_dir: DataDir) -> None:
     async with asking(redis_url, data_dir) as asked:
         answers = await asked.ask_all(Describe(rooms=False))
-    cells = [("process", "host", "pid", "connections", "rooms", "state")]
+    cells: list[tuple[str, ...]] = [("process", "host", "pid", "connections", "rooms", "races", "state")]
     for process_id, answer in answers.items():
         row = answer.process if answer else None
         if as_json:
             print(json.dumps({"process": process_id} | (row.model_dump(mode="json") if row else {"silent": True})))
         elif row is None:
-            cells.append((process_id, "-", "-", "-", "-", "does not answer"))
+            cells.append((process_id, "-", "-", "-", "-", "-", "does not answer"))
         else:
-            cells.append((process_id, row.host, str(row.pid), str(row.connections), str(row.rooms), "serves"))
+            counts = (str(each) for each in (row.pid, row.connections, row.rooms, row.races))
+            cells.append((process_id, row.host, *counts, "drains" if row.draining else "serves"))
     if not as_json:
         _print_table(cells)
 

@@ -16,6 +16,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request
 
 from fairest_server.edge.rate_limit import TokenBucket
+from fairest_server.live.drain import Drain
 from fairest_server.ops import metrics
 from fairest_server.settings import Settings
 
@@ -45,8 +46,9 @@ _WITH_PORT: Final = re.compile(r"([0-9.]+):[0-9]+|\[([^]]*)\](?::[0-9]+)?")
 class Admission:
     """The limits of one process on connections and new players. An IPv6 address counts as its network of 64 bits."""
 
-    def __init__(self, settings: Settings, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, settings: Settings, drain: Drain, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._settings = settings
+        self._drain = drain
         self._monotonic = monotonic
         self._open: Counter[str] = Counter()
         self._count = 0
@@ -69,6 +71,9 @@ class Admission:
             raise ConnectionRefused(
                 HTTPStatus.FORBIDDEN, "origin", f"Pages of {origin[:100]!a} may not connect here (--origins)."
             )
+        if self._drain.is_draining:
+            sentence = "This process is about to end; connect to another one."
+            raise ConnectionRefused(HTTPStatus.SERVICE_UNAVAILABLE, "draining", sentence)
         if self._count >= self._settings.max_connections:
             raise ConnectionRefused(HTTPStatus.SERVICE_UNAVAILABLE, "full", "This server is full; try again later.")
         if self._open[address] >= self._settings.connections_per_address:

@@ -12,6 +12,7 @@ from websockets.frames import CloseCode as WireCode
 
 from fairest_protocol.messages.codec import ProtocolViolation
 from fairest_protocol.messages.refusals import Breach
+from fairest_server.live.subscribers import DropReason
 
 binary_frame: Final = partial(
     ProtocolViolation, Breach.BINARY_FRAME, "Messages are JSON in text frames; this frame was binary."
@@ -29,6 +30,12 @@ LOG_LOST: Final = ProtocolViolation(
     Breach.RESTARTING, "The server has lost its newest memory of this room; connect again."
 )
 UNAVAILABLE: Final = ProtocolViolation(Breach.RESTARTING, "This server cannot reach its data; connect again.")
+DRAINING: Final = ProtocolViolation(Breach.RESTARTING, "This process is about to end; connect again.")
+SENT_AWAY: Final = {
+    DropReason.LOG_LOST: LOG_LOST,
+    DropReason.UNAVAILABLE: UNAVAILABLE,
+    DropReason.DRAINING: DRAINING,
+}
 INTERNAL: Final = ProtocolViolation(Breach.INTERNAL, "The server has a fault; it is not yours. Connect again.")
 
 _LIBRARY_CLOSES: Final = {

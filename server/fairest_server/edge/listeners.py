@@ -16,6 +16,7 @@ from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.refusals import CloseCode
 from fairest_server.edge.admission import Admission
 from fairest_server.edge.certificate import Certificate
+from fairest_server.edge.draining import drain_when_asked
 from fairest_server.edge.fast_websocket import FastWebSocket
 from fairest_server.edge.handshake import Handshake
 from fairest_server.edge.http_pages import JSON, Page, Pages, QueryParams, make_responder, text_page
@@ -52,7 +53,7 @@ async def public_port(
     certificate: Certificate | None,
 ) -> AsyncIterator[str]:
     """Serve players and spectators for as long as the context lasts; yields the URL. Raises `CannotListen`."""
-    admission, connection_numbers = Admission(settings), itertools.count(1)
+    admission, connection_numbers = Admission(settings, rooms.drain), itertools.count(1)
     hello = Handshake(players, rooms, admission.may_enroll, settings.hello_seconds)
 
     async def handle(websocket: ServerConnection) -> None:
@@ -106,9 +107,13 @@ async def public_port(
             server_header="fairest",
         )
     _limit_silence(server, 2 * settings.heartbeat_seconds)
+    draining = asyncio.create_task(
+        drain_when_asked(rooms.drain, server, rooms.connections, is_shared=settings.reuse_port)
+    )
     try:
         yield public_url(settings, _port(server))
     finally:
+        draining.cancel()
         await _close(server)
 
 
@@ -146,6 +151,8 @@ def _health_pages(rooms: RoomServer) -> Pages:
         return text_page("alive")
 
     async def page_ready(_: QueryParams) -> Page:
+        if rooms.drain.is_draining:
+            return text_page("draining", HTTPStatus.SERVICE_UNAVAILABLE)
         if rooms.clock.decision_window():
             return text_page("ready")
         return text_page(

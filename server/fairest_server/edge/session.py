@@ -36,6 +36,7 @@ from fairest_server.edge.rate_limit import TokenBucket
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.proposal import Request
 from fairest_server.live.room_server import RoomServer
+from fairest_server.live.subscribers import DropReason
 from fairest_server.ops import metrics
 from fairest_server.ops.faults import report
 from fairest_server.room.commands import CreateRoom, MakeMove, PlayerRequest, TakeSeat
@@ -57,7 +58,6 @@ class Session:
     """One client, from its first frame to its last. As a `Subscriber`, it is shown the room that it is in."""
 
     __slots__ = (
-        "_address",
         "_bucket",
         "_closing",
         "_handshake",
@@ -66,14 +66,15 @@ class Session:
         "_log",
         "_log_context",
         "_outbox",
-        "_player",
         "_players",
-        "_room",
         "_rooms",
         "_rooms_per_player",
         "_websocket",
+        "address",
         "connection_id",
         "entry_kind",
+        "player",
+        "room",
         "seen_upto",
     )
 
@@ -92,7 +93,7 @@ class Session:
         self.seen_upto = ORIGIN
         self.entry_kind = ""
         self._websocket = websocket
-        self._address = address
+        self.address = address
         self._handshake = handshake
         self._rooms = rooms
         self._players = players
@@ -106,12 +107,14 @@ class Session:
         self._outbox = Outbox(websocket, settings.max_unsent_bytes)
         self._closing: asyncio.Task[None] | None = None
         """Closes this connection for a reason that did not come up in `_listen`, which waits for a frame meanwhile."""
-        self._player: Player | None = None
-        self._room: LiveRoom | None = None
+        self.player: Player | None = None
+        """The player that this client speaks for; None before the handshake is over."""
+        self.room: LiveRoom | None = None
+        """The room that this client is in, or has asked to enter."""
 
     async def serve(self) -> None:
         """Serve the client until either side closes. When cancelled, the seat is disconnected and not given up."""
-        self._log.info("connected", address=self._address)
+        self._log.info("connected", address=self.address)
         self._rooms.connections.add(self)
         try:
             await self._listen()
@@ -125,7 +128,7 @@ class Session:
             self._websocket.fast_path = None
             code, has_stalled = self._websocket.close_code, self._outbox.has_stalled
             self._log.info("gone", **self._log_context, code=code, has_stalled=has_stalled)
-            room, self._room = self._room, None
+            room, self.room = self.room, None
             if room is not None:
                 # The log learns that this connection is gone; the grace period decides whether the seat is given up.
                 room.disconnect(self)
@@ -145,13 +148,9 @@ class Session:
         """Close this connection: a newer one speaks for the seat."""
         self._schedule_close(close_errors.REPLACED)
 
-    def log_lost(self) -> None:
-        """Close this connection: the room's log is not what was shown. The client resumes, and sees what is left."""
-        self._schedule_close(close_errors.LOG_LOST)
-
-    def unavailable(self) -> None:
-        """Close this connection: the room cannot be served here now. The client resumes, here or elsewhere."""
-        self._schedule_close(close_errors.UNAVAILABLE)
+    def sent_away(self, reason: DropReason) -> None:
+        """Close this connection; the client connects again, and resumes with what the log holds by then."""
+        self._schedule_close(close_errors.SENT_AWAY[reason])
 
     def unseated(self) -> None:
         """Leave the room, whose log has freed the seat: its player left, or was away for too long."""
@@ -160,15 +159,15 @@ class Session:
     def entry_refused(self, answer: Refused) -> None:
         """Tell the client that its hello, or its request to enter a room, was refused."""
         self._log.info("not let in", **self._log_context, errand=answer.to, refusal=answer.code)
-        self._room, self._log_context = None, {}
+        self.room, self._log_context = None, {}
         self._outbox.send_message(answer)
 
     # From the client to the room.
 
     async def _listen(self) -> None:
         try:
-            self._player, welcome = await self._handshake.accept(self._inbox, self._address, self.entry_refused)
-            self._log = self._log.bind(name=self._player.name)
+            self.player, welcome = await self._handshake.accept(self._inbox, self.address, self.entry_refused)
+            self._log = self._log.bind(name=self.player.name)
             self._outbox.send_message(welcome)
             await self._inbox.throttle()
             while True:
@@ -190,7 +189,7 @@ class Session:
 
         The fast path: it spares nearly all messages a queue and a task switch, which cost as much as judging a move.
         """
-        if self._room is None:
+        if self.room is None:
             return False
         try:
             message = decode_from_client(frame)
@@ -218,7 +217,7 @@ class Session:
                 raise close_errors.hello_twice()
 
     def _submit_to_room(self, message: RoomMessage) -> None:
-        room = self._room
+        room = self.room
         if room is None:
             self._outbox.send_message(_refuse(message, Refusal.NOT_IN_ROOM))
         elif self.entry_kind == "watch" and isinstance(message, Leave):
@@ -234,9 +233,9 @@ class Session:
 
     async def _enter(self, message: Create | Join | Resume | Watch) -> None:
         """Ask for a seat or a view of a room. The room answers later: `admitted` or `entry_refused`."""
-        player = self._player
+        player = self.player
         assert player is not None, "a message is dispatched only after the handshake"
-        if self._room is not None:
+        if self.room is not None:
             self._outbox.send_message(refuse(message.type, Refusal.ALREADY_IN_ROOM))
             return
         self.entry_kind = message.type
@@ -247,12 +246,12 @@ class Session:
                     if not await self._players.may_open_room(player.player_id, self._rooms_per_player):
                         self.entry_refused(refuse("create", Refusal.TOO_MANY_ROOMS))
                         return
-                    self._room = await self._rooms.registry.new_room()
-                    self._log_context["room"] = self._room.code
+                    self.room = await self._rooms.registry.new_room()
+                    self._log_context["room"] = self.room.code
                     command = CreateRoom(options, player.player_id, player.name, self.connection_id)
-                    self._room.submit(Request(command, self))
+                    self.room.submit(Request(command, self))
                 case Watch(room=code):
-                    self._room = await self._rooms.entrance.watch(code, self)
+                    self.room = await self._rooms.entrance.watch(code, self)
                 case Join(room=code) | Resume(room=code):
                     self.seen_upto = ORIGIN
                     if isinstance(message, Resume):
@@ -265,7 +264,7 @@ class Session:
                         # The player may have resumed over a newer connection, whose seat this one must not take.
                         self._rooms.registry.on_change(room)
                         return
-                    self._room = room
+                    self.room = room
                     seat = TakeSeat(player.player_id, player.name, self.connection_id, message.type)
                     room.submit(Request(seat, self))
         except (RedisError, OSError):
@@ -276,10 +275,10 @@ class Session:
         try:
             if isinstance(message, GetLobby):
                 self._outbox.send_message(await self._lobby.page(message.page))
-            elif self._room is None and message.match is None:
+            elif self.room is None and message.match is None:
                 self._outbox.send_message(refuse("get_record", Refusal.NOT_IN_ROOM))
             else:
-                code = None if self._room is None else self._room.code
+                code = None if self.room is None else self.room.code
                 await self._rooms.send_record(code, message.match, self)
         except (RedisError, OSError):
             self._outbox.send_message(refuse(message.type, Refusal.TRY_AGAIN))
@@ -288,12 +287,12 @@ class Session:
 
     def _leave_room(self) -> None:
         self._log.info("left", **self._log_context)
-        self._room, self._log_context = None, {}
+        self.room, self._log_context = None, {}
         self._outbox.send_message(Left())
 
     def _schedule_close(self, breach: ProtocolViolation) -> None:
         """Close this connection in a task of its own; the first reason counts."""
-        self._room = None
+        self.room = None
         if self._closing is None:
             self._closing = asyncio.create_task(self._close_with_error(breach))
 

@@ -3,12 +3,24 @@
 from collections.abc import Iterator
 from typing import Protocol
 
+from fairest_protocol.messages.fields import Phase
+from fairest_server.live.live_room import LiveRoom
+from fairest_server.live.subscribers import DropReason
+
+_RACING = frozenset({Phase.DEALING, Phase.COUNTDOWN, Phase.RACING})
+
 
 class ClientConnection(Protocol):
     """A connection whose client has said hello, or is about to."""
 
+    connection_id: str
+    room: LiveRoom | None
+
     def show(self, data: bytes) -> None:
         """Send an encoded message."""
+
+    def sent_away(self, reason: DropReason) -> None:
+        """Close the connection; the client connects again, here or elsewhere."""
 
 
 class ClientConnections:
@@ -31,3 +43,21 @@ class ClientConnections:
     def remove(self, connection: ClientConnection) -> None:
         """Remove a connection that has ended."""
         self._open.discard(connection)
+
+    def races(self) -> int:
+        """Return how many rooms have a race under way with a player on one of these connections."""
+        return len({each.room.code for each in self._open if each.room is not None and is_racing(each)})
+
+    def send_away_others(self) -> None:
+        """Let every client connect elsewhere that is not a player in a race."""
+        for connection in self:
+            if not is_racing(connection):
+                connection.sent_away(DropReason.DRAINING)
+
+
+def is_racing(connection: ClientConnection) -> bool:
+    """Return whether a race is under way in which this connection speaks for a seat, from the deal to its result."""
+    state = connection.room.state if connection.room is not None else None
+    return (
+        state is not None and state.phase in _RACING and state.seat_of_connection(connection.connection_id) is not None
+    )

@@ -13,6 +13,7 @@ from fairest_server.archive.reader import ArchiveReader
 from fairest_server.live.archiver import MatchArchiver
 from fairest_server.live.attached_rooms import AttachedRooms
 from fairest_server.live.client_connections import ClientConnections
+from fairest_server.live.drain import Drain
 from fairest_server.live.entrance import Entrance
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.record_finder import RecordFinder, RecordUnavailable
@@ -44,6 +45,7 @@ class RoomServer:
         key: DeploymentKey,
         closed_room_seconds: int,
         archive: ArchiveReader | None = None,
+        drain: Drain | None = None,
     ) -> None:
         """`listening` is a client of its own for subscriptions, which wait for nothing else."""
         self.process_id: Final = processes.process_id
@@ -53,6 +55,7 @@ class RoomServer:
         self.attached: Final = AttachedRooms(processes)
         self.connections: Final = ClientConnections()
         """The connections of clients to this process."""
+        self.drain: Final = drain or Drain()
         self.stopping: Final = asyncio.Event()
         """Set when this process stops."""
         self._tasks = RoomTasks()

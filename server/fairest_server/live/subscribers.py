@@ -21,6 +21,14 @@ from fairest_server.room.steps import Step
 from fairest_server.room.view import ViewCursor
 
 
+class DropReason(Enum):
+    """The reason for which a client is sent away, to connect again."""
+
+    LOG_LOST = "the log is not the one that was shown"
+    UNAVAILABLE = "this process cannot reach Redis"
+    DRAINING = "this process drains"
+
+
 class Subscriber(Protocol):
     """A connection that is shown a room, as a player or as a spectator."""
 
@@ -51,18 +59,8 @@ class Subscriber(Protocol):
     def unseated(self) -> None:
         """Called when the seat was freed, so that the connection is in no room."""
 
-    def log_lost(self) -> None:
-        """Called when the log no longer holds what was shown: the client has to reconnect."""
-
-    def unavailable(self) -> None:
-        """Called when the room cannot be served here right now: the client has to reconnect, here or elsewhere."""
-
-
-class DropReason(Enum):
-    """The reason for which all subscribers of a room are sent away."""
-
-    LOG_LOST = "the log is not the one that was shown"
-    UNAVAILABLE = "this process cannot reach Redis"
+    def sent_away(self, reason: DropReason) -> None:
+        """Called when the room cannot be shown here any more: the client has to reconnect, here or elsewhere."""
 
 
 class Subscribers:
@@ -138,10 +136,7 @@ class Subscribers:
         self._seats, self._pending = {}, {}
         for subscriber in subscribers:
             self.spectators.discard(subscriber)
-            if reason is DropReason.LOG_LOST:
-                subscriber.log_lost()
-            else:
-                subscriber.unavailable()
+            subscriber.sent_away(reason)
         return [subscriber.connection_id for subscriber in subscribers]
 
     def show(self, steps: Sequence[Step]) -> list[Subscriber]:
@@ -184,7 +179,7 @@ class Subscribers:
             holder = step.before.seats[event.seat] if step.before else None
             subscriber = self._remove(event.seat, holder.connection_id if holder else None)
             if subscriber is not None and isinstance(event, Detached) and event.lapsed:
-                subscriber.unavailable()
+                subscriber.sent_away(DropReason.UNAVAILABLE)
             elif subscriber is not None:
                 subscriber.unseated()
         elif isinstance(event, Attached):

@@ -24,6 +24,7 @@ from fairest_server.store.control import (
     Control,
     ControlAnswer,
     Describe,
+    DrainProcess,
     Envelope,
     ProcessRow,
     RoomRow,
@@ -85,6 +86,10 @@ class OperatorControl:
                     answer = await self._close(request)
                     _LOG.info("operator", verb="close", room=request.room, done=answer.done, sentence=answer.sentence)
                     parts = [answer]
+                case DrainProcess(within_seconds=within_seconds):
+                    _LOG.info("operator", verb="drain", within_seconds=within_seconds)
+                    parts = await self._describe(with_rooms=False)
+                    self._rooms.drain.request(within_seconds)
             try:
                 texts = [encode(part) for part in parts]
                 await self._control.answer(request_id, self._rooms.process_id, texts)
@@ -93,8 +98,15 @@ class OperatorControl:
 
     async def _describe(self, *, with_rooms: bool) -> list[ControlAnswer]:
         rooms = self._rooms.registry.rooms
-        connections = len(self._rooms.connections)
-        row = ProcessRow(host=platform.node()[:100], pid=os.getpid(), connections=connections, rooms=len(rooms))
+        connections = self._rooms.connections
+        row = ProcessRow(
+            host=platform.node()[:100],
+            pid=os.getpid(),
+            connections=len(connections),
+            rooms=len(rooms),
+            races=connections.races(),
+            draining=self._rooms.drain.is_draining,
+        )
         parts = [ControlAnswer(done=True, process=row)]
         open_rooms = list(rooms.values()) if with_rooms else []
         for first in range(0, len(open_rooms), ROWS_IN_PART):

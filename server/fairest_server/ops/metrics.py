@@ -64,7 +64,7 @@ class FastHistogram(Collector):
 CONNECTIONS: Final = Gauge("fairest_connections", "Open WebSocket connections.")
 TURNED_AWAY: Final = Counter(
     "fairest_turned_away",
-    "Requests for a connection that were turned away, by reason: origin, full, address.",
+    "Requests for a connection that were turned away, by reason: origin, full, address, draining.",
     ["reason"],
 )
 MESSAGES: Final = FastCounter("fairest_messages", "Messages from clients.", "type")

@@ -22,6 +22,8 @@ START_SECONDS: Final = 20.0
 """A worker that has not said where it serves by then is killed."""
 STOP_SECONDS: Final = 3.75
 """A little longer than the time that a worker allows itself to stop; then it is killed."""
+DRAINING_LINE: Final = b"draining\n"
+"""What a worker writes to the supervisor when it begins to drain."""
 RESTART_SECONDS: Final = 0.5
 """Pause before a worker that died is replaced."""
 
@@ -48,6 +50,8 @@ class Supervisor:
         """The worker in each slot, None while it is being started. Slots count from 0: they decide on admin ports."""
         self._retired: set[Process] = set()
         """Workers that are stopped on purpose, so that they are not replaced when they end."""
+        self._draining: set[Process] = set()
+        """Workers that end by themselves when their races have ended; each was replaced when it began to drain."""
         self._port = 0
         """The port of all workers, known once they serve."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -153,17 +157,34 @@ class Supervisor:
     async def _respawn(self, process: Process, port: int) -> None:
         """Start a new worker whenever this one, or one that replaced it, dies. Ends with a worker that is retired."""
         while True:
-            await process.wait()
-            self._processes.discard(process)
-            if process in self._retired:
-                self._retired.discard(process)
-                return
-            _LOG.warning("a worker died, another one is started", code=process.returncode)
-            await asyncio.sleep(RESTART_SECONDS)
+            if await _drains(process):
+                _LOG.info("a worker drains, another one is started")
+                self._draining.add(process)
+                self._spawn(self._see_off(process))
+            else:
+                self._processes.discard(process)
+                if process in self._retired:
+                    self._retired.discard(process)
+                    return
+                _LOG.warning("a worker died, another one is started", code=process.returncode)
+                await asyncio.sleep(RESTART_SECONDS)
+            process = await self._start_at_last(port)
+
+    async def _start_at_last(self, port: int) -> Process:
+        """Start a worker; try again until one starts."""
+        while True:
             try:
-                process = await self._start(port)
+                return await self._start(port)
             except WorkerError as reason:
                 _LOG.warning("a worker does not start", reason=str(reason))
+                await asyncio.sleep(RESTART_SECONDS)
+
+    async def _see_off(self, process: Process) -> None:
+        """Wait for the end of a worker that drains, and was replaced already."""
+        code = await process.wait()
+        self._processes.discard(process)
+        self._draining.discard(process)
+        _LOG.info("a worker has drained", code=code)
 
     async def rolling_restart(self) -> None:
         """Replace the workers one after the other. If a new one does not start, the remaining old ones stay.
@@ -171,21 +192,31 @@ class Supervisor:
         Call it within `serving`, and not again before it has returned. When cancelled, the workers stay as they are;
         `serving` ends those that exist.
         """
-        for old in list(self._processes):
+        for old in self._processes - self._draining:
             try:
                 new = await self._start(self._port)
             except WorkerError as reason:
                 _LOG.warning("a worker does not start; the others are not renewed", reason=str(reason))
                 return
-            if old in self._processes:
+            if old in self._processes - self._draining:
                 self._spawn(self._respawn(new, self._port))
                 self._retired.add(old)
                 await _stop([old])
             else:
-                # The old worker died meanwhile, and `_respawn` replaces it: this new one is too many.
+                # The old worker died or drains by now, and `_respawn` replaces it: this new one is too many.
                 await _stop([new])
                 self._processes.discard(new)
         _LOG.info("all workers are new")
+
+
+async def _drains(process: Process) -> bool:
+    """Wait until a worker ends, and return False; or until it writes that it drains, and return True."""
+    assert process.stdout is not None
+    async for line in process.stdout:
+        if line == DRAINING_LINE:
+            return True
+    await process.wait()
+    return False
 
 
 async def _stop(processes: Iterable[Process]) -> None:

@@ -28,7 +28,14 @@ class Close(Message):
     reason: PlainText
 
 
-Verb = Annotated[Describe | Close, Field(discriminator="verb")]
+class DrainProcess(Message):
+    """Let the process end when its races have ended, or after this time."""
+
+    verb: Literal["drain"] = "drain"
+    within_seconds: Annotated[int, Field(ge=0, le=86_400)] | None
+
+
+Verb = Annotated[Describe | Close | DrainProcess, Field(discriminator="verb")]
 
 
 class Envelope(Message):
@@ -49,12 +56,17 @@ class RoomRow(Message):
 
 
 class ProcessRow(Message):
-    """A server process: the machine that it runs on, its number there, and what it has open."""
+    """A server process: the machine that it runs on, its number there, what it has open, and whether it drains.
+
+    `races` counts the rooms with a race under way whose players are connected to this process.
+    """
 
     host: str
     pid: int
     connections: int
     rooms: int
+    races: int
+    draining: bool
 
 
 class ControlAnswer(Message):
