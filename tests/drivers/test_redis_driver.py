@@ -131,6 +131,31 @@ async def test_a_connection_whose_handshake_failed_is_closed() -> None:
         assert not connection.is_connected
 
 
+class ClosedByUvloop(driver.FailoverConnection, UnixDomainSocketConnection):
+    """A connection whose socket is closed, as uvloop reports it."""
+
+    async def connect_check_health(self, *arguments: Any, **options: Any) -> None:
+        await super().connect_check_health(*arguments, **options)
+        writer: Any = self._writer
+        parser: Any = self._parser
+        writer.writelines = parser.read_response = raise_as_uvloop
+
+
+def raise_as_uvloop(*_: object, **__: object) -> None:
+    raise RuntimeError("unable to perform operation on <UnixTransport closed=True>; the handler is closed")
+
+
+@pytest.mark.parametrize("use", ["send_packed_command", "read_response"])
+async def test_a_connection_that_uvloop_reports_as_closed_is_closed_with_an_error_of_redis(use: str) -> None:
+    with redis_process() as process:
+        pool = driver.open_pool(process.url)
+        pool.connection_class = ClosedByUvloop
+        connection = await driver.open_connection(pool)
+        with pytest.raises(RedisConnectionError, match="the handler is closed"):
+            await (connection.read_response() if use == "read_response" else connection.send_packed_command([b"x"]))
+        assert not connection.is_connected
+
+
 async def test_a_connection_with_unread_bytes_is_not_taken_over(tmp_path: Path) -> None:
     """The first of them would be taken for the reply to our first command."""
     has_ended = asyncio.Event()

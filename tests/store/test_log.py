@@ -207,6 +207,18 @@ async def test_a_room_that_is_removed_from_the_index_is_neither_due_nor_listed(
     assert await redis.hkeys(keys.lobby(keys.bucket(ROOM))) == []
 
 
+async def test_a_room_that_has_a_next_check_is_indexed(writer: Writer) -> None:
+    await writer.append(next_check_ms=2**40)
+    assert await writer.log.indexed_rooms() == [ROOM]
+
+
+async def test_a_room_was_created_when_its_first_entry_was_appended(writer: Writer, redis: BatchingRedis) -> None:
+    await redis.xadd(keys.log(ROOM), {"t": 1_000, "g": "t1", "e": "0sa"}, id="1-0")
+    await redis.xadd(keys.log(ROOM), {"t": 2_000, "g": "t2", "e": "0sa"}, id="2-0")
+    others = [f"room-{number}" for number in range(30)]
+    assert await writer.log.created_ms([*others, ROOM, "no-such-room"]) == [*[0] * 30, 1_000, 0]
+
+
 async def test_a_closed_room_expires(writer: Writer, redis: BatchingRedis) -> None:
     await writer.append(expire_seconds=60)
     assert 0 < await redis.ttl(keys.log(ROOM)) <= 60
@@ -455,6 +467,18 @@ async def test_appends_and_their_batches_are_counted(writer: Writer) -> None:
     assert sizes() - before == 3
 
 
+def faults() -> float:
+    (family,) = metrics.FAULTS.collect()
+    return sum(sample.value for sample in family.samples if sample.name.endswith("_total"))
+
+
+async def test_a_reply_whose_fields_are_of_other_types_is_counted_as_a_fault(redis_server: str) -> None:
+    before = faults()
+    async with make_client(redis_server) as redis:
+        assert await reply_to_append(redis, [b"appended", None]) == Reply(Answer.UNKNOWN)
+    assert faults() - before == 1
+
+
 @pytest.mark.parametrize(
     "reply",
     [
@@ -465,14 +489,21 @@ async def test_appends_and_their_batches_are_counted(writer: Writer) -> None:
     ],
 )
 async def test_a_reply_that_append_lua_does_not_give_is_unknown(redis_server: str, reply: object) -> None:
+    async with make_client(redis_server) as redis:
+        assert await reply_to_append(redis, reply) == Reply(Answer.UNKNOWN)
+
+
+async def reply_to_append(redis: BatchingRedis, reply: object) -> Reply:
+    """Return the reply to an append to which Redis sends `reply`."""
+
     class Strange(BatchConnection):
         async def send(self, commands: Sequence[CommandWords], failures: int = 0) -> list[Any]:  # noqa: ARG002
             return [reply] * len(commands)
 
-    async with make_client(redis_server) as redis:
-        queue = AppendQueue(redis, Strange(redis))
-        once = Once(Append(ROOM, 0, "", "t1", (MOVE,)))
-        queue.enqueue(once, is_first=False)
-        async with asyncio.timeout(5):
-            assert await once.answered == Reply(Answer.UNKNOWN)
-        await queue.close()
+    queue = AppendQueue(redis, Strange(redis))
+    once = Once(Append(ROOM, 0, "", "t1", (MOVE,)))
+    queue.enqueue(once, is_first=False)
+    async with asyncio.timeout(5):
+        found = await once.answered
+    await queue.close()
+    return found

@@ -1,18 +1,20 @@
 """Wake-ups between processes, over real pub/sub."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import cast
 
 import pytest
+from structlog.testing import capture_logs
 
 from fairest_server.room.events import RoomClosed
 from fairest_server.room.steps import LogSlice
 from fairest_server.store import keys, wakeups
 from fairest_server.store.append_queue import Answer, Append
 from fairest_server.store.log import Log
-from fairest_server.store.redis.batching_client import BatchingRedis
+from fairest_server.store.redis.batching_client import RAW_REPLY, BatchingRedis
 from fairest_server.store.redis.clients import make_client
 from fairest_server.store.wakeups import SILENCE_SECONDS, Wakeups
 from tests.support.appending import append_once
@@ -118,6 +120,70 @@ async def test_a_process_without_rooms_is_subscribed_to_the_keepalive_channel() 
             await until(is_subscribed, "the process is subscribed")
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_a_subscription_is_pinged_no_more_often_than_it_must_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wakeups, "_PING_SECONDS", 0.05)
+    with redis_process() as process:
+        started, before = time.monotonic(), pings(process.info("commandstats"))
+        async with listening(process.url) as listener:
+
+            async def was_pinged_for_long() -> bool:
+                return pings(await asyncio.to_thread(process.info, "commandstats")) > 10
+
+            await until(was_pinged_for_long, "Redis was pinged more than 10 times")
+            sent = pings(await listener.writer.redis.execute_command("INFO", "commandstats", **RAW_REPLY))
+            assert sent - before <= (time.monotonic() - started) / 0.05
+
+
+async def pauses_of(url: str, monkeypatch: pytest.MonkeyPatch, awaited: float) -> list[float]:
+    """Return the pauses, in seconds, that a process which subscribes makes until one is `awaited`."""
+    pauses: list[float] = []
+    sleep = asyncio.sleep
+
+    async def shortened(seconds: float) -> None:
+        pauses.append(seconds)
+        await sleep(0.01)
+
+    monkeypatch.setattr(asyncio, "sleep", shortened)
+    async with make_client(url, timeout_seconds=None) as client:
+        running = asyncio.create_task(Wakeups(client, lambda _room, _slice: None).run())
+        async with asyncio.timeout(5):
+            while awaited not in pauses:
+                await sleep(0.01)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    return pauses
+
+
+async def test_a_subscription_that_fails_is_tried_again_after_half_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert 0.5 in await pauses_of("unix:///nowhere/redis.sock", monkeypatch, awaited=0.5)
+
+
+async def test_a_subscription_is_checked_every_second(monkeypatch: pytest.MonkeyPatch, redis_server: str) -> None:
+    assert 1.0 in await pauses_of(redis_server, monkeypatch, awaited=1.0)
+
+
+def test_a_subscription_may_miss_the_replies_to_two_pings() -> None:
+    assert SILENCE_SECONDS == 3.0
+
+
+async def test_a_subscription_that_never_began_is_not_logged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a node is away there are two a second."""
+    with capture_logs() as logged:
+        await pauses_of("unix:///nowhere/redis.sock", monkeypatch, awaited=0.5)
+    assert logged == []
+
+
+async def test_a_subscription_that_ends_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wakeups, "SILENCE_SECONDS", 0.3)
+    monkeypatch.setattr(wakeups, "_PING_SECONDS", 0.05)
+    with redis_process() as process, capture_logs() as logged:
+        async with faulty_link(process.socket) as link, listening(process.url, link.url) as listener:
+            await listener.receives_more()
+            link.half_open()
+            await listener.receives_more()
+    assert {entry["log_level"] for entry in logged} == {"info"}
 
 
 def subscribers(process: RedisProcess) -> list[str]:

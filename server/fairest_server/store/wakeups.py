@@ -126,7 +126,7 @@ class _BucketListener:
                 next_ping = time.monotonic() + _PING_SECONDS
                 await channels.ping()
             with suppress(TimeoutError):
-                async with asyncio.timeout_at(asyncio.get_running_loop().time() + next_ping - time.monotonic()):
+                async with asyncio.timeout(next_ping - time.monotonic()):
                     await self._changed.wait()
 
     async def _listen(self, pubsub: PubSub) -> None:
@@ -147,7 +147,7 @@ class _BucketListener:
     async def _watch(self) -> None:
         """Raise OSError after `SILENCE_SECONDS` without a message."""
         while True:
-            await asyncio.sleep(SILENCE_SECONDS / 3)
+            await asyncio.sleep(_PING_SECONDS)
             if time.monotonic() - self._last_message_at > SILENCE_SECONDS:
                 raise TimeoutError("no ping was answered")
 

@@ -4,7 +4,7 @@ import pytest
 
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.calculation.race import Ending, Race, Score, Turn, start_race
+from fairest_protocol.calculation.race import Ending, Race, Score, Turn, start_race, undealt_outcome
 from fairest_protocol.calculation.rules import choose_rules
 from fairest_protocol.value import replace
 
@@ -77,6 +77,15 @@ def test_a_near_miss_is_45_of_52() -> None:
     assert Score(45, 52, 0, 48, Ending.STUCK).is_near_miss
     assert not Score(44, 52, 0, 48, Ending.STUCK).is_near_miss
     assert Score(90, 104, 0, 96, Ending.STUCK).is_near_miss
+
+
+def test_a_race_that_was_won_is_not_a_near_miss() -> None:
+    assert not Score(52, 52, 0, 48, Ending.WON).is_near_miss
+
+
+def test_a_round_that_ended_before_the_deal_has_scores_without_cards() -> None:
+    outcome = undealt_outcome(CLASSIC, (Ending.NOT_REVEALED, Ending.ROUND_OVER))
+    assert outcome.scores == (Score(0, 52, 0, 0, Ending.NOT_REVEALED), Score(0, 52, 0, 0, Ending.ROUND_OVER))
 
 
 def test_the_last_turn_is_behind_the_stock_of_the_last_pass() -> None:

@@ -6,7 +6,9 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
-from redis.asyncio import Redis
+from redis.asyncio import ConnectionPool, Redis
+from redis.asyncio.connection import AbstractConnection
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
 
 from fairest_server.store.redis.batch_connection import BatchConnection
@@ -78,6 +80,25 @@ async def test_without_redis_there_is_an_error(connection: BatchConnection, proc
     process.kill()
     with pytest.raises(RedisError):
         await connection.send(ECHOES)
+
+
+async def test_a_batch_is_tried_three_times_with_pauses_that_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    sleep = asyncio.sleep
+
+    async def shortened(seconds: float) -> None:
+        pauses.append(seconds)
+        await sleep(0)
+
+    class Unreachable(ConnectionPool):
+        def make_connection(self) -> AbstractConnection:
+            raise RedisConnectionError("there is no Redis")
+
+    monkeypatch.setattr(asyncio, "sleep", shortened)
+    async with Redis(connection_pool=Unreachable()) as redis:
+        with pytest.raises(RedisError):
+            await BatchConnection(redis).send(ECHOES)
+    assert pauses == [0.04, 0.08]
 
 
 async def test_a_redis_that_has_become_a_replica_is_left_with_that_as_the_reason(

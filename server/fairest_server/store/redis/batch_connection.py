@@ -21,8 +21,8 @@ from fairest_server.store.redis.driver import NOT_ENOUGH_DATA, open_connection, 
 
 RETRIES: Final = 2
 """How often a batch is sent again after its connection failed."""
-BACKOFF: Final = ExponentialBackoff(cap=0.2, base=0.02)
-"""Seconds between two attempts."""
+BACKOFF: Final = ExponentialBackoff(base=0.02)
+"""Seconds between two attempts: 0.04 and 0.08."""
 CommandWords = tuple[Any, ...]
 """A command as it is sent: its name and its arguments."""
 OnReplies = Callable[[list[Any] | RedisError], None]
