@@ -176,28 +176,31 @@ class Connection:
 
     async def _run_socket(self) -> AsyncGenerator[Update]:
         """Open a socket, and yield the changes until it ends. Raises `Rejected` and `Cheated`."""
-        async with open_websocket(self._url) as websocket:
-            self._socket = socket = ServerSocket(websocket, self.receipt, lambda play: play in self.model.sent)
-            self._has_room_gone_on = False
-            try:
-                await socket.send(Hello(token=self._identity.token, name=self._name, client="fairest"))
-                asyncio.get_running_loop().call_later(WELCOME_SECONDS, socket.abort_unless_welcomed)
-                async for frame in websocket:
-                    message = decode_from_server(frame)
-                    self._receive(socket, message, int(time.time() * 1000))
-                    yield Update(
-                        self.model,
-                        message,
-                        self._identity.compare_key(message.key) if isinstance(message, Welcome) else "",
-                    )
-                    await self._react(socket, message)
-            except (Contradiction, ProtocolViolation) as reason:
-                raise Rejected(f"the server contradicts itself: {reason}") from reason
-            except ConnectionClosed:
-                pass
-            finally:
-                self._socket = None
-            check_close(websocket.close_code or 0, websocket.close_reason or "")
+        websocket = await open_websocket(self._url)
+        self._socket = socket = ServerSocket(websocket, self.receipt, lambda play: play in self.model.sent)
+        self._has_room_gone_on = False
+        try:
+            await socket.send(Hello(token=self._identity.token, name=self._name, client="fairest"))
+            asyncio.get_running_loop().call_later(WELCOME_SECONDS, socket.abort_unless_welcomed)
+            async for frame in websocket:
+                message = decode_from_server(frame)
+                self._receive(socket, message, int(time.time() * 1000))
+                yield Update(
+                    self.model,
+                    message,
+                    self._identity.compare_key(message.key) if isinstance(message, Welcome) else "",
+                )
+                await self._react(socket, message)
+        except (Contradiction, ProtocolViolation) as reason:
+            raise Rejected(f"the server contradicts itself: {reason}") from reason
+        except ConnectionClosed:
+            pass
+        finally:
+            self._socket = None
+            # Not by `async with`, which closes with 1011, an error, also when the caller stops iterating or is
+            # cancelled: the ways in which every match ends.
+            await websocket.close()
+        check_close(websocket.close_code or 0, websocket.close_reason or "")
 
     def _receive(self, socket: ServerSocket, message: FromServer, now_ms: int) -> None:
         """Check a message and fold it into the model. Raises `Contradiction` and `Cheated`.
