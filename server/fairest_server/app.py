@@ -17,6 +17,7 @@ from pydantic_settings import CliApp
 from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
 
+from fairest_protocol.version import installed_version
 from fairest_server.archive.places import ArchiveUnavailable, open_place
 from fairest_server.archive.reader import ArchiveReader
 from fairest_server.archive.record_archive import RecordArchive
@@ -104,7 +105,7 @@ async def running(
             _LOG.info("durability", promise=durability.promise)
             for warning in durability.warnings:
                 _LOG.warning("durability", problem=warning)
-            _LOG.info("serving", url=url, admin=admin, process=rooms.process_id)
+            _LOG.info("serving", version=installed_version(), url=url, admin=admin, process=rooms.process_id)
             yield url
             return
     raise failure

@@ -14,7 +14,7 @@ ENV_PREFIX: Final = "FAIREST_"
 
 
 class Settings(BaseSettings):
-    """Serve Fairest: races of Calculation over WebSocket."""
+    """Serve Fairest: races of Calculation over WebSocket. With --version alone, print the version instead."""
 
     model_config = SettingsConfigDict(
         env_prefix=ENV_PREFIX,

@@ -157,7 +157,9 @@ async def send(websocket: ServerConnection, kind: str, **fields: Any) -> None:
 async def welcome_client(websocket: ServerConnection) -> dict[str, Any]:
     """Welcome a client, and return its request to enter a room."""
     await websocket.recv()
-    await websocket.send(encode(Welcome(name="ann", token=None, key=KEY.public, now_ms=LATER)).decode())
+    await websocket.send(
+        encode(Welcome(name="ann", token=None, key=KEY.public, now_ms=LATER, version="0.2.0")).decode()
+    )
     entry_request: dict[str, Any] = json.loads(await websocket.recv())
     return entry_request
 

@@ -3,9 +3,11 @@
 import asyncio
 import http.client
 import json
+import platform
 from asyncio.subprocess import PIPE
 from pathlib import Path
 
+from fairest_protocol.version import installed_version
 from fairest_server.app import running
 from fairest_server.settings import Settings
 from tests.support.ports import free_port
@@ -23,7 +25,7 @@ def get(url: str, path: str) -> tuple[int, str]:
 
 
 async def test_a_process_is_alive_and_ready(server_url: str) -> None:
-    assert await asyncio.to_thread(get, server_url, "/livez") == (200, "alive\n")
+    assert await asyncio.to_thread(get, server_url, "/livez") == (200, f"alive fairest {installed_version()}\n")
     assert await asyncio.to_thread(get, server_url, "/readyz") == (200, "ready\n")
 
 
@@ -57,6 +59,14 @@ async def test_metrics_are_for_the_operator_only(settings_for_tests: Settings) -
         assert (await asyncio.to_thread(get, f"http://127.0.0.1:{port}", "/"))[0] == 404
 
 
+async def test_a_metric_names_the_versions_of_the_process(settings_for_tests: Settings) -> None:
+    port = free_port()
+    async with running(settings_for_tests.model_copy(update={"admin_port": port})):
+        _, text = await asyncio.to_thread(get, f"http://127.0.0.1:{port}", "/metrics")
+    versions = f'python="{platform.python_version()}",version="{installed_version()}"'
+    assert f"fairest_build_info{{{versions}}} 1.0" in text
+
+
 async def test_no_metric_names_a_room_or_a_player(settings_for_tests: Settings) -> None:
     port = free_port()
     async with (
@@ -86,6 +96,7 @@ async def test_logs_that_do_not_go_to_a_terminal_are_json_lines(redis_url: str) 
     lines = [json.loads(line) for line in told.decode().splitlines()]
     assert {"durability", "serving", "stopping"} <= {line["event"] for line in lines}
     assert all({"level", "timestamp"} <= line.keys() for line in lines)
+    assert [line["version"] for line in lines if line["event"] == "serving"] == [installed_version()]
 
 
 async def test_the_page_of_an_unknown_path_opens_no_files(server_url: str) -> None:

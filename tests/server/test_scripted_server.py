@@ -86,7 +86,7 @@ async def shows_a_room_without_a_welcome(script: Script) -> None:
 
 async def welcomes_us_twice(script: Script) -> None:
     await script.enter()
-    await script.send(Welcome(name="ann", token=None, key=bytes(32), now_ms=LATER))
+    await script.send(Welcome(name="ann", token=None, key=bytes(32), now_ms=LATER, version="0.2.0"))
 
 
 async def makes_another_room(script: Script) -> None:
@@ -196,7 +196,7 @@ async def test_a_client_does_not_show_its_entropy_before_the_other_is_bound() ->
         await one.greet()
         ours = next(word for word in scripts[0].received if isinstance(word, Ready))
         await one.show_round(Phase.DEALING, ours.entropy_hash)
-        await one.send(Welcome(name="ann", token=None, key=KEY.public, now_ms=LATER))
+        await one.send(Welcome(name="ann", token=None, key=KEY.public, now_ms=LATER, version="0.2.0"))
 
     with pytest.raises(Rejected, match="welcomes us twice"):
         await meet(script)

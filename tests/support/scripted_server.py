@@ -70,7 +70,7 @@ class Script:
 
     async def greet(self) -> None:
         await self.receive(Hello)
-        await self.send(Welcome(name="ann", token="A" * 43, key=KEY.public, now_ms=LATER))
+        await self.send(Welcome(name="ann", token="A" * 43, key=KEY.public, now_ms=LATER, version="0.2.0"))
         await self.receive(Create, Join, Resume)
 
     async def enter(self) -> None:

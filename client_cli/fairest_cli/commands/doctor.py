@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from http import HTTPStatus
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +24,7 @@ from fairest_cli.session.local_server import ServerNotStarted, local_server
 from fairest_cli.session.websocket import open_websocket
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.value import Value
+from fairest_protocol.version import installed_version, python_version
 
 FULL_SCREEN: Final = (80, 24)
 """The columns and lines that a race on the full screen needs."""
@@ -42,7 +42,7 @@ class Finding(Value):
 
 async def examine(server_url: str) -> AsyncIterator[Finding]:
     """Yield the findings about this machine, this terminal and the server, as they are made."""
-    yield Finding("fairest", f"{version('fairest')} on Python {platform.python_version()}, {platform.system()}")
+    yield Finding("fairest", f"{installed_version()} on Python {python_version()}, {platform.system()}")
     for finding in (_terminal(), _colours(), _letters()):
         yield finding
     for folder in (user_config_path("fairest"), user_data_path("fairest"), user_state_path("fairest")):
@@ -125,6 +125,7 @@ async def _server(url: str) -> AsyncIterator[Finding]:
         return
     median, longest = statistics.median(round_trips_ms), max(round_trips_ms)
     yield Finding("server", f"{url}, round trip {median:.1f} ms, {longest:.1f} ms at most")
+    yield await asyncio.to_thread(_server_version, url)
     for name, path in (("redis", "/readyz"), ("durability", "/durability")):
         status, line = await asyncio.to_thread(_first_line, url, path)
         yield Finding(name, line or f"no answer under {path}", is_fault=status != HTTPStatus.OK)
@@ -134,6 +135,19 @@ async def _ping(url: str) -> list[float]:
     """Return the round trips of some pings, in milliseconds."""
     async with asyncio.timeout(WAIT_SECONDS), open_websocket(url) as socket:
         return [1000 * await (await socket.ping()) for _ in range(PINGS)]
+
+
+def _server_version(url: str) -> Finding:
+    """Compare the version of the server with ours: the two may not understand each other's messages."""
+    status, line = _first_line(url, "/livez")
+    _, _, theirs = line.partition("alive fairest ")
+    if status != HTTPStatus.OK or not theirs:
+        return Finding("version", line or "no answer under /livez", is_fault=True)
+    if theirs == installed_version():
+        return Finding("version", f"the server has {theirs}, as this client")
+    return Finding(
+        "version", f"the server has {theirs}, this client {installed_version()}: install the same", is_fault=True
+    )
 
 
 def _first_line(url: str, path: str) -> tuple[int, str]:

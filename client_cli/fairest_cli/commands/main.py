@@ -3,7 +3,7 @@
 import typer
 
 from fairest_cli.commands import offline, online
-from fairest_cli.commands.options import Name, Plain, Server, is_full_screen
+from fairest_cli.commands.options import Name, Plain, Server, Version, is_full_screen
 from fairest_cli.exit_codes import USAGE
 from fairest_cli.model.known_room import DEFAULT_SERVER
 
@@ -11,7 +11,13 @@ app = typer.Typer(pretty_exceptions_enable=False)
 
 
 @app.callback(invoke_without_command=True)
-def home(context: typer.Context, server: Server = DEFAULT_SERVER, name: Name = None, plain: Plain = False) -> None:
+def home(
+    context: typer.Context,
+    server: Server = DEFAULT_SERVER,
+    name: Name = None,
+    plain: Plain = False,
+    version: Version = False,  # noqa: ARG001 (its callback has printed it)
+) -> None:
     """Race the solitaire Calculation: two players, the same sealed deal.
 
     Without a command, the home screen opens on a terminal; --server and --name hold for all of its rooms.

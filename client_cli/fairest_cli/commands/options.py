@@ -12,6 +12,7 @@ from fairest_cli.exit_codes import FAULT
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.rules import VARIANTS, BadRules, Rules, choose_rules
+from fairest_protocol.version import describe_version
 
 
 def _check_server(url: str) -> str:
@@ -41,6 +42,12 @@ def is_full_screen(*, plain: bool, as_json: bool = False) -> bool:
     return is_terminal and not plain and not as_json
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(describe_version())
+        raise SystemExit(0)
+
+
 def _complete_rules(begun: str) -> list[str]:
     return [name for name in VARIANTS if name.startswith(begun)]
 
@@ -60,6 +67,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print each message of the se
 Plain = Annotated[
     bool,
     typer.Option("--plain", envvar="FAIREST_PLAIN", help="Print lines of text instead of opening the full screen."),
+]
+Version = Annotated[
+    bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
 ]
 Code = Annotated[str, typer.Argument(help="The room's code, which the player who created it sees.")]
 VariantName = Annotated[

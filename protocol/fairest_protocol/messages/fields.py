@@ -93,6 +93,8 @@ RoundId = Annotated[bytes, Field(min_length=ROUND_ID_BYTES, max_length=ROUND_ID_
 Signature = Annotated[bytes, Field(min_length=SIGNATURE_BYTES, max_length=SIGNATURE_BYTES)]
 PublicKey = Annotated[bytes, Field(min_length=KEY_BYTES, max_length=KEY_BYTES)]
 """A server's Ed25519 key, by which its signatures are checked."""
+Version = Annotated[str, Field(pattern=r"^[0-9A-Za-z.+!-]{1,60}$")]
+"""A version of Fairest, as Python packages write it, such as `0.2.0`."""
 LogTag = Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
 """A random tag that all events of one append share.
 

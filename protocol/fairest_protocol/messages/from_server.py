@@ -5,7 +5,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fairest_protocol.messages.entries import Entry
-from fairest_protocol.messages.fields import LogTag, Message, Name, Phase, PublicKey, RoomCode, Seat, TimeMs, Token
+from fairest_protocol.messages.fields import (
+    LogTag,
+    Message,
+    Name,
+    Phase,
+    PublicKey,
+    RoomCode,
+    Seat,
+    TimeMs,
+    Token,
+    Version,
+)
 from fairest_protocol.messages.options import Spectators
 from fairest_protocol.messages.refusals import Breach, Refusal
 from fairest_protocol.messages.scene import Scene
@@ -15,6 +26,7 @@ class Welcome(Message):
     """The answer to `hello`. `token` is there only for a new player, once: keep it where nobody else reads it.
 
     `key` checks this server's signatures; it stays the same for as long as the deployment lives.
+    `version` is that of the server.
     """
 
     type: Literal["welcome"] = "welcome"
@@ -22,6 +34,7 @@ class Welcome(Message):
     token: Token | None
     key: PublicKey
     now_ms: TimeMs
+    version: Version
 
 
 class Snapshot(Message):

@@ -5,6 +5,7 @@ import sys
 
 import typer
 
+from fairest_protocol.version import describe_version
 from fairest_server.app import serve
 from fairest_server.commands import drain, rooms
 from fairest_server.commands.archive import archive
@@ -25,6 +26,9 @@ drain.add_to(operator)
 
 def main() -> None:
     """Run the console script `fairest-server`."""
+    if sys.argv[1:2] == ["--version"]:
+        print(describe_version())
+        return
     try:
         refuse_unknown_variables(os.environ, operator)
     except UnknownVariable as reason:

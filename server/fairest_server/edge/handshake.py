@@ -8,6 +8,7 @@ from redis.exceptions import RedisError
 from fairest_protocol.messages.from_client import Hello
 from fairest_protocol.messages.from_server import Refused, Welcome
 from fairest_protocol.messages.refusals import Refusal
+from fairest_protocol.version import installed_version
 from fairest_server.edge.close_errors import bad_token, hello_first, hello_late
 from fairest_server.edge.inbox import Inbox
 from fairest_server.live.room_server import RoomServer
@@ -65,4 +66,4 @@ class Handshake:
         except (RedisError, OSError):
             return refuse("hello", Refusal.TRY_AGAIN)
         key, now_ms = self._rooms.key.public, self._rooms.clock.now_ms()
-        return player, Welcome(name=player.name, token=token, key=key, now_ms=now_ms)
+        return player, Welcome(name=player.name, token=token, key=key, now_ms=now_ms, version=installed_version())

@@ -14,6 +14,7 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.refusals import CloseCode
+from fairest_protocol.version import installed_version
 from fairest_server.edge.admission import Admission
 from fairest_server.edge.certificate import Certificate
 from fairest_server.edge.draining import drain_when_asked
@@ -148,7 +149,7 @@ def _health_pages(rooms: RoomServer) -> Pages:
     """Return the pages for a liveness probe and for a balancer: whether the process lives, and may get players."""
 
     async def page_alive(_: QueryParams) -> Page:
-        return text_page("alive")
+        return text_page(f"alive fairest {installed_version()}")
 
     async def page_ready(_: QueryParams) -> Page:
         if rooms.drain.is_draining:

@@ -13,6 +13,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, 
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
+from fairest_protocol.version import installed_version, python_version
+
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 
 
@@ -61,6 +63,10 @@ class FastHistogram(Collector):
         yield HistogramMetricFamily(*self._family, buckets, self._sum)
 
 
+BUILD_INFO: Final = Gauge(
+    "fairest_build_info", "1 for the versions of Fairest and of Python that this process runs.", ["version", "python"]
+)
+BUILD_INFO.labels(installed_version(), python_version()).set(1)
 CONNECTIONS: Final = Gauge("fairest_connections", "Open WebSocket connections.")
 TURNED_AWAY: Final = Counter(
     "fairest_turned_away",

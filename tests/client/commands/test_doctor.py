@@ -8,6 +8,7 @@ import pytest
 
 from fairest_cli.commands.doctor import Finding, describe_finding, examine
 from fairest_cli.records.history import describe_history, past_matches
+from fairest_protocol.version import installed_version
 from tests.client.commands.test_main import run
 from tests.support import staged
 from tests.support.ports import free_port
@@ -22,6 +23,20 @@ async def test_a_server_that_answers_is_well(server_url: str) -> None:
     assert not findings["server"].is_fault
     assert "round trip" in findings["server"].sentence
     assert findings["redis"].sentence == "ready"
+
+
+async def test_a_server_of_the_same_version_is_well(server_url: str) -> None:
+    version = (await found(server_url))["version"]
+    assert (version.is_fault, installed_version() in version.sentence) == (False, True)
+
+
+async def test_a_server_of_another_version_is_a_fault_with_both_versions(
+    server_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fairest_cli.commands.doctor.installed_version", lambda: "9.9.9")
+    version = (await found(server_url))["version"]
+    assert version.is_fault
+    assert all(each in version.sentence for each in ("9.9.9", installed_version()))
 
 
 async def test_a_server_that_was_asked_for_and_does_not_answer_is_a_fault() -> None:

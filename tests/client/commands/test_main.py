@@ -2,8 +2,10 @@
 
 import json
 import os
+import platform
 import socket
 import subprocess
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -94,6 +96,13 @@ def test_a_bad_option_is_refused_with_what_would_be_right(
     done = run(tmp_path, *arguments)
     assert done.returncode != 0
     assert sentence in " ".join(done.stderr.replace("│", "").split())
+
+
+@pytest.mark.parametrize("command", [CLIENT_COMMAND, SERVER_COMMAND], ids=["fairest", "fairest-server"])
+def test_the_version_is_one_line_with_that_of_python(command: list[str]) -> None:
+    done = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=50, check=False)
+    expected = f"fairest {metadata.version('fairest')} on Python {platform.python_version()}\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")
 
 
 def test_rules_lists_every_variant(tmp_path: Path) -> None:

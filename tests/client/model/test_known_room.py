@@ -95,7 +95,7 @@ def test_the_rules_of_a_room_stay_what_they_are(table: Table, model: KnownRoom) 
 
 def test_another_key_in_mid_session_is_an_alarm(model: KnownRoom) -> None:
     with pytest.raises(Cheated, match="another key"):
-        model.after(Welcome(name="ann", token=None, key=bytes(32), now_ms=0), now_ms=0)
+        model.after(Welcome(name="ann", token=None, key=bytes(32), now_ms=0, version="0.2.0"), now_ms=0)
 
 
 def what_follows(table: Table, model: KnownRoom) -> View:
@@ -195,7 +195,7 @@ def test_the_model_takes_our_entropy_commitment(table: Table) -> None:
 
 
 def test_a_welcome_brings_our_name_and_the_distance_of_the_clocks() -> None:
-    met = KnownRoom().after(Welcome(name="ann", token=None, key=KEY.public, now_ms=300), now_ms=1000)
+    met = KnownRoom().after(Welcome(name="ann", token=None, key=KEY.public, now_ms=300, version="0.2.0"), now_ms=1000)
     assert (met.name, met.seal_check.key, met.clock_ahead_ms) == ("ann", KEY.public, 700)
 
 

@@ -104,7 +104,7 @@ def test_time_is_told_by_the_server_s_clock() -> None:
 
 
 def test_json_leaves_the_token_out() -> None:
-    welcome = Welcome(name="ann", token="A" * 43, key=bytes(32), now_ms=0)
+    welcome = Welcome(name="ann", token="A" * 43, key=bytes(32), now_ms=0, version="0.2.0")
     assert "AAAA" not in "".join(as_json_lines(KnownRoom(), Update(KnownRoom(), welcome)))
 
 
