@@ -42,6 +42,7 @@ from fairest_protocol.messages.from_client import FromClient
 from fairest_protocol.messages.from_server import FromServer
 from fairest_protocol.messages.refusals import CLOSE_CODES, SENTENCES, CloseCode
 from fairest_server.ops import metrics
+from fairest_server.ops.events import Event
 from fairest_server.settings import ENV_PREFIX, Settings
 from fairest_server.store import keys
 
@@ -163,6 +164,7 @@ def make_operations() -> dict[str, str]:
     return {
         "settings": make_settings(),
         "metrics": make_metrics(),
+        "events": make_events(),
         "keys": make_keys(),
         "close codes": make_close_codes(),
     }
@@ -191,6 +193,14 @@ def make_metrics() -> str:
         name = f"{sample.name}_total" if sample.type == "counter" else sample.name
         rows.append((f"`{name}{{{labels}}}`" if labels else f"`{name}`", sample.type, sample.documentation))
     return as_table(("metric", "type", "what it is"), rows)
+
+
+def make_events() -> str:
+    """Return the table of log events: the short name, the level at which the code logs it, the sentence."""
+    code = "".join(path.read_text("utf-8") for path in sorted((DOCS.parent / "server").rglob("*.py")))
+    levels = {name: level for level, name in re.findall(r"(?i)_log\.(\w+)\(\s*Event\.(\w+)", code)}
+    rows = ((f"`{each}`", levels[each.name].replace("exception", "error"), each.sentence) for each in Event)
+    return as_table(("event", "level", "what has happened"), rows)
 
 
 def make_keys() -> str:

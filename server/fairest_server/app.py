@@ -26,10 +26,12 @@ from fairest_server.edge.listeners import CannotListen, admin_port, os_error_tex
 from fairest_server.live.drain import Drain
 from fairest_server.live.signing import load_deployment_key
 from fairest_server.ops import metrics, service_manager
+from fairest_server.ops.events import Event
 from fairest_server.ops.faults import contained
 from fairest_server.ops.file_limits import raise_open_file_limit
 from fairest_server.ops.gc_policy import configure_gc
 from fairest_server.ops.logs import configure_logs
+from fairest_server.ops.metrics import Part
 from fairest_server.ops.supervisor import DRAINING_LINE, Supervisor, WorkerError
 from fairest_server.ops.supervisor import STOP_SECONDS as WORKERS_SECONDS
 from fairest_server.process import serving_rooms
@@ -101,11 +103,11 @@ async def running(
             # Raised after the stack has unwound: the task group in it would wrap the error in an exception group.
             failure = StartError(str(reason))
         else:
-            metrics.DURABILITY.labels(durability.promise).set(1)
-            _LOG.info("durability", promise=durability.promise)
+            metrics.DURABILITY.labels(durability.level).set(1)
+            _LOG.info(Event.DURABILITY, durability=durability.level, promise=durability.promise)
             for warning in durability.warnings:
-                _LOG.warning("durability", problem=warning)
-            _LOG.info("serving", version=installed_version(), url=url, admin=admin, process=rooms.process_id)
+                _LOG.warning(Event.DURABILITY_PROBLEM, problem=warning)
+            _LOG.info(Event.SERVING, version=installed_version(), url=url, admin=admin, process=rooms.process_id)
             yield url
             return
     raise failure
@@ -136,7 +138,7 @@ async def _serve_until_told(settings: Settings) -> None:
     allowed = raise_open_file_limit(settings.max_connections)
     if allowed < settings.max_connections:
         remedy = "raise the limit of open files (ulimit -Hn), or give a smaller --max-connections"
-        _LOG.warning("fewer connections than asked for", asked=settings.max_connections, allowed=allowed, remedy=remedy)
+        _LOG.warning(Event.FEW_FILES, asked=settings.max_connections, allowed=allowed, remedy=remedy)
     loop, starting = asyncio.get_running_loop(), asyncio.current_task()
     told, reload_asked = asyncio.Event(), asyncio.Event()
     # `nohup` ignores SIGHUP for the program that it starts, which is to outlive the terminal.
@@ -147,7 +149,7 @@ async def _serve_until_told(settings: Settings) -> None:
         if told.is_set():
             return
         told.set()
-        _LOG.info("stopping")
+        _LOG.info(Event.STOPPING)
         service_manager.notify_stopping()
         loop.call_later(STOP_SECONDS if settings.workers == 1 else WORKERS_SECONDS + 1.0, _give_up_waiting)
         if not is_serving and starting is not None:
@@ -192,7 +194,7 @@ class _Served:
             await asked.wait()
             asked.clear()
             service_manager.notify_reloading()
-            with contained("reloading"):
+            with contained(Part.RELOAD):
                 await self.reload()
             service_manager.notify_ready(self.url)
 
@@ -221,7 +223,7 @@ async def _running_process(settings: Settings, stop: Callable[[], None]) -> Asyn
 
     async def reload() -> None:
         if certificate is None:
-            _LOG.info("nothing to reload", reason="SIGHUP reloads a certificate, and this server has none")
+            _LOG.info(Event.NOTHING_TO_RELOAD, reason="SIGHUP reloads a certificate, and this server has none")
         else:
             certificate.reload()
 
@@ -281,7 +283,7 @@ def _has_terminal() -> bool:
 
 def _give_up_waiting() -> None:
     """End this process: Redis or the network hangs. The next server goes on with the data of an embedded Redis."""
-    _LOG.warning("stopped without waiting any longer")
+    _LOG.warning(Event.STOPPED_LATE)
     os._exit(1)
 
 

@@ -82,7 +82,7 @@ async def test_new_connections_get_the_new_certificate(
         shutil.copy(renewed[0], cert)
         shutil.copy(renewed[1], key)
         server.process.send_signal(signal.SIGHUP)
-        assert "expires" in await server.logged("certificate reloaded")
+        assert "expires" in await server.logged("certificate_reloaded")
         assert before != await served_certificate(server.url, server_name) == cert.read_text()
 
 
@@ -98,7 +98,7 @@ async def test_open_connections_stay(
         shutil.copy(renewed[0], cert)
         shutil.copy(renewed[1], key)
         server.process.send_signal(signal.SIGHUP)
-        await server.logged("certificate reloaded")
+        await server.logged("certificate_reloaded")
         await first.play("sa")
 
 
@@ -116,7 +116,7 @@ async def test_a_broken_file_is_logged_and_the_old_certificate_stays(
         else:
             shutil.copy(renewed[0], cert)  # and the key is the old one
         server.process.send_signal(signal.SIGHUP)
-        line = await server.logged("certificate not reloaded")
+        line = await server.logged("certificate_not_reloaded")
         assert line["level"] == "error"
         assert str(cert) in str(line["reason"])
         assert await served_certificate(server.url) == before
@@ -125,7 +125,7 @@ async def test_a_broken_file_is_logged_and_the_old_certificate_stays(
 async def test_sighup_without_a_certificate_is_logged_and_changes_nothing(redis_url: str) -> None:
     async with serving(redis_url) as server:
         server.process.send_signal(signal.SIGHUP)
-        await server.logged("nothing to reload")
+        await server.logged("nothing_to_reload")
         async with racing_players(server.url) as (first, _):
             await first.play("sa")
 
@@ -177,5 +177,5 @@ async def test_a_server_ends_in_order_when_its_terminal_is_closed(redis_url: str
 async def test_a_server_on_a_terminal_reloads_on_another_sighup(redis_url: str) -> None:
     async with serving_on_a_terminal(redis_url) as (server, terminal):
         server.process.send_signal(signal.SIGHUP)
-        await server.logged("nothing to reload")
+        await server.logged("nothing_to_reload")
         os.close(terminal)

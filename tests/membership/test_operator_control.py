@@ -131,7 +131,7 @@ async def test_an_entry_that_is_not_a_request_is_logged_and_skipped(
     await redis.xadd(keys.CONTROL, fields)
     with structlog.testing.capture_logs() as logs:
         assert (await operated.answer(Describe(rooms=False))).done
-    assert [line["event"] for line in logs if line["log_level"] == "warning"] == ["not a request of the operator"]
+    assert [line["event"] for line in logs if line["log_level"] == "warning"] == ["bad_request"]
 
 
 async def test_a_control_key_of_another_type_does_not_stop_the_heartbeat(operated: Operated, redis: Redis) -> None:

@@ -8,22 +8,24 @@ from fairest_protocol.messages.from_client import Create, Join
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.live.signing import SigningKey
 from fairest_server.ops.faults import contained
+from fairest_server.ops.metrics import Part
 from fairest_server.room.events import RoundOpened
 from tests.support.wire_client import QUICK, open_client
 
 
 def test_a_fault_is_logged_with_its_place_and_goes_no_further(capfd: pytest.CaptureFixture[str]) -> None:
-    with contained("a room", room="quiet-amber-otter"):
+    with contained(Part.ROOM, room="quiet-amber-otter"):
         raise RuntimeError("we have a bug")
     logged = "".join(capfd.readouterr())
-    assert "fault in a room" in logged
+    assert "A fault of the server" in logged
+    assert "room" in logged
     assert "quiet-amber-otter" in logged
     assert "we have a bug" in logged
 
 
 async def test_cancelling_is_not_a_fault() -> None:
     async def wait_for_ever() -> None:
-        with contained("a room"):
+        with contained(Part.ROOM):
             await asyncio.Event().wait()
 
     task = asyncio.create_task(wait_for_ever())

@@ -26,6 +26,7 @@ from fairest_server.store import keys
 from tests.support.processes import SERVER_COMMAND
 from tests.support.wire_client import QUICK, WireClient, open_client, open_raw_client, racing_players
 
+SERVER = Path(__file__).parents[2] / "server" / "fairest_server"
 MOVES = 30
 UNKNOWN_TOKEN = "A" * 43
 
@@ -173,7 +174,7 @@ def test_an_entrance_is_logged_with_room_and_seat(server_log: ServerLog) -> None
 
 def test_a_client_cut_off_in_a_room_is_logged_with_room_and_seat(server_log: ServerLog) -> None:
     cut = {
-        (line["seat"], line["breach"]) for line in server_log.about("cut off") if line.get("room") == server_log.room
+        (line["seat"], line["breach"]) for line in server_log.about("cut_off") if line.get("room") == server_log.room
     }
     assert cut == {(1, "replaced"), (1, "bad_json")}
 
@@ -187,7 +188,7 @@ def test_the_end_of_a_connection_is_logged_with_room_and_seat(server_log: Server
 
 
 def test_a_client_that_is_not_let_in_is_logged_with_the_room_and_the_refusal(server_log: ServerLog) -> None:
-    refused = {(line["room"], line["refusal"]) for line in server_log.about("not let in")}
+    refused = {(line["room"], line["refusal"]) for line in server_log.about("not_let_in")}
     assert refused >= {
         ("no-such-room", "no_such_room"),
         ("no-such-room-either", "no_such_room"),
@@ -196,12 +197,12 @@ def test_a_client_that_is_not_let_in_is_logged_with_the_room_and_the_refusal(ser
 
 
 def test_a_request_that_is_turned_away_is_logged_with_address_and_reason(server_log: ServerLog) -> None:
-    (line,) = server_log.about("turned away")
-    assert (line["address"], "evil.example" in line["sentence"]) == ("127.0.0.1", True)
+    (line,) = server_log.about("turned_away")
+    assert (line["address"], "evil.example" in line["reason"]) == ("127.0.0.1", True)
 
 
 def test_a_breach_outside_of_a_room_is_logged_with_its_code(server_log: ServerLog) -> None:
-    cut = {line["breach"] for line in server_log.about("cut off") if "room" not in line}
+    cut = {line["breach"] for line in server_log.about("cut_off") if "room" not in line}
     assert cut == {"bad_token", "binary_frame", "unknown_key"}
 
 
@@ -215,7 +216,7 @@ def test_a_connection_has_a_line_for_its_beginning_its_entrance_and_its_end_what
 
 
 def test_a_room_log_that_cannot_be_read_is_logged_with_its_room_and_without_its_content(server_log: ServerLog) -> None:
-    assert {(line["room"], line["level"]) for line in server_log.about("a log that cannot be read")} == {
+    assert {(line["room"], line["level"]) for line in server_log.about("log_unreadable")} == {
         (server_log.unreadable, "error")
     }
 
@@ -223,11 +224,12 @@ def test_a_room_log_that_cannot_be_read_is_logged_with_its_room_and_without_its_
 def test_nothing_that_a_client_does_is_a_warning(server_log: ServerLog) -> None:
     """Otherwise any client could fill the log that wakes an operator."""
     loud = [line for line in server_log.lines if line["level"] != "info" and line.get("room") != server_log.unreadable]
-    assert [line for line in loud if line["event"] != "durability"] == []
+    assert [line for line in loud if line["event"] != "durability_problem"] == []
 
 
 TRACEBACK_PROGRAM = """
 import structlog
+from fairest_server.ops.events import Event
 from fairest_server.ops.logs import configure_logs
 
 def fail(secret):
@@ -237,7 +239,7 @@ configure_logs()
 try:
     fail("".join(["dead", "beef"]))
 except RuntimeError as fault:
-    structlog.get_logger().error("fault in a room", exc_info=fault)
+    structlog.get_logger().error(Event.FAULT, exc_info=fault)
 """
 
 

@@ -17,6 +17,7 @@ from fairest_protocol.calculation.seal import make_seed
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, GetRecord, Hello, Play, Resume
 from fairest_protocol.messages.from_server import Error, Refused
+from fairest_server.ops.events import Event
 from fairest_server.ops.logs import configure_logs
 from fairest_server.room.state import OpenRound, RoomState
 from tests.support.history import read_room
@@ -135,7 +136,7 @@ def test_the_traceback_of_a_fault_shows_no_values(capfd: pytest.CaptureFixture[s
         try:
             fail(value)
         except RuntimeError:
-            log.exception("fault in a room", room="a-b")
+            log.exception(Event.FAULT, room="a-b")
     finally:
         structlog.configure(**before)
     told = capfd.readouterr().err

@@ -18,6 +18,8 @@ from websockets.http11 import Request
 from fairest_server.edge.rate_limit import TokenBucket
 from fairest_server.live.drain import Drain
 from fairest_server.ops import metrics
+from fairest_server.ops.events import Event
+from fairest_server.ops.metrics import TurnedAway
 from fairest_server.settings import Settings
 
 _ENROLLMENT_SECONDS: Final = 3_600
@@ -34,7 +36,7 @@ _LOG = structlog.get_logger(__name__)
 class ConnectionRefused(Exception):
     """A request that may not become a connection. The text tells the client why; `reason` is the metric's label."""
 
-    def __init__(self, status: HTTPStatus, reason: str, sentence: str) -> None:
+    def __init__(self, status: HTTPStatus, reason: metrics.TurnedAway, sentence: str) -> None:
         super().__init__(sentence)
         self.status = status
         self.reason = reason
@@ -62,23 +64,29 @@ class Admission:
             self._check(address, request)
         except ConnectionRefused as reason:
             metrics.TURNED_AWAY.labels(reason.reason).inc()
-            _LOG.info("turned away", address=address, sentence=str(reason))
+            _LOG.info(Event.TURNED_AWAY, address=address, reason=str(reason))
             raise
 
     def _check(self, address: str, request: Request) -> None:
         origin = request.headers.get("Origin")
         if origin is not None and not self._is_allowed(origin, request.headers.get("Host", "")):
             raise ConnectionRefused(
-                HTTPStatus.FORBIDDEN, "origin", f"Pages of {origin[:100]!a} may not connect here (--origins)."
+                HTTPStatus.FORBIDDEN,
+                TurnedAway.ORIGIN,
+                f"Pages of {origin[:100]!a} may not connect here (--origins).",
             )
         if self._drain.is_draining:
             sentence = "This process is about to end; connect to another one."
-            raise ConnectionRefused(HTTPStatus.SERVICE_UNAVAILABLE, "draining", sentence)
+            raise ConnectionRefused(HTTPStatus.SERVICE_UNAVAILABLE, TurnedAway.DRAINING, sentence)
         if self._count >= self._settings.max_connections:
-            raise ConnectionRefused(HTTPStatus.SERVICE_UNAVAILABLE, "full", "This server is full; try again later.")
+            raise ConnectionRefused(
+                HTTPStatus.SERVICE_UNAVAILABLE, TurnedAway.FULL, "This server is full; try again later."
+            )
         if self._open[address] >= self._settings.connections_per_address:
             raise ConnectionRefused(
-                HTTPStatus.TOO_MANY_REQUESTS, "address", "Too many connections from your address; close one of them."
+                HTTPStatus.TOO_MANY_REQUESTS,
+                TurnedAway.ADDRESS,
+                "Too many connections from your address; close one of them.",
             )
 
     @contextmanager

@@ -7,6 +7,7 @@ from typing import Final
 import structlog
 from cryptography import x509
 
+from fairest_server.ops.events import Event
 from fairest_server.settings import Settings
 
 _LOG = structlog.get_logger(__name__)
@@ -32,10 +33,12 @@ class Certificate:
         try:
             newest, expires = self._load(), _end_of_validity(self._cert)
         except (BadCertificate, ValueError, OSError) as reason:
-            _LOG.error("certificate not reloaded", reason=str(reason), remedy="mend the files, then send SIGHUP again")
+            _LOG.error(
+                Event.CERTIFICATE_NOT_RELOADED, reason=str(reason), remedy="mend the files, then send SIGHUP again"
+            )
         else:
             self._newest = newest
-            _LOG.info("certificate reloaded", file=str(self._cert), expires=expires)
+            _LOG.info(Event.CERTIFICATE_RELOADED, file=str(self._cert), expires=expires)
 
     def _choose(self, connection: ssl.SSLObject | ssl.SSLSocket, _name: str | None, _context: ssl.SSLContext) -> None:
         """Continue a handshake with the newest certificate. OpenSSL calls this for clients without SNI as well."""

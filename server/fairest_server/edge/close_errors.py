@@ -13,6 +13,7 @@ from websockets.frames import CloseCode as WireCode
 from fairest_protocol.messages.codec import ProtocolViolation
 from fairest_protocol.messages.refusals import Breach
 from fairest_server.live.subscribers import DropReason
+from fairest_server.ops.metrics import CutOff
 
 binary_frame: Final = partial(
     ProtocolViolation, Breach.BINARY_FRAME, "Messages are JSON in text frames; this frame was binary."
@@ -39,17 +40,17 @@ SENT_AWAY: Final = {
 INTERNAL: Final = ProtocolViolation(Breach.INTERNAL, "The server has a fault; it is not yours. Connect again.")
 
 _LIBRARY_CLOSES: Final = {
-    WireCode.PROTOCOL_ERROR: "bad_frame",
-    WireCode.INVALID_DATA: "bad_frame",
-    WireCode.MESSAGE_TOO_BIG: "too_big",
-    WireCode.INTERNAL_ERROR: "silent",
+    WireCode.PROTOCOL_ERROR: CutOff.BAD_FRAME,
+    WireCode.INVALID_DATA: CutOff.BAD_FRAME,
+    WireCode.MESSAGE_TOO_BIG: CutOff.TOO_BIG,
+    WireCode.INTERNAL_ERROR: CutOff.SILENT,
 }
 """The reason for which the library closes a connection by itself, by close code: `silent` means that a ping was not
 answered.
 """
 
 
-def library_close_reason(closed: ConnectionClosed) -> str | None:
+def library_close_reason(closed: ConnectionClosed) -> CutOff | None:
     """Return why the library closed the connection by itself, as the metric `fairest_cut_off_total` counts it.
 
     None if the client closed first, or if the close code is one of ours.

@@ -26,7 +26,7 @@ class Outbox:
         # not stalled.
         if self._websocket.transport.get_write_buffer_size() > self._max_unsent_bytes:
             # `close` would wait for the very client that does not read.
-            metrics.CUT_OFF.labels("unread").inc()
+            metrics.CUT_OFF.labels(metrics.CutOff.UNREAD).inc()
             self.has_stalled = True
             self._websocket.transport.abort()
         else:

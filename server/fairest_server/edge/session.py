@@ -38,7 +38,9 @@ from fairest_server.live.proposal import Request
 from fairest_server.live.room_server import RoomServer
 from fairest_server.live.subscribers import DropReason
 from fairest_server.ops import metrics
+from fairest_server.ops.events import Event
 from fairest_server.ops.faults import report
+from fairest_server.ops.metrics import Part
 from fairest_server.room.commands import CreateRoom, MakeMove, PlayerRequest, TakeSeat
 from fairest_server.room.decide import refuse
 from fairest_server.room.view import ORIGIN, ViewCursor
@@ -114,7 +116,7 @@ class Session:
 
     async def serve(self) -> None:
         """Serve the client until either side closes. When cancelled, the seat is disconnected and not given up."""
-        self._log.info("connected", address=self.address)
+        self._log.info(Event.CONNECTED, address=self.address)
         self._rooms.connections.add(self)
         try:
             await self._listen()
@@ -127,7 +129,7 @@ class Session:
             # The function holds this session, which holds the websocket: a reference cycle.
             self._websocket.fast_path = None
             code, has_stalled = self._websocket.close_code, self._outbox.has_stalled
-            self._log.info("gone", **self._log_context, code=code, has_stalled=has_stalled)
+            self._log.info(Event.GONE, **self._log_context, code=code, has_stalled=has_stalled)
             room, self.room = self.room, None
             if room is not None:
                 # The log learns that this connection is gone; the grace period decides whether the seat is given up.
@@ -142,7 +144,7 @@ class Session:
     def admitted(self, seat: int | None) -> None:
         """Log that the room has admitted this client, at `seat` or as a spectator."""
         self._log_context["seat"] = seat
-        self._log.info("entered", **self._log_context, errand=self.entry_kind)
+        self._log.info(Event.ENTERED, **self._log_context, request=self.entry_kind)
 
     def replaced(self) -> None:
         """Close this connection: a newer one speaks for the seat."""
@@ -158,7 +160,7 @@ class Session:
 
     def entry_refused(self, answer: Refused) -> None:
         """Tell the client that its hello, or its request to enter a room, was refused."""
-        self._log.info("not let in", **self._log_context, errand=answer.to, refusal=answer.code)
+        self._log.info(Event.NOT_LET_IN, **self._log_context, request=answer.to, refusal=answer.code)
         self.room, self._log_context = None, {}
         self._outbox.send_message(answer)
 
@@ -181,7 +183,7 @@ class Session:
             if reason is not None:
                 metrics.CUT_OFF.labels(reason).inc()
         except Exception as fault:
-            report("a connection", fault, link=self.connection_id, **self._log_context)
+            report(Part.CONNECTION, fault, link=self.connection_id, **self._log_context)
             await self._close_with_error(close_errors.INTERNAL)
 
     def _submit_at_once(self, frame: bytes) -> bool:
@@ -201,7 +203,7 @@ class Session:
         try:
             self._submit_to_room(message)
         except Exception as fault:
-            report("a connection", fault, link=self.connection_id, **self._log_context)
+            report(Part.CONNECTION, fault, link=self.connection_id, **self._log_context)
             self._schedule_close(close_errors.INTERNAL)
         return True
 
@@ -286,7 +288,7 @@ class Session:
     # How it ends.
 
     def _leave_room(self) -> None:
-        self._log.info("left", **self._log_context)
+        self._log.info(Event.LEFT, **self._log_context)
         self.room, self._log_context = None, {}
         self._outbox.send_message(Left())
 
@@ -297,7 +299,7 @@ class Session:
             self._closing = asyncio.create_task(self._close_with_error(breach))
 
     async def _close_with_error(self, breach: ProtocolViolation) -> None:
-        self._log.info("cut off", **self._log_context, breach=breach.breach)
+        self._log.info(Event.CUT_OFF, **self._log_context, breach=breach.breach)
         metrics.BREACHES.labels(breach.breach).inc()
         self._outbox.send_message(Error(code=breach.breach, sentence=breach.sentence))
         await self._websocket.close(CLOSE_CODES[breach.breach], breach.breach)

@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 import structlog
 
+from fairest_server.ops.events import Event
+
 _LOG = structlog.get_logger(__name__)
 
 
@@ -38,11 +40,11 @@ class Drain:
         if within_seconds is not None:
             self._deadline = min(self._deadline, asyncio.get_running_loop().time() + within_seconds)
         if not self.is_draining:
-            _LOG.info("draining", within_seconds=within_seconds)
+            _LOG.info(Event.DRAINING, within_seconds=within_seconds)
             self.requested.set()
             self._on_start()
 
     def finish(self) -> None:
         """End the process."""
-        _LOG.info("drained")
+        _LOG.info(Event.DRAINED)
         self._on_end()

@@ -10,6 +10,7 @@ from fairest_server.live.registry import RoomRegistry
 from fairest_server.live.room_tasks import RoomTasks
 from fairest_server.live.subscribers import Subscriber
 from fairest_server.ops.faults import contained
+from fairest_server.ops.metrics import Part
 from fairest_server.room.decide import refuse
 from fairest_server.room.projection import StepHistory
 from fairest_server.room.view import make_catchup
@@ -52,7 +53,7 @@ class Entrance:
         if room.recent.steps is None:
             self._tasks.start(self._read_and_admit(room, subscriber), room.code)
         else:
-            with contained("a room", room=room.code):
+            with contained(Part.ROOM, room=room.code):
                 self._admit(room, room.recent.steps, subscriber)
 
     async def _read_and_admit(self, room: LiveRoom, subscriber: Subscriber) -> None:

@@ -10,6 +10,7 @@ from redis.exceptions import RedisError
 
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.room_tasks import RoomTasks
+from fairest_server.ops.events import Event
 from fairest_server.room.steps import LogEntry, LogSlice, fold
 from fairest_server.store.log import Log
 
@@ -91,7 +92,7 @@ class LogReader:
         try:
             return await self._log.read(room.code, after)
         except ValueError:
-            _LOG.exception("a log that cannot be read", room=room.code)
+            _LOG.exception(Event.LOG_UNREADABLE, room=room.code)
             if self._rooms.is_open(room):
                 self._rooms.give_up(room)
             return None

@@ -5,6 +5,7 @@ import structlog
 from fairest_protocol.messages.from_server import MatchRecord
 from fairest_server.archive.places import ArchiveUnavailable
 from fairest_server.archive.reader import ArchiveReader
+from fairest_server.ops.events import Event
 from fairest_server.store.records import RecordStore
 
 _LOG = structlog.get_logger(__name__)
@@ -28,7 +29,7 @@ class RecordFinder:
             try:
                 found = await self._archive.read(match_id)
             except ArchiveUnavailable as reason:
-                _LOG.warning("the archive does not answer", reason=str(reason))
+                _LOG.warning(Event.ARCHIVE_FAILED, reason=str(reason))
                 raise RecordUnavailable from reason
         if found is None:
             return None

@@ -22,6 +22,7 @@ from fairest_server.live.room_tasks import RoomTasks
 from fairest_server.live.subscribers import DropReason, Subscriber
 from fairest_server.live.timers import Timers
 from fairest_server.ops import metrics
+from fairest_server.ops.events import Event
 from fairest_server.room.commands import Disconnect, MarkArchived, Pause
 from fairest_server.room.decide import DrawRound
 from fairest_server.room.steps import LogSlice, fold
@@ -131,7 +132,7 @@ class RoomRegistry:
     def give_up(self, room: LiveRoom) -> None:
         """Drop a room whose log is not the one that was shown; its subscribers connect again and see what is there."""
         metrics.LOST_LOGS.inc()
-        _LOG.warning("the log is not what was shown; its followers are sent away", room=room.code)
+        _LOG.warning(Event.LOG_LOST, room=room.code)
         if self.is_open(room):
             self._attached.forget(room.code)
         self._drop(room)
@@ -182,7 +183,7 @@ class RoomRegistry:
         try:
             room = await self.open_room(code)
         except (RedisError, OSError, ValueError) as reason:
-            _LOG.warning("links that ended stay in the log", room=code, reason=str(reason))
+            _LOG.warning(Event.SEATS_NOT_FREED, room=code, reason=str(reason))
             return
         if room is not None:
             for connection_id in connection_ids:

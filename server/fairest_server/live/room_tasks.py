@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fairest_server.ops.faults import contained
+from fairest_server.ops.metrics import Part
 
 
 class RoomTasks:
@@ -32,5 +33,5 @@ class RoomTasks:
 
 
 async def _contain(work: Coroutine[Any, Any, None], code: str) -> None:
-    with contained("a room", room=code):
+    with contained(Part.ROOM, room=code):
         await work

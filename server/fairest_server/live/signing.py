@@ -15,6 +15,7 @@ from fairest_protocol.calculation.seal import (
     record_statement,
 )
 from fairest_protocol.value import replace
+from fairest_server.ops.events import Event
 from fairest_server.room.events import RoundOpened
 from fairest_server.store.signing_key import load_private_key
 
@@ -76,7 +77,7 @@ class DeploymentKey:
         private = await load_private_key(self._redis, self._key.private)
         if private != self._key.private:
             self._key = SigningKey(private)
-            _LOG.warning("redis holds another key: commitments are signed with that now", key=self.public.hex())
+            _LOG.warning(Event.OTHER_KEY, key=self.public.hex())
 
 
 async def load_deployment_key(redis: Redis) -> DeploymentKey:

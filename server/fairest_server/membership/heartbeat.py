@@ -15,6 +15,7 @@ from fairest_server.live.attached_rooms import AttachedRooms
 from fairest_server.live.redis_clock import RedisClock
 from fairest_server.live.registry import RoomRegistry
 from fairest_server.membership.periodic import PERIOD_SECONDS, repeat, stops_within
+from fairest_server.ops.events import Event
 from fairest_server.store.processes import Processes, UnreadRequest
 
 WATCH_SECONDS: Final = PERIOD_SECONDS / 4
@@ -81,5 +82,5 @@ class Heartbeat:
                 was_reported = False
             elif not was_reported and not was_busy:
                 was_reported = True
-                _LOG.warning("redis is silent: clients are sent away", seconds=SILENCE_SECONDS)
+                _LOG.warning(Event.REDIS_SILENT, seconds=SILENCE_SECONDS)
                 self._registry.send_away()

@@ -15,7 +15,9 @@ from fairest_protocol.messages.fields import Phase
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.proposal import Request
 from fairest_server.live.room_server import RoomServer
+from fairest_server.ops.events import Event
 from fairest_server.ops.faults import contained
+from fairest_server.ops.metrics import Part
 from fairest_server.room.commands import CloseRoom
 from fairest_server.store import keys
 from fairest_server.store.control import (
@@ -62,12 +64,12 @@ class OperatorControl:
             try:
                 envelope = parse_envelope(unread.text)
             except BadRequest as reason:
-                _LOG.warning("not a request of the operator", request=unread.request_id, reason=str(reason))
+                _LOG.warning(Event.BAD_REQUEST, request=unread.request_id, reason=str(reason))
                 continue
             if envelope.to not in ("", self._rooms.process_id):
                 continue
             if now_ms - unread.at_ms > keys.CONTROL_SECONDS * 1000:
-                _LOG.warning("a request of the operator came too late", verb=envelope.request.verb)
+                _LOG.warning(Event.LATE_REQUEST, verb=envelope.request.verb)
                 continue
             work = self._carry_out(unread.request_id, envelope)
             try:
@@ -78,23 +80,25 @@ class OperatorControl:
 
     async def _carry_out(self, request_id: str, envelope: Envelope) -> None:
         request = envelope.request
-        with contained("a request of the operator", request=request_id):
+        with contained(Part.CONTROL, request=request_id):
             match request:
                 case Describe(rooms=with_rooms):
                     parts = await self._describe(with_rooms=with_rooms)
                 case Close():
                     answer = await self._close(request)
-                    _LOG.info("operator", verb="close", room=request.room, done=answer.done, sentence=answer.sentence)
+                    _LOG.info(
+                        Event.OPERATOR, verb="close", room=request.room, done=answer.done, sentence=answer.sentence
+                    )
                     parts = [answer]
                 case DrainProcess(within_seconds=within_seconds):
-                    _LOG.info("operator", verb="drain", within_seconds=within_seconds)
+                    _LOG.info(Event.OPERATOR, verb="drain", within_seconds=within_seconds)
                     parts = await self._describe(with_rooms=False)
                     self._rooms.drain.request(within_seconds)
             try:
                 texts = [encode(part) for part in parts]
                 await self._control.answer(request_id, self._rooms.process_id, texts)
             except (RedisError, OSError) as reason:
-                _LOG.warning("an answer to the operator is lost", request=request_id, reason=str(reason))
+                _LOG.warning(Event.ANSWER_LOST, request=request_id, reason=str(reason))
 
     async def _describe(self, *, with_rooms: bool) -> list[ControlAnswer]:
         rooms = self._rooms.registry.rooms

@@ -9,7 +9,9 @@ from typing import Final
 import structlog
 from redis.exceptions import RedisError
 
+from fairest_server.ops.events import Event
 from fairest_server.ops.faults import contained
+from fairest_server.ops.metrics import Part
 
 PERIOD_SECONDS: Final = 1.0
 MIN_REST_SECONDS: Final = 0.1
@@ -21,11 +23,11 @@ async def repeat(work: Callable[[], Awaitable[None]], stopping: asyncio.Event) -
     """Run `work` every PERIOD_SECONDS until `stopping` is set. A failed run is logged, and the next one tries again."""
     while True:
         since = time.monotonic()
-        with contained("the pulse"):
+        with contained(Part.PERIODIC):
             try:
                 await work()
             except (RedisError, OSError) as reason:
-                _LOG.warning("redis does not answer", reason=str(reason))
+                _LOG.warning(Event.REDIS_FAILED, reason=str(reason))
         if await stops_within(stopping, max(MIN_REST_SECONDS, PERIOD_SECONDS - (time.monotonic() - since))):
             return
 

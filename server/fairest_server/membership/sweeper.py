@@ -13,7 +13,9 @@ from fairest_server.live.registry import RoomRegistry
 from fairest_server.live.signing import DeploymentKey
 from fairest_server.membership.heartbeat import Heartbeat
 from fairest_server.membership.periodic import repeat
+from fairest_server.ops.events import Event
 from fairest_server.ops.faults import contained
+from fairest_server.ops.metrics import Part
 from fairest_server.room.commands import ExpireDeadline, ProcessLapsed
 from fairest_server.store import keys
 from fairest_server.store.log import Log
@@ -95,9 +97,9 @@ class Sweeper:
     async def _sweep(self) -> None:
         for process_id in sorted(self._heartbeat.lapsed):
             if await self._report_lapsed(process_id) and await self._processes.forget_process(process_id):
-                _LOG.info("a process has lapsed, its rooms know", process=process_id)
+                _LOG.info(Event.PROCESS_LAPSED, process=process_id)
         for code in await self._log.due_rooms(OVERDUE_MS):
-            with contained("a room", room=code):
+            with contained(Part.ROOM, room=code):
                 await self._look_after(code)
 
     async def _look_after(self, code: str) -> None:
@@ -105,7 +107,7 @@ class Sweeper:
         try:
             room = await self._registry.open_room(code)
         except ValueError:
-            _LOG.exception("a log that cannot be read", room=code)
+            _LOG.exception(Event.LOG_UNREADABLE, room=code)
             await self._log.postpone(code, UNREADABLE_SECONDS)
             return
         if room is None or room.state is None:
@@ -132,7 +134,7 @@ class Sweeper:
                 continue
             except ValueError:
                 # A room whose log cannot be read has no seat that could be freed.
-                _LOG.exception("a log that cannot be read", room=code)
+                _LOG.exception(Event.LOG_UNREADABLE, room=code)
                 room = None
             if room is not None and _speaks_for_a_seat(process_id, room):
                 room.submit(Request(ProcessLapsed(process_id)))

@@ -4,9 +4,23 @@ import logging
 import sys
 
 import structlog
-from structlog.typing import Processor
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+from fairest_server.ops.events import Event
 
 _STAMPS: list[Processor] = [structlog.processors.add_log_level, structlog.processors.TimeStamper(fmt="iso")]
+
+
+def add_sentence(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
+    """Put the sentence of an event beside its name."""
+    event = line["event"]
+    return {**line, "sentence": event.sentence} if isinstance(event, Event) else line
+
+
+def show_sentence(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
+    """Put the sentence of an event in the place of its name, for people."""
+    event = line["event"]
+    return {**line, "event": event.sentence} if isinstance(event, Event) else line
 
 
 def log_processors(*, is_terminal: bool) -> list[Processor]:
@@ -20,6 +34,7 @@ def log_processors(*, is_terminal: bool) -> list[Processor]:
     return [
         *_STAMPS,
         structlog.processors.format_exc_info,
+        show_sentence if is_terminal else add_sentence,
         console if is_terminal else structlog.processors.JSONRenderer(),
     ]
 

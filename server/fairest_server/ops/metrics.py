@@ -4,31 +4,90 @@ They are served on the admin port, never to players: on a quiet server even the 
 """
 
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from itertools import accumulate
-from typing import Final
+from typing import Final, get_args
 
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Counter, Gauge, generate_latest
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
+from fairest_protocol.messages.from_client import FromClient
+from fairest_protocol.messages.refusals import Breach, Refusal
 from fairest_protocol.version import installed_version, python_version
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 
 
+class TurnedAway(StrEnum):
+    """A reason for which a request does not become a connection."""
+
+    ORIGIN = "origin"
+    FULL = "full"
+    ADDRESS = "address"
+    DRAINING = "draining"
+
+
+class CutOff(StrEnum):
+    """A reason for which the server ends a connection without an error."""
+
+    UNREAD = "unread"
+    """The client left more unread than `--max-unsent-bytes`."""
+    SILENT = "silent"
+    """A ping was not answered."""
+    TOO_BIG = "too_big"
+    BAD_FRAME = "bad_frame"
+
+
+class Part(StrEnum):
+    """The part of the server in which a fault was contained."""
+
+    CONNECTION = "connection"
+    ROOM = "room"
+    LOG = "log"
+    PERIODIC = "periodic"
+    """Work that a process does every second: the heartbeat, the sweep."""
+    WAKEUPS = "wakeups"
+    CONTROL = "control"
+    """A request of the operator."""
+    RELOAD = "reload"
+    ENGINE = "engine"
+    """The start of the embedded engine."""
+
+
+class Durability(StrEnum):
+    """When an accepted move is on the disk, by the settings of Redis; weakest first."""
+
+    NONE = "none"
+    UNKNOWN = "unknown"
+    SYSTEM = "system"
+    EVERYSEC = "everysec"
+    ALWAYS = "always"
+
+
 class FastCounter(Collector):
     """A counter with one label that every move adds to: without the locks and checks of `prometheus_client.Counter`."""
 
-    def __init__(self, name: str, documentation: str, label: str, registry: CollectorRegistry = REGISTRY) -> None:
+    def __init__(
+        self,
+        name: str,
+        documentation: str,
+        label: str,
+        values: Iterable[str] = (),
+        registry: CollectorRegistry = REGISTRY,
+    ) -> None:
         self._family = name, documentation
         self._labelnames = (label,)
-        self._counts: defaultdict[str, int] = defaultdict(int)
+        self._counts = dict.fromkeys(values, 0)
         registry.register(self)
 
+    def declare(self, values: Iterable[str]) -> None:
+        """Expose these values of the label from now on, with 0 until they are counted."""
+        self._counts = dict.fromkeys(values, 0) | self._counts
+
     def add(self, value: str) -> None:
-        """Count one more under this value of the label."""
+        """Count one more under this value of the label, which was declared."""
         self._counts[value] += 1
 
     def collect(self) -> Iterable[CounterMetricFamily]:
@@ -63,27 +122,53 @@ class FastHistogram(Collector):
         yield HistogramMetricFamily(*self._family, buckets, self._sum)
 
 
+def counter(name: str, documentation: str, label: str, values: Iterable[str]) -> Counter:
+    """Return a counter with one label, whose values are exposed as 0 from the start.
+
+    `increase()` needs two samples: an alarm on a counter that appears with its first event never fires for that one.
+    """
+    made = Counter(name, documentation, [label])
+    for value in values:
+        made.labels(value)
+    return made
+
+
+def gauge(name: str, documentation: str, label: str, values: Iterable[str]) -> Gauge:
+    """Return a gauge with one label, whose values are exposed as 0 from the start."""
+    made = Gauge(name, documentation, [label])
+    for value in values:
+        made.labels(value)
+    return made
+
+
+MESSAGE_TYPES: Final = tuple(str(each.model_fields["type"].default) for each in get_args(get_args(FromClient)[0]))
+"""The `type` of every message that a client may send."""
+
 BUILD_INFO: Final = Gauge(
     "fairest_build_info", "1 for the versions of Fairest and of Python that this process runs.", ["version", "python"]
 )
 BUILD_INFO.labels(installed_version(), python_version()).set(1)
 CONNECTIONS: Final = Gauge("fairest_connections", "Open WebSocket connections.")
-TURNED_AWAY: Final = Counter(
+TURNED_AWAY: Final = counter(
     "fairest_turned_away",
     "Requests for a connection that were turned away, by reason: origin, full, address, draining.",
-    ["reason"],
+    "reason",
+    TurnedAway,
 )
-MESSAGES: Final = FastCounter("fairest_messages", "Messages from clients.", "type")
-BREACHES: Final = Counter("fairest_breaches", "Connections that the server ended with an error, by its code.", ["code"])
+MESSAGES: Final = FastCounter("fairest_messages", "Messages from clients.", "type", MESSAGE_TYPES)
+BREACHES: Final = counter(
+    "fairest_breaches", "Connections that the server ended with an error, by its code.", "code", Breach
+)
 THROTTLED: Final = Counter("fairest_throttled", "Messages after which a connection had to wait for its token bucket.")
-CUT_OFF: Final = Counter(
+CUT_OFF: Final = counter(
     "fairest_cut_off",
     "Connections that the server ended without an error, by reason: unread, silent, too_big, bad_frame.",
-    ["reason"],
+    "reason",
+    CutOff,
 )
 ROOMS: Final = Gauge("fairest_rooms", "Rooms that are open in this process.")
 TASKS: Final = Gauge("fairest_tasks", "Tasks of the event loop.")
-REFUSALS: Final = Counter("fairest_refusals", "Requests that were refused, by code.", ["code"])
+REFUSALS: Final = counter("fairest_refusals", "Requests that were refused, by code.", "code", Refusal)
 APPENDS: Final = FastCounter(
     "fairest_appends", "Appends to logs, by answer: appended, conflict, early, late, unknown.", "answer"
 )
@@ -99,9 +184,20 @@ LOST_LOGS: Final = Counter(
     "fairest_lost_logs", "Rooms that were given up because their log was not the one that had been shown."
 )
 RECORDS: Final = Counter("fairest_records", "Records of finished matches that were stored.")
-FAULTS: Final = Counter("fairest_faults", "Faults of the server itself; each has a traceback in the log.", ["where"])
+FAULTS: Final = counter(
+    "fairest_faults",
+    "Faults of the server itself, by part: connection, room, log, periodic, wakeups, control, reload, "
+    "engine. Each has a traceback in the log.",
+    "where",
+    Part,
+)
 REDIS_SILENT: Final = Gauge("fairest_redis_silent_seconds", "Seconds since Redis last answered a heartbeat.")
-DURABILITY: Final = Gauge("fairest_durability", "1 for the durability that the settings of Redis promise.", ["promise"])
+DURABILITY: Final = gauge(
+    "fairest_durability",
+    "1 for the durability that the settings of Redis promise: always, everysec, system, none, unknown.",
+    "promise",
+    Durability,
+)
 
 
 def expose() -> bytes:

@@ -12,6 +12,8 @@ from typing import Final
 
 import structlog
 
+from fairest_server.ops.events import Event
+
 VARIABLES: Final = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
 """The environment variables of the protocol. They are meant for one process, so its children do not get them."""
 
@@ -32,7 +34,7 @@ def notify(*assignments: str) -> None:
             sending.connect(address)
             sending.send("\n".join(assignments).encode())
     except OSError as reason:
-        _LOG.warning("service manager not notified", message=assignments[0], reason=str(reason))
+        _LOG.warning(Event.MANAGER_NOT_NOTIFIED, message=assignments[0], reason=str(reason))
 
 
 def notify_ready(url: str) -> None:

@@ -16,6 +16,7 @@ from typing import Any, Final
 import structlog
 
 from fairest_server.ops import service_manager
+from fairest_server.ops.events import Event
 from fairest_server.settings import ENV_PREFIX, Settings, public_url
 
 START_SECONDS: Final = 20.0
@@ -158,7 +159,7 @@ class Supervisor:
         """Start a new worker whenever this one, or one that replaced it, dies. Ends with a worker that is retired."""
         while True:
             if await _drains(process):
-                _LOG.info("a worker drains, another one is started")
+                _LOG.info(Event.WORKER_DRAINS)
                 self._draining.add(process)
                 self._spawn(self._see_off(process))
             else:
@@ -166,7 +167,7 @@ class Supervisor:
                 if process in self._retired:
                     self._retired.discard(process)
                     return
-                _LOG.warning("a worker died, another one is started", code=process.returncode)
+                _LOG.warning(Event.WORKER_DIED, code=process.returncode)
                 await asyncio.sleep(RESTART_SECONDS)
             process = await self._start_at_last(port)
 
@@ -176,7 +177,7 @@ class Supervisor:
             try:
                 return await self._start(port)
             except WorkerError as reason:
-                _LOG.warning("a worker does not start", reason=str(reason))
+                _LOG.warning(Event.WORKER_NOT_STARTED, reason=str(reason))
                 await asyncio.sleep(RESTART_SECONDS)
 
     async def _see_off(self, process: Process) -> None:
@@ -184,7 +185,7 @@ class Supervisor:
         code = await process.wait()
         self._processes.discard(process)
         self._draining.discard(process)
-        _LOG.info("a worker has drained", code=code)
+        _LOG.info(Event.WORKER_DRAINED, code=code)
 
     async def rolling_restart(self) -> None:
         """Replace the workers one after the other. If a new one does not start, the remaining old ones stay.
@@ -196,7 +197,7 @@ class Supervisor:
             try:
                 new = await self._start(self._port)
             except WorkerError as reason:
-                _LOG.warning("a worker does not start; the others are not renewed", reason=str(reason))
+                _LOG.warning(Event.WORKERS_NOT_RENEWED, reason=str(reason))
                 return
             if old in self._processes - self._draining:
                 self._spawn(self._respawn(new, self._port))
@@ -206,7 +207,7 @@ class Supervisor:
                 # The old worker died or drains by now, and `_respawn` replaces it: this new one is too many.
                 await _stop([new])
                 self._processes.discard(new)
-        _LOG.info("all workers are new")
+        _LOG.info(Event.WORKERS_RENEWED)
 
 
 async def _drains(process: Process) -> bool:

@@ -29,6 +29,7 @@ from redis.exceptions import NoScriptError, RedisError
 from fairest_protocol.value import Value
 from fairest_server.ops import metrics
 from fairest_server.ops.faults import report
+from fairest_server.ops.metrics import Part
 from fairest_server.room.events import Event
 from fairest_server.room.steps import LogEntry
 from fairest_server.store.keys import RoomKeys
@@ -57,6 +58,7 @@ class Answer(StrEnum):
     """Redis did not answer, or we have a bug: the events may be in the log or not."""
 
 
+metrics.APPENDS.declare(Answer)
 _ANSWERS: Final = {answer.encode(): answer for answer in Answer}
 
 
@@ -194,7 +196,7 @@ class AppendQueue:
         try:
             return self._connection.try_send([("EVALSHA", sha, *append) for _, append in self._batch], self._on_replies)
         except Exception as fault:
-            report("the log", fault)
+            report(Part.LOG, fault)
             return False
 
     def _on_replies(self, replies: Sequence[Any] | RedisError) -> None:
@@ -226,7 +228,7 @@ class AppendQueue:
         except (RedisError, OSError):
             replies = [_UNKNOWN] * len(self._batch)
         except Exception as fault:
-            report("the log", fault)
+            report(Part.LOG, fault)
             replies = [_UNKNOWN] * len(self._batch)
         self._dispatch(replies)
 
@@ -264,7 +266,7 @@ def _build(writer: Writer) -> CommandWords | None:
         append = writer.build_append()
         return None if append is None else _keys_and_arguments(writer.keys, append)
     except Exception as fault:
-        report("a room", fault, room=writer.code)
+        report(Part.ROOM, fault, room=writer.code)
         _report_result(writer, _UNKNOWN)
         return None
 
@@ -273,7 +275,7 @@ def _report_result(writer: Writer, reply: Reply) -> None:
     try:
         writer.on_append_result(reply)
     except Exception as fault:
-        report("a room", fault, room=writer.code)
+        report(Part.ROOM, fault, room=writer.code)
 
 
 def _keys_and_arguments(keys: RoomKeys, append: Append) -> CommandWords:
@@ -308,5 +310,5 @@ def _parse(reply: Any) -> Reply:
         # An entry of the log cannot be read. The room reads its log next, and reports the error.
         return _UNKNOWN
     except Exception as fault:
-        report("the log", fault)
+        report(Part.LOG, fault)
         return _UNKNOWN

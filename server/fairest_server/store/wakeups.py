@@ -16,7 +16,9 @@ from redis.asyncio.client import PubSub
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
+from fairest_server.ops.events import Event
 from fairest_server.ops.faults import contained
+from fairest_server.ops.metrics import Part
 from fairest_server.room.steps import LogSlice
 from fairest_server.store import keys
 from fairest_server.store.log_entries import parse_wakeup
@@ -82,7 +84,7 @@ class _BucketListener:
     async def run(self) -> None:
         """Subscribe and listen until cancelled."""
         while True:
-            with contained("wake-ups"):
+            with contained(Part.WAKEUPS):
                 await self._run_subscription()
             await asyncio.sleep(_RETRY_SECONDS)
 
@@ -106,7 +108,7 @@ class _BucketListener:
                 tasks.create_task(self._watch())
         except* (RedisError, OSError) as reasons:
             if self._last_message_at:
-                _LOG.info("a subscription ended, another one follows", reason=str(reasons.exceptions[0]))
+                _LOG.info(Event.SUBSCRIPTION_ENDED, reason=str(reasons.exceptions[0]))
             # A subscription that never began is not logged: while a node is away there are two a second.
             self._last_message_at = 0.0
         finally:
@@ -138,7 +140,7 @@ class _BucketListener:
                 continue
             if message["type"] in ("message", "smessage"):
                 room = message["channel"].decode().rpartition(":")[2]
-                with contained("a room", room=room):
+                with contained(Part.ROOM, room=room):
                     self._on_wakeup(room, parse_wakeup(message["data"]))
             elif message["type"] == "sunsubscribe" and message["channel"] == self._keepalive_channel.encode():
                 # We never unsubscribe from this channel; the node does so when it gives the slot away.

@@ -4,7 +4,7 @@ import pytest
 from redis.asyncio import Redis
 
 from fairest_server.store.redis.clients import make_client
-from fairest_server.store.redis.durability import EVERYSEC, judge_durability, read_durability
+from fairest_server.store.redis.durability import judge_durability, read_durability
 from tests.support.redis_cluster import redis_cluster
 
 
@@ -36,7 +36,7 @@ async def test_a_cluster_promises_what_its_weakest_node_promises() -> None:
     with redis_cluster("--appendonly", "yes", "--appendfsync", "always") as cluster:
         cluster.nodes[1].call("CONFIG", "SET", "appendfsync", "everysec")
         async with make_client(cluster.url) as redis:
-            assert (await read_durability(redis)).promise == EVERYSEC
+            assert (await read_durability(redis)).level == "everysec"
 
 
 def test_a_redis_that_keeps_nothing_on_disk_is_warned_of() -> None:

@@ -126,7 +126,7 @@ async def wait_for_successor(folder: Path, process_id: int) -> None:
 async def wait_until_redis_reads(server: Process) -> None:
     assert server.stderr is not None
     async with asyncio.timeout(PATIENCE_SECONDS):
-        while b"redis reads its data" not in (line := await server.stderr.readline()):
+        while b"engine_reads" not in (line := await server.stderr.readline()):
             assert line, "the server has ended"
 
 

@@ -15,6 +15,7 @@ from redis.exceptions import AskError, MovedError, RedisError
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from fairest_server.ops.events import Event
 from fairest_server.store import keys
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.driver import RedisCommand
@@ -173,7 +174,7 @@ class Cluster(BatchingRedis):
             else:
                 break
         else:
-            _LOG.warning("the nodes of the Cluster do not answer", reason=self._failure)
+            _LOG.warning(Event.CLUSTER_SILENT, reason=self._failure)
         self._refreshed_at = time.monotonic()
 
     async def _ask_node(self, address: str) -> None:

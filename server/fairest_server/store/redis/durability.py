@@ -6,29 +6,36 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from fairest_protocol.value import Value
+from fairest_server.ops.metrics import Durability as Level
 from fairest_server.store.redis.cluster import nodes_of
 
-MEMORY: Final = "none: accepted moves are in memory only"
-UNKNOWN: Final = "unknown: this Redis does not let us read its settings"
-SYSTEM: Final = "an accepted move survives a killed Redis; a power cut may cost what the system has not written"
-EVERYSEC: Final = "an accepted move survives a killed Redis; a power cut may cost the last two seconds"
-ALWAYS: Final = "an accepted move is on disk: none is lost when Redis is killed or the power fails"
-_PROMISES: Final = (MEMORY, UNKNOWN, SYSTEM, EVERYSEC, ALWAYS)
-"""All promises, weakest first."""
+SENTENCES: Final = {
+    Level.NONE: "none: accepted moves are in memory only",
+    Level.UNKNOWN: "unknown: this Redis does not let us read its settings",
+    Level.SYSTEM: "an accepted move survives a killed Redis; a power cut may cost what the system has not written",
+    Level.EVERYSEC: "an accepted move survives a killed Redis; a power cut may cost the last two seconds",
+    Level.ALWAYS: "an accepted move is on disk: none is lost when Redis is killed or the power fails",
+}
+"""The promise of each level, weakest first."""
 
 
 class Durability(Value):
-    """The promise in force, and warnings about settings that an operator should change."""
+    """The level of durability in force, and warnings about settings that an operator should change."""
 
-    promise: str
+    level: Level
     warnings: tuple[str, ...] = ()
+
+    @property
+    def promise(self) -> str:
+        """The level as a sentence."""
+        return SENTENCES[self.level]
 
 
 async def read_durability(redis: Redis) -> Durability:
-    """Read the promise of this Redis; of a Cluster, that of the node that promises least. Raises RedisError."""
+    """Read the durability of this Redis; of a Cluster, that of the node that promises least. Raises RedisError."""
     found = [await _read_node(node) for node in await nodes_of(redis)]
     warnings = dict.fromkeys(warning for each in found for warning in each.warnings)
-    return Durability(min((each.promise for each in found), key=_PROMISES.index), tuple(warnings))
+    return Durability(min((each.level for each in found), key=list(SENTENCES).index), tuple(warnings))
 
 
 async def _read_node(redis: Redis) -> Durability:
@@ -39,26 +46,26 @@ async def _read_node(redis: Redis) -> Durability:
             found = cast("dict[Any, Any]", await redis.config_get(pattern))
             settings.update({_text(name): _text(value) for name, value in found.items()})
     except ResponseError:
-        return Durability(UNKNOWN)
+        return Durability(Level.UNKNOWN)
     return judge_durability(settings)
 
 
 def judge_durability(settings: dict[str, str]) -> Durability:
-    """Return the promise and the warnings that follow from the settings of a Redis."""
+    """Return the level and the warnings that follow from the settings of a Redis."""
     warnings = []
     if settings.get("maxmemory", "0") != "0" and settings.get("maxmemory-policy") != "noeviction":
         warnings.append("maxmemory-policy is not noeviction: rooms vanish when memory is full")
     if settings.get("appendonly") != "yes":
         warnings.append("appendonly is off: a Redis that is killed forgets rooms and records")
-        return Durability(MEMORY, tuple(warnings))
+        return Durability(Level.NONE, tuple(warnings))
     match settings.get("appendfsync"):
         case "always":
-            promise = ALWAYS
+            level = Level.ALWAYS
         case "everysec":
-            promise = EVERYSEC
+            level = Level.EVERYSEC
         case _:
-            promise = SYSTEM
-    return Durability(promise, tuple(warnings))
+            level = Level.SYSTEM
+    return Durability(level, tuple(warnings))
 
 
 def _text(value: object) -> str:

@@ -19,7 +19,9 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import BusyLoadingError, RedisError
 
+from fairest_server.ops.events import Event
 from fairest_server.ops.faults import contained
+from fairest_server.ops.metrics import Part
 from fairest_server.store.redis.driver import open_pool
 
 START_SECONDS: Final = 10.0
@@ -126,7 +128,7 @@ class _Server:
         """Start a successor whenever Redis dies, until cancelled."""
         while self._child is not None:
             code = await self._child.wait()
-            _LOG.warning("redis died, another one is started", code=code, log=str(self._log))
+            _LOG.warning(Event.ENGINE_DIED, code=code, log=str(self._log))
             pause_seconds, has_started = RESTART_SECONDS, False
             while not has_started:
                 await asyncio.sleep(pause_seconds)
@@ -134,11 +136,11 @@ class _Server:
 
     async def _try_start(self) -> bool:
         """Start a successor; log the reason and return False if that fails."""
-        with contained("the embedded redis"):
+        with contained(Part.ENGINE):
             try:
                 await self.start()
             except EmbeddedRedisError as reason:
-                _LOG.warning("redis does not start", reason=str(reason))
+                _LOG.warning(Event.ENGINE_NOT_STARTED, reason=str(reason))
             else:
                 return True
         self._kill()
@@ -225,7 +227,7 @@ class _Server:
                     except BusyLoadingError:
                         silence.reschedule(asyncio.get_running_loop().time() + START_SECONDS)
                         if not is_reading:
-                            _LOG.info("redis reads its data", folder=str(self._data_dir))
+                            _LOG.info(Event.ENGINE_READS, folder=str(self._data_dir))
                         is_reading = True
                     except (RedisError, OSError):
                         is_reading = False

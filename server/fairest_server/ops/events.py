@@ -1,0 +1,74 @@
+"""The events of a server's log: a short name that never changes, for programs, and a sentence for people."""
+
+from enum import StrEnum
+
+
+class Event(StrEnum):
+    """One kind of line in the log. Its value is the short name; alarms and searches may rely on it."""
+
+    sentence: str
+
+    def __new__(cls, name: str, sentence: str) -> "Event":
+        """Return the member called `name`, which carries its `sentence`."""
+        event = str.__new__(cls, name)
+        event._value_ = name
+        event.sentence = sentence
+        return event
+
+    # A process.
+    DURABILITY = "durability", "The promise that the settings of Redis make."
+    DURABILITY_PROBLEM = "durability_problem", "A setting of Redis that should be changed."
+    FEW_FILES = "few_files", "The limit of open files allows fewer connections than --max-connections."
+    SERVING = "serving", "The server is ready for players."
+    STOPPING = "stopping", "The server was told to stop."
+    STOPPED_LATE = "stopped_late", "Redis or clients did not answer; the server stops without waiting any longer."
+
+    CERTIFICATE_RELOADED = "certificate_reloaded", "New connections get the new certificate."
+    CERTIFICATE_NOT_RELOADED = "certificate_not_reloaded", "The new certificate is broken; the old one stays."
+    NOTHING_TO_RELOAD = "nothing_to_reload", "SIGHUP has nothing to do."
+    MANAGER_NOT_NOTIFIED = "manager_not_notified", "The service manager that NOTIFY_SOCKET names does not listen."
+
+    DRAINING = "draining", "The process takes no new rooms, and ends when its races have."
+    DRAINED = "drained", "The last race of a draining process is over."
+
+    # The operator.
+    OPERATOR = "operator", "A request of the operator was carried out, or refused."
+    BAD_REQUEST = "bad_request", "An entry among the requests of the operator is not a request; it is skipped."
+    LATE_REQUEST = "late_request", "A request of the operator came too late; it is skipped."
+    ANSWER_LOST = "answer_lost", "An answer to the operator was not stored."
+
+    # Workers.
+    WORKER_DIED = "worker_died", "A worker died; another one is started."
+    WORKER_NOT_STARTED = "worker_not_started", "A worker does not start."
+    WORKERS_NOT_RENEWED = "workers_not_renewed", "A new worker does not start; the remaining old ones stay."
+    WORKERS_RENEWED = "workers_renewed", "All workers are new."
+
+    WORKER_DRAINS = "worker_drains", "A worker drains; another one is started."
+    WORKER_DRAINED = "worker_drained", "A worker has drained and ended."
+
+    # Redis.
+    ENGINE_DIED = "engine_died", "The embedded engine died; another one is started."
+    ENGINE_NOT_STARTED = "engine_not_started", "The embedded engine does not start; it is tried again."
+    ENGINE_READS = "engine_reads", "The embedded engine reads its data."
+    REDIS_FAILED = "redis_failed", "Redis does not answer."
+    REDIS_SILENT = "redis_silent", "Redis is silent; clients are sent away."
+    CLUSTER_SILENT = "cluster_silent", "No node of the Cluster answers."
+    SUBSCRIPTION_ENDED = "subscription_ended", "A subscription ended; another one follows."
+    OTHER_KEY = "other_key", "Redis holds another key; commitments are signed with that one now."
+    PROCESS_LAPSED = "process_lapsed", "Another process has lapsed; its rooms were told."
+    ARCHIVE_FAILED = "archive_failed", "The archive of records does not answer."
+
+    # Rooms.
+    FAULT = "fault", "A fault of the server, with its traceback."
+    LOG_LOST = "log_lost", "A room's log is not the one that was shown; its subscribers are sent away."
+    LOG_UNREADABLE = "log_unreadable", "A room's log cannot be read."
+    SEATS_NOT_FREED = "seats_not_freed", "Connections that ended are still in a room's log."
+
+    # Connections.
+    TURNED_AWAY = "turned_away", "A request may not become a connection."
+    CONNECTED = "connected", "A connection was opened."
+    ENTERED = "entered", "A client entered a room."
+    NOT_LET_IN = "not_let_in", "A hello, or a request to enter a room, was refused."
+    LEFT = "left", "A client left its room, or its seat was freed by time."
+    CUT_OFF = "cut_off", "The server closes a connection with an error."
+    GONE = "gone", "A connection has ended."
