@@ -59,11 +59,12 @@ class StartError(Exception):
 async def running(
     settings: Settings, certificate: Certificate | None = None, drain: Drain | None = None
 ) -> AsyncIterator[str]:
-    """Run a server for as long as the context lasts; yields its WebSocket URL. `certificate` is the one to serve, and
-    `drain` is requested by the operator.
+    """Run a server for as long as the context lasts; yields its WebSocket URL. `drain` is requested by the operator.
 
-    Raises StartError if Redis does not answer or the port cannot be bound.
+    `certificate` is the one that the settings name, for a caller that reloads it; without it, it is opened here. Raises
+    StartError if Redis does not answer, the certificate cannot be used, or the port cannot be bound.
     """
+    certificate = certificate or _open_certificate(settings)
     async with AsyncExitStack() as stack:
         try:
             url = settings.redis_url
@@ -118,6 +119,14 @@ def _open_archive(destination: str | None) -> ArchiveReader | None:
     if destination is None:
         return None
     return ArchiveReader(RecordArchive(open_place(destination, must_exist=True)))
+
+
+def _open_certificate(settings: Settings) -> Certificate | None:
+    """Return the certificate that the settings name, or None without one. Raises StartError."""
+    try:
+        return open_certificate(settings)
+    except BadCertificate as reason:
+        raise StartError(str(reason)) from reason
 
 
 async def _refuse_lone_node(redis: Redis, url: str) -> None:
@@ -216,10 +225,7 @@ async def _running_process(settings: Settings, stop: Callable[[], None]) -> Asyn
     """Run one process; a reload reads its certificate again, and `stop` is called when it has drained. Raises
     StartError.
     """
-    try:
-        certificate = open_certificate(settings)
-    except BadCertificate as reason:
-        raise StartError(str(reason)) from reason
+    certificate = _open_certificate(settings)
 
     async def reload() -> None:
         if certificate is None:

@@ -86,9 +86,7 @@ class OperatorControl:
                     parts = await self._describe(with_rooms=with_rooms)
                 case Close():
                     answer = await self._close(request)
-                    _LOG.info(
-                        Event.OPERATOR, verb="close", room=request.room, done=answer.done, sentence=answer.sentence
-                    )
+                    _LOG.info(Event.OPERATOR, verb="close", room=request.room, done=answer.done, answer=answer.sentence)
                     parts = [answer]
                 case DrainProcess(within_seconds=within_seconds):
                     _LOG.info(Event.OPERATOR, verb="drain", within_seconds=within_seconds)
