@@ -468,8 +468,22 @@ async def test_appends_and_their_batches_are_counted(writer: Writer) -> None:
 
 
 def faults() -> float:
+    """Return the number of faults that were counted for logs."""
     (family,) = metrics.FAULTS.collect()
-    return sum(sample.value for sample in family.samples if sample.name.endswith("_total"))
+    counted = [sample for sample in family.samples if sample.name.endswith("_total")]
+    return sum(sample.value for sample in counted if sample.labels["where"].endswith("log"))
+
+
+async def test_a_batch_that_cannot_be_packed_is_counted_as_a_fault_twice(redis_server: str) -> None:
+    """Over the open connection, and when it is sent again."""
+    async with make_client(redis_server) as redis:
+        log = Log(redis)
+        async with log.sending():
+            writer = Writer(log)
+            await writer.append()
+            before = faults()
+            assert await writer.append(1, "t1", tag=cast("str", object())) is Answer.UNKNOWN
+    assert faults() - before == 2
 
 
 async def test_a_reply_whose_fields_are_of_other_types_is_counted_as_a_fault(redis_server: str) -> None:

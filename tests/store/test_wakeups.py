@@ -136,21 +136,29 @@ async def test_a_subscription_is_pinged_no_more_often_than_it_must_be(monkeypatc
             assert sent - before <= (time.monotonic() - started) / 0.05
 
 
-async def pauses_of(url: str, monkeypatch: pytest.MonkeyPatch, awaited: float) -> list[float]:
-    """Return the pauses, in seconds, that a process which subscribes makes until one is `awaited`."""
+def shortened_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Shorten all pauses from now on; return those that were asked for, in seconds."""
     pauses: list[float] = []
     sleep = asyncio.sleep
 
     async def shortened(seconds: float) -> None:
         pauses.append(seconds)
-        await sleep(0.01)
+        await sleep(min(seconds, 0.01))
 
     monkeypatch.setattr(asyncio, "sleep", shortened)
+    return pauses
+
+
+async def pauses_of(url: str, monkeypatch: pytest.MonkeyPatch, awaited: float) -> list[float]:
+    """Return the pauses, in seconds, that a process which subscribes makes until one is `awaited`."""
+    pauses = shortened_pauses(monkeypatch)
     async with make_client(url, timeout_seconds=None) as client:
         running = asyncio.create_task(Wakeups(client, lambda _room, _slice: None).run())
-        async with asyncio.timeout(5):
-            while awaited not in pauses:
-                await sleep(0.01)
+
+        async def has_paused() -> bool:
+            return awaited in pauses
+
+        await until(has_paused, f"there was a pause of {awaited} s")
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
     return pauses
@@ -173,6 +181,34 @@ async def test_a_subscription_that_never_began_is_not_logged(monkeypatch: pytest
     with capture_logs() as logged:
         await pauses_of("unix:///nowhere/redis.sock", monkeypatch, awaited=0.5)
     assert logged == []
+
+
+async def test_a_redis_that_stays_away_is_logged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    with redis_process() as process, capture_logs() as logged:
+        async with listening(process.url) as listener:
+            await listener.receives_more()
+            pauses = shortened_pauses(monkeypatch)
+            process.kill()
+
+            async def was_tried_again() -> bool:
+                return pauses.count(0.5) > 2
+
+            await until(was_tried_again, "the subscription was tried again")
+            assert len(logged) == 1
+            process.start()
+
+
+async def test_a_subscription_that_is_replaced_gives_its_connection_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wakeups, "SILENCE_SECONDS", 0.3)
+    monkeypatch.setattr(wakeups, "_PING_SECONDS", 0.05)
+    with redis_process() as process:
+        async with (
+            faulty_link(process.socket) as link,
+            listening(process.url, f"{link.url}?max_connections=1") as listener,
+        ):
+            await listener.receives_more()
+            link.half_open()
+            await listener.receives_more()
 
 
 async def test_a_subscription_that_ends_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:

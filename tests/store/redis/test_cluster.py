@@ -10,7 +10,7 @@ import pytest
 from redis.asyncio import ConnectionPool
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
+from redis.exceptions import MovedError, RedisError
 
 from fairest_protocol.calculation.moves import MOVES
 from fairest_server.room.events import Played
@@ -323,6 +323,29 @@ class NodeOf(BatchingRedis):
             raise RedisConnectionError("away")
         self.nodes.sent[self.address] += [words for words, _ in commands]
         return [b"OK"] * len(commands)
+
+
+class Moved(NodeOf):
+    """A node of `Nodes` that has given all slots to port 2 of a host, or of its own one if the host is empty."""
+
+    def __init__(self, nodes: Nodes, address: str, host: str) -> None:
+        super().__init__(nodes, address)
+        self.host = host
+
+    async def send_commands(self, commands: Sequence[RedisCommand]) -> list[Any]:
+        replies = await super().send_commands(commands)
+        is_moved = self.address.endswith(":1") and replies == [b"OK"]
+        return [MovedError(f"1 {self.host}:2")] if is_moved else replies
+
+
+@pytest.mark.parametrize(("host", "expected"), [("two", "two:2"), ("", "one:2")])
+async def test_a_redirection_leads_to_the_host_that_it_names_or_else_to_the_same_one(host: str, expected: str) -> None:
+    nodes = Nodes()
+    nodes.owners = ["one:1", "one:1"]
+    nodes.sent[expected] = []
+    async with Cluster(["one:1"], lambda address, _: Moved(nodes, address, host)) as client:
+        await client.get("key")
+    assert nodes.sent[expected] == [("GET", "key")]
 
 
 @pytest.mark.parametrize("run", ["EVAL", "EVALSHA"])
