@@ -34,7 +34,7 @@ test: $(INSTALLED)  ## run the tests that belong before each commit, on a real R
 test-long: $(INSTALLED)  ## run the long tests: faults that last, and all properties with many examples
 	@$(BIN)/pytest $(PARALLEL) -m "long or hypothesis" --hypothesis-profile=long --timeout=300 -o faulthandler_timeout=400
 
-test-redis: $(INSTALLED)  ## run the tests that touch Redis on another one: make test-redis REDIS=/usr/bin/redis-server
+test-redis: $(INSTALLED)  ## run the tests that touch Redis on another engine: make test-redis REDIS=/usr/bin/redis-server
 	@$(BIN)/pytest $(PARALLEL) --redis=$(REDIS) tests/server tests/store
 
 check: $(INSTALLED)  ## check format, lint, types, import contracts, structure, docs in step with the code, Dockerfile

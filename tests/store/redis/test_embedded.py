@@ -4,10 +4,11 @@ import asyncio
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ import pytest
 from fairest_server.store.redis import embedded
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
-from fairest_server.store.redis.embedded import EmbeddedRedisError, embedded_redis, find_redis_server
+from fairest_server.store.redis.engine import EmbeddedRedisError
+from tests.support.engine import VARIABLE, chosen_program, engine_program
 from tests.support.processes import SERVER_COMMAND
 from tests.support.waiting import PATIENCE_SECONDS, until
 
@@ -33,19 +35,28 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture
 def slow_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put a redis-server on the PATH that takes 40 ms to read a key."""
-    put_on_path("--key-load-delay 40000", tmp_path, monkeypatch)
+    """Have servers run an engine that takes 40 ms to read a key."""
+    choose_program("--key-load-delay 40000", tmp_path, monkeypatch)
 
 
-def put_on_path(
-    options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str = "Redis server v=99.0.0"
-) -> None:
-    """A redis-server that is the real one with these options, but says that it has this version."""
-    program = tmp_path / "redis-server"
-    said = f'[ "$1" = --version ] && echo "{version}" && exit'
-    program.write_text(f'#!/bin/sh\n{said}\n: > {tmp_path}/was-tried\nexec {find_redis_server()} "$@" {options}\n')
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+def choose_program(options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have servers run the real engine with these options. Called again, it changes the options."""
+    program, real = tmp_path / "redis-server", shutil.which(engine_program())
+    if program.exists():
+        real = (tmp_path / "real").readlink().as_posix()
+    else:
+        (tmp_path / "real").symlink_to(real or "")
+    said = f'[ "$1" = --version ] && exec {real} --version'
+    changed = tmp_path / "changed"
+    changed.write_text(f'#!/bin/sh\n{said}\n: > {tmp_path}/was-tried\nexec {real} "$@" {options}\n')
+    changed.chmod(0o755)
+    changed.replace(program)
+    monkeypatch.setenv(VARIABLE, str(program))
+
+
+def embedded_redis(folder: Path) -> AbstractAsyncContextManager[str]:
+    """Run the engine that this run tests."""
+    return embedded.embedded_redis(folder, chosen_program())
 
 
 def redis_servers_on(folder: Path) -> list[int]:
@@ -246,17 +257,19 @@ async def test_a_successor_that_does_not_start_at_once_is_tried_again(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedded, "RETRY_SECONDS", 0.1)
+    choose_program("", tmp_path, monkeypatch)
     async with embedded_redis(folder) as url:
         await put(url, "first")
         (process_id,) = redis_servers_on(folder)
-        put_on_path("--no-such-option", tmp_path, monkeypatch)
+        choose_program("--no-such-option", tmp_path, monkeypatch)
+        (tmp_path / "was-tried").unlink()
         os.kill(process_id, signal.SIGKILL)
 
         async def is_tried() -> bool:
             return (tmp_path / "was-tried").exists()
 
         await until(is_tried, "the start of Redis was tried")
-        (tmp_path / "redis-server").unlink()
+        choose_program("", tmp_path, monkeypatch)
         await wait_for_successor(folder, process_id)
 
 
@@ -298,34 +311,25 @@ async def test_a_redis_that_cannot_read_its_data_is_refused_with_the_place_of_it
             pass
 
 
-OLD, NEW = "Redis server v=6.2.14 sha=00000000:0 malloc=libc bits=64", "Redis server v=7.4.1 sha=00000000:0"
+async def test_a_folder_that_a_killed_process_had_locked_is_free(folder: Path) -> None:
+    locking = f"import filelock, time; held = filelock.FileLock({str(folder / 'lock')!r}); held.acquire()"
+    script = f"{locking}; print('held', flush=True); time.sleep(99)"
+    holder = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=PIPE)
+    assert holder.stdout is not None
+    await holder.stdout.readline()
+    try:
+        with pytest.raises(EmbeddedRedisError, match="another fairest-server uses"):
+            async with embedded_redis(folder):
+                pass
+    finally:
+        holder.kill()
+        await holder.wait()
+    async with embedded_redis(folder):
+        assert len(redis_servers_on(folder)) == 1
 
 
-@pytest.mark.parametrize(
-    ("version", "has_both", "sentence"),
-    [
-        (OLD, False, r"would start without its data; put a redis-server 7 or later"),
-        (NEW, True, r"appendonlydir, which .* would read; move away the one"),
-    ],
-    ids=("an old one on a new one's data", "a new one on what an old one wrote after it"),
-)
-async def test_a_redis_that_would_not_see_the_newest_data_is_refused(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, has_both: bool, sentence: str
-) -> None:
-    (folder / "appendonlydir").mkdir()
-    if has_both:
-        (folder / "appendonly.aof").touch()
-    put_on_path("", tmp_path, monkeypatch, version=version)
-    with pytest.raises(EmbeddedRedisError, match=sentence):
-        async with embedded_redis(folder):
-            pass
-
-
-async def test_an_old_redis_goes_on_with_what_it_wrote_after_a_new_one(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (folder / "appendonlydir").mkdir()
-    (folder / "appendonly.aof").touch()
-    put_on_path("", tmp_path, monkeypatch, version=OLD)
-    async with embedded_redis(folder) as url:
-        assert await put(url, "first") is None
+async def test_an_engine_does_not_inherit_the_lock_of_its_folder(folder: Path) -> None:
+    async with embedded_redis(folder):
+        (process_id,) = redis_servers_on(folder)
+        opened = [file.readlink() for file in Path(f"/proc/{process_id}/fd").iterdir()]
+    assert folder / "lock" not in opened

