@@ -29,6 +29,8 @@ from tests.support.waiting import until
 from tests.support.wire_client import QUICK, open_client, open_raw_client, racing_players
 
 Client = Callable[[str], Awaitable[None]]
+DEADLINE_SECONDS = 50.0
+"""Below the time limit of a test."""
 
 
 @pytest.fixture
@@ -59,7 +61,8 @@ async def serve_until_nothing_is_left(settings: Settings, client: Client) -> Non
     async def is_gone() -> bool:
         return all(any(each is old for old in before) for each in serving_objects())
 
-    async with running(settings) as url:
+    # A task that hangs is cancelled, and its traceback says where it was: the time limit of the runner cannot.
+    async with asyncio.timeout(DEADLINE_SECONDS), running(settings) as url:
         await client(url)
         await until(is_gone, "nothing that served the client is left")
 
