@@ -4,15 +4,17 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from redis.asyncio import ConnectionPool, Redis
-from redis.asyncio.connection import AbstractConnection
+from redis.asyncio.connection import AbstractConnection, UnixDomainSocketConnection
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
 
 from fairest_server.store.redis.batch_connection import BatchConnection
 from fairest_server.store.redis.clients import make_client
+from fairest_server.store.redis.driver import FailoverConnection
 from tests.support.certificates import make_tls
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import RedisProcess, redis_process
@@ -99,6 +101,22 @@ async def test_a_batch_is_tried_three_times_with_pauses_that_grow(monkeypatch: p
         with pytest.raises(RedisError):
             await BatchConnection(redis).send(ECHOES)
     assert pauses == [0.04, 0.08]
+
+
+class Ending(FailoverConnection, UnixDomainSocketConnection):
+    """A connection that ends just before its socket is taken over."""
+
+    async def can_read(self, *_: object, **__: object) -> bool:
+        writer: Any = self._writer
+        writer.transport.abort()
+        return False
+
+
+async def test_a_new_connection_that_ends_before_anything_is_sent_is_an_error(process: RedisProcess) -> None:
+    async with make_client(process.url) as redis, asyncio.timeout(5):
+        redis.connection_pool.connection_class = Ending
+        with pytest.raises(RedisConnectionError, match="the connection was closed"):
+            await BatchConnection(redis).send(ECHOES)
 
 
 async def test_a_redis_that_has_become_a_replica_is_left_with_that_as_the_reason(
