@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, cast
 
@@ -491,6 +492,16 @@ async def test_a_reply_whose_fields_are_of_other_types_is_counted_as_a_fault(red
     async with make_client(redis_server) as redis:
         assert await reply_to_append(redis, [b"appended", None]) == Reply(Answer.UNKNOWN)
     assert faults() - before == 1
+
+
+async def test_the_time_of_an_append_is_measured_from_when_it_is_sent(writer: Writer) -> None:
+    def seconds() -> float:
+        (family,) = metrics.APPEND_SECONDS.collect()
+        return next(sample.value for sample in family.samples if sample.name.endswith("_sum"))
+
+    before, started = seconds(), time.perf_counter()
+    await writer.append()
+    assert 0 < seconds() - before <= time.perf_counter() - started
 
 
 @pytest.mark.parametrize(

@@ -179,6 +179,22 @@ async def test_the_replies_to_a_cancelled_exchange_are_not_those_of_the_next_one
         assert await connection.send(ECHOES) == ECHOED
 
 
+async def test_a_sender_that_is_cancelled_ends_as_cancelled(process: RedisProcess) -> None:
+    async with faulty_link(process.socket) as link, connection_to(link.url) as connection:
+        await connection.send(ECHOES)
+        link.stall()
+        sending = asyncio.create_task(connection.send(ECHOES))
+        await asyncio.sleep(0)
+        sending.cancel()
+        await asyncio.wait([sending])
+        assert sending.cancelled()
+
+
+async def test_a_redis_that_is_loading_is_tried_again_and_then_left(connection: BatchConnection) -> None:
+    with pytest.raises(RedisError, match="loading"):
+        await connection.send([("EVAL", "return redis.error_reply('LOADING Redis is loading')", 0)])
+
+
 async def test_a_connection_over_which_redis_sends_a_reply_to_no_command_is_replaced(
     connection: BatchConnection, process: RedisProcess
 ) -> None:

@@ -348,6 +348,23 @@ async def test_a_redirection_leads_to_the_host_that_it_names_or_else_to_the_same
     assert nodes.sent[expected] == [("GET", "key")]
 
 
+class EverMoving(NodeOf):
+    """A node of `Nodes` that sends every command to the other one."""
+
+    async def send_commands(self, commands: Sequence[RedisCommand]) -> list[Any]:
+        replies = await super().send_commands(commands)
+        other = "two:2" if self.address == "one:1" else "one:1"
+        return [MovedError(f"1 {other}")] if replies == [b"OK"] else replies
+
+
+async def test_a_command_follows_five_redirections_and_then_fails() -> None:
+    nodes = Nodes()
+    async with Cluster(["one:1"], lambda address, _: EverMoving(nodes, address)) as client:
+        with pytest.raises(RedisError, match="still moving after 5 redirections"):
+            await client.get("key")
+    assert len(nodes.sent["one:1"] + nodes.sent["two:2"]) == 6
+
+
 @pytest.mark.parametrize("run", ["EVAL", "EVALSHA"])
 @pytest.mark.parametrize("key", ["a", "b", "c", "d", "e", "f"])
 async def test_a_script_goes_to_the_node_of_its_first_key(run: str, key: str) -> None:

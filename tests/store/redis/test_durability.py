@@ -5,6 +5,7 @@ from redis.asyncio import Redis
 
 from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.durability import judge_durability, read_durability
+from tests.support.processes import redis_process
 from tests.support.redis_cluster import redis_cluster
 
 
@@ -37,6 +38,14 @@ async def test_a_cluster_promises_what_its_weakest_node_promises() -> None:
         cluster.nodes[1].call("CONFIG", "SET", "appendfsync", "everysec")
         async with make_client(cluster.url) as redis:
             assert (await read_durability(redis)).level == "everysec"
+
+
+async def test_a_redis_that_hides_its_settings_promises_nothing_that_is_known() -> None:
+    with redis_process() as process:
+        process.call("ACL SETUSER", "ann", "on", ">secret", "+@all", "-config")
+        async with make_client(f"{process.url}?username=ann&password=secret") as redis:
+            found = await read_durability(redis)
+    assert found.promise == "unknown: this Redis does not let us read its settings"
 
 
 def test_a_redis_that_keeps_nothing_on_disk_is_warned_of() -> None:

@@ -164,6 +164,15 @@ async def test_a_redis_that_does_not_answer_is_tried_once_for_all_waiting_caller
         assert all(isinstance(each, RedisError) for each in results)
 
 
+async def test_commands_that_failed_with_the_batch_before_them_are_not_sent_later(process: RedisProcess) -> None:
+    async with make_client(process.url) as single:
+        await single.ping()
+        process.kill()
+        await asyncio.gather(*(single.incr("counted") for _ in range(MANY)), return_exceptions=True)
+        process.start()
+        assert await single.get("counted") is None
+
+
 async def test_commands_sent_before_the_client_was_closed_are_answered(process: RedisProcess) -> None:
     single = make_client(process.url)
     asking = [asyncio.create_task(echo(single, each)) for each in range(MANY)]
