@@ -7,7 +7,7 @@ import typer
 
 from fairest_protocol.version import describe_version
 from fairest_server.app import serve
-from fairest_server.commands import drain, rooms
+from fairest_server.commands import drain, load, rooms
 from fairest_server.commands.archive import archive
 from fairest_server.commands.environment import UnknownVariable, refuse_unknown_variables
 
@@ -22,6 +22,7 @@ def describe() -> None:
 rooms.add_to(operator)
 operator.command()(archive)
 drain.add_to(operator)
+load.add_to(operator)
 
 
 def main() -> None:
