@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -11,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import structlog
-import uvloop
 from pydantic import ValidationError
 from pydantic_settings import CliApp
 from redis.asyncio import Redis
@@ -34,6 +32,13 @@ from fairest_server.ops.logs import configure_logs
 from fairest_server.ops.metrics import Part
 from fairest_server.ops.supervisor import DRAINING_LINE, Supervisor, WorkerError
 from fairest_server.ops.supervisor import STOP_SECONDS as WORKERS_SECONDS
+from fairest_server.ops.system import (
+    describe_what_is_missing,
+    dies_with_terminal,
+    has_terminal,
+    on_signals,
+    run_event_loop,
+)
 from fairest_server.process import serving_rooms
 from fairest_server.settings import Settings
 from fairest_server.store.lobby import Lobby
@@ -151,8 +156,7 @@ async def _serve_until_told(settings: Settings) -> None:
         _LOG.warning(Event.FEW_FILES, asked=settings.max_connections, allowed=allowed, remedy=remedy)
     loop, starting = asyncio.get_running_loop(), asyncio.current_task()
     told, reload_asked = asyncio.Event(), asyncio.Event()
-    # `nohup` ignores SIGHUP for the program that it starts, which is to outlive the terminal.
-    ends_with_terminal = signal.getsignal(signal.SIGHUP) != signal.SIG_IGN and _has_terminal()
+    ends_with_terminal = dies_with_terminal()
     is_serving = False
 
     def stop() -> None:
@@ -167,15 +171,14 @@ async def _serve_until_told(settings: Settings) -> None:
             starting.cancel()
 
     def hang_up() -> None:
-        if ends_with_terminal and not _has_terminal():
+        if ends_with_terminal and not has_terminal():
             stop()
         else:
             # Until the server serves, the event keeps the signal.
             reload_asked.set()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop)
-    loop.add_signal_handler(signal.SIGHUP, hang_up)
+    on_signals(stop, "SIGINT", "SIGTERM")
+    on_signals(hang_up, "SIGHUP")
     if settings.ends_with_input:
         loop.add_reader(sys.stdin.fileno(), _stop_at_end_of_input, stop)
     try:
@@ -279,15 +282,6 @@ def _stop_at_end_of_input(stop: Callable[[], None]) -> None:
         stop()
 
 
-def _has_terminal() -> bool:
-    """Whether this process has a controlling terminal that is still there: a closed one ends its programs by SIGHUP."""
-    try:
-        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
-    except OSError:
-        return False
-    return True
-
-
 def _give_up_waiting() -> None:
     """End this process: Redis or the network hangs. The next server goes on with the data of an embedded Redis."""
     _LOG.warning(Event.STOPPED_LATE)
@@ -300,7 +294,10 @@ def serve() -> None:
         settings = CliApp.run(Settings)
         configure_logs(settings.log_level)
         configure_gc()
-        uvloop.run(_serve_until_told(settings))
+        missing = describe_what_is_missing(settings)
+        if missing is not None:
+            raise StartError(missing)
+        run_event_loop(_serve_until_told(settings))
     except ValidationError as reason:
         for error in reason.errors():
             option = f"--{str(error['loc'][0]).replace('_', '-')}: " if error["loc"] else ""

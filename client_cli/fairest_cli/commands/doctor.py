@@ -18,6 +18,7 @@ from typing import Final
 from platformdirs import user_config_path, user_data_path, user_state_path
 from websockets.exceptions import InvalidHandshake
 
+from fairest_cli.commands.options import terminal_kind
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.records.files import short_path
 from fairest_cli.session.http_pages import WAIT_SECONDS, PageUnavailable, fetch_page
@@ -62,7 +63,7 @@ def describe_finding(finding: Finding) -> str:
 def _terminal() -> Finding:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return Finding("terminal", "none, so commands print plain lines", is_absent=True)
-    kind, size = os.environ.get("TERM", ""), shutil.get_terminal_size()
+    kind, size = terminal_kind(), shutil.get_terminal_size()
     if kind in ("", "dumb"):
         return Finding("terminal", f"TERM is {kind or 'not set'}, so commands print plain lines", is_absent=True)
     columns, lines = FULL_SCREEN

@@ -34,11 +34,16 @@ def _check_name(name: str | None) -> str | None:
     return name
 
 
+def terminal_kind() -> str:
+    """Return the kind of the terminal: TERM, or on Windows, which does not set it, the system's name."""
+    return os.environ.get("TERM", "windows" if sys.platform == "win32" else "")
+
+
 def is_full_screen(*, plain: bool, as_json: bool = False) -> bool:
     """Return whether the full-screen client is wanted, and can be shown on this terminal."""
     # Textual reads from the first and writes to the last of them; if any is redirected, lines are wanted.
     is_terminal = all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
-    is_terminal = is_terminal and os.environ.get("TERM", "dumb") not in ("dumb", "")
+    is_terminal = is_terminal and terminal_kind() not in ("dumb", "")
     return is_terminal and not plain and not as_json
 
 

@@ -4,15 +4,15 @@ Two terminals of one person are two players: a profile is locked while a client 
 next profile. The lock ends with the client's process, so a client that was killed comes back as the same player.
 """
 
-import fcntl
 import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
+from filelock import FileLock, Timeout
 from msgspec.structs import asdict
 from platformdirs import user_data_path
 
@@ -88,11 +88,15 @@ def open_identity(server_url: str, name: str | None, folder: Path | None = None)
     players.mkdir(mode=0o700, parents=True, exist_ok=True)
     candidates = [f"name-{name.lower()}"] if name else [f"player-{number}" for number in range(1, MAX_PROFILES + 1)]
     for candidate in candidates:
-        lock = _lock(players / f"{candidate}.lock")
-        if lock is not None:
-            with lock:
-                yield Identity(players / f"{candidate}.json")
-            return
+        # The system releases the lock of a process that dies, and children do not inherit it.
+        lock = FileLock(players / f"{candidate}.lock", timeout=0, thread_local=False)
+        try:
+            held = lock.acquire()
+        except Timeout:
+            continue
+        with held:
+            yield Identity(players / f"{candidate}.json")
+        return
     raise IdentityInUse(f"{name or 'every profile'} is in use by another fairest on this machine")
 
 
@@ -107,14 +111,3 @@ def _read_commitment(stored: dict[str, Any] | None) -> EntropyCommitment | None:
         name: bytes.fromhex(value) if isinstance(value, str) else value for name, value in stored.items()
     }
     return EntropyCommitment(**read)
-
-
-def _lock(path: Path) -> IO[str] | None:
-    """Return the locked file, or None if another process holds the lock. Closing the file releases it."""
-    file = path.open("w")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        return None
-    return file

@@ -4,26 +4,36 @@ import asyncio
 import os
 import signal
 import sys
-import termios
 from collections.abc import Callable, Sequence
 from typing import Final
 
-FATAL_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
+try:
+    import termios
+except ImportError:  # Windows
+    termios = None  # type: ignore[assignment]
+
+FATAL_SIGNALS: Final = tuple(signal.Signals[name] for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 CHECK_SECONDS: Final = 2.0
 """Interval between two calls of `is_terminal_gone`."""
 
 
 def on_fatal_signals(end: Callable[[signal.Signals], None]) -> None:
     """Call `end` in the running event loop when a signal asks the program to end, so that it restores the terminal."""
+    loop = asyncio.get_running_loop()
     for number in FATAL_SIGNALS:
-        asyncio.get_running_loop().add_signal_handler(number, end, number)
+        try:
+            loop.add_signal_handler(number, end, number)
+        except NotImplementedError:  # Windows
+            signal.signal(number, lambda caught, _: loop.call_soon_threadsafe(end, signal.Signals(caught)))
 
 
 def is_terminal_gone() -> bool:
-    """Return whether the terminal no longer exists.
+    """Return whether the terminal no longer exists. On Windows the program ends with its terminal.
 
     No SIGHUP comes to a process that the terminal did not start, and Textual would go on reading for ever.
     """
+    if termios is None:
+        return False
     try:
         termios.tcgetattr(sys.__stdin__ or 0)
     except termios.error:

@@ -1,7 +1,11 @@
 """The limit of open files: each connection is one file, and a process may have 1,024 unless it asks for more."""
 
-import resource
 from typing import Final
+
+try:
+    import resource
+except ImportError:  # Windows, where connections are not files
+    resource = None  # type: ignore[assignment]
 
 OTHERS: Final = 100
 """Files that a server has open besides its connections: Redis, logs, listening sockets, and some to spare."""
@@ -9,6 +13,8 @@ OTHERS: Final = 100
 
 def raise_open_file_limit(count: int) -> int:
     """Raise the limit of open files to what `count` connections need; return how many connections the system allows."""
+    if resource is None:
+        return count
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = count + OTHERS
     if hard != resource.RLIM_INFINITY:
