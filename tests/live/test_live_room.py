@@ -23,6 +23,7 @@ from fairest_server.room.events import Attached, Detached, Paused, PlayerReady, 
 from fairest_server.room.steps import LogSlice
 from fairest_server.store.append_queue import Answer
 from tests.support.isolated_room import NOW_MS, ROUND, IsolatedRoom, RecordingSubscriber
+from tests.support.races import Table, raced
 
 ENTROPY_HASH = commit_entropy(ROUND.round, 0, bytes(32))
 READY = PlayerRequest("here-1", Ready(round=ROUND.round, entropy_hash=ENTROPY_HASH))
@@ -500,6 +501,92 @@ def test_a_room_without_subscribers_or_requests_is_not_needed(alone: IsolatedRoo
         alone.room.disconnect(player)
     alone.accept(alone.poll())
     assert not alone.room.is_needed
+
+
+def test_a_room_with_subscribers_is_needed(seated: IsolatedRoom) -> None:
+    assert seated.room.is_needed
+
+
+def test_a_room_that_does_not_exist_is_not_needed_by_those_who_ask_for_it(alone: IsolatedRoom) -> None:
+    alone.room.subscribers.add_pending(RecordingSubscriber("here-1"))
+    assert not alone.room.is_needed
+
+
+def test_a_room_with_a_match_to_archive_is_needed(alone: IsolatedRoom) -> None:
+    alone.room.open(raced(3).steps)
+    assert alone.room.is_needed
+
+
+# OPENED
+
+
+@pytest.fixture
+def table() -> Table:
+    """A race under way."""
+    table = Table(1)
+    table.start()
+    return table
+
+
+@pytest.fixture
+def opened(alone: IsolatedRoom, table: Table) -> IsolatedRoom:
+    """A room that was opened at the end of the log of `table`."""
+    alone.room.open(table.steps)
+    return alone
+
+
+def test_an_opened_room_is_in_the_last_state_of_its_log(opened: IsolatedRoom, table: Table) -> None:
+    assert opened.room.state == table.state
+
+
+def test_an_opened_room_stands_behind_the_last_entry_of_its_log(opened: IsolatedRoom, table: Table) -> None:
+    assert opened.room.cursor.end == (len(table.steps), table.steps[-1].tag)
+
+
+def test_an_opened_room_keeps_its_history_for_those_who_reconnect(opened: IsolatedRoom) -> None:
+    assert opened.room.recent.steps is not None
+
+
+def test_an_opened_room_has_the_next_deadline_of_its_state(opened: IsolatedRoom, table: Table) -> None:
+    assert opened.room.deadline is not None
+    assert opened.room.deadline == table.state.next_deadline()
+
+
+def test_a_room_that_was_opened_reports_once_that_its_deadlines_have_changed(opened: IsolatedRoom) -> None:
+    opened.room.subscribers.add_pending(RecordingSubscriber("late"))
+    for _ in range(2):
+        opened.room.on_log_slice(LogSlice("", []))
+    assert opened.changes == 1
+
+
+def test_a_room_without_subscribers_reports_each_time_that_it_may_be_dropped(opened: IsolatedRoom) -> None:
+    for _ in range(2):
+        opened.room.on_log_slice(LogSlice("", []))
+    assert opened.changes == 2
+
+
+def test_a_room_whose_deadlines_have_changed_reports_it(seated: IsolatedRoom) -> None:
+    seated.room.on_log_slice(LogSlice("", []))
+    before = seated.changes
+    seated.run(Disconnect("here-2"))
+    assert seated.changes == before + 1
+
+
+def test_a_deadline_that_has_passed_without_effect_is_reported(seated: IsolatedRoom) -> None:
+    """Its timer has fired, and another one must be set."""
+    seated.room.on_log_slice(LogSlice("", []))
+    before = seated.changes
+    seated.submit(ExpireDeadline(NOW_MS))
+    seated.poll()
+    assert seated.changes == before + 1
+
+
+def test_a_request_that_changes_no_deadline_is_not_reported(seated: IsolatedRoom) -> None:
+    seated.room.on_log_slice(LogSlice("", []))
+    before = seated.changes
+    seated.submit(Disconnect("somebody else's"))
+    seated.poll()
+    assert seated.changes == before
 
 
 @pytest.mark.parametrize("make_busy", ["submit", "append", "read"])

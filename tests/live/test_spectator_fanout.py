@@ -3,6 +3,7 @@
 import heapq
 from collections.abc import Callable
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -90,6 +91,13 @@ def test_a_large_crowd_is_served_at_its_rate() -> None:
     match.collect()
     match.clock.run()
     assert COLLECT_SECONDS < match.clock.now <= COLLECT_SECONDS + 1.0
+
+
+def test_two_thousand_frames_a_second_are_sent_ten_at_a_time() -> None:
+    match = Match(2_000)
+    match.collect()
+    match.clock.run()
+    assert match.clock.now == pytest.approx(0.05 + 1.0)
 
 
 def test_what_happens_while_a_crowd_is_served_is_one_frame() -> None:

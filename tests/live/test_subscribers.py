@@ -6,7 +6,8 @@ import pytest
 
 from fairest_protocol.messages.from_server import Accepted, Placed, Refused, Snapshot, View
 from fairest_protocol.messages.refusals import Refusal
-from fairest_server.live.subscribers import Subscribers
+from fairest_server.live.subscribers import DropReason, Subscribers
+from fairest_server.ops import metrics
 from fairest_server.room.events import Attached, Detached, Event
 from fairest_server.room.evolve import evolve
 from fairest_server.room.projection import StepHistory
@@ -65,6 +66,61 @@ def test_a_room_that_a_subscriber_waits_for_is_not_empty(shown: Shown) -> None:
     assert not shown.subscribers.is_empty
 
 
+@pytest.mark.parametrize(
+    ("seats", "expected"), [((), False), ((0,), False), ((1,), False), ((0, 1), True), ((0, 1, None), True)]
+)
+def test_a_room_is_complete_when_both_players_are_shown_it(
+    shown: Shown, seats: tuple[int | None, ...], expected: bool
+) -> None:
+    for seat in seats:
+        shown.admit(seat)
+    assert shown.subscribers.is_complete is expected
+
+
+def test_a_room_that_a_subscriber_waits_for_is_not_complete(shown: Shown) -> None:
+    shown.admit(0)
+    shown.admit(1)
+    shown.subscribers.add_pending(RecordingSubscriber("late"))
+    assert not shown.subscribers.is_complete
+
+
+@pytest.mark.parametrize("seat", [0, 1, None])
+def test_a_subscriber_that_was_admitted_is_shown_the_room(shown: Shown, seat: int | None) -> None:
+    assert shown.subscribers.shows(shown.admit(seat))
+
+
+@pytest.mark.parametrize("seat", [0, None])
+def test_a_subscriber_that_waits_is_not_shown_the_room(shown: Shown, seat: int | None) -> None:
+    shown.admit(seat)
+    waiting = RecordingSubscriber("late")
+    shown.subscribers.add_pending(waiting)
+    assert not shown.subscribers.shows(waiting)
+
+
+@pytest.fixture
+def crowd(shown: Shown) -> list[RecordingSubscriber]:
+    """A player, a spectator, and a subscriber that waits to be admitted."""
+    waiting = RecordingSubscriber("late")
+    everybody = [shown.admit(0), shown.admit(None), waiting]
+    shown.subscribers.add_pending(waiting)
+    return everybody
+
+
+def test_dropping_all_sends_everybody_away(shown: Shown, crowd: list[RecordingSubscriber]) -> None:
+    shown.subscribers.drop_all(DropReason.DRAINING)
+    assert [each.notes[-1] for each in crowd] == ["draining"] * 3
+
+
+def test_dropping_all_returns_the_connections_that_end(shown: Shown, crowd: list[RecordingSubscriber]) -> None:
+    assert shown.subscribers.drop_all(DropReason.DRAINING) == [each.connection_id for each in crowd]
+
+
+def test_a_room_from_which_all_were_dropped_is_empty(shown: Shown, crowd: list[RecordingSubscriber]) -> None:
+    assert crowd
+    shown.subscribers.drop_all(DropReason.DRAINING)
+    assert shown.subscribers.is_empty
+
+
 def test_the_entries_that_a_spectator_may_see_are_collected_for_it(shown: Shown) -> None:
     spectator = shown.admit(None)
     shown.table.play(0, "stop")
@@ -84,6 +140,20 @@ def test_a_player_whose_move_is_refused_stays(shown: Shown) -> None:
     refused = Refused(to="play", code=Refusal.RACE_OVER, sentence="It is over.", number=1)
     shown.subscribers.answer(player, refused)
     assert (player.messages[-1], shown.subscribers.shows(player)) == (refused, True)
+
+
+def refusals() -> dict[str, float]:
+    """Return how many requests were refused, by code."""
+    (family,) = metrics.REFUSALS.collect()
+    counted = [sample for sample in family.samples if sample.name.endswith("_total")]
+    return {sample.labels["code"]: sample.value for sample in counted}
+
+
+def test_a_request_that_is_refused_is_counted_under_its_code(shown: Shown) -> None:
+    before = refusals().get("race_over", 0.0)
+    player = shown.admit(0)
+    shown.subscribers.answer(player, Refused(to="play", code=Refusal.RACE_OVER, sentence="It is over.", number=1))
+    assert refusals()["race_over"] - before == 1
 
 
 def ticks_of(subscriber: RecordingSubscriber) -> list[Placed]:

@@ -51,6 +51,12 @@ async def test_a_process_that_sends_a_heartbeat_again_is_no_longer_lapsed(proces
     assert (await other.beat()).lapsed == ()
 
 
+async def test_a_room_that_was_released_is_no_longer_one_of_the_process(processes: Processes) -> None:
+    await processes.register_rooms([ROOM, "another-room"])
+    await processes.release_rooms("p1", [ROOM])
+    assert await processes.rooms_of("p1") == ["another-room"]
+
+
 async def test_a_process_that_sends_a_heartbeat_again_is_not_forgotten(processes: Processes, redis: Redis) -> None:
     await processes.beat()
     await processes.register_rooms([ROOM])
