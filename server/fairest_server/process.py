@@ -10,10 +10,14 @@ from fairest_server.archive.reader import ArchiveReader
 from fairest_server.live.drain import Drain
 from fairest_server.live.room_server import RoomServer
 from fairest_server.live.signing import DeploymentKey
+from fairest_server.membership.ban_watch import BanWatch
 from fairest_server.membership.heartbeat import Heartbeat
 from fairest_server.membership.operator_control import OperatorControl
+from fairest_server.membership.player_verbs import PlayerVerbs
 from fairest_server.membership.sweeper import Sweeper
+from fairest_server.store.bans import BanStore
 from fairest_server.store.control import Control
+from fairest_server.store.players import Players
 from fairest_server.store.processes import Processes
 from fairest_server.store.redis.batching_client import BatchingRedis
 
@@ -39,8 +43,11 @@ async def serving_rooms(
     sweeper = Sweeper(processes, rooms.log, rooms.registry, rooms.attached, key, heartbeat, rooms.stopping)
     # Nothing is decided without Redis' clock, which comes with the first heartbeat.
     await heartbeat.beat()
+    ban_watch, player_verbs = BanWatch(BanStore(redis), rooms), PlayerVerbs(Players(redis), BanStore(redis))
+    await ban_watch.read()
     async with rooms.serving() as tasks:
-        heartbeat.on_requests = OperatorControl(control, rooms, tasks.create_task).on_requests
+        heartbeat.on_bans_version = lambda version: ban_watch.on_version(version, tasks.create_task)
+        heartbeat.on_requests = OperatorControl(control, player_verbs, rooms, tasks.create_task).on_requests
         for work in (heartbeat.run, heartbeat.watch_silence, sweeper.release, sweeper.compare, sweeper.sweep):
             tasks.create_task(work())
         yield rooms

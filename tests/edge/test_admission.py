@@ -19,7 +19,9 @@ from fairest_protocol.messages.from_server import Error, Left, Refused, Snapshot
 from fairest_protocol.messages.refusals import Breach, CloseCode, Refusal
 from fairest_server.app import StartError, running
 from fairest_server.edge.admission import BUCKETS_PER_SWEEP, Admission
+from fairest_server.live.bans import Bans
 from fairest_server.live.drain import Drain
+from fairest_server.live.redis_clock import RedisClock
 from fairest_server.settings import Settings
 from tests.support.certificates import make_certificate
 from tests.support.waiting import until
@@ -160,7 +162,7 @@ def enroll_from_many_addresses(admission: Admission) -> None:
 
 def test_an_address_whose_new_players_were_long_ago_is_forgotten() -> None:
     now = 0.0
-    admission = Admission(Settings(), Drain(), monotonic=lambda: now)
+    admission = Admission(Settings(), Drain(), Bans(RedisClock()), monotonic=lambda: now)
     enroll_from_many_addresses(admission)
     now = 3_600.0
     assert admission.may_enroll("203.0.113.7")
@@ -169,7 +171,7 @@ def test_an_address_whose_new_players_were_long_ago_is_forgotten() -> None:
 
 def test_an_address_that_has_made_its_players_stays_known_until_it_may_make_them_all_again() -> None:
     now = 0.0
-    admission = Admission(Settings(players_per_address=1), Drain(), monotonic=lambda: now)
+    admission = Admission(Settings(players_per_address=1), Drain(), Bans(RedisClock()), monotonic=lambda: now)
     enroll_from_many_addresses(admission)
     now = 3_599.0
     assert admission.may_enroll("203.0.113.7")

@@ -15,8 +15,11 @@ from fairest_protocol.messages.from_server import View
 from fairest_server.live.room_server import RoomServer
 from fairest_server.membership.heartbeat import Heartbeat
 from fairest_server.membership.operator_control import OperatorControl
+from fairest_server.membership.player_verbs import PlayerVerbs
 from fairest_server.store import keys
+from fairest_server.store.bans import BanStore
 from fairest_server.store.control import Close, Control, ControlAnswer, Describe, Envelope, Verb
+from fairest_server.store.players import Players
 from fairest_server.store.processes import Processes
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.room_server import create_room, serving_room_server
@@ -49,9 +52,9 @@ class Operated:
 @pytest.fixture
 async def operated(redis: BatchingRedis, redis_url: str) -> AsyncIterator[Operated]:
     async with serving_room_server(redis, redis_url) as rooms, asyncio.TaskGroup() as tasks:
-        processes = Processes(redis, redis, OWN)
+        processes, verbs = Processes(redis, redis, OWN), PlayerVerbs(Players(redis), BanStore(redis))
         heartbeat = Heartbeat(processes, rooms.clock, rooms.registry, rooms.attached, rooms.stopping)
-        heartbeat.on_requests = OperatorControl(Control(redis), rooms, tasks.create_task).on_requests
+        heartbeat.on_requests = OperatorControl(Control(redis), verbs, rooms, tasks.create_task).on_requests
         await heartbeat.beat()
         yield Operated(rooms, heartbeat, Control(redis))
 

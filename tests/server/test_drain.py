@@ -86,6 +86,16 @@ async def test_a_spectator_is_sent_elsewhere_at_once(fleet: Fleet, redis: Batchi
         await first.play("sa")
 
 
+async def test_the_seat_of_a_client_that_was_sent_elsewhere_is_detached(fleet: Fleet, redis: BatchingRedis) -> None:
+    url, other = await fleet.start(), await fleet.start()
+    async with racing_players(url), open_client(url) as ann, open_client(other) as bob:
+        room = (await ann.enter(Create())).room
+        await bob.enter(Watch(room=room))
+        await drain(redis, fleet.processes[url].pid)
+        assert await close_code(ann) == 1012
+        await bob.receive_until(lambda seen: seen.seats[0].away_until_ms is not None)
+
+
 async def test_a_process_that_drains_is_not_ready_and_admits_nobody(fleet: Fleet, redis: BatchingRedis) -> None:
     url = await fleet.start()
     async with racing_players(url), open_client(url) as idle:

@@ -14,6 +14,7 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Play
 from fairest_protocol.messages.from_server import (
     Accepted,
+    Announcement,
     Error,
     FromServer,
     Left,
@@ -150,7 +151,7 @@ class KnownRoom(Value):
                 return replace(self, sent=tuple(play for play in self.sent if play.number != number))
             case Left():
                 return replace(self, room=None, seat=None, scene=None, position=0, tag=None, sent=())
-            case Refused() | Error() | MatchRecord() | LobbyPage():
+            case Refused() | Error() | Announcement() | MatchRecord() | LobbyPage():
                 return self
 
     def _after_view(self, message: View) -> "KnownRoom":

@@ -20,7 +20,14 @@ from fairest_cli.records.receipts import Receipt
 from fairest_cli.records.record_check import WrongRecord, prove_shown
 from fairest_cli.session.entropy import EntropyExchange
 from fairest_cli.session.identity import Identity
-from fairest_cli.session.websocket import Rejected, ServerSocket, check_close, explain_failure, open_websocket
+from fairest_cli.session.websocket import (
+    Rejected,
+    ServerSocket,
+    check_close,
+    explain_failure,
+    open_websocket,
+    refuse_banned_address,
+)
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.messages.codec import ProtocolViolation, decode_from_server
 from fairest_protocol.messages.fields import Message
@@ -94,6 +101,8 @@ class Connection:
         self._gives_up_after = gives_up_after
         self._socket: ServerSocket | None = None
         self._has_room_gone_on = False
+        self._ban_sentence = ""
+        """The server's sentence about our ban, if it has banned us."""
         self._entered = asyncio.Event()
 
     @property
@@ -130,6 +139,7 @@ class Connection:
                         yield update
                 note = "The connection was lost."
             except (OSError, TimeoutError, InvalidHandshake) as reason:
+                refuse_banned_address(reason)
                 note = f"No server answers at {self._url} ({explain_failure(reason)})."
             except InvalidURI as reason:
                 raise Rejected(f"{self._url} is not a WebSocket address; one looks like ws://host:port") from reason
@@ -200,7 +210,7 @@ class Connection:
             # Not by `async with`, which closes with 1011, an error, also when the caller stops iterating or is
             # cancelled: the ways in which every match ends.
             await websocket.close()
-        check_close(websocket.close_code or 0, websocket.close_reason or "")
+        check_close(websocket.close_code or 0, websocket.close_reason or "", self._ban_sentence)
 
     def _receive(self, socket: ServerSocket, message: FromServer, now_ms: int) -> None:
         """Check a message and fold it into the model. Raises `Contradiction` and `Cheated`.
@@ -253,6 +263,8 @@ class Connection:
                         await socket.send_play(play)
             case Refused(code=Refusal.TRY_AGAIN):
                 await socket.websocket.close()
+            case Error(code=Breach.BANNED, sentence=sentence):
+                self._ban_sentence = sentence
             case Error(code=Breach.BAD_TOKEN):
                 self._identity.keep_token(None)
             case _:

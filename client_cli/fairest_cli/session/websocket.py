@@ -4,11 +4,12 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
 
 from fairest_cli.model.known_room import Contradiction
@@ -125,16 +126,28 @@ class ServerSocket:
         self.is_welcomed = self.is_welcomed or is_welcome
 
 
-def check_close(code: int, reason: str) -> None:
-    """Raise `Rejected` for a close code after which reconnecting would not help."""
+def check_close(code: int, reason: str, ban_sentence: str = "") -> None:
+    """Raise `Rejected` for a close code after which reconnecting would not help.
+
+    `ban_sentence` is the sentence with which the server has banned us, if it has.
+    """
     if code == CloseCode.BAD_TOKEN:
         return
     if code in (CloseCode.TOO_BIG, CloseCode.BINARY_FRAME) or code >= 4000:
+        if code == CloseCode.BANNED and ban_sentence:
+            raise Rejected(ban_sentence)
         raise Rejected(
             "You play this seat from another terminal now."
             if code == CloseCode.REPLACED
             else f"The server ended the connection: {reason or code}."
         )
+
+
+def refuse_banned_address(failure: Exception) -> None:
+    """Raise `Rejected` with the server's sentence if it forbids connections from our address (HTTP 403)."""
+    if isinstance(failure, InvalidStatus) and failure.response.status_code == HTTPStatus.FORBIDDEN:
+        sentence = (failure.response.body or b"").decode(errors="replace").strip()
+        raise Rejected(sentence or "The server forbids connections from here.") from failure
 
 
 def explain_failure(reason: Exception) -> str:

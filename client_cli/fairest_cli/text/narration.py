@@ -17,7 +17,7 @@ from fairest_protocol.calculation.rules import span
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.from_server import Error, Placed, Refused, Snapshot, View, Welcome
+from fairest_protocol.messages.from_server import Announcement, Error, Placed, Refused, Snapshot, View, Welcome
 from fairest_protocol.messages.options import RoomOptions, Spectators
 from fairest_protocol.messages.refusals import Breach
 
@@ -83,6 +83,8 @@ def describe_changes(before: KnownRoom, update: Update) -> Iterator[str]:
             yield "Cards placed: " + ", ".join(f"{_name(model, seat)} {count}" for seat, count in enumerate(placed))
         case Refused(to=to, sentence=sentence) if to not in ENTRANCES:
             yield clean(sentence)
+        case Announcement(text=text):
+            yield describe_announcement(text)
         case Error(code=Breach.RESTARTING, sentence=sentence):
             yield clean(sentence)
         case _:
@@ -241,6 +243,11 @@ def _describe_rematch(model: KnownRoom, seat: int) -> Iterator[str]:
 
 
 ENTRANCES: Final = ("hello", "create", "join", "watch", "resume")
+
+
+def describe_announcement(text: str) -> str:
+    """Return the sentence that shows an announcement of the operator."""
+    return f"The operator announces: {clean(text)}"
 
 
 def describe_closing(reason: str | None) -> str:

@@ -37,7 +37,10 @@ from fairest_cli.tui.settings import Settings, load_settings, settings_path
 from fairest_cli.tui.terminal import CHECK_SECONDS, is_terminal_gone, on_fatal_signals, print_last_words
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_server import Announcement
 
+ANNOUNCEMENT_SECONDS: Final = 30.0
+"""How long an announcement of the operator is shown over the screen, unless the player clicks it away."""
 FELT: Final = Theme(
     name="felt",
     primary="#f2c14e",
@@ -112,6 +115,9 @@ class FairestApp(CrashReportingApp):
         """Open the screen of the room's present phase and hand `update` to it; do nothing while the program ends."""
         if not self.is_running:
             return
+        if isinstance(update.message, Announcement):
+            text = clean(update.message.text)
+            self.notify(text, title="The operator announces", timeout=ANNOUNCEMENT_SECONDS, markup=False)
         kind = screen_of(session)
         if kind is None:
             if update.model.status is ConnectionStatus.LOST and session.model.room is None:

@@ -10,6 +10,7 @@ from fairest_protocol.messages.fields import (
     Message,
     Name,
     Phase,
+    PlainText,
     PublicKey,
     RoomCode,
     Seat,
@@ -99,6 +100,13 @@ class Left(Message):
     type: Literal["left"] = "left"
 
 
+class Announcement(Message):
+    """A sentence of the operator to everybody who is connected. It may come at any time after `welcome`."""
+
+    type: Literal["announcement"] = "announcement"
+    text: PlainText
+
+
 class MatchRecord(Message):
     """The record of a finished match, line by line, ready to be written to a file."""
 
@@ -133,6 +141,6 @@ class LobbyPage(Message):
 
 
 FromServer = Annotated[
-    Welcome | LobbyPage | Snapshot | View | Placed | Accepted | Refused | Error | Left | MatchRecord,
+    Welcome | LobbyPage | Snapshot | View | Placed | Accepted | Refused | Error | Left | Announcement | MatchRecord,
     Field(discriminator="type"),
 ]

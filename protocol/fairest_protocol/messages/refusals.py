@@ -95,6 +95,7 @@ class Breach(StrEnum):
     BAD_TOKEN = "bad_token"
     TOO_FAST = "too_fast"
     REPLACED = "replaced"
+    BANNED = "banned"
     RESTARTING = "restarting"
     INTERNAL = "internal"
 
@@ -132,6 +133,8 @@ class CloseCode(IntEnum):
     """For too long, more was sent than this server reads."""
     REPLACED = 4409
     """Another connection of this player has the seat; leave it alone."""
+    BANNED = 4410
+    """The operator has banned this player or this address; the `error` says until when, and why."""
 
 
 CLOSE_CODES: Final[dict[Breach, CloseCode]] = {breach: CloseCode[breach.name] for breach in Breach}

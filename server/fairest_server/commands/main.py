@@ -7,7 +7,7 @@ import typer
 
 from fairest_protocol.version import describe_version
 from fairest_server.app import serve
-from fairest_server.commands import drain, load, rooms
+from fairest_server.commands import drain, load, players, rooms
 from fairest_server.commands.archive import archive
 from fairest_server.commands.environment import UnknownVariable, refuse_unknown_variables
 
@@ -23,6 +23,7 @@ rooms.add_to(operator)
 operator.command()(archive)
 drain.add_to(operator)
 load.add_to(operator)
+players.add_to(operator)
 
 
 def main() -> None:

@@ -68,8 +68,8 @@ async def _print_rooms(*, as_json: bool, redis_url: RedisUrl, data_dir: DataDir)
         names = ", ".join(name or "-" for name in row.names)
         listed = "yes" if row.listed else "no"
         processes = ", ".join(each.processes) or "-"
-        cells.append((row.room, row.phase, names, str(row.spectators), listed, _format(each.since_ms), processes))
-    _print_table(cells)
+        cells.append((row.room, row.phase, names, str(row.spectators), listed, format_time(each.since_ms), processes))
+    print_table(cells)
 
 
 async def _open_rooms(asked: Asking, log: Log) -> list[OpenRoom]:
@@ -116,7 +116,7 @@ async def _print_processes(*, as_json: bool, redis_url: RedisUrl, data_dir: Data
             counts = (str(each) for each in (row.pid, row.connections, row.rooms, row.races))
             cells.append((process_id, row.host, *counts, "drains" if row.draining else "serves"))
     if not as_json:
-        _print_table(cells)
+        print_table(cells)
 
 
 async def _close(room: str, reason: str, redis_url: RedisUrl, data_dir: DataDir) -> None:
@@ -128,11 +128,13 @@ async def _close(room: str, reason: str, redis_url: RedisUrl, data_dir: DataDir)
     print(f"{room} is closed, by process {process_id}")
 
 
-def _format(at_ms: int) -> str:
+def format_time(at_ms: int) -> str:
+    """Return a time in ms as text, in UTC; a dash for 0."""
     return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z" if at_ms else "-"
 
 
-def _print_table(cells: Sequence[Sequence[str]]) -> None:
+def print_table(cells: Sequence[Sequence[str]]) -> None:
+    """Print rows in columns; the first row is the heading."""
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -15,7 +15,9 @@ import structlog
 from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request
 
+from fairest_server.edge.close_errors import describe_ban
 from fairest_server.edge.rate_limit import TokenBucket
+from fairest_server.live.bans import Bans
 from fairest_server.live.drain import Drain
 from fairest_server.ops import metrics
 from fairest_server.ops.events import Event
@@ -48,9 +50,12 @@ _WITH_PORT: Final = re.compile(r"([0-9.]+):[0-9]+|\[([^]]*)\](?::[0-9]+)?")
 class Admission:
     """The limits of one process on connections and new players. An IPv6 address counts as its network of 64 bits."""
 
-    def __init__(self, settings: Settings, drain: Drain, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, settings: Settings, drain: Drain, bans: Bans, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
         self._settings = settings
         self._drain = drain
+        self._bans = bans
         self._monotonic = monotonic
         self._open: Counter[str] = Counter()
         self._count = 0
@@ -68,6 +73,9 @@ class Admission:
             raise
 
     def _check(self, address: str, request: Request) -> None:
+        ban = self._bans.of_address(address)
+        if ban is not None:
+            raise ConnectionRefused(HTTPStatus.FORBIDDEN, TurnedAway.BANNED, describe_ban(ban))
         origin = request.headers.get("Origin")
         if origin is not None and not self._is_allowed(origin, request.headers.get("Host", "")):
             raise ConnectionRefused(

@@ -4,6 +4,7 @@ An exception keeps the frames of the stack that it passed through, and everythin
 is raised comes new from a factory each time; the constants are only sent, never raised.
 """
 
+from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
@@ -14,6 +15,7 @@ from fairest_protocol.messages.codec import ProtocolViolation
 from fairest_protocol.messages.refusals import Breach
 from fairest_server.live.subscribers import DropReason
 from fairest_server.ops.metrics import CutOff
+from fairest_server.store.bans import Ban
 
 binary_frame: Final = partial(
     ProtocolViolation, Breach.BINARY_FRAME, "Messages are JSON in text frames; this frame was binary."
@@ -25,6 +27,19 @@ bad_token: Final = partial(
     ProtocolViolation, Breach.BAD_TOKEN, "This server knows no player with this token; say hello without one."
 )
 too_fast: Final = partial(ProtocolViolation, Breach.TOO_FAST, "You sent more than this server reads, for too long.")
+
+
+def banned(ban: Ban) -> ProtocolViolation:
+    """Return the error for a banned client: until when, and why."""
+    return ProtocolViolation(Breach.BANNED, describe_ban(ban))
+
+
+def describe_ban(ban: Ban) -> str:
+    """Return the sentence that a banned client is shown."""
+    until = f" until {datetime.fromtimestamp(ban.until_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC" if ban.until_ms else ""
+    reason = f": {ban.reason}" if ban.reason else "."
+    return f"You are banned from this server{until}{reason}"
+
 
 REPLACED: Final = ProtocolViolation(Breach.REPLACED, "A newer connection of yours has taken this seat.")
 LOG_LOST: Final = ProtocolViolation(

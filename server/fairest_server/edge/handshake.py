@@ -9,7 +9,7 @@ from fairest_protocol.messages.from_client import Hello
 from fairest_protocol.messages.from_server import Refused, Welcome
 from fairest_protocol.messages.refusals import Refusal
 from fairest_protocol.version import installed_version
-from fairest_server.edge.close_errors import bad_token, hello_first, hello_late
+from fairest_server.edge.close_errors import bad_token, banned, hello_first, hello_late
 from fairest_server.edge.inbox import Inbox
 from fairest_server.live.room_server import RoomServer
 from fairest_server.room.decide import refuse
@@ -32,7 +32,8 @@ class Handshake:
         """Wait for a `hello` that this server accepts; return its player, and the answer to send.
 
         A refused client may send `hello` again until `hello_seconds` are over; `on_refused` sends it the reason. Raises
-        ProtocolViolation (`hello_first`, `hello_late`, `bad_token`, or what `inbox` raises) and ConnectionClosed.
+        ProtocolViolation (`hello_first`, `hello_late`, `bad_token`, `banned`, or what `inbox` raises), and
+        ConnectionClosed.
         """
         try:
             deadline = asyncio.get_running_loop().time() + self._hello_seconds
@@ -65,5 +66,8 @@ class Handshake:
             return refuse("hello", Refusal.NAME_TAKEN)
         except (RedisError, OSError):
             return refuse("hello", Refusal.TRY_AGAIN)
+        ban = self._rooms.bans.of_player(player.player_id)
+        if ban is not None:
+            raise banned(ban)
         key, now_ms = self._rooms.key.public, self._rooms.clock.now_ms()
         return player, Welcome(name=player.name, token=token, key=key, now_ms=now_ms, version=installed_version())

@@ -54,7 +54,7 @@ async def public_port(
     certificate: Certificate | None,
 ) -> AsyncIterator[str]:
     """Serve players and spectators for as long as the context lasts; yields the URL. Raises `CannotListen`."""
-    admission, connection_numbers = Admission(settings, rooms.drain), itertools.count(1)
+    admission, connection_numbers = Admission(settings, rooms.drain, rooms.bans), itertools.count(1)
     hello = Handshake(players, rooms, admission.may_enroll, settings.hello_seconds)
 
     async def handle(websocket: ServerConnection) -> None:

@@ -45,6 +45,7 @@ from fairest_server.room.commands import CreateRoom, MakeMove, PlayerRequest, Ta
 from fairest_server.room.decide import refuse
 from fairest_server.room.view import ORIGIN, ViewCursor
 from fairest_server.settings import Settings
+from fairest_server.store.bans import Ban
 from fairest_server.store.lobby import Lobby
 from fairest_server.store.players import Player, Players
 
@@ -130,10 +131,7 @@ class Session:
             self._websocket.fast_path = None
             code, has_stalled = self._websocket.close_code, self._outbox.has_stalled
             self._log.info(Event.GONE, **self._log_context, code=code, has_stalled=has_stalled)
-            room, self.room = self.room, None
-            if room is not None:
-                # The log learns that this connection is gone; the grace period decides whether the seat is given up.
-                room.disconnect(self)
+            self._disconnect()
 
     # As a subscriber of its room.
 
@@ -152,11 +150,20 @@ class Session:
 
     def sent_away(self, reason: DropReason) -> None:
         """Close this connection; the client connects again, and resumes with what the log holds by then."""
+        if reason is DropReason.DRAINING:
+            self._disconnect()
         self._schedule_close(close_errors.SENT_AWAY[reason])
 
+    def banned(self, ban: Ban) -> None:
+        """Close this connection for good; the player's race goes on as after a lost connection."""
+        self._disconnect()
+        self._schedule_close(close_errors.banned(ban))
+
     def unseated(self) -> None:
-        """Leave the room, whose log has freed the seat: its player left, or was away for too long."""
-        self._leave_room()
+        """Leave the room: the log has freed the seat, or the spectator has asked for it."""
+        self._log.info(Event.LEFT, **self._log_context)
+        self.room, self._log_context = None, {}
+        self._outbox.send_message(Left())
 
     def entry_refused(self, answer: Refused) -> None:
         """Tell the client that its hello, or its request to enter a room, was refused."""
@@ -224,7 +231,7 @@ class Session:
             self._outbox.send_message(_refuse(message, Refusal.NOT_IN_ROOM))
         elif self.entry_kind == "watch" and isinstance(message, Leave):
             room.unsubscribe(self)
-            self._leave_room()
+            self.unseated()
         elif self.entry_kind == "watch":
             # The room would refuse it as well, and the players' requests would queue behind it.
             self._outbox.send_message(_refuse(message, Refusal.NOT_SEATED))
@@ -287,10 +294,11 @@ class Session:
 
     # How it ends.
 
-    def _leave_room(self) -> None:
-        self._log.info(Event.LEFT, **self._log_context)
-        self.room, self._log_context = None, {}
-        self._outbox.send_message(Left())
+    def _disconnect(self) -> None:
+        """Tell the room's log that this connection is gone; the grace period decides whether the seat is given up."""
+        room, self.room = self.room, None
+        if room is not None:
+            room.disconnect(self)
 
     def _schedule_close(self, breach: ProtocolViolation) -> None:
         """Close this connection in a task of its own; the first reason counts."""

@@ -3,9 +3,13 @@
 from collections.abc import Iterator
 from typing import Protocol
 
+from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_server import Announcement
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.subscribers import DropReason
+from fairest_server.store.bans import Ban
+from fairest_server.store.players import Player
 
 _RACING = frozenset({Phase.DEALING, Phase.COUNTDOWN, Phase.RACING})
 
@@ -14,10 +18,15 @@ class ClientConnection(Protocol):
     """A connection whose client has said hello, or is about to."""
 
     connection_id: str
+    address: str
+    player: Player | None
     room: LiveRoom | None
 
     def show(self, data: bytes) -> None:
         """Send an encoded message."""
+
+    def banned(self, ban: Ban) -> None:
+        """Close the connection for good."""
 
     def sent_away(self, reason: DropReason) -> None:
         """Close the connection; the client connects again, here or elsewhere."""
@@ -47,6 +56,14 @@ class ClientConnections:
     def races(self) -> int:
         """Return how many rooms have a race under way with a player on one of these connections."""
         return len({each.room.code for each in self._open if each.room is not None and is_racing(each)})
+
+    def announce(self, text: str) -> int:
+        """Show a sentence of the operator to every client that was welcomed; return their number."""
+        data = encode(Announcement(text=text))
+        welcomed = [each for each in self if each.player is not None]
+        for connection in welcomed:
+            connection.show(data)
+        return len(welcomed)
 
     def send_away_others(self) -> None:
         """Let every client connect elsewhere that is not a player in a race."""

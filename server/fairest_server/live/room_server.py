@@ -12,6 +12,7 @@ from fairest_protocol.messages.refusals import Refusal
 from fairest_server.archive.reader import ArchiveReader
 from fairest_server.live.archiver import MatchArchiver
 from fairest_server.live.attached_rooms import AttachedRooms
+from fairest_server.live.bans import Bans
 from fairest_server.live.client_connections import ClientConnections
 from fairest_server.live.drain import Drain
 from fairest_server.live.entrance import Entrance
@@ -53,6 +54,7 @@ class RoomServer:
         self.clock: Final = RedisClock()
         self.log: Final = Log(redis)
         self.attached: Final = AttachedRooms(processes)
+        self.bans: Final = Bans(self.clock)
         self.connections: Final = ClientConnections()
         """The connections of clients to this process."""
         self.drain: Final = drain or Drain()

@@ -46,6 +46,8 @@ class Heartbeat:
         self.is_shared = False
         """Whether other processes serve this deployment, as the last heartbeat found."""
         self._must_register = False
+        self.on_bans_version: Callable[[str], None] | None = None
+        """Called with each heartbeat and the version of the bans."""
         self.on_requests: Callable[[Sequence[UnreadRequest], int], None] | None = None
         """Called with the requests of the operator that came with a heartbeat, and Redis' clock in ms."""
 
@@ -62,6 +64,8 @@ class Heartbeat:
         self._clock.beat(reply.now_ms)
         self.is_shared = reply.alive > 1
         self._registry.set_shared(is_shared=self.is_shared, pauses=reply.pauses)
+        if self.on_bans_version is not None:
+            self.on_bans_version(reply.bans_version)
         if reply.requests and self.on_requests is not None:
             self.on_requests(reply.requests, reply.now_ms)
 

@@ -15,12 +15,15 @@ from fairest_protocol.messages.fields import Phase
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.proposal import Request
 from fairest_server.live.room_server import RoomServer
+from fairest_server.membership.player_verbs import PlayerVerbs
 from fairest_server.ops.events import Event
 from fairest_server.ops.faults import contained
 from fairest_server.ops.metrics import Part
 from fairest_server.room.commands import CloseRoom
 from fairest_server.store import keys
 from fairest_server.store.control import (
+    AddBan,
+    Announce,
     BadRequest,
     Close,
     Control,
@@ -29,6 +32,8 @@ from fairest_server.store.control import (
     DrainProcess,
     Envelope,
     ProcessRow,
+    RemoveBan,
+    Rename,
     RoomRow,
     parse_envelope,
 )
@@ -48,10 +53,15 @@ class OperatorControl:
     """Carries out requests in tasks, so that none of them delays a heartbeat or another request."""
 
     def __init__(
-        self, control: Control, rooms: RoomServer, spawn: Callable[[Coroutine[Any, Any, None]], object]
+        self,
+        control: Control,
+        player_verbs: PlayerVerbs,
+        rooms: RoomServer,
+        spawn: Callable[[Coroutine[Any, Any, None]], object],
     ) -> None:
         """`spawn` starts a task; it raises RuntimeError when this process stops."""
         self._control = control
+        self._player_verbs = player_verbs
         self._rooms = rooms
         self._spawn = spawn
 
@@ -92,6 +102,14 @@ class OperatorControl:
                     _LOG.info(Event.OPERATOR, verb="drain", within_seconds=within_seconds)
                     parts = await self._describe(with_rooms=False)
                     self._rooms.drain.request(within_seconds)
+                case Announce(text=text):
+                    count = self._rooms.connections.announce(text)
+                    _LOG.info(Event.OPERATOR, verb="announce", text=text, clients=count)
+                    parts = [ControlAnswer(done=True, sentence=f"shown to {count} clients")]
+                case AddBan() | RemoveBan() | Rename():
+                    answer = await self._player_verbs.carry_out(request)
+                    _LOG.info(Event.OPERATOR, verb=request.verb, done=answer.done, answer=answer.sentence)
+                    parts = [answer]
             try:
                 texts = [encode(part) for part in parts]
                 await self._control.answer(request_id, self._rooms.process_id, texts)

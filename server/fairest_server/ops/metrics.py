@@ -27,6 +27,7 @@ class TurnedAway(StrEnum):
     FULL = "full"
     ADDRESS = "address"
     DRAINING = "draining"
+    BANNED = "banned"
 
 
 class CutOff(StrEnum):
@@ -151,7 +152,7 @@ BUILD_INFO.labels(installed_version(), python_version()).set(1)
 CONNECTIONS: Final = Gauge("fairest_connections", "Open WebSocket connections.")
 TURNED_AWAY: Final = counter(
     "fairest_turned_away",
-    "Requests for a connection that were turned away, by reason: origin, full, address, draining.",
+    "Requests for a connection that were turned away, by reason: origin, full, address, draining, banned.",
     "reason",
     TurnedAway,
 )

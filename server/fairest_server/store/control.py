@@ -35,7 +35,38 @@ class DrainProcess(Message):
     within_seconds: Annotated[int, Field(ge=0, le=86_400)] | None
 
 
-Verb = Annotated[Describe | Close | DrainProcess, Field(discriminator="verb")]
+class Announce(Message):
+    """Show a sentence to every client of the process."""
+
+    verb: Literal["announce"] = "announce"
+    text: PlainText
+
+
+class AddBan(Message):
+    """Ban the player with this name, or an address, until a time on Redis' clock or for good."""
+
+    verb: Literal["ban"] = "ban"
+    subject: PlainText
+    seconds: Annotated[int, Field(ge=1, le=100 * 366 * 86_400)] | None
+    reason: PlainText | None
+
+
+class RemoveBan(Message):
+    """End a ban, which is named by the name or the address that was banned."""
+
+    verb: Literal["unban"] = "unban"
+    subject: PlainText
+
+
+class Rename(Message):
+    """Give the player with this name another one."""
+
+    verb: Literal["rename"] = "rename"
+    name: Name
+    new_name: Name
+
+
+Verb = Annotated[Describe | Close | DrainProcess | Announce | AddBan | RemoveBan | Rename, Field(discriminator="verb")]
 
 
 class Envelope(Message):

@@ -50,6 +50,12 @@ CONTROL: Final = "fairest:{processes}:control"
 """Stream: requests of the operator to the server processes, the last CONTROL_KEPT of them. Expires
 CONTROL_ANSWER_SECONDS after the last request.
 """
+BANS: Final = "fairest:{processes}:bans"
+"""Hash: banned players and networks, each with its ban, and in the field `version` how often they were changed. A ban
+that is over is removed with the next change.
+"""
+RENAMED_SECONDS: Final = 30 * 86_400
+"""How long nobody may take a name that the operator has taken from a player."""
 
 
 def bucket(room: str) -> int:
@@ -120,7 +126,9 @@ def opened(player_id: str) -> str:
 
 
 def name(text: str) -> str:
-    """String: the player that uses this name, whatever its case. Expires NAME_SECONDS after the player's last hello."""
+    """String: the player that uses this name, whatever its case. Expires NAME_SECONDS after the player's last hello;
+    a name that the operator has taken from the player, after RENAMED_SECONDS.
+    """
     return f"fairest:name:{text.lower()}"
 
 

@@ -3,13 +3,16 @@
 import hashlib
 import secrets
 from collections.abc import Callable
-from typing import cast
+from typing import Any, Final, cast
 
 from redis.asyncio import Redis
 
 from fairest_protocol.value import Value
 from fairest_server.store import keys
 from fairest_server.store.redis.scripts import Script
+
+RENAMED: Final = "renamed:"
+"""Stands before a player's id under a name that the operator has taken from it, so that nobody can claim the name."""
 
 
 class Player(Value):
@@ -70,12 +73,39 @@ class Players:
         if stored is None:
             raise UnknownToken
         known = stored.decode()
-        await self._claim(name or known, player_id)
+        try:
+            await self._claim(name or known, player_id)
+        except NameTaken:
+            if name is None or not await self._is_taken_from(name, player_id):
+                raise
+            name = None
+            await self._claim(known, player_id)
         if name and name != known:
             if name.lower() != known.lower():
                 await self._release_name.run(self._redis, [keys.name(known)], [player_id])
             await self._store(player_id, name, keys.PLAYER_SECONDS)
         return Player(player_id, name or known)
+
+    async def find(self, name: str) -> str | None:
+        """Return the id of the player that uses this name now, whatever its case."""
+        holder = cast("bytes | None", await self._redis.get(keys.name(name)))
+        return holder.decode().removeprefix(RENAMED) if holder is not None else None
+
+    async def rename(self, name: str, new_name: str) -> bool:
+        """Give the player that uses `name` another name, and keep `name` from everybody for RENAMED_SECONDS.
+
+        Return False if nobody uses `name`. Raises `NameTaken` if another player uses `new_name`; then nothing changes.
+        Safe to call again.
+        """
+        player_id = await self.find(name)
+        stored = await self._name_of(player_id) if player_id is not None else None
+        if player_id is None or stored not in (name.lower(), new_name.lower()):
+            return False
+        await self._claim(new_name, player_id)
+        await self._store(player_id, new_name, keys.PLAYER_SECONDS)
+        if name.lower() != new_name.lower():
+            await self._redis.set(keys.name(name), RENAMED + player_id, ex=keys.RENAMED_SECONDS)
+        return True
 
     async def may_open_room(self, player_id: str, most: int) -> bool:
         """Count a room that the player wants to open; return whether it has opened at most `most` in OPENED_SECONDS."""
@@ -84,6 +114,15 @@ class Players:
         pipeline.incr(keys.opened(player_id))
         _, count = await pipeline.execute()
         return cast("int", count) <= most
+
+    async def _name_of(self, player_id: str) -> str | None:
+        """Return the name of a player, in lower case; None for a player that is not known any more."""
+        stored = cast("bytes | None", await cast("Any", self._redis.hget(keys.player(player_id), "name")))
+        return stored.decode().lower() if stored is not None else None
+
+    async def _is_taken_from(self, name: str, player_id: str) -> bool:
+        """Return whether the operator has taken this name from this player, whose client may still ask for it."""
+        return bool(await self._redis.get(keys.name(name)) == (RENAMED + player_id).encode())
 
     async def _claim_any(self, player_id: str) -> str:
         while True:

@@ -29,6 +29,7 @@ class HeartbeatReply(Value):
     pauses: tuple[Pause, ...]
     is_new: bool
     requests: tuple["UnreadRequest", ...] = ()
+    bans_version: str = ""
 
 
 class UnreadRequest(Value):
@@ -58,10 +59,10 @@ class Processes:
     async def beat(self) -> HeartbeatReply:
         """Send a heartbeat of this process, and return what Redis knows of all processes."""
         lapse_ms = keys.PROCESS_SECONDS * 1000
-        names = [keys.PROCESSES, keys.LAST_HEARTBEAT, keys.PAUSES, keys.CONTROL]
+        names = [keys.PROCESSES, keys.LAST_HEARTBEAT, keys.PAUSES, keys.CONTROL, keys.BANS]
         arguments = (self.process_id, keys.PAUSE_MS, lapse_ms, keys.PAUSES_KEPT, self._last_request)
         reply = await self._beat.run(self._beating, names, arguments)
-        now_ms, alive, lapsed, pauses, is_new, requests, newest = cast("_Reply", reply)
+        now_ms, alive, lapsed, pauses, is_new, requests, newest, version = cast("_Reply", reply)
         self._last_request = newest.decode()
         lapsed_ids = tuple(each.decode() for each in lapsed)
         return HeartbeatReply(
@@ -71,6 +72,7 @@ class Processes:
             tuple(map(_parse_pause, pauses)),
             is_new=bool(is_new),
             requests=tuple(_parse_request(*each) for each in requests),
+            bans_version=version.decode(),
         )
 
     async def register_rooms(self, rooms: Iterable[str]) -> None:
@@ -96,7 +98,7 @@ class Processes:
 
 
 _RawRequest = tuple[bytes, list[bytes]]
-_Reply = tuple[bytes, int, list[bytes], list[bytes], int, list[_RawRequest], bytes]
+_Reply = tuple[bytes, int, list[bytes], list[bytes], int, list[_RawRequest], bytes, bytes]
 
 
 def _parse_request(request_id: bytes, fields: list[bytes]) -> UnreadRequest:

@@ -1,11 +1,11 @@
 -- A heartbeat of a process. If no process sent one for too long before it, that time is recorded as a pause.
 --
--- KEYS  processes by last heartbeat, last heartbeat of any process, pauses, requests of the operator
+-- KEYS  processes by last heartbeat, last heartbeat of any process, pauses, requests of the operator, bans
 -- ARGV  process id, time without a heartbeat that is a pause (ms), time after which a process has lapsed (ms), number
 --       of pauses kept, id of the last request that this process has read ('' for none)
 -- Returns Redis' clock in ms, how many processes are alive, the ids of those that have lapsed, the pauses, and 1 if
 -- this process was not registered, or had been forgotten, else 0; then the requests after the last one read, and the id
--- of the newest request. A process that has read none begins after the newest.
+-- of the newest request, and the version of the bans. A process that has read none begins after the newest.
 -- The requests are read by pcall: a key of another type there must not stop the heartbeats.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -28,4 +28,8 @@ else
     requests, newest = found, found[#found][1]
   end
 end
-return {stamp, redis.call('ZCARD', KEYS[1]) - #lapsed, lapsed, redis.call('LRANGE', KEYS[3], 0, -1), added, requests, newest}
+local version = redis.pcall('HGET', KEYS[5], 'version')
+if type(version) ~= 'string' then
+  version = ''
+end
+return {stamp, redis.call('ZCARD', KEYS[1]) - #lapsed, lapsed, redis.call('LRANGE', KEYS[3], 0, -1), added, requests, newest, version}
