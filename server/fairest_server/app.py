@@ -41,6 +41,7 @@ from fairest_server.ops.system import (
 )
 from fairest_server.process import serving_rooms
 from fairest_server.settings import Settings
+from fairest_server.store import keys
 from fairest_server.store.lobby import Lobby
 from fairest_server.store.players import Players
 from fairest_server.store.redis.clients import make_client
@@ -90,6 +91,7 @@ async def running(
             stack.push_async_callback(client.aclose)
         try:
             await _refuse_lone_node(redis, url)
+            await _refuse_half_backup(redis, url)
             key = await load_deployment_key(redis)
         except (RedisError, OSError) as reason:
             raise StartError(f"no Redis answers at {without_secrets(url)}: {reason}") from reason
@@ -146,6 +148,14 @@ async def _refuse_lone_node(redis: Redis, url: str) -> None:
             raise StartError(
                 f"the Redis at {without_secrets(url)} is a node of a Cluster; give --redis-url {scheme}+cluster://{rest}"
             )
+
+
+async def _refuse_half_backup(redis: Redis, url: str) -> None:
+    """Raise StartError if a restore into this Redis has not ended. Raises RedisError."""
+    if await redis.exists(keys.RESTORING):
+        raise StartError(
+            f"a restore into {without_secrets(url)} has not ended; run the same `fairest-server restore` again"
+        )
 
 
 async def _serve_until_told(settings: Settings) -> None:

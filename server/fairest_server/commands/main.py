@@ -7,8 +7,9 @@ import typer
 
 from fairest_protocol.version import describe_version
 from fairest_server.app import serve
-from fairest_server.commands import drain, load, players, rooms
+from fairest_server.commands import drain, key, load, players, rooms
 from fairest_server.commands.archive import archive
+from fairest_server.commands.backup import backup, restore
 from fairest_server.commands.environment import UnknownVariable, refuse_unknown_variables
 
 operator = typer.Typer(pretty_exceptions_enable=False, no_args_is_help=True)
@@ -21,6 +22,9 @@ def describe() -> None:
 
 rooms.add_to(operator)
 operator.command()(archive)
+operator.command()(backup)
+operator.command()(restore)
+key.add_to(operator)
 drain.add_to(operator)
 load.add_to(operator)
 players.add_to(operator)

@@ -28,6 +28,15 @@ DataDir = Annotated[
     ),
 ]
 
+RedisProgram = Annotated[
+    Path | None,
+    typer.Option(
+        envvar=f"{ENV_PREFIX}REDIS_PROGRAM",
+        show_envvar=False,
+        help="Program of the embedded engine, if not the shipped one.",
+    ),
+]
+
 
 class NoRedis(Exception):
     """No Redis of a server answers; the text says where, and what to do."""

@@ -39,6 +39,9 @@ CONTROL_ANSWER_SECONDS: Final = 60
 
 SIGNING_KEY: Final = "fairest:key"
 """String: the private key of this deployment, 32 bytes, made by the first process that starts. Never expires."""
+RESTORING: Final = "fairest:restoring"
+"""String: the hash of the backup that is being restored here. No server starts while it is there. Deleted at the end.
+"""
 PROCESSES: Final = "fairest:{processes}:alive"
 """Sorted set: server processes by the time of their last heartbeat. A lapsed one is removed once its rooms are told."""
 LAST_HEARTBEAT: Final = "fairest:{processes}:beat"

@@ -1,0 +1,1 @@
+"""Backups: everything that Fairest keeps in Redis as one file, and the way back."""

@@ -1,0 +1,14 @@
+-- Read a room at one instant.
+--
+-- KEYS  log, deadlines of the bucket, lobby of the bucket
+-- ARGV  room
+-- Returns the entries of the log, when it expires (ms, 0 for never), the time of the next check or nil, and the entry
+-- in the lobby or nil.
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local left = redis.call('PTTL', KEYS[1])
+local expires = left >= 0 and now + left or 0
+return {
+  redis.call('XRANGE', KEYS[1], '-', '+'), string.format('%.0f', expires),
+  redis.call('ZSCORE', KEYS[2], ARGV[1]), redis.call('HGET', KEYS[3], ARGV[1])
+}
