@@ -190,6 +190,10 @@ async def test_the_command_says_that_no_server_answers() -> None:
     assert "No server answers at ws://127.0.0.1:9" in errors
 
 
+def test_the_lobby_is_at_most_a_second_old() -> None:
+    assert lobby_module.STALE_SECONDS == 1.0
+
+
 async def test_a_row_that_cannot_be_read_is_left_out(redis: Redis) -> None:
     """A process of another version may have written it."""
     await redis.hset(keys.lobby(0), "a-b-c", '{"room":"a-b-c","of":"another version"}')

@@ -350,11 +350,7 @@ async def test_a_writer_that_is_enqueued_first_is_polled_before_those_that_wait(
 
 
 async def test_a_writer_that_raises_gets_unknown_and_harms_no_other(writer: Writer) -> None:
-    class Failing(Once):
-        def build_append(self) -> Append:
-            raise RuntimeError("we have a bug")
-
-    failing = Failing(Append(neighbours(ROOM, 1)[0], 0, "", "t1", (MOVE,)))
+    failing = FailsToBuild(Append(neighbours(ROOM, 1)[0], 0, "", "t1", (MOVE,)))
     writer.log.enqueue(failing)
     assert await writer.append() is Answer.APPENDED
     assert (await failing.answered).answer is Answer.UNKNOWN
@@ -468,11 +464,57 @@ async def test_appends_and_their_batches_are_counted(writer: Writer) -> None:
     assert sizes() - before == 3
 
 
-def faults() -> float:
-    """Return the number of faults that were counted for logs."""
+def faults(part: metrics.Part = metrics.Part.LOG) -> float:
+    """Return the number of faults that were counted for this part of the server."""
     (family,) = metrics.FAULTS.collect()
     counted = [sample for sample in family.samples if sample.name.endswith("_total")]
-    return sum(sample.value for sample in counted if sample.labels["where"].endswith("log"))
+    return sum(sample.value for sample in counted if sample.labels["where"] == part)
+
+
+class FailsToBuild(Once):
+    def build_append(self) -> Append:
+        raise RuntimeError("we have a bug")
+
+
+class FailsAtResult(Once):
+    def on_append_result(self, reply: Reply) -> None:
+        super().on_append_result(reply)
+        raise RuntimeError("we have a bug")
+
+
+@pytest.mark.parametrize("failing", [FailsToBuild, FailsAtResult])
+async def test_a_writer_that_raises_is_counted_as_a_fault_of_a_room(writer: Writer, failing: type[Once]) -> None:
+    before = faults(metrics.Part.ROOM)
+    once = failing(Append(ROOM, 0, "", "t1", (MOVE,)))
+    writer.log.enqueue(once)
+    async with asyncio.timeout(5):
+        await once.answered
+    assert faults(metrics.Part.ROOM) - before == 1
+
+
+async def test_an_append_that_is_not_shared_is_not_published() -> None:
+    with redis_process() as process:
+        async with make_client(process.url) as redis:
+            log = Log(redis)
+            async with log.sending():
+                await Writer(log).append()
+        assert b"publish" not in process.info("commandstats")
+
+
+async def test_an_append_without_redis_is_tried_three_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with make_client("unix:///nowhere/redis.sock") as client:
+        opened: list[Any] = []
+        make_connection: Any = client.connection_pool.make_connection
+
+        def open_another() -> Any:
+            opened.append(make_connection())
+            return opened[-1]
+
+        monkeypatch.setattr(client.connection_pool, "make_connection", open_another)
+        log = Log(client)
+        async with log.sending():
+            assert await Writer(log).append() is Answer.UNKNOWN
+    assert len(opened) == 1 + RETRIES == 3
 
 
 async def test_a_batch_that_cannot_be_packed_is_counted_as_a_fault_twice(redis_server: str) -> None:

@@ -130,7 +130,8 @@ class AppendQueue:
         """The script of an append, once it is known whether Redis has sharded channels."""
         self._waiting: deque[Writer] = deque()
         self._batch: Batch = []
-        self._sent_at = 0.0
+        self._sent_at: float
+        """When the batch was sent, on the clock of `time.perf_counter`."""
         self._is_busy = False
         """Whether a batch is under way or scheduled."""
         self._retrying: asyncio.Task[None] | None = None

@@ -59,6 +59,7 @@ def test_a_redis_that_keeps_everything_is_not_warned_of() -> None:
     assert judge_durability(settings).warnings == ()
 
 
-def test_a_redis_without_a_limit_of_memory_may_have_any_policy() -> None:
-    settings = {"appendonly": "yes", "appendfsync": "always", "maxmemory": "0", "maxmemory-policy": "allkeys-lru"}
-    assert judge_durability(settings).warnings == ()
+@pytest.mark.parametrize("limit", [{"maxmemory": "0"}, {}])
+def test_a_redis_without_a_limit_of_memory_may_have_any_policy(limit: dict[str, str]) -> None:
+    settings = {"appendonly": "yes", "appendfsync": "always", "maxmemory-policy": "allkeys-lru"}
+    assert judge_durability(settings | limit).warnings == ()

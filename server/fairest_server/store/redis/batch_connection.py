@@ -110,7 +110,7 @@ class _BatchProtocol(asyncio.Protocol):
         self._missing = 0
         """How many replies are still to come."""
         self._on_replies: OnReplies | None = None
-        self._overdue_at = 0.0
+        self._overdue_at: float
         self._timeout_handle: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport
 
