@@ -1,6 +1,7 @@
 """A real Redis for the whole run, a real server for each test that asks for one, and a guard for processes."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -32,7 +33,11 @@ def pytest_configure(config: pytest.Config) -> None:
     structlog.configure(processors=log_processors(is_terminal=True))
     wanted = config.getoption("--redis")
     if wanted:
-        os.environ[VARIABLE] = str(Path(wanted).resolve(strict=True))
+        program = shutil.which(wanted)
+        if program is None:
+            raise pytest.UsageError(f"--redis: there is no program {wanted}")
+        # A link is kept: Debian's redis-server is one to a program that does what its name says.
+        os.environ[VARIABLE] = str(Path(program).absolute())
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
