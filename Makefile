@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # More than there are cores: many tests wait, for a grace period, a lapse, a heartbeat.
 PARALLEL := -n 4 --dist worksteal
 
-.PHONY: play test test-long test-redis check format lock mutants docs screenshots bench clean
+.PHONY: play test test-long test-redis check format lock mutants docs site screenshots bench clean
 .DEFAULT_GOAL := play
 
 $(PLAYER): pyproject.toml
@@ -37,7 +37,7 @@ test-long: $(INSTALLED)  ## run the long tests: faults that last, and all proper
 test-redis: $(INSTALLED)  ## run the tests that touch Redis on another engine: make test-redis REDIS=/usr/bin/redis-server
 	@$(BIN)/pytest $(PARALLEL) --redis=$(REDIS) tests/server tests/store
 
-check: $(INSTALLED)  ## check format, lint, types, import contracts, structure, docs in step with the code, Dockerfile
+check: $(INSTALLED)  ## check format, lint, types, import contracts, structure, docs in step with the code, Dockerfile, site
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
@@ -45,6 +45,7 @@ check: $(INSTALLED)  ## check format, lint, types, import contracts, structure, 
 	@$(BIN)/python .ci/structure.py --check
 	@$(BIN)/python docs/generate.py --check
 	@$(BIN)/hadolint Dockerfile
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --site-dir $(VENV)/site
 
 format: $(INSTALLED)  ## format the code
 	@$(BIN)/ruff check --fix .
@@ -59,6 +60,10 @@ lock:  ## write the lock files: a version and its hashes for each package, of th
 
 mutants: $(INSTALLED)  ## change the code at random and run its tests: make mutants ONLY="protocol --seed 2 --count 50"
 	@$(BIN)/python .ci/mutate.py $(ONLY)
+
+site: $(INSTALLED)  ## build the documentation as a site, into site/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "Open site/index.html in a browser."
 
 docs: $(INSTALLED)  ## write the generated parts of docs/
 	@$(BIN)/python docs/generate.py

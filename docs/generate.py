@@ -1,4 +1,4 @@
-"""Write the parts of docs/ that are generated from the code: docs/asyncapi.json, and the marked parts of the pages.
+"""Write the parts of docs/ that are generated: asyncapi.json, reference.md, and the marked parts of the pages.
 
 `python docs/generate.py` writes; with `--check` it only compares, names each file that is out of step, and exits 1.
 """
@@ -157,6 +157,44 @@ def make_parts() -> dict[str, str]:
         "close codes": make_close_codes(),
         "deal vectors": make_deal_vectors(),
     }
+
+
+def make_reference() -> str:
+    """Return docs/reference.md: a section for each message and each entry, with its fields and an example."""
+    clients, servers, shown, schemas = all_schemas()
+    examples = find_examples((DOCS / "protocol.md").read_text("utf-8"))
+    about = (
+        "Every message of the wire and every entry of a view, with its fields: [asyncapi.json](asyncapi.json) for "
+        "people, and\ngenerated like it. [Protocol](protocol.md) says when they are sent and what a schema cannot say; "
+        "the examples are from there."
+    )
+    sections = ["# Messages", about]
+    for title, names in (("From the client", clients), ("From the server", servers), ("Entries of a view", shown)):
+        sections.append(f"## {title}")
+        for name in names:
+            schema = schemas[name]
+            kind = kind_of(schema)
+            sections += [f"### {kind}", schema["description"].strip()]
+            sections.append("\n".join(f"- {field}" for field in describe_fields(schema, title == "From the client")))
+            if kind in examples:
+                sections.append(f"```json\n{examples[kind]}\n```")
+    sections += ["## Objects", *(describe_object(name, schemas[name]) for name in OBJECTS)]
+    return "\n\n".join(filter(None, sections)) + "\n"
+
+
+def find_examples(page: str) -> dict[str, str]:
+    """Return the first complete example of each message and entry on a page, by its `type`."""
+    examples: dict[str, str] = {}
+    for text in re.findall(r"^(?:[<>] )?({.*})$", page, re.MULTILINE):
+        try:
+            message = json.loads(text)
+        except ValueError:
+            # Abbreviated by "...".
+            continue
+        for each in (message, *message.get("entries", ())):
+            if isinstance(each, dict) and "type" in each:
+                examples.setdefault(str(each["type"]), json.dumps(each, separators=(",", ":")))
+    return examples
 
 
 def make_operations() -> dict[str, str]:
@@ -387,7 +425,7 @@ def main() -> None:
     only_checks = "--check" in sys.argv[1:]
     parts = {"protocol.md": make_parts(), "rules.md": make_cards(), "operations.md": make_operations()}
     pages = {name: fill((DOCS / name).read_text("utf-8"), made) for name, made in parts.items()}
-    wanted = {"asyncapi.json": make_asyncapi(), **pages}
+    wanted = {"asyncapi.json": make_asyncapi(), "reference.md": make_reference(), **pages}
     stale = [name for name in wanted if not (DOCS / name).exists() or (DOCS / name).read_text("utf-8") != wanted[name]]
     for name in stale:
         if not only_checks:
