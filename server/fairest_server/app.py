@@ -30,6 +30,7 @@ from fairest_server.ops.file_limits import raise_open_file_limit
 from fairest_server.ops.gc_policy import configure_gc
 from fairest_server.ops.logs import configure_logs
 from fairest_server.ops.metrics import Part
+from fairest_server.ops.supervised import read_input
 from fairest_server.ops.supervisor import DRAINING_LINE, Supervisor, WorkerError
 from fairest_server.ops.supervisor import STOP_SECONDS as WORKERS_SECONDS
 from fairest_server.ops.system import (
@@ -76,7 +77,8 @@ async def running(
         try:
             url = settings.redis_url
             if url is None:
-                url = await stack.enter_async_context(embedded_redis(settings.data_dir, settings.redis_program))
+                engine = embedded_redis(settings.data_dir, settings.redis_program, metrics.ENGINE_DEATHS.inc)
+                url = await stack.enter_async_context(engine)
         except EmbeddedRedisError as reason:
             raise StartError(str(reason)) from reason
         try:
@@ -112,6 +114,7 @@ async def running(
             # Raised after the stack has unwound: the task group in it would wrap the error in an exception group.
             failure = StartError(str(reason))
         else:
+            metrics.WORKER_DEATHS.inc(settings.worker_deaths)
             metrics.DURABILITY.labels(durability.level).set(1)
             _LOG.info(Event.DURABILITY, durability=durability.level, promise=durability.promise)
             for warning in durability.warnings:
@@ -190,7 +193,7 @@ async def _serve_until_told(settings: Settings) -> None:
     on_signals(stop, "SIGINT", "SIGTERM")
     on_signals(hang_up, "SIGHUP")
     if settings.ends_with_input:
-        loop.add_reader(sys.stdin.fileno(), _stop_at_end_of_input, stop)
+        loop.add_reader(sys.stdin.fileno(), read_input, stop)
     try:
         async with _running_process(settings, stop) if settings.workers == 1 else _running_workers(settings) as served:
             is_serving = True
@@ -266,13 +269,14 @@ async def _running_workers(settings: Settings) -> AsyncIterator[_Served]:
     """Run several processes on one port, and an embedded Redis if none is given; a reload replaces them one after the
     other. Raises StartError.
     """
+    supervisor = Supervisor(settings)
     async with AsyncExitStack() as stack:
         try:
             url = settings.redis_url
             if url is None:
-                url = await stack.enter_async_context(embedded_redis(settings.data_dir, settings.redis_program))
-            supervisor = Supervisor(settings, url)
-            url = await stack.enter_async_context(supervisor.serving())
+                engine = embedded_redis(settings.data_dir, settings.redis_program, supervisor.report_engine_death)
+                url = await stack.enter_async_context(engine)
+            url = await stack.enter_async_context(supervisor.serving(url))
             yield _Served(url, supervisor.rolling_restart)
         except (EmbeddedRedisError, WorkerError) as reason:
             raise StartError(str(reason)) from reason
@@ -283,13 +287,6 @@ async def _running_workers(settings: Settings) -> AsyncIterator[_Served]:
 def without_secrets(url: str) -> str:
     """Return the URL without user, password and parameters, so that it can be shown."""
     return re.sub(r"^(\w[\w+]*:/+)?.*@|\?.*", r"\1", url)
-
-
-def _stop_at_end_of_input(stop: Callable[[], None]) -> None:
-    """Call `stop` at the end of standard input, which means that the process at the other end of the pipe has ended."""
-    if not os.read(sys.stdin.fileno(), 1024):
-        asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
-        stop()
 
 
 def _give_up_waiting() -> None:

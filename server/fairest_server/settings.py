@@ -39,6 +39,9 @@ class Settings(BaseSettings):
             description="Stop when standard input ends, so that this process does not outlive the one that started it."
         ),
     ] = False
+    worker_deaths: Annotated[
+        int, Field(ge=0, description="Workers that died in the place of this one; --workers sets it, for a metric.")
+    ] = 0
     redis_url: Annotated[
         str | None,
         Field(

@@ -145,7 +145,7 @@ async def test_a_worker_that_the_system_does_not_start_is_named(
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(WorkerError, match=r"a worker cannot be started: .*No such file"):
-        async with Supervisor(settings_for_tests, redis_url).serving():
+        async with Supervisor(settings_for_tests).serving(redis_url):
             pass
 
 

@@ -22,6 +22,7 @@ from fairest_server.edge.fast_websocket import FastWebSocket
 from fairest_server.edge.handshake import Handshake
 from fairest_server.edge.http_pages import JSON, Page, Pages, QueryParams, make_responder, text_page
 from fairest_server.edge.session import Session
+from fairest_server.live.room_counts import count_rooms
 from fairest_server.live.room_server import RoomServer
 from fairest_server.ops import metrics
 from fairest_server.settings import Settings, public_url
@@ -126,6 +127,10 @@ async def admin_port(settings: Settings, rooms: RoomServer) -> AsyncIterator[str
         return
 
     async def page_metrics(_: QueryParams) -> Page:
+        counts = count_rooms(rooms.registry.rooms.values())
+        metrics.PLAYERS.set(counts.players)
+        metrics.SPECTATORS.set(counts.spectators)
+        metrics.RACES.set(counts.races)
         metrics.REDIS_SILENT.set(rooms.clock.silent_seconds)
         metrics.TASKS.set(len(asyncio.all_tasks()))
         return Page(metrics.expose(), metrics.CONTENT_TYPE)

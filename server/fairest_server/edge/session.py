@@ -33,6 +33,7 @@ from fairest_server.edge.handshake import Handshake
 from fairest_server.edge.inbox import Inbox
 from fairest_server.edge.outbox import Outbox
 from fairest_server.edge.rate_limit import TokenBucket
+from fairest_server.edge.room_messages import TIMED_SECONDS, RoomMessage, refuse_message
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.proposal import Request
 from fairest_server.live.room_server import RoomServer
@@ -51,8 +52,6 @@ from fairest_server.store.players import Player, Players
 
 _LOG: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
 
-RoomMessage = Play | Ready | Reveal | Rematch | Leave
-"""A message of a player to the room that it is in."""
 LOG_READ_TOKENS: Final = 10
 """A message for which the server reads a whole log, or a record, counts as this many messages."""
 
@@ -72,6 +71,7 @@ class Session:
         "_players",
         "_rooms",
         "_rooms_per_player",
+        "_timed_at",
         "_websocket",
         "address",
         "connection_id",
@@ -110,6 +110,7 @@ class Session:
         self._outbox = Outbox(websocket, settings.max_unsent_bytes)
         self._closing: asyncio.Task[None] | None = None
         """Closes this connection for a reason that did not come up in `_listen`, which waits for a frame meanwhile."""
+        self._timed_at = 0.0
         self.player: Player | None = None
         """The player that this client speaks for; None before the handshake is over."""
         self.room: LiveRoom | None = None
@@ -200,15 +201,16 @@ class Session:
         """
         if self.room is None:
             return False
+        now = time.monotonic()
         try:
             message = decode_from_client(frame)
         except ProtocolViolation:
             return False
-        if not isinstance(message, RoomMessage) or not self._bucket.try_take(time.monotonic()):
+        if not isinstance(message, RoomMessage) or not self._bucket.try_take(now):
             return False
         metrics.MESSAGES.add(message.type)
         try:
-            self._submit_to_room(message)
+            self._submit_to_room(message, now)
         except Exception as fault:
             report(Part.CONNECTION, fault, link=self.connection_id, **self._log_context)
             self._schedule_close(close_errors.INTERNAL)
@@ -217,7 +219,7 @@ class Session:
     async def _dispatch(self, message: FromClient) -> None:
         match message:
             case Play() | Ready() | Reveal() | Rematch() | Leave():
-                self._submit_to_room(message)
+                self._submit_to_room(message, time.monotonic())
             case Create() | Join() | Resume() | Watch():
                 await self._enter(message)
             case GetRecord() | GetLobby():
@@ -225,18 +227,22 @@ class Session:
             case Hello():
                 raise close_errors.hello_twice()
 
-    def _submit_to_room(self, message: RoomMessage) -> None:
+    def _submit_to_room(self, message: RoomMessage, arrived_at: float) -> None:
         room = self.room
         if room is None:
-            self._outbox.send_message(_refuse(message, Refusal.NOT_IN_ROOM))
+            self._outbox.send_message(refuse_message(message, Refusal.NOT_IN_ROOM))
         elif self.entry_kind == "watch" and isinstance(message, Leave):
             room.unsubscribe(self)
             self.unseated()
         elif self.entry_kind == "watch":
             # The room would refuse it as well, and the players' requests would queue behind it.
-            self._outbox.send_message(_refuse(message, Refusal.NOT_SEATED))
+            self._outbox.send_message(refuse_message(message, Refusal.NOT_SEATED))
         elif isinstance(message, Play):
-            room.submit(Request(MakeMove(self.connection_id, message.number, message.move), self))
+            if arrived_at - self._timed_at < TIMED_SECONDS:
+                arrived_at = 0.0
+            else:
+                self._timed_at = arrived_at
+            room.submit(Request(MakeMove(self.connection_id, message.number, message.move), self, arrived_at))
         else:
             room.submit(Request(PlayerRequest(self.connection_id, message), self))
 
@@ -311,7 +317,3 @@ class Session:
         metrics.BREACHES.labels(breach.breach).inc()
         self._outbox.send_message(Error(code=breach.breach, sentence=breach.sentence))
         await self._websocket.close(CLOSE_CODES[breach.breach], breach.breach)
-
-
-def _refuse(message: RoomMessage, code: Refusal) -> Refused:
-    return refuse(message.type, code, number=message.number if isinstance(message, Play) else None)

@@ -11,6 +11,7 @@ poll. Nothing is acknowledged or shown before the log has it. `append_cycle` has
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import getrandbits
+from time import monotonic
 from typing import Final, Protocol
 
 from fairest_server.live.append_cycle import (
@@ -34,6 +35,7 @@ from fairest_server.live.redis_clock import RedisClock
 from fairest_server.live.request_queue import RequestQueue
 from fairest_server.live.spectator_fanout import Later
 from fairest_server.live.subscribers import Subscriber, Subscribers
+from fairest_server.ops.metrics import MOVE_SECONDS
 from fairest_server.room.commands import ApplyPauses, CreateRoom, Disconnect, ExpireDeadline, Pause, TakeSeat
 from fairest_server.room.decide import DrawRound, refuse_for_now
 from fairest_server.room.state import Deadline, RoomState
@@ -262,9 +264,12 @@ class LiveRoom:
         match reply.answer:
             case Answer.APPENDED:
                 assert proposal is not None, "an append follows from a proposal"
-                self.requests.in_flight = ()
+                answered, self.requests.in_flight = self.requests.in_flight, ()
                 cursor.tag = proposal.tag
                 self._apply_and_answer(proposal.stamped(reply.now_ms), proposal.answers)
+                for request in answered:
+                    if request.arrived_at:
+                        MOVE_SECONDS.add(monotonic() - request.arrived_at)
             case Answer.UNKNOWN:
                 cursor.is_uncertain = True
                 in_flight, self.requests.in_flight = self.requests.in_flight, ()

@@ -19,10 +19,14 @@ from fairest_server.store.append_queue import Append
 
 
 class Request(Value, gc=True):
-    """A command, and the subscriber that gets the answer, if there is one."""
+    """A command, and the subscriber that gets the answer, if there is one.
+
+    `arrived_at` is when the frame of a move arrived, on the clock of `time.monotonic`; 0 for every other command.
+    """
 
     command: Command
     asker: Subscriber | None = None
+    arrived_at: float = 0.0
 
 
 class LateAnswer(Value, gc=True):

@@ -66,10 +66,11 @@ class Subscriber(Protocol):
 class Subscribers:
     """The subscribers of one room in this process. `later` calls a function after a number of seconds."""
 
-    __slots__ = ("_pending", "_placed_sent", "_seats", "_spectator_view", "spectators")
+    __slots__ = ("_pending", "_placed_sent", "_spectator_view", "seats", "spectators")
 
     def __init__(self, later: Later) -> None:
-        self._seats: dict[int, tuple[Subscriber, views.View]] = {}
+        self.seats: dict[int, tuple[Subscriber, views.View]] = {}
+        """The player that is shown each seat, and its view of the log."""
         self.spectators: SpectatorFanout[Subscriber] = SpectatorFanout(later)
         self._spectator_view: views.View | None = None
         self._pending: dict[str, Subscriber] = {}
@@ -79,12 +80,12 @@ class Subscribers:
     @property
     def is_empty(self) -> bool:
         """Whether there are no subscribers, neither admitted nor pending."""
-        return not (self._seats or self.spectators or self._pending)
+        return not (self.seats or self.spectators or self._pending)
 
     @property
     def is_complete(self) -> bool:
         """Whether both players are shown the room from this process, and no subscriber is pending."""
-        return len(self._seats) == 2 and not self._pending
+        return len(self.seats) == 2 and not self._pending
 
     def add_pending(self, subscriber: Subscriber) -> None:
         """Remember a subscriber that has asked to enter."""
@@ -96,7 +97,7 @@ class Subscribers:
 
     def shows(self, subscriber: Subscriber) -> bool:
         """Return whether this subscriber is shown the room."""
-        return subscriber in self.spectators or any(subscriber is player for player, _ in self._seats.values())
+        return subscriber in self.spectators or any(subscriber is player for player, _ in self.seats.values())
 
     def admit(self, seat: int | None, subscriber: Subscriber, catchup: views.Catchup) -> None:
         """Send a subscriber what it has missed and the counts of the last tick, and show it the room from here on."""
@@ -106,7 +107,7 @@ class Subscribers:
         if self._placed_sent is not None:
             subscriber.show(encode(Placed(placed=self._placed_sent)))
         if seat is not None:
-            self._seats[seat] = subscriber, catchup.view
+            self.seats[seat] = subscriber, catchup.view
         else:
             # The view of other spectators has come just as far: both are functions of the log.
             self._spectator_view = catchup.view
@@ -127,13 +128,13 @@ class Subscribers:
         """Show this subscriber nothing more."""
         self.spectators.discard(subscriber)
         self._pending.pop(subscriber.connection_id, None)
-        self._seats = {seat: shown for seat, shown in self._seats.items() if shown[0] is not subscriber}
+        self.seats = {seat: shown for seat, shown in self.seats.items() if shown[0] is not subscriber}
 
     def drop_all(self, reason: DropReason) -> list[str]:
         """Send everybody away, to connect again. Returns the ids of the connections that end with this."""
-        players = [player for player, _ in self._seats.values()]
+        players = [player for player, _ in self.seats.values()]
         subscribers = [*players, *self.spectators, *self._pending.values()]
-        self._seats, self._pending = {}, {}
+        self.seats, self._pending = {}, {}
         for subscriber in subscribers:
             self.spectators.discard(subscriber)
             subscriber.sent_away(reason)
@@ -145,7 +146,7 @@ class Subscribers:
         Returns the pending subscribers to which the log has given a seat: they are to be admitted.
         """
         projected = [project(step) for step in steps]
-        for subscriber, view in self._seats.values():
+        for subscriber, view in self.seats.values():
             entries = view.reveal(*projected)
             if entries:
                 subscriber.show(encode_view(view.position - len(entries) + 1, entries, view.tag))
@@ -163,7 +164,7 @@ class Subscribers:
         counts = views.placed(state) if state else None
         if counts is not None and counts != self._placed_sent:
             data = encode(Placed(placed=counts))
-            for player, _ in self._seats.values():
+            for player, _ in self.seats.values():
                 player.show(data)
             self.spectators.add_message(data)
         self._placed_sent = counts
@@ -183,9 +184,9 @@ class Subscribers:
             elif subscriber is not None:
                 subscriber.unseated()
         elif isinstance(event, Attached):
-            shown = self._seats.get(event.seat)
+            shown = self.seats.get(event.seat)
             if shown is not None and shown[0].connection_id != event.link:
-                del self._seats[event.seat]
+                del self.seats[event.seat]
                 shown[0].replaced()
 
     def _newly_seated(self, steps: Sequence[Step]) -> list[Subscriber]:
@@ -198,6 +199,6 @@ class Subscribers:
 
     def _remove(self, seat: int, connection_id: str | None) -> Subscriber | None:
         """Remove and return the subscriber that has this seat over this connection, admitted already or pending."""
-        if seat in self._seats and self._seats[seat][0].connection_id == connection_id:
-            return self._seats.pop(seat)[0]
+        if seat in self.seats and self.seats[seat][0].connection_id == connection_id:
+            return self.seats.pop(seat)[0]
         return self._pending.pop(connection_id, None) if connection_id else None

@@ -15,6 +15,7 @@ from fairest_server.live.attached_rooms import AttachedRooms
 from fairest_server.live.redis_clock import RedisClock
 from fairest_server.live.registry import RoomRegistry
 from fairest_server.membership.periodic import PERIOD_SECONDS, repeat, stops_within
+from fairest_server.ops import metrics
 from fairest_server.ops.events import Event
 from fairest_server.store.processes import Processes, UnreadRequest
 
@@ -81,7 +82,9 @@ class Heartbeat:
         """
         was_reported, since = False, time.monotonic()
         while not await stops_within(self._stopping, WATCH_SECONDS):
-            was_busy, since = time.monotonic() - since > 1.5 * WATCH_SECONDS, time.monotonic()
+            late_seconds, since = time.monotonic() - since - WATCH_SECONDS, time.monotonic()
+            metrics.LOOP_DELAY.add(max(0.0, late_seconds))
+            was_busy = late_seconds > WATCH_SECONDS / 2
             if self._clock.silent_seconds <= SILENCE_SECONDS:
                 was_reported = False
             elif not was_reported and not was_busy:

@@ -181,6 +181,27 @@ APPEND_SECONDS: Final = FastHistogram(
     "Seconds that the round trip of a batch of appends took.",
     (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 2, 5),
 )
+MOVE_SECONDS: Final = FastHistogram(
+    "fairest_move_seconds",
+    "Seconds from the arrival of a move's frame to its acknowledgement; one accepted move a second of each player.",
+    (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5),
+)
+LOOP_DELAY: Final = FastHistogram(
+    "fairest_loop_delay_seconds",
+    "Seconds by which the event loop was late for a timer, sampled four times a second.",
+    (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5),
+)
+PLAYERS: Final = Gauge("fairest_players", "Players in a seat of a room on this process.")
+SPECTATORS: Final = Gauge("fairest_spectators", "Spectators on this process.")
+RACES: Final = Gauge(
+    "fairest_races", "Rooms of this process with a race under way; one with players on two processes counts in both."
+)
+WORKER_DEATHS: Final = Counter(
+    "fairest_worker_deaths", "Workers that have died in the place that this process has under --workers."
+)
+ENGINE_DEATHS: Final = Counter(
+    "fairest_engine_deaths", "Times that the embedded engine has died, since this process was started."
+)
 LOST_LOGS: Final = Counter(
     "fairest_lost_logs", "Rooms that were given up because their log was not the one that had been shown."
 )

@@ -42,13 +42,15 @@ class Supervisor:
     does even if the supervisor is killed; and the supervisor kills a worker that it has told to stop and that hangs.
     """
 
-    def __init__(self, settings: Settings, redis_url: str) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._redis_url = redis_url
+        self._redis_url = ""
         self._processes: set[Process] = set()
         """The workers that were started and whose end was not seen yet."""
         self._slots: dict[int, Process | None] = {}
         """The worker in each slot, None while it is being started. Slots count from 0: they decide on admin ports."""
+        self._deaths: dict[int, int] = {}
+        """How many workers have died in each slot."""
         self._retired: set[Process] = set()
         """Workers that are stopped on purpose, so that they are not replaced when they end."""
         self._draining: set[Process] = set()
@@ -58,8 +60,9 @@ class Supervisor:
         self._tasks: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
-    async def serving(self) -> AsyncIterator[str]:
+    async def serving(self, redis_url: str) -> AsyncIterator[str]:
         """Yield the URL once all workers serve. Raises WorkerError, and OSError for a port that cannot be bound."""
+        self._redis_url = redis_url
         with _reserve(self._settings.host, self._settings.port) as port:
             try:
                 async with asyncio.TaskGroup() as tasks:
@@ -78,6 +81,14 @@ class Supervisor:
                 raise reasons.exceptions[0] from None
             finally:
                 await _stop(self._processes)
+
+    def report_engine_death(self) -> None:
+        """Report to every worker, by a byte on its standard input, that the embedded engine has died: the metrics of a
+        worker say so, since the supervisor has none.
+        """
+        for process in self._processes:
+            if process.returncode is None and process.stdin is not None:
+                process.stdin.write(b".")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -145,7 +156,7 @@ class Supervisor:
         """
         chosen = self._settings.model_dump(exclude_none=True)
         chosen |= {"workers": 1, "port": port, "redis_url": self._redis_url}
-        chosen |= {"reuse_port": True, "ends_with_input": True}
+        chosen |= {"reuse_port": True, "ends_with_input": True, "worker_deaths": self._deaths.get(slot, 0)}
         if self._settings.admin_port:
             chosen["admin_port"] = self._settings.admin_port + slot
         inherited = {
@@ -167,9 +178,15 @@ class Supervisor:
                 if process in self._retired:
                     self._retired.discard(process)
                     return
+                self._count_death(process)
                 _LOG.warning(Event.WORKER_DIED, code=process.returncode)
                 await asyncio.sleep(RESTART_SECONDS)
             process = await self._start_at_last(port)
+
+    def _count_death(self, process: Process) -> None:
+        for slot, holder in self._slots.items():
+            if holder is process:
+                self._deaths[slot] = self._deaths.get(slot, 0) + 1
 
     async def _start_at_last(self, port: int) -> Process:
         """Start a worker; try again until one starts."""

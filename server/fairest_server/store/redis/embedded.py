@@ -4,7 +4,7 @@ import asyncio
 import errno
 import os
 from asyncio.subprocess import DEVNULL, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -37,7 +37,9 @@ _LOG = structlog.get_logger(__name__)
 
 
 @asynccontextmanager
-async def embedded_redis(data_dir: Path, program: Path | None = None) -> AsyncIterator[str]:
+async def embedded_redis(
+    data_dir: Path, program: Path | None = None, on_death: Callable[[], None] = lambda: None
+) -> AsyncIterator[str]:
     """Run a Redis on `data_dir` while the context lasts, and yield its URL. A Redis that dies is started again.
 
     The engine is `program`, else the shipped Valkey, else one on the PATH. Raises `EmbeddedRedisError` when the folder
@@ -60,7 +62,7 @@ async def embedded_redis(data_dir: Path, program: Path | None = None) -> AsyncIt
     except OSError as reason:
         raise EmbeddedRedisError(f"cannot write to {data_dir}: {reason.strerror}; give another --data-dir") from reason
     with held:
-        redis = _Server(data_dir, socket, program)
+        redis = _Server(data_dir, socket, program, on_death)
         try:
             await redis.start()
             respawning = asyncio.create_task(redis.respawn())
@@ -76,10 +78,11 @@ async def embedded_redis(data_dir: Path, program: Path | None = None) -> AsyncIt
 class _Server:
     """The engine on a folder, and its successors. Two at a time would write into the same file."""
 
-    def __init__(self, data_dir: Path, socket: Path, wanted: Path | None) -> None:
+    def __init__(self, data_dir: Path, socket: Path, wanted: Path | None, on_death: Callable[[], None]) -> None:
         self.url = f"unix://{socket}"
         self._data_dir = data_dir
         self._socket = socket
+        self._on_death = on_death
         self._wanted = wanted
         self._child: Process | None = None
 
@@ -110,6 +113,7 @@ class _Server:
         """Start a successor whenever Redis dies, until cancelled."""
         while self._child is not None:
             code = await self._child.wait()
+            self._on_death()
             _LOG.warning(Event.ENGINE_DIED, code=code, log=str(self._log))
             pause_seconds, has_started = RESTART_SECONDS, False
             while not has_started:
