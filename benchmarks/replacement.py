@@ -143,7 +143,7 @@ async def _race(
         compare_moves(bot, compared)
     waits = [each for bot in bots for each in bot.waits]
     during = [(made_at, wait) for made_at, wait in waits if made_at + wait >= since]
-    net = [wait - sum(lag for at, lag in lags if made_at - lag <= at < made_at + wait) for made_at, wait in during]
+    net = [wait - _lag_within(lags, made_at, made_at + wait) for made_at, wait in during]
     return Replacement(
         before=max(wait for made_at, wait in waits if made_at + wait < since),
         during=max(wait for _, wait in during),
@@ -171,6 +171,12 @@ async def _watch_lag(lags: list[tuple[float, float]]) -> None:
         lag = time.monotonic() - since - LAG_CHECK_SECONDS
         if lag > LAG_CHECK_SECONDS:
             lags.append((since, lag))
+
+
+def _lag_within(lags: list[tuple[float, float]], start: float, end: float) -> float:
+    """Return how much of this time the event loop was late: since when, and by how many seconds, is in `lags`."""
+    spans = ((at + LAG_CHECK_SECONDS, at + LAG_CHECK_SECONDS + lag) for at, lag in lags)
+    return sum(max(0.0, min(late_end, end) - max(late_start, start)) for late_start, late_end in spans)
 
 
 async def _hang_up(supervisor: int, _: Path) -> None:
