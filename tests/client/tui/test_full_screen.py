@@ -37,7 +37,7 @@ from fairest_protocol.calculation.moves import Move
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Join, Watch
-from fairest_protocol.messages.from_server import Refused, Snapshot
+from fairest_protocol.messages.from_server import Announcement, Refused, Snapshot
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
 from fairest_protocol.messages.scene import Scene, SeatScene
@@ -188,6 +188,14 @@ async def test_a_refused_move_is_taken_back_with_the_reason(server_url: str, hom
         screen = await player.is_on(RaceScreen)
         screen.show_update(before, Update(before.after(refused, 0), refused))
         assert player.read("notice") == f" Taken back: {before.sent[0].move}. The race is over."
+
+
+async def test_an_announcement_is_shown_over_the_screen_as_it_is(server_url: str, home: Path) -> None:
+    async with racing(server_url, home) as (player, _rival):
+        model, text = player.session.model, "We restart at 20:00 [bold]UTC[/bold]."
+        await player.app.show_update(player.session, model, Update(model, Announcement(text=text)))
+        await player.until(lambda: any(note.message == text for note in player.app._notifications))
+        assert [note.markup for note in player.app._notifications if note.message == text] == [False]
 
 
 def legal(player: Terminal) -> Iterator[Move]:
