@@ -8,13 +8,20 @@ from redis.asyncio import Redis
 from fairest_protocol.messages.fields import Phase
 from fairest_server.store import keys
 from fairest_server.store.control import (
+    AddBan,
+    Announce,
     BadRequest,
+    Close,
     Control,
     ControlAnswer,
     Describe,
+    DrainProcess,
     Envelope,
     ProcessRow,
+    RemoveBan,
+    Rename,
     RoomRow,
+    Verb,
     parse_envelope,
 )
 from fairest_server.store.processes import Processes
@@ -32,8 +39,36 @@ def encoded(*answers: ControlAnswer) -> list[bytes]:
     return [answer.model_dump_json().encode() for answer in answers]
 
 
-def test_a_request_is_parsed_as_it_was_sent() -> None:
-    assert parse_envelope(REQUEST.model_dump_json().encode()) == REQUEST
+@pytest.mark.parametrize(
+    ("request_", "word"),
+    [
+        (Describe(rooms=True), "describe"),
+        (Close(room="a-b", reason="bad name"), "close"),
+        (DrainProcess(within_seconds=86_400), "drain"),
+        (Announce(text="Soon."), "announce"),
+        (AddBan(subject="ann", seconds=100 * 366 * 86_400, reason=None), "ban"),
+        (RemoveBan(subject="ann"), "unban"),
+        (Rename(name="ann", new_name="bob"), "rename"),
+    ],
+)
+def test_a_request_is_parsed_as_it_was_sent(request_: Verb, word: str) -> None:
+    envelope = Envelope(to="p1", request=request_)
+    text = envelope.model_dump_json()
+    assert (json.loads(text)["request"]["verb"], parse_envelope(text.encode())) == (word, envelope)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"verb": "drain", "within_seconds": -1},
+        {"verb": "drain", "within_seconds": 86_401},
+        {"verb": "ban", "subject": "ann", "reason": None, "seconds": 0},
+        {"verb": "ban", "subject": "ann", "reason": None, "seconds": 100 * 366 * 86_400 + 1},
+    ],
+)
+def test_a_request_with_a_time_beyond_its_limits_is_refused(request_: dict[str, object]) -> None:
+    with pytest.raises(BadRequest, match=r"should be (greater|less) than or equal to"):
+        parse_envelope(json.dumps({"to": "", "request": request_}).encode())
 
 
 def test_a_bad_request_names_the_place_with_forty_letters_of_each_part() -> None:

@@ -92,6 +92,60 @@ async def test_a_guest_is_named_by_six_hexadecimal_digits(players: Players) -> N
     assert re.fullmatch("guest-[0-9a-f]{6}", player.name)
 
 
+async def test_a_player_that_the_operator_renames_has_the_new_name(players: Players) -> None:
+    _, token = await players.enroll("ann")
+    assert await players.rename("ANN", "bob")
+    assert (await players.recognise(token, None)).name == "bob"
+
+
+async def test_a_name_that_the_operator_took_away_is_kept_from_everybody(players: Players) -> None:
+    await players.enroll("ann")
+    await players.rename("ann", "bob")
+    with pytest.raises(NameTaken):
+        await players.enroll("ann")
+
+
+async def test_a_name_that_nobody_uses_cannot_be_taken_away(players: Players) -> None:
+    assert not await players.rename("ann", "bob")
+
+
+async def test_a_player_is_not_renamed_by_a_name_that_it_has_given_up(players: Players, redis: Redis) -> None:
+    player, _ = await players.enroll("ann")
+    await redis.hset(keys.player(player.player_id), "name", "cyd")
+    assert not await players.rename("ann", "bob")
+
+
+async def test_renaming_a_player_again_changes_nothing_more(players: Players) -> None:
+    _, token = await players.enroll("ann")
+    assert [await players.rename("ann", "bob") for _ in range(2)] == [True, True]
+    assert (await players.recognise(token, None)).name == "bob"
+
+
+async def test_a_player_is_not_given_the_name_of_another(players: Players) -> None:
+    _, token = await players.enroll("ann")
+    await players.enroll("bob")
+    with pytest.raises(NameTaken):
+        await players.rename("ann", "bob")
+    assert (await players.recognise(token, None)).name == "ann"
+
+
+async def test_another_case_of_the_same_name_does_not_take_it_away(players: Players) -> None:
+    _, token = await players.enroll("ann")
+    await players.rename("ann", "Ann")
+    assert (await players.recognise(token, "Ann")).name == "Ann"
+
+
+async def test_a_player_is_found_by_its_name_whatever_its_case(players: Players) -> None:
+    player, _ = await players.enroll("Ann")
+    assert await players.find("aNN") == player.player_id
+
+
+async def test_a_player_that_was_renamed_is_found_by_its_old_name(players: Players) -> None:
+    player, _ = await players.enroll("ann")
+    await players.rename("ann", "bob")
+    assert await players.find("ann") == player.player_id
+
+
 async def test_a_player_may_open_as_many_rooms_as_the_limit_says_and_no_more(players: Players) -> None:
     assert [await players.may_open_room("player-0", 2) for _ in range(3)] == [True, True, False]
 

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from structlog.testing import capture_logs
@@ -16,6 +16,7 @@ from fairest_server.store.append_queue import Answer, Append
 from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import RAW_REPLY, BatchingRedis
 from fairest_server.store.redis.clients import make_client
+from fairest_server.store.redis.cluster import is_sharded, owner_of
 from fairest_server.store.wakeups import SILENCE_SECONDS, Wakeups
 from tests.support.appending import append_once
 from tests.support.faulty_link import faulty_link
@@ -220,6 +221,20 @@ async def test_a_subscription_that_ends_is_logged(monkeypatch: pytest.MonkeyPatc
             link.half_open()
             await listener.receives_more()
     assert {entry["log_level"] for entry in logged} == {"info"}
+
+
+async def test_the_channel_of_a_room_that_was_unsubscribed_is_left(redis_url: str) -> None:
+    async with listening(redis_url) as listener:
+        await listener.receives_more()
+        node: Any = await owner_of(listener.writer.redis, keys.wakeup_channel(ROOM))
+        count = "SHARDNUMSUB" if await is_sharded(listener.writer.redis) else "NUMSUB"
+
+        async def is_left() -> bool:
+            _, left = await node.execute_command("PUBSUB", count, keys.wakeup_channel(ROOM), **RAW_REPLY)
+            return bool(left == 0)
+
+        listener.wakeups.unsubscribe(ROOM)
+        await until(is_left, "the channel has no subscriber")
 
 
 def subscribers(process: RedisProcess) -> list[str]:
