@@ -71,3 +71,11 @@ async def test_a_ban_that_is_over_is_removed_with_the_next_change(redis: Redis) 
 async def test_an_entry_that_is_not_a_ban_is_left_out(redis: Redis) -> None:
     await redis.hset(keys.BANS, mapping={"network:x": "{", "version": "3"})
     assert await BanStore(redis).read() == ("3", [])
+
+
+async def test_the_clock_of_the_bans_is_that_of_redis(redis: Redis) -> None:
+    def in_ms(time: tuple[int, int]) -> int:
+        return time[0] * 1000 + time[1] // 1000
+
+    before, now_ms, after = await redis.time(), await BanStore(redis).now_ms(), await redis.time()
+    assert in_ms(before) <= now_ms <= in_ms(after)

@@ -356,6 +356,10 @@ async def test_a_writer_that_raises_gets_unknown_and_harms_no_other(writer: Writ
     assert (await failing.answered).answer is Answer.UNKNOWN
 
 
+def test_an_unknown_answer_has_no_time() -> None:
+    assert Reply(Answer.UNKNOWN).now_ms == 0
+
+
 async def test_without_redis_the_answer_is_unknown() -> None:
     client = make_client("unix:///nowhere/redis.sock")
     log = Log(client)
