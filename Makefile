@@ -63,7 +63,7 @@ mutants: $(INSTALLED)  ## change the code at random and run its tests: make muta
 
 site: $(INSTALLED)  ## build the documentation as a site, into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
-	@echo "Open site/index.html in a browser."
+	@echo "To read it: python3 -m http.server --directory site 8000 --bind 127.0.0.1"
 
 docs: $(INSTALLED)  ## write the generated parts of docs/
 	@$(BIN)/python docs/generate.py
