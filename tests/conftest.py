@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -31,6 +32,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Log as a server process does, and have all servers run the engine that `--redis` names."""
     # A traceback by structlog's default, rich with all variables, holds up the event loop for seconds.
     structlog.configure(processors=log_processors(is_terminal=True))
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        # A shell starts a job in the background so, and the programs that tests interrupt would inherit it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     wanted = config.getoption("--redis")
     if wanted:
         program = shutil.which(wanted)
