@@ -46,7 +46,7 @@ from fairest_server.store import keys
 from fairest_server.store.lobby import Lobby
 from fairest_server.store.players import Players
 from fairest_server.store.redis.clients import make_client
-from fairest_server.store.redis.cluster import Cluster
+from fairest_server.store.redis.cluster_client import Cluster
 from fairest_server.store.redis.durability import read_durability
 from fairest_server.store.redis.embedded import embedded_redis
 from fairest_server.store.redis.engine import EmbeddedRedisError

@@ -13,7 +13,7 @@ from fairest_server.backup.restoring import CannotRestore, count_keys, restore_e
 from fairest_server.store import keys
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
-from fairest_server.store.redis.cluster import nodes_of
+from fairest_server.store.redis.cluster_client import nodes_of
 from tests.support.processes import redis_process
 from tests.support.records import store_records
 from tests.support.room_server import create_room, serving_room_server

@@ -14,7 +14,7 @@ from fairest_server.room.commands import (
     CreateRoom,
     Disconnect,
     ExpireDeadline,
-    MarkArchived,
+    MarkRecorded,
     Pause,
     PlayerRequest,
     TakeSeat,
@@ -617,7 +617,7 @@ def test_a_new_log_begins_with_the_creation_of_its_room(alone: IsolatedRoom) -> 
 
 
 def test_an_archived_match_that_is_none_of_this_room_changes_nothing(seated: IsolatedRoom) -> None:
-    seated.submit(MarkArchived(1))
+    seated.submit(MarkRecorded(1))
     assert seated.poll() is None
 
 

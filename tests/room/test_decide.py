@@ -15,7 +15,7 @@ from fairest_server.room.commands import (
     Command,
     CreateRoom,
     MakeMove,
-    MarkArchived,
+    MarkRecorded,
     PlayerRequest,
     ProcessLapsed,
     TakeSeat,
@@ -53,7 +53,7 @@ def test_a_seat_whose_process_has_lapsed_is_detached_as_lapsed() -> None:
 
 
 def test_a_room_without_a_match_to_archive_has_none_to_mark() -> None:
-    assert Table(1).submit(MarkArchived(0)) == ()
+    assert Table(1).submit(MarkRecorded(0)) == ()
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_a_match_that_was_closed_is_still_found_by_the_sweep() -> None:
     table = Table(1)
     table.start()
     closed_in(table)
-    assert table.state.unarchived_match == 1
+    assert table.state.unrecorded_match == 1
     assert table.state.next_check_ms() is not None
 
 

@@ -10,7 +10,7 @@ from fairest_protocol.messages.from_server import Accepted, Refused
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.room import events
-from fairest_server.room.commands import Disconnect, ExpireDeadline, MarkArchived, TakeSeat
+from fairest_server.room.commands import Disconnect, ExpireDeadline, MarkRecorded, TakeSeat
 from tests.support.races import Table, raced
 
 SEATS = (0, 1)
@@ -81,8 +81,8 @@ def test_a_request_over_a_replaced_connection_is_refused(racing: Table) -> None:
 
 def test_a_match_is_marked_archived_only_under_its_own_number(racing: Table) -> None:
     racing.play(0, "resign")
-    assert racing.submit(MarkArchived(2)) == ()
-    assert racing.state.unarchived_match
+    assert racing.submit(MarkRecorded(2)) == ()
+    assert racing.state.unrecorded_match
 
 
 def test_losing_a_replaced_connection_changes_nothing(racing: Table) -> None:
@@ -295,10 +295,10 @@ def test_a_match_of_three_is_over_after_two_wins() -> None:
 
 def test_a_finished_match_waits_to_be_archived() -> None:
     table = raced(2)
-    assert table.state.unarchived_match
-    table.submit(MarkArchived(1))
-    assert not table.state.unarchived_match
-    assert table.submit(MarkArchived(1)) == ()
+    assert table.state.unrecorded_match
+    table.submit(MarkRecorded(1))
+    assert not table.state.unrecorded_match
+    assert table.submit(MarkRecorded(1)) == ()
 
 
 def test_if_both_players_stay_away_the_race_ends_and_then_the_room_closes(racing: Table) -> None:

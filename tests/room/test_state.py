@@ -17,7 +17,7 @@ def unlike_a_new_room() -> RoomState:
         clocks=Clocks(phase_until_ms=7),
         matches=5,
         match_is_over=True,
-        unarchived_match=4,
+        unrecorded_match=4,
     )
 
 
@@ -33,13 +33,13 @@ def test_a_state_with_another_race_is_the_same_state_otherwise() -> None:
 
 def test_a_new_room_has_begun_no_match_and_has_none_to_archive() -> None:
     state = Table(1).state
-    assert (state.matches, state.unarchived_match) == (0, 0)
+    assert (state.matches, state.unrecorded_match) == (0, 0)
 
 
 def test_states_that_differ_in_the_match_to_archive_have_other_deadlines() -> None:
     state = raced(2).state
     assert state.has_same_deadlines_as(replace(state, matches=7))
-    assert not state.has_same_deadlines_as(replace(state, unarchived_match=0))
+    assert not state.has_same_deadlines_as(replace(state, unrecorded_match=0))
 
 
 def test_states_with_other_clocks_have_other_deadlines() -> None:
@@ -68,11 +68,11 @@ def test_a_match_that_a_player_leaves_before_its_second_race_waits_to_be_archive
     table.play(0, "resign")
     table.let_time_pass()
     table.submit(table.request(0, Leave()))
-    assert table.state.unarchived_match == 1
+    assert table.state.unrecorded_match == 1
 
 
 def test_a_match_that_a_player_leaves_before_its_first_race_is_not_archived() -> None:
     table = Table(1)
     table.seat_both()
     table.submit(table.request(0, Leave()))
-    assert table.state.unarchived_match == 0
+    assert table.state.unrecorded_match == 0

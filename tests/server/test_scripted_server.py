@@ -15,7 +15,7 @@ from websockets.typing import Subprotocol
 
 from fairest_cli.bots.player import play_match
 from fairest_cli.bots.policies import choose_greedy
-from fairest_cli.model.round_check import Cheated
+from fairest_cli.model.outcome_check import Cheated
 from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.websocket import Rejected

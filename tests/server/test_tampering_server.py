@@ -14,7 +14,7 @@ import pytest
 
 from fairest_cli.bots.player import play_match
 from fairest_cli.bots.policies import choose_greedy
-from fairest_cli.model.round_check import Cheated
+from fairest_cli.model.outcome_check import Cheated
 from fairest_cli.session.connection import Connection as Client
 from fairest_cli.session.identity import Identity
 from fairest_protocol.calculation.deal import SealedDeal, seal_deal

@@ -20,7 +20,7 @@ from fairest_server.store.log_entries import parse_wakeup
 from fairest_server.store.redis.batch_connection import RETRIES, BatchConnection, CommandWords
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
-from fairest_server.store.redis.cluster import is_sharded, nodes_of, owner_of
+from fairest_server.store.redis.cluster_client import is_sharded, nodes_of, owner_of
 from tests.support.appending import Once, begin_append
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import redis_process

@@ -7,7 +7,7 @@ from redis.asyncio import Redis
 
 from fairest_server.store import keys
 from fairest_server.store.players import NameTaken, Players, UnknownToken
-from fairest_server.store.redis.cluster import nodes_of
+from fairest_server.store.redis.cluster_client import nodes_of
 
 
 async def every_key(redis: Redis) -> list[bytes]:

@@ -16,7 +16,7 @@ from fairest_server.store.append_queue import Answer, Append
 from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import RAW_REPLY, BatchingRedis
 from fairest_server.store.redis.clients import make_client
-from fairest_server.store.redis.cluster import is_sharded, owner_of
+from fairest_server.store.redis.cluster_client import is_sharded, owner_of
 from fairest_server.store.wakeups import SILENCE_SECONDS, Wakeups
 from tests.support.appending import append_once
 from tests.support.faulty_link import faulty_link

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import field
 
-from fairest_cli.model.round_check import Cheated
+from fairest_cli.model.outcome_check import Cheated
 from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.moves import Move

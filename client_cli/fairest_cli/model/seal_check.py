@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import field
 
 from fairest_cli.model.deal_check import check_deal, check_layout, known_rules
-from fairest_cli.model.round_check import Cheated, RaceEntry, check_outcome, name_place
+from fairest_cli.model.outcome_check import Cheated, RaceEntry, check_outcome, name_place
 from fairest_cli.model.signature import is_signed
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.deal import seal_deal, sealed_pass

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fairest_cli.model.known_room import Contradiction, KnownRoom
-from fairest_cli.model.round_check import Cheated
+from fairest_cli.model.outcome_check import Cheated
 from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
 from fairest_cli.records.record_check import WrongRecord
 from fairest_cli.untrusted_text import clean

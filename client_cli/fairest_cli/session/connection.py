@@ -15,7 +15,7 @@ from typing import Final
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
 from fairest_cli.model.known_room import ConnectionStatus, Contradiction, KnownRoom
-from fairest_cli.model.round_check import Cheated
+from fairest_cli.model.outcome_check import Cheated
 from fairest_cli.records.receipts import Receipt
 from fairest_cli.records.record_check import WrongRecord, prove_shown
 from fairest_cli.session.entropy import EntropyExchange

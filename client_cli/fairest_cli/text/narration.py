@@ -6,7 +6,7 @@ from textwrap import wrap
 from typing import Final
 
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
-from fairest_cli.model.round_check import Cheated
+from fairest_cli.model.outcome_check import Cheated
 from fairest_cli.model.seal_check import describe_proof
 from fairest_cli.session.connection import Update
 from fairest_cli.text.board_text import COLUMNS, describe_board, describe_result, format_time

@@ -13,7 +13,7 @@ from textual.theme import Theme
 
 from fairest_cli.exit_codes import BROKEN_SEAL
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
-from fairest_cli.model.round_check import Cheated
+from fairest_cli.model.outcome_check import Cheated
 from fairest_cli.records.receipts import receipts_folder
 from fairest_cli.session.connection import Update
 from fairest_cli.session.room_session import RoomSession, now_ms

@@ -12,7 +12,7 @@ from redis.exceptions import ResponseError
 from fairest_server.archive.proof import BrokenRecord
 from fairest_server.archive.record_archive import RecordArchive
 from fairest_server.store.records import RecordStore
-from fairest_server.store.redis.cluster import nodes_of
+from fairest_server.store.redis.cluster_client import nodes_of
 
 AT_ONCE: Final = 8
 """Records under way at the same time: object storage takes a tenth of a second for each step of one."""

@@ -13,7 +13,7 @@ from redis.asyncio import Redis
 from fairest_server.backup.entries import Entry, Fields, Items, Members, Room, Scores, Stream, Text, as_text
 from fairest_server.store import keys
 from fairest_server.store.redis.batching_client import RAW_REPLY
-from fairest_server.store.redis.cluster import nodes_of
+from fairest_server.store.redis.cluster_client import nodes_of
 from fairest_server.store.redis.scripts import Script
 
 _PAGE: Final = 200

@@ -20,7 +20,7 @@ from fairest_server.backup.entries import (
 )
 from fairest_server.backup.file import BackupFacts, read_entries
 from fairest_server.store import keys
-from fairest_server.store.redis.cluster import nodes_of
+from fairest_server.store.redis.cluster_client import nodes_of
 
 _AT_ONCE: Final = 500
 """Commands that share a round trip."""

@@ -72,7 +72,7 @@ class RoomServices:
     welcome: Callable[["LiveRoom", Subscriber], None]
     """Shows the room to a player whom the log has given a seat, in a task if the log has to be read for it."""
     on_change: Callable[["LiveRoom"], None]
-    """Called when deadlines, a match to archive, or the need for the room may have changed."""
+    """Called when deadlines, a match without a record, or the need for the room may have changed."""
     give_up: Callable[["LiveRoom"], None]
     """Drops the room: the log is not the one that its subscribers were shown."""
     closed_room_seconds: int
@@ -117,13 +117,13 @@ class LiveRoom:
         self._proposal: Proposal | None = None
         """The steps and answers to which the requests in flight led, in the state IN_FLIGHT."""
         self._has_changed = True
-        """Whether `on_change` is owed: the deadlines or the match to archive are not those of the last call."""
+        """Whether `on_change` is owed: the deadlines or the match without a record are not those of the last call."""
 
     @property
     def is_needed(self) -> bool:
-        """Whether the room has subscribers, is busy, or has a match to archive. Otherwise it may be dropped."""
+        """Whether the room has subscribers, is busy, or has a match without a record. Otherwise it may be dropped."""
         state = self.state
-        return (state is not None and (not self.subscribers.is_empty or state.unarchived_match > 0)) or self.is_busy
+        return (state is not None and (not self.subscribers.is_empty or state.unrecorded_match > 0)) or self.is_busy
 
     @property
     def is_busy(self) -> bool:

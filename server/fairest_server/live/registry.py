@@ -11,11 +11,11 @@ import structlog
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from fairest_server.live.archiver import MatchArchiver
 from fairest_server.live.attached_rooms import AttachedRooms
 from fairest_server.live.live_room import LiveRoom, RoomServices
 from fairest_server.live.log_reader import LogReader
 from fairest_server.live.proposal import Request
+from fairest_server.live.record_maker import RecordMaker
 from fairest_server.live.redis_clock import RedisClock
 from fairest_server.live.room_codes import draw_code
 from fairest_server.live.room_tasks import RoomTasks
@@ -23,7 +23,7 @@ from fairest_server.live.subscribers import DropReason, Subscriber
 from fairest_server.live.timers import Timers
 from fairest_server.ops import metrics
 from fairest_server.ops.events import Event
-from fairest_server.room.commands import Disconnect, MarkArchived, Pause
+from fairest_server.room.commands import Disconnect, MarkRecorded, Pause
 from fairest_server.room.decide import DrawRound
 from fairest_server.room.steps import LogSlice, fold
 from fairest_server.store.log import Log
@@ -40,7 +40,7 @@ class RoomRegistry:
         log: Log,
         clock: RedisClock,
         attached: AttachedRooms,
-        archiver: MatchArchiver,
+        record_maker: RecordMaker,
         tasks: RoomTasks,
         listening: Redis,
         *,
@@ -53,7 +53,7 @@ class RoomRegistry:
         self.wakeups: Final = Wakeups(listening, self._on_wakeup)
         self._log = log
         self._attached = attached
-        self._archiver = archiver
+        self._record_maker = record_maker
         self._tasks = tasks
         self._timers = Timers(clock)
         self._rooms: dict[str, LiveRoom] = {}
@@ -117,7 +117,7 @@ class RoomRegistry:
         return self._rooms.get(room.code) is room
 
     def on_change(self, room: LiveRoom) -> None:
-        """Set the room's timers by its state, archive its match, or drop the room if it is not needed."""
+        """Set the room's timers by its state, store the record of its match, or drop the room if it is not needed."""
         if not self.is_open(room):
             return
         if not room.is_needed:
@@ -126,8 +126,8 @@ class RoomRegistry:
         if room.state is None:
             return
         self._timers.set(room)
-        if room.state.unarchived_match:
-            self._tasks.start(self._archive(room), room.code)
+        if room.state.unrecorded_match:
+            self._tasks.start(self._store_record(room), room.code)
 
     def give_up(self, room: LiveRoom) -> None:
         """Drop a room whose log is not the one that was shown; its subscribers connect again and see what is there."""
@@ -173,10 +173,10 @@ class RoomRegistry:
         if room is not None:
             room.on_log_slice(log_slice)
 
-    async def _archive(self, room: LiveRoom) -> None:
-        match = await self._archiver.archive(room.code)
+    async def _store_record(self, room: LiveRoom) -> None:
+        match = await self._record_maker.store_record(room.code)
         if match is not None:
-            room.submit(Request(MarkArchived(match)))
+            room.submit(Request(MarkRecorded(match)))
 
     async def _report_disconnects(self, code: str, connection_ids: Sequence[str]) -> None:
         """Tell the log of connections that ended when their room was given up."""

@@ -10,7 +10,6 @@ from redis.asyncio import Redis
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.archive.reader import ArchiveReader
-from fairest_server.live.archiver import MatchArchiver
 from fairest_server.live.attached_rooms import AttachedRooms
 from fairest_server.live.bans import Bans
 from fairest_server.live.client_connections import ClientConnections
@@ -18,6 +17,7 @@ from fairest_server.live.drain import Drain
 from fairest_server.live.entrance import Entrance
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.record_finder import RecordFinder, RecordUnavailable
+from fairest_server.live.record_maker import RecordMaker
 from fairest_server.live.redis_clock import RedisClock
 from fairest_server.live.registry import RoomRegistry
 from fairest_server.live.room_tasks import RoomTasks
@@ -62,13 +62,13 @@ class RoomServer:
         """Set when this process stops."""
         self._tasks = RoomTasks()
         records = RecordStore(redis)
-        self._archiver = MatchArchiver(self.log, records, key.sign, self.stopping)
+        self._record_maker = RecordMaker(self.log, records, key.sign, self.stopping)
         self._finder = RecordFinder(records, archive)
         self.registry: Final = RoomRegistry(
             self.log,
             self.clock,
             self.attached,
-            self._archiver,
+            self._record_maker,
             self._tasks,
             listening,
             draw_round=key.draw_round,
@@ -103,7 +103,7 @@ class RoomServer:
             if match_id is not None:
                 record = await self._finder.find(match_id)
             else:
-                record = await self._archiver.last_record(code) if code is not None else None
+                record = await self._record_maker.last_record(code) if code is not None else None
         except RecordUnavailable:
             subscriber.show(encode(refuse("get_record", Refusal.TRY_AGAIN)))
             return

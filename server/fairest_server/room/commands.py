@@ -83,7 +83,7 @@ class CloseRoom(Value):
     reason: str
 
 
-class MarkArchived(Value):
+class MarkRecorded(Value):
     """The record of this match of the room, counted from 1, is stored."""
 
     match: int
@@ -99,5 +99,5 @@ Command = (
     | PlayerRequest
     | ExpireDeadline
     | CloseRoom
-    | MarkArchived
+    | MarkRecorded
 )

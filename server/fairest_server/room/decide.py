@@ -20,7 +20,7 @@ from fairest_server.room.commands import (
     Disconnect,
     ExpireDeadline,
     MakeMove,
-    MarkArchived,
+    MarkRecorded,
     Pause,
     PlayerRequest,
     ProcessLapsed,
@@ -94,8 +94,8 @@ def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> 
             return _expire_deadline(state, deadline, draw_round) if deadline and deadline.at_ms <= now_ms else ()
         case CloseRoom(reason=reason):
             return _close(state, reason)
-        case MarkArchived(match=number):
-            return (MatchPublished(),) if number and state.unarchived_match == number else ()
+        case MarkRecorded(match=number):
+            return (MatchPublished(),) if number and state.unrecorded_match == number else ()
 
 
 def _process_lapsed(state: RoomState, process_id: str) -> Verdict:

@@ -4,7 +4,7 @@ Events hold no times: the log stamps each of them with Redis' clock. A consequen
 finished round) is not an event of its own: `evolve` derives it from the event, each time in the same way.
 
 Types and fields are the format of stored logs, so they keep their names: the field `link` holds the id of a connection,
-which is `connection_id` everywhere else, and `match_published` says that a match was archived.
+which is `connection_id` everywhere else, and `match_published` says that the record of a match was stored.
 """
 
 from typing import Annotated, Literal
@@ -121,7 +121,7 @@ class RematchAsked(Message):
 
 
 class MatchPublished(Message):
-    """Result and record of the finished match are archived: stored where they outlive the room."""
+    """Result and record of the finished match are stored where they outlive the room."""
 
     type: Literal["match_published"] = "match_published"
 

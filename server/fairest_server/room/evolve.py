@@ -54,10 +54,10 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
         case events.RematchAsked(seat=seat):
             return _with_seat(state, seat, replace(state.seat(seat), wants_rematch=True))
         case events.MatchPublished():
-            return replace(state, unarchived_match=0)
+            return replace(state, unrecorded_match=0)
         case events.RoomClosed():
-            # A match that waits to be archived is found by the time at which it finished.
-            finished_at_ms = state.clocks.finished_at_ms if state.unarchived_match else None
+            # A match that waits for its record is found by the time at which it finished.
+            finished_at_ms = state.clocks.finished_at_ms if state.unrecorded_match else None
             clocks = Clocks(paused_until_ms=state.clocks.paused_until_ms, finished_at_ms=finished_at_ms)
             return replace(state, phase=next_phase(state.phase, Trigger.ABANDONED), clocks=clocks)
         case events.RoomCreated():
@@ -155,7 +155,7 @@ def _race_seconds(state: RoomState) -> int:
 def _freed(state: RoomState, seat: int, at_ms: int) -> RoomState:
     """Return the room waiting for a player. The player who stays keeps the seat.
 
-    A match under way ends here. If one of its rounds has finished, the match is archived up to this point.
+    A match under way ends here. If one of its rounds has finished, it has a record up to this point.
     """
     other = state.seats[1 - seat]
     stays = replace(other, entropy_hash=None, entropy=None, wins=0, wants_rematch=False) if other else None
@@ -171,7 +171,7 @@ def _freed(state: RoomState, seat: int, at_ms: int) -> RoomState:
         race=None,
         clocks=clocks,
         match_is_over=True,
-        unarchived_match=state.matches if broken_off else state.unarchived_match,
+        unrecorded_match=state.matches if broken_off else state.unrecorded_match,
     )
 
 
@@ -224,5 +224,5 @@ def _finished(state: RoomState, outcome: Outcome, at_ms: int) -> RoomState:
         round=replace(state.round, outcome=outcome),
         clocks=replace(finished.clocks, finished_at_ms=at_ms),
         match_is_over=match_is_over,
-        unarchived_match=state.matches if match_is_over else state.unarchived_match,
+        unrecorded_match=state.matches if match_is_over else state.unrecorded_match,
     )

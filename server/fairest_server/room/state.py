@@ -80,7 +80,7 @@ class RoomState(Value):
     """A room.
 
     `race` is the race of the round, None until the cards are dealt. `matches` counts the matches begun in this room;
-    `unarchived_match` is the number of the newest one that waits to be archived, or 0.
+    `unrecorded_match` is the number of the newest one without a stored record, or 0.
     """
 
     options: RoomOptions
@@ -92,7 +92,7 @@ class RoomState(Value):
     clocks: Clocks = Clocks()
     matches: int = 0
     match_is_over: bool = False
-    unarchived_match: int = 0
+    unrecorded_match: int = 0
 
     def with_race(self, race: Race) -> "RoomState":
         """Return the same room with this race. Every move calls it, and `replace` would take three more calls."""
@@ -106,7 +106,7 @@ class RoomState(Value):
             self.clocks,
             self.matches,
             self.match_is_over,
-            self.unarchived_match,
+            self.unrecorded_match,
         )
 
     def seat(self, number: int) -> SeatState:
@@ -148,7 +148,7 @@ class RoomState(Value):
 
     def has_same_deadlines_as(self, other: "RoomState") -> bool:
         """Return whether both states of this room have the same next check, see `next_check_ms`."""
-        return self.clocks is other.clocks and self.unarchived_match == other.unarchived_match
+        return self.clocks is other.clocks and self.unrecorded_match == other.unrecorded_match
 
     def lacks_pause(self, pause_end_ms: int) -> bool:
         """Return whether a pause that ended at `pause_end_ms` is not counted in the clocks of this room yet."""
@@ -156,7 +156,7 @@ class RoomState(Value):
 
     def next_check_ms(self) -> int | None:
         """Return when some process must check this room even if nobody is connected to it, or None for never."""
-        if self.unarchived_match:
+        if self.unrecorded_match:
             return self.clocks.finished_at_ms
         deadline = self.next_deadline()
         return deadline.at_ms if deadline else None

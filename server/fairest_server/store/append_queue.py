@@ -35,7 +35,7 @@ from fairest_server.room.steps import LogEntry
 from fairest_server.store.keys import RoomKeys
 from fairest_server.store.log_entries import format_event, parse_entry
 from fairest_server.store.redis.batch_connection import BatchConnection, CommandWords
-from fairest_server.store.redis.cluster import is_sharded
+from fairest_server.store.redis.cluster_client import is_sharded
 from fairest_server.store.redis.scripts import Script
 
 MAX_BATCH: Final = 100

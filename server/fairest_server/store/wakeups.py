@@ -22,7 +22,7 @@ from fairest_server.ops.metrics import Part
 from fairest_server.room.steps import LogSlice
 from fairest_server.store import keys
 from fairest_server.store.log_entries import parse_wakeup
-from fairest_server.store.redis.cluster import is_sharded, owner_of, partition_count
+from fairest_server.store.redis.cluster_client import is_sharded, owner_of, partition_count
 
 _LOG = structlog.get_logger(__name__)
 _RETRY_SECONDS: Final = 0.5

@@ -13,7 +13,7 @@ import pytest
 
 from fairest_cli.bots.player import play_match
 from fairest_cli.bots.policies import choose_greedy
-from fairest_cli.session.open import open_unstored
+from fairest_cli.session.open_connection import open_unstored
 from fairest_cli.tui.launch import InRoom
 from fairest_cli.tui.screens.race import RaceScreen
 from fairest_cli.tui.screens.result import ResultScreen

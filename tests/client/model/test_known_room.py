@@ -3,7 +3,7 @@
 import pytest
 
 from fairest_cli.model.known_room import ConnectionStatus, Contradiction, KnownRoom
-from fairest_cli.model.round_check import Cheated
+from fairest_cli.model.outcome_check import Cheated
 from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.seal import commit_secret

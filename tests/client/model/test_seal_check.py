@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fairest_cli.model.round_check import Cheated
+from fairest_cli.model.outcome_check import Cheated
 from fairest_cli.model.seal_check import EntropyCommitment, SealCheck, describe_proof
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.race import Ending, Turn

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairest_cli.model.round_check import Cheated
+from fairest_cli.model.outcome_check import Cheated
 from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry

@@ -8,7 +8,7 @@ from textual.app import App
 from textual.worker import Worker
 
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
-from fairest_cli.model.round_check import Cheated
+from fairest_cli.model.outcome_check import Cheated
 from fairest_cli.session.connection import Connection, Update
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.room_session import RoomSession

@@ -11,9 +11,9 @@ from redis.crc import key_slot
 from fairest_server.store import keys
 from fairest_server.store.redis.batch_connection import BACKOFF, RETRIES, BatchConnection, CommandWords
 from fairest_server.store.redis.batching_client import BatchingRedis
-from fairest_server.store.redis.cluster import Cluster
+from fairest_server.store.redis.cluster_client import Cluster
 from fairest_server.store.redis.driver import open_pool
-from fairest_server.store.redis.single_node import SingleNodeRedis
+from fairest_server.store.redis.single_node_client import SingleNodeRedis
 
 CONNECT_SECONDS: Final = 2.0
 _CLUSTER: Final = "+cluster"

@@ -7,7 +7,7 @@ from redis.exceptions import ResponseError
 
 from fairest_protocol.value import Value
 from fairest_server.ops.metrics import Durability as Level
-from fairest_server.store.redis.cluster import nodes_of
+from fairest_server.store.redis.cluster_client import nodes_of
 
 SENTENCES: Final = {
     Level.NONE: "none: accepted moves are in memory only",

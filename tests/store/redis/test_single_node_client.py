@@ -10,7 +10,7 @@ from redis.exceptions import RedisError, ResponseError
 
 from fairest_server.store.redis.batching_client import RAW_REPLY
 from fairest_server.store.redis.clients import make_client
-from fairest_server.store.redis.single_node import ENOUGH_IN_BATCH
+from fairest_server.store.redis.single_node_client import ENOUGH_IN_BATCH
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import RedisProcess, redis_process
 

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from fairest_protocol.calculation.record import Record
-from fairest_server.live.archiver import MatchArchiver
+from fairest_server.live.record_maker import RecordMaker
 from fairest_server.room.match_record import record_matches
 from fairest_server.store import keys
 from fairest_server.store.log import Log
@@ -39,11 +39,11 @@ async def test_of_all_races_that_end_at_the_same_moment_one_of_a_bucket_is_in_me
         most = max(most, read - stored)
         return KEY.sign(record)
 
-    publisher = MatchArchiver(Log(redis), RecordStore(redis), sign, asyncio.Event())
+    publisher = RecordMaker(Log(redis), RecordStore(redis), sign, asyncio.Event())
 
     async def archive(room: str) -> None:
         nonlocal stored
-        await publisher.archive(room)
+        await publisher.store_record(room)
         stored += 1
 
     async with asyncio.timeout(20):
@@ -62,13 +62,13 @@ async def test_races_whose_node_does_not_answer_hold_up_the_records_of_no_others
         hurt = [room for room in ROOMS if cluster.owner(keys.log(room)) is frozen]
         spared = next(room for room in ROOMS if cluster.owner(keys.log(room)) is safe)
         stopping = asyncio.Event()
-        publisher = MatchArchiver(Log(redis), RecordStore(redis), KEY.sign, stopping)
+        publisher = RecordMaker(Log(redis), RecordStore(redis), KEY.sign, stopping)
         frozen.freeze()
         try:
-            waiting = [asyncio.create_task(publisher.archive(room)) for room in hurt]
+            waiting = [asyncio.create_task(publisher.store_record(room)) for room in hurt]
             await asyncio.sleep(0)
             async with asyncio.timeout(1):
-                await publisher.archive(spared)
+                await publisher.store_record(spared)
         finally:
             frozen.thaw()
             stopping.set()

@@ -17,10 +17,10 @@ from fairest_server.room.events import Played
 from fairest_server.store import keys
 from fairest_server.store.append_queue import Answer, Append
 from fairest_server.store.log import Log
-from fairest_server.store.redis import cluster as cluster_module
+from fairest_server.store.redis import cluster_client as cluster_module
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
-from fairest_server.store.redis.cluster import Cluster, is_sharded, nodes_of, owner_of, partition_count
+from fairest_server.store.redis.cluster_client import Cluster, is_sharded, nodes_of, owner_of, partition_count
 from fairest_server.store.redis.driver import RedisCommand
 from fairest_server.store.redis.scripts import Script
 from tests.support.appending import append_once, begin_append

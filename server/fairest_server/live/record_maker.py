@@ -19,7 +19,7 @@ RETRY_SECONDS: Final = 0.25
 """Between two attempts to store a match while Redis does not answer."""
 
 
-class MatchArchiver:
+class RecordMaker:
     """Makes records of the logs of rooms. `sign` signs a record; `stopping` is set when this process stops."""
 
     def __init__(
@@ -36,7 +36,7 @@ class MatchArchiver:
         A node of a Cluster that is away holds up its own buckets only.
         """
 
-    async def archive(self, code: str) -> int | None:
+    async def store_record(self, code: str) -> int | None:
         """Store the finished matches of this room, trying until Redis takes them; return the newest one's number.
 
         Returns None if they are being stored already, or if this process stops and leaves them to another process.
@@ -61,7 +61,7 @@ class MatchArchiver:
         for record in record_matches(code, steps):
             if await self._records.keep(self._sign(record)):
                 metrics.RECORDS.inc()
-        return steps[-1].after.unarchived_match if steps else 0
+        return steps[-1].after.unrecorded_match if steps else 0
 
     async def last_record(self, code: str) -> MatchRecord | None:
         """Return the signed record of the last finished match of this room, if there is one. Raises RedisError."""
