@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from asyncio.subprocess import PIPE
 from contextlib import suppress
 from pathlib import Path
 from urllib.request import urlopen
@@ -16,7 +17,7 @@ from fairest_server.store.control import Control, Describe, DrainProcess, Envelo
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.bots import start_match
 from tests.support.operator import operate
-from tests.support.processes import Fleet
+from tests.support.processes import SERVER_COMMAND, Fleet, end_process
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
 
@@ -192,3 +193,17 @@ async def test_a_drain_that_names_no_process_is_refused(
     await fleet.start()
     ran = await operate(redis_url, *words)
     assert (ran.code, sentence in ran.errors) == (code, True), ran.errors
+
+
+async def test_the_only_process_on_an_embedded_engine_is_drained_with_it(tmp_path: Path) -> None:
+    """The engine ends with the process, so the command cannot ask it any more."""
+    server = await asyncio.create_subprocess_exec(*SERVER_COMMAND, "--port", "0", "--data-dir", tmp_path, stdout=PIPE)
+    try:
+        assert server.stdout is not None
+        await server.stdout.readline()
+        command = [*SERVER_COMMAND, "drain", "--all", "--data-dir", str(tmp_path)]
+        draining = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
+        printed, _ = await draining.communicate()
+        assert (draining.returncode, b"drained: " in printed) == (0, True)
+    finally:
+        await end_process(server)

@@ -186,9 +186,10 @@ class Connection:
 
     async def _run_socket(self) -> AsyncGenerator[Update]:
         """Open a socket, and yield the changes until it ends. Raises `Rejected` and `Cheated`."""
+        # Before the attempt: one that fails must count as a failure, and be followed by a longer wait.
+        self._has_room_gone_on = False
         websocket = await open_websocket(self._url)
         self._socket = socket = ServerSocket(websocket, self.receipt, lambda play: play in self.model.sent)
-        self._has_room_gone_on = False
         try:
             await socket.send(Hello(token=self._identity.token, name=self._name, client="fairest"))
             asyncio.get_running_loop().call_later(WELCOME_SECONDS, socket.abort_unless_welcomed)

@@ -2,9 +2,11 @@
 
 import asyncio
 import time
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from redis.exceptions import RedisError
 
 from fairest_server.commands.asking import Asking, VerbFailed, asking, run
 from fairest_server.commands.operator_redis import DEFAULT_DATA_DIR, DataDir, RedisUrl
@@ -38,7 +40,7 @@ async def _drain_one(process_id: str, request: DrainProcess, redis_url: RedisUrl
     async with asking(redis_url, data_dir) as asked:
         full_id, _ = await asked.ask_one(process_id, request)
         print(f"process {full_id} drains; if you interrupt this command, it goes on", flush=True)
-        await _see_off(asked, {full_id})
+        await _see_off(asked, {full_id}, _engine_socket(redis_url, data_dir))
 
 
 async def _drain_all(request: DrainProcess, redis_url: RedisUrl, data_dir: DataDir) -> None:
@@ -49,7 +51,7 @@ async def _drain_all(request: DrainProcess, redis_url: RedisUrl, data_dir: DataD
             print(f"process {process_id} drains ({number} of {len(old)})", flush=True)
             if number < len(old):
                 await _wait_for_replacement(asked, len(old))
-        await _see_off(asked, set(old))
+        await _see_off(asked, set(old), _engine_socket(redis_url, data_dir))
 
 
 async def _wait_for_replacement(asked: Asking, wanted: int) -> None:
@@ -66,16 +68,26 @@ async def _wait_for_replacement(asked: Asking, wanted: int) -> None:
     )
 
 
-async def _see_off(asked: Asking, draining: set[str]) -> None:
+def _engine_socket(redis_url: str | None, data_dir: Path) -> Path | None:
+    """Return the socket of the embedded engine, or None if the servers have an external Redis."""
+    return None if redis_url else data_dir / "redis.sock"
+
+
+async def _see_off(asked: Asking, draining: set[str], engine_socket: Path | None) -> None:
     """Print how many races are left until all of these processes have ended."""
     left = -1
-    while remaining := draining & set(await asked.control.living()):
-        rows = await _describe(asked)
-        races = sum(row.races for process_id, row in rows.items() if process_id in remaining)
-        if races != left:
-            print(f"processes left: {len(remaining)}, races: {races}", flush=True)
-            left = races
-        await asyncio.sleep(POLL_SECONDS)
+    try:
+        while remaining := draining & set(await asked.control.living()):
+            rows = await _describe(asked)
+            races = sum(row.races for process_id, row in rows.items() if process_id in remaining)
+            if races != left:
+                print(f"processes left: {len(remaining)}, races: {races}", flush=True)
+                left = races
+            await asyncio.sleep(POLL_SECONDS)
+    except (RedisError, OSError):
+        # The embedded engine ends, and removes its socket, once its last process has ended.
+        if engine_socket is None or engine_socket.exists():
+            raise
     print("drained: " + ", ".join(sorted(draining)))
 
 

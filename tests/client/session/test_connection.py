@@ -2,18 +2,21 @@
 
 import asyncio
 import random
+import time
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 
 import pytest
 
 from fairest_cli.bots.player import play_match
 from fairest_cli.bots.policies import choose_greedy
+from fairest_cli.model.known_room import ConnectionStatus
 from fairest_cli.session import connection, websocket
 from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.websocket import Rejected
 from fairest_protocol.messages.from_client import Create, Play, Resume, Reveal
+from fairest_protocol.messages.refusals import CloseCode
 from tests.support.scripted_server import Script, bob_is_ready, scripted_server
 from tests.support.wire_client import QUICK
 
@@ -70,6 +73,28 @@ async def test_a_move_that_is_not_answered_is_sent_again_on_a_new_socket(monkeyp
     async with scripted_server(never_answer) as url, playing(url, Identity()):
         first, second = await plays.get(), await plays.get()
     assert first == second
+
+
+async def test_a_client_that_lost_its_server_waits_longer_after_each_attempt() -> None:
+    """Five attempts in a row would take 0.4 s if a race that had gone on before the loss reset the waits each time."""
+    lost_at: list[float] = []
+
+    async def enter_and_end(script: Script) -> None:
+        await script.enter()
+        await script.open_round()
+        await script.websocket.close(CloseCode.RESTARTING)
+
+    async with asyncio.timeout(DEADLINE_SECONDS), AsyncExitStack() as server:
+        url = await server.enter_async_context(scripted_server(enter_and_end))
+        client = Connection(url, Identity(), Create(options=QUICK))
+        async with aclosing(client.updates()) as updates:
+            async for update in updates:
+                if update.model.status is ConnectionStatus.LOST:
+                    await server.aclose()
+                    lost_at.append(time.monotonic())
+                if len(lost_at) == 5:
+                    break
+    assert lost_at[-1] - lost_at[0] > 1
 
 
 async def test_the_other_player_s_hash_is_stored_before_our_entropy_is_sent() -> None:
