@@ -69,7 +69,10 @@ class Racer(Value):
 
 @message_dataclass
 class Score:
-    """What a seat has to show for its race; `turns` is how many stock cards it turned."""
+    """The score of a seat in its race; `turns` counts its stock cards turned, the first one from the deal on."""
+
+    # Also for a seat that is stopped in the countdown. A record does not say when the race began, so a verifier cannot
+    # tell such a stop from one in the first millisecond of the race.
 
     placed: int
     goal: int

@@ -15,13 +15,20 @@ from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.race import Ending, Outcome, Race, start_race
 from fairest_protocol.calculation.rules import Rules
-from fairest_protocol.calculation.seal import chain_line, make_seed
+from fairest_protocol.calculation.seal import chain_line, make_seed, round_statement
+from fairest_protocol.calculation.terms import Terms
 from fairest_protocol.value import Value
 
-FORMAT: Final = 2
-BEST_OF: Final = (1, 3, 5, 7, 9)
-STOPS: Final = (Ending.OUT_OF_TIME, Ending.AWAY, Ending.RESIGNED, Ending.NOT_REVEALED)
-"""The endings that the clock, absence and leaving cause. The other endings follow from moves."""
+FORMAT: Final = 3
+STOPS: Final = (Ending.OUT_OF_TIME, Ending.AWAY, Ending.RESIGNED)
+"""The endings of a race that the clock, absence and leaving cause. The other endings follow from moves."""
+MAX_BYTES: Final = 4 * 2**20
+MAX_LINES: Final = 10_000
+MAX_LINE_BYTES: Final = 2**15
+"""The size of a record. Nine rounds of the longest variant with every move that it allows take 1.2 MB and 7,000 lines;
+the envelopes of a round take 20 KB."""
+MAX_TIME_MS: Final = 253_370_764_800_000
+"""The latest time, in milliseconds since 1970: the beginning of the year 9999, which every time zone can show."""
 
 
 class BadRecord(ValueError):
@@ -47,8 +54,8 @@ class RecordedStop(Value):
 class RecordedRound(Value):
     """One round. If it was called off, the fields for everything after that are empty.
 
-    `signature` is the server's, over the commitment. `entropy_hashes` and `entropies` hold one item for each seat, None
-    where the seat did not show it. `envelopes` holds the hashes of each sealed pass.
+    `signature` is the server's, over `Record.round_statement`. `entropy_hashes` and `entropies` hold one item for each
+    seat, None where the seat did not show it. `envelopes` holds the hashes of each sealed pass.
     """
 
     round_id: bytes
@@ -79,13 +86,30 @@ class Record(Value):
     match_id: str
     room: str
     names: tuple[str, str]
-    rules: Rules
-    best_of: int
-    direct_breaks_ties: bool
+    terms: Terms
     finished_at_ms: int
     rounds: tuple[RecordedRound, ...]
     key: bytes = b""
     signature: bytes = b""
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of all rounds."""
+        return self.terms.rules
+
+    @property
+    def called_off(self) -> int:
+        """The number of rounds that were called off before the first one with a result."""
+        return next((number for number, each in enumerate(self.rounds) if each.outcome is not None), len(self.rounds))
+
+    def round_statement(self, number: int) -> bytes:
+        """Return the bytes that the server signed when it opened the round with this number, from 0.
+
+        Rounds that were called off before the first race were opened each as the first round of a match of its own.
+        """
+        played, place = self.rounds[number], number - self.called_off + 1
+        match_id, place = (bytes.fromhex(self.match_id), place) if place > 0 else (played.round_id, 1)
+        return round_statement(played.round_id, played.commitment, match_id, place, self.terms.text)
 
     def steps(self, number: int) -> Iterator[tuple[RecordedMove | RecordedStop | None, Race]]:
         """Replay the round with this number, from 0: yield its start with None, then each event and the race after it.
@@ -94,9 +118,9 @@ class Record(Value):
         """
         recorded = self.rounds[number]
         if not recorded.is_dealt:
-            raise BadRecord(f"round {number + 1} was called off before its cards were dealt")
+            raise BadRecord(f"round {number + 1} ended before its cards were dealt")
         deal = make_deal(self.rules, recorded.seed)
-        race = start_race(self.rules, deal, direct_breaks_ties=self.direct_breaks_ties)
+        race = start_race(self.rules, deal, direct_breaks_ties=self.terms.direct_breaks_ties)
         yield None, race
         for event_number, event in enumerate(recorded.events, 1):
             race = _play_event(race, event, f"round {number + 1}, event {event_number}")
@@ -104,11 +128,16 @@ class Record(Value):
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the file, without line ends."""
+        for line, _ in self.chained_lines():
+            yield line
+        yield seal_line(self.signature)
+
+    def chained_lines(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the lines of the file but the last one, each with its chain."""
         chain = b""
         for text in self._texts():
             chain = chain_line(chain, text)
-            yield _with_chain(text, chain)
-        yield _line("seal", signature=self.signature.hex())
+            yield _with_chain(text, chain), chain
 
     def chain(self) -> bytes:
         """Return the chain of the last line but one, which the server signs."""
@@ -125,9 +154,7 @@ class Record(Value):
             match=self.match_id,
             room=self.room,
             names=self.names,
-            rules={"name": self.rules.name, "piles": self.rules.piles, "redeals": self.rules.redeals},
-            best_of=self.best_of,
-            direct_breaks_ties=self.direct_breaks_ties,
+            terms=self.terms.text,
             finished_at_ms=self.finished_at_ms,
             key=self.key.hex(),
         )
@@ -152,16 +179,9 @@ class Record(Value):
                 yield _line("result", **asdict(played.outcome))
 
 
-def check_recorded_race(record: Record, number: int) -> None:
-    """Replay the round with this number, from 0, if it was dealt.
-
-    Raises `BadRecord` if the rules do not allow its events, or if they do not lead to the recorded result.
-    """
-    if not record.rounds[number].is_dealt:
-        return
-    *_, (_, race) = record.steps(number)
-    if not race.is_over or race.outcome() != record.rounds[number].outcome:
-        raise BadRecord(f"round {number + 1}: its moves do not lead to the result that it states")
+def seal_line(signature: bytes) -> str:
+    """Return the last line of a file, which seals the lines before it."""
+    return _line("seal", signature=signature.hex())
 
 
 def _play_event(race: Race, event: RecordedMove | RecordedStop, where: str) -> Race:

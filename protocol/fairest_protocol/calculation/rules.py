@@ -84,11 +84,6 @@ class Rules(Value):
             raise BadRules(f"{self.name}: {problem}")
 
     @property
-    def rules_id(self) -> str:
-        """The rules as text, the form that goes into the check words: name, piles, redeals (``classic 4 0``)."""
-        return f"{self.name} {self.piles} {self.redeals}"
-
-    @property
     def foundation_count(self) -> int:
         """The number of foundations."""
         return self.foundations.count if isinstance(self.foundations, RolledFoundations) else len(self.foundations)

@@ -18,6 +18,8 @@ KEY_BYTES: Final = 32
 """Length of the server's public key (Ed25519)."""
 SIGNATURE_BYTES: Final = 64
 CHECK_WORDS: Final = 4
+NO_ROUNDS: Final = bytes(32)
+"""The chain of a chain of rounds without entries."""
 
 
 _CONSONANTS: Final = "bdfghjklmnprstvz"
@@ -70,20 +72,24 @@ def root_envelopes(envelopes: Iterable[Sequence[bytes]]) -> bytes:
 
 
 def make_check_words(
-    round_id: bytes, commitment: bytes, entropies: Sequence[bytes], root: bytes, rules_id: str
+    round_id: bytes, commitment: bytes, entropies: Sequence[bytes], root: bytes, terms: str
 ) -> tuple[str, ...]:
-    """Return four words for people to compare. Players with equal words have the same seal and the same rules.
+    """Return four words for people to compare. Players with equal words have the same seal and the same terms.
 
-    `rules_id` is `Rules.rules_id`.
+    `terms` is the text of `Terms`.
     Each word is 16 bits as a proquint (D. Wilkerson, arXiv:0901.4016): consonant, vowel, consonant, vowel, consonant.
     """
-    digest = _digest("words", round_id, commitment, *entropies, root, rules_id.encode())
+    digest = _digest("words", round_id, commitment, *entropies, root, terms.encode())
     return tuple(_proquint(int.from_bytes(digest[at : at + 2], "big")) for at in range(0, 2 * CHECK_WORDS, 2))
 
 
-def commitment_statement(round_id: bytes, commitment: bytes) -> bytes:
-    """Return the bytes that the server signs, before anybody is ready, so that it cannot deny its commitment."""
-    return _encode("commitment", round_id, commitment)
+def round_statement(round_id: bytes, commitment: bytes, match_id: bytes, number: int, terms: str) -> bytes:
+    """Return the bytes that the server signs when it opens a round, before anybody is ready.
+
+    They bind it to its commitment, and to everything else that decides the deal and the outcome: the match, the number
+    of the round in it (1 to 65,535), and `terms`, the text of `Terms`.
+    """
+    return _encode("round", round_id, commitment, match_id, number.to_bytes(2, "big"), terms.encode())
 
 
 def record_statement(chain: bytes) -> bytes:
@@ -97,6 +103,22 @@ def chain_line(before: bytes, line: str) -> bytes:
     `before` is empty for the first line.
     """
     return _digest("line", before, line.encode())
+
+
+def chain_round_line(before: bytes, line: str) -> bytes:
+    """Return the chain of an entry in the chain of rounds: a hash over the chain of the entry before, and its text.
+
+    Before the first entry it is `NO_ROUNDS`.
+    """
+    return _digest("rounds", before, line.encode())
+
+
+def rounds_head_statement(number: int, chain: bytes, at_ms: int) -> bytes:
+    """Return the bytes that the server signs for the head of its chain of rounds.
+
+    `number` is that of the newest entry at the time `at_ms`, and `chain` its chain; each number is 8 bytes.
+    """
+    return _encode("rounds head", number.to_bytes(8, "big"), chain, at_ms.to_bytes(8, "big"))
 
 
 def random_bytes(label: str, seed: bytes, *parts: bytes) -> Iterator[int]:

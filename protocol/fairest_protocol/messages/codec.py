@@ -1,10 +1,12 @@
 """The codec: the only place where the text of a frame becomes a message, and a message becomes text."""
 
-from typing import Final
+import json
+from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import SchemaSerializer
 
+from fairest_protocol.messages.explanation import explain
 from fairest_protocol.messages.fields import Message
 from fairest_protocol.messages.from_client import FromClient
 from fairest_protocol.messages.from_server import FromServer
@@ -48,7 +50,19 @@ def decode_from_client(frame: str | bytes) -> FromClient:
         message: FromClient = _FROM_CLIENT.validate_json(frame)
     except ValidationError as reason:
         raise _explain(reason) from None
+    # A colon follows each key: with as many colons as fields no key stands there twice. Looking at each key would take
+    # a move longer than its validation.
+    colons = frame.count(b":") if isinstance(frame, bytes) else frame.count(":")
+    if colons != len(message.model_fields_set):
+        json.loads(frame, object_pairs_hook=_refuse_repeated_key)
     return message
+
+
+def _refuse_repeated_key(pairs: list[tuple[str, Any]]) -> None:
+    names = [name for name, _ in pairs]
+    repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if repeated is not None:
+        raise ProtocolViolation(Breach.BAD_JSON, f"{repeated} stands there twice; each key of an object stands once.")
 
 
 def decode_from_server(frame: str | bytes) -> FromServer:
@@ -69,9 +83,5 @@ _BREACHES: Final = {
 
 
 def _explain(reason: ValidationError) -> ProtocolViolation:
-    first = reason.errors(include_url=False, include_context=False)[0]
-    breach = _BREACHES.get(first["type"], Breach.BAD_VALUE)
-    # Keys and types come from the peer, so they are cut short and made printable before they reach a log or a screen.
-    place = ".".join(str(part)[:40] for part in first["loc"]) or "the frame"
-    sentence = f"{place}: {first['msg'][:200]}"
-    return ProtocolViolation(breach, "".join(letter if letter.isprintable() else "?" for letter in sentence))
+    first = reason.errors(include_url=False)[0]
+    return ProtocolViolation(_BREACHES.get(first["type"], Breach.BAD_VALUE), explain(first))

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from fairest_protocol.calculation.race import Outcome
 from fairest_protocol.calculation.rules import MAX_FOUNDATIONS, MAX_PILES, Foundation
+from fairest_protocol.calculation.terms import BEST_OF
 from fairest_protocol.messages.fields import (
     CardText,
     Hash,
@@ -64,11 +65,15 @@ class Paused(Message):
 
 
 class RoundOpened(Message):
-    """A round can be made ready for. `commitment`, signed, binds the server to a secret before anybody is ready."""
+    """A round can be made ready for, `number` of its match. `match` is the id of that match, and of its first round.
+
+    `signature` binds the server to the secret behind `commitment`, and to the terms, before anybody is ready.
+    """
 
     type: Literal["round_opened"] = "round_opened"
     round: RoundId
-    number: int
+    match: RoundId
+    number: Annotated[int, Field(ge=1, le=BEST_OF[-1])]
     commitment: Hash
     signature: Signature
     ready_until_ms: TimeMs
@@ -83,11 +88,15 @@ class RoundVoided(Message):
 
 
 class PlayerReady(Message):
-    """A player is ready, bound to the entropy behind this hash."""
+    """A player is ready, bound to the entropy behind this hash. `until_ms`: both are, and reveal until this time.
+
+    It is null for the first player who is ready.
+    """
 
     type: Literal["player_ready"] = "player_ready"
     seat: Seat
     entropy_hash: Hash
+    until_ms: TimeMs | None = None
 
 
 class Revealed(Message):
@@ -143,7 +152,10 @@ class Moved(Message):
 
 
 class Stopped(Message):
-    """A seat has stopped and keeps its count; the other one has until this time. How it ended is told at the end."""
+    """A seat has stopped and keeps its count; the other one has until this time. How it ended is told at the end.
+
+    In the countdown, when the seat is stopped for being away, the time is that of a race that starts as announced.
+    """
 
     type: Literal["stopped"] = "stopped"
     seat: Seat

@@ -10,6 +10,8 @@ from fairest_protocol.calculation.moves import MOVES, Move
 from fairest_protocol.calculation.seal import KEY_BYTES, ROUND_ID_BYTES, SECRET_BYTES, SIGNATURE_BYTES
 
 SUBPROTOCOL: Final = "fairest.v1"
+MAX_SERVER_MESSAGE_BYTES: Final = 4 * 2**20
+"""No message of a server is larger. The record of nine rounds of the longest variant takes about half of it."""
 TICK_SECONDS: Final = 3.0
 """The interval at which the numbers of placed cards are sent, ahead of the horizon."""
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, WrapValidator
 
 from fairest_protocol.messages.fields import (
     Hash,
@@ -16,7 +16,7 @@ from fairest_protocol.messages.fields import (
     Secret,
     Token,
 )
-from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.options import RoomOptions, keep_unplayable
 
 
 class Hello(Message):
@@ -32,7 +32,7 @@ class Create(Message):
     """Open a room and take its first seat."""
 
     type: Literal["create"] = "create"
-    options: RoomOptions = RoomOptions()
+    options: Annotated[RoomOptions, WrapValidator(keep_unplayable)] = RoomOptions()
 
 
 class Join(Message):
@@ -52,7 +52,8 @@ class Watch(Message):
 class Resume(Message):
     """Come back to a seat and get what follows this position of the seat's view; 0 asks for a snapshot.
 
-    `tag` is what the server sent with that position. If its log holds another one there, it answers with a snapshot.
+    `tag` is what the server sent with that position. If its log holds another one there, it answers with a snapshot, as
+    it does without a tag.
     """
 
     type: Literal["resume"] = "resume"

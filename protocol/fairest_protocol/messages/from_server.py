@@ -20,6 +20,7 @@ from fairest_protocol.messages.fields import (
 )
 from fairest_protocol.messages.options import Spectators
 from fairest_protocol.messages.refusals import Breach, Refusal
+from fairest_protocol.messages.rounds import RoundsHead
 from fairest_protocol.messages.scene import Scene
 
 
@@ -27,7 +28,7 @@ class Welcome(Message):
     """The answer to `hello`. `token` is there only for a new player, once: keep it where nobody else reads it.
 
     `key` checks this server's signatures; it stays the same for as long as the deployment lives.
-    `version` is that of the server.
+    `version` is that of the server. `rounds` is the head of its chain of rounds; null while it cannot be read.
     """
 
     type: Literal["welcome"] = "welcome"
@@ -36,6 +37,7 @@ class Welcome(Message):
     key: PublicKey
     now_ms: TimeMs
     version: Version
+    rounds: RoundsHead | None = None
 
 
 class Snapshot(Message):

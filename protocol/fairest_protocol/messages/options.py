@@ -1,20 +1,28 @@
 """The options of a room, chosen when it is created. Every option has a default that suits two friends."""
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, field_validator
+from pydantic_core import ErrorDetails, PydanticKnownError
 
-from fairest_protocol.calculation.rules import Rules, choose_rules
+from fairest_protocol.calculation.rules import BadRules, Rules, choose_rules
+from fairest_protocol.calculation.terms import CLOCKS, format_terms
+from fairest_protocol.messages.explanation import explain
 from fairest_protocol.messages.fields import Message
 
 
 class Spectators(StrEnum):
-    """What spectators of a room may see: up to the horizon, everything at once, or nothing."""
+    """The view of spectators: up to the horizon, everything at once, or nothing."""
 
     HORIZON = "horizon"
     OPEN = "open"
     CLOSED = "closed"
+
+
+def _seconds(clock: str) -> Any:
+    """Return the limits of the field of this clock."""
+    return Field(ge=CLOCKS[clock][0], le=CLOCKS[clock][-1])
 
 
 class RoomOptions(Message):
@@ -27,16 +35,24 @@ class RoomOptions(Message):
     piles: int | None = None
     redeals: int | None = None
     best_of: Literal[1, 3, 5, 7, 9] = 1
-    limit_seconds: Annotated[int, Field(ge=10, le=7200)] = 1200
-    chase_seconds: Annotated[int, Field(ge=5, le=7200)] = 180
-    grace_seconds: Annotated[int, Field(ge=1, le=3600)] = 60
-    ready_seconds: Annotated[int, Field(ge=5, le=3600)] = 300
-    reveal_seconds: Annotated[int, Field(ge=1, le=60)] = 10
-    idle_seconds: Annotated[int, Field(ge=5, le=3600)] = 600
-    countdown_seconds: Annotated[int, Field(ge=0, le=10)] = 3
+    limit_seconds: Annotated[int, _seconds("limit_seconds")] = 1200
+    chase_seconds: Annotated[int, _seconds("chase_seconds")] = 180
+    grace_seconds: Annotated[int, _seconds("grace_seconds")] = 60
+    ready_seconds: Annotated[int, _seconds("ready_seconds")] = 300
+    reveal_seconds: Annotated[int, _seconds("reveal_seconds")] = 10
+    idle_seconds: Annotated[int, _seconds("idle_seconds")] = 600
+    countdown_seconds: Annotated[int, _seconds("countdown_seconds")] = 3
     spectators: Spectators = Field(default=Spectators.HORIZON, strict=False)
     direct_breaks_ties: bool = False
     listed: bool = False
+
+    @field_validator("best_of", mode="before")
+    @classmethod
+    def _check_integer(cls, value: object) -> object:
+        # A literal also equals `true` and numbers with a fraction.
+        if type(value) is not int:
+            raise PydanticKnownError("int_type")
+        return value
 
     def resolved(self) -> "RoomOptions":
         """Return these options with the variant's own name and its parameters filled in.
@@ -46,13 +62,45 @@ class RoomOptions(Message):
         rules = self.chosen_rules()
         return self.model_copy(update={"rules": rules.name, "piles": rules.piles, "redeals": rules.redeals})
 
-    def rules_id(self) -> str:
-        """Return what `Rules.rules_id` is for these options, which are `resolved`.
+    def terms(self) -> str:
+        """Return these options, which are `resolved`, as the text that the server signs for each round.
 
         It also works for a variant that this version does not know.
         """
-        return f"{self.rules} {self.piles} {self.redeals}"
+        return format_terms(self.model_dump())
 
     def chosen_rules(self) -> Rules:
         """Return the rules with these parameters. Raises `BadRules` if the variant does not allow them."""
         return choose_rules(self.rules, self.piles, self.redeals)
+
+
+class UnplayableOptions(RoomOptions):
+    """Options of the right types of which one has a value that no room can have; the other fields are the defaults.
+
+    A client may ask for them, and is refused, so they are not a breach of the protocol.
+    """
+
+    problem: str
+
+    def chosen_rules(self) -> Rules:
+        """Raise `BadRules` with the problem."""
+        raise BadRules(self.problem)
+
+
+def keep_unplayable(options: object, validate: ValidatorFunctionWrapHandler) -> RoomOptions:
+    """Validate the options that a client asks for. Raises ValidationError only for a wrong type or a wrong key."""
+    try:
+        valid: RoomOptions = validate(options)
+    except ValidationError as reason:
+        errors = reason.errors(include_url=False)
+        if not all(map(_is_of_right_type, errors)):
+            raise
+        return UnplayableOptions(problem=f"a room cannot have these options: {explain(errors[0]).removesuffix('.')}")
+    return valid
+
+
+def _is_of_right_type(error: ErrorDetails) -> bool:
+    """Return whether a field has the right type, and a value that is not allowed."""
+    kind = error["type"]
+    is_of_limits = kind in ("greater_than_equal", "less_than_equal", "string_pattern_mismatch", "literal_error")
+    return is_of_limits or (kind == "enum" and isinstance(error["input"], str))

@@ -7,7 +7,7 @@ from fairest_protocol.calculation.board import Illegal
 
 
 class Refusal(StrEnum):
-    """A request that may not be; nothing changes, and the connection goes on."""
+    """A request that may not be; the connection goes on, and nothing changes, but with `IN_DOUBT`."""
 
     NO_SUCH_ROOM = "no_such_room"
     ROOM_FULL = "room_full"
@@ -16,9 +16,12 @@ class Refusal(StrEnum):
     NOT_IN_ROOM = "not_in_room"
     NOT_SEATED = "not_seated"
     NO_SPECTATORS = "no_spectators"
+    ALREADY_SEATED = "already_seated"
     NAME_TAKEN = "name_taken"
     TOO_MANY_PLAYERS = "too_many_players"
     TOO_MANY_ROOMS = "too_many_rooms"
+    TOO_MANY_ROUNDS = "too_many_rounds"
+    TOO_MANY_MISSES = "too_many_misses"
     BAD_RULES = "bad_rules"
     WRONG_PHASE = "wrong_phase"
     WRONG_ROUND = "wrong_round"
@@ -42,6 +45,7 @@ class Refusal(StrEnum):
     NO_REDEAL_LEFT = Illegal.NO_REDEAL_LEFT
     NOTHING_TO_REDEAL = Illegal.NOTHING_TO_REDEAL
     TRY_AGAIN = "try_again"
+    IN_DOUBT = "in_doubt"
 
 
 SENTENCES: Final[dict[Refusal, str]] = {
@@ -52,9 +56,14 @@ SENTENCES: Final[dict[Refusal, str]] = {
     Refusal.NOT_IN_ROOM: "This connection is in no room; create, join or watch one first.",
     Refusal.NOT_SEATED: "You have no seat in this room; join it first.",
     Refusal.NO_SPECTATORS: "The players of this room do not want to be watched.",
+    Refusal.ALREADY_SEATED: "You have a seat in this room, so you cannot watch it; join it to come back to your seat.",
     Refusal.NAME_TAKEN: "Somebody else uses this name now; choose another one.",
     Refusal.TOO_MANY_PLAYERS: "Too many new players come from your address; try again in some minutes.",
     Refusal.TOO_MANY_ROOMS: "You have opened many rooms lately; use one of them, or wait ten minutes.",
+    Refusal.TOO_MANY_ROUNDS: "Too many rounds begin at your address; try again in some minutes.",
+    Refusal.TOO_MANY_MISSES: (
+        "Too many codes from your address led to no room; try again in some minutes, or join a room of the lobby."
+    ),
     Refusal.BAD_RULES: "Nobody plays these rules.",
     Refusal.WRONG_PHASE: "This is not the time for that.",
     Refusal.WRONG_ROUND: "This round is not open any more; the newest one is.",
@@ -78,7 +87,11 @@ SENTENCES: Final[dict[Refusal, str]] = {
     Refusal.NO_REDEAL_LEFT: "These rules have no redeal, or none is left.",
     Refusal.NOTHING_TO_REDEAL: "The waste piles are empty: there is nothing to deal again.",
     Refusal.TRY_AGAIN: "The server cannot store anything right now; try again in a moment.",
+    Refusal.IN_DOUBT: "The server cannot tell whether this was stored; send the very same again in a moment.",
 }
+
+SEND_AGAIN: Final = frozenset({Refusal.TRY_AGAIN, Refusal.IN_DOUBT})
+"""Refusals after which a client sends the very same request again, a moment later."""
 
 
 class Breach(StrEnum):
@@ -114,7 +127,7 @@ class CloseCode(IntEnum):
     RESTARTING = 1012
     """The server restarts, or has lost Redis; connect again, here or elsewhere, and resume."""
     BAD_JSON = 4400
-    """A frame is not JSON."""
+    """A frame is not JSON, or an object in it has a key twice."""
     UNKNOWN_TYPE = 4401
     """There is no message of this `type`."""
     UNKNOWN_KEY = 4402

@@ -13,6 +13,7 @@ from fairest_protocol.calculation.cards import is_card
 from fairest_protocol.calculation.moves import RESIGN, STOP
 from fairest_protocol.calculation.race import Outcome, Turn
 from fairest_protocol.calculation.rules import MAX_PILES
+from fairest_protocol.calculation.terms import BEST_OF
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fields import CardText, Hash, Message, Name, Phase, RoundId, Secret, Signature, TimeMs
@@ -50,15 +51,17 @@ class Scene(Message):
     options: RoomOptions
     phase: Annotated[Phase, Field(strict=False)] = Phase.WAITING
     seats: tuple[SeatScene, SeatScene] = (SeatScene(), SeatScene())
+    match: RoundId | None = None
+    """The id of the match that the round belongs to, which is that of its first round."""
     round: RoundId | None = None
-    round_number: int = 0
+    round_number: Annotated[int, Field(ge=0, le=BEST_OF[-1])] = 0
     commitment: Hash | None = None
     signature: Signature | None = None
     secret: Secret | None = None
     markers: tuple[CardText, ...] = ()
     envelopes: tuple[tuple[Hash, ...], ...] = ()
     deadline_ms: TimeMs | None = None
-    """When the present phase ends by itself, or None if it does not; ready, countdown and race do."""
+    """When the present phase ends by itself, or None if it does not; ready, dealing, countdown and race do."""
     outcome: Outcome | None = None
     duration_ms: int | None = None
     match_is_over: bool = False
@@ -86,7 +89,7 @@ class Scene(Message):
             case entries.PlayerReady(seat=seat, entropy_hash=entropy_hash):
                 ready = _with_seat(self, seat, entropy_hash=entropy_hash)
                 all_ready = all(each.entropy_hash for each in ready.seats)
-                return _with_fields(ready, phase=Phase.DEALING) if all_ready else ready
+                return _with_fields(ready, phase=Phase.DEALING, deadline_ms=entry.until_ms) if all_ready else ready
             case entries.Revealed(seat=seat, entropy=entropy):
                 return _with_seat(self, seat, entropy=entropy)
             case entries.Dealt():
@@ -99,7 +102,8 @@ class Scene(Message):
             case entries.Moved(seat=seat):
                 return self._after_move(entry)
             case entries.Stopped(seat=seat, until_ms=until):
-                return _with_fields(_with_seat(self, seat, has_stopped=True), deadline_ms=until)
+                stopped = _with_seat(self, seat, has_stopped=True)
+                return _with_fields(stopped, deadline_ms=until) if self.phase is Phase.RACING else stopped
             case entries.RoundFinished():
                 return self._after_finish(entry)
             case entries.RematchWanted(seat=seat):
@@ -144,6 +148,7 @@ class Scene(Message):
             options=self.options,
             phase=Phase.READY,
             seats=(seats[0], seats[1]),
+            match=entry.match,
             round=entry.round,
             round_number=entry.number,
             commitment=entry.commitment,

@@ -1,0 +1,82 @@
+"""The terms of a room: all of its options as one text, which the server signs with the commitment of each round.
+
+The text is ASCII: ``key=value`` for each option, in one order, with one space between them. docs/protocol.md has the
+values that each option may take.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from fairest_protocol.calculation.rules import BadRules, Rules, choose_rules
+from fairest_protocol.value import Value
+
+BEST_OF: Final = (1, 3, 5, 7, 9)
+SPECTATORS: Final = ("horizon", "open", "closed")
+CLOCKS: Final = {
+    "limit_seconds": range(10, 7201),
+    "chase_seconds": range(5, 7201),
+    "grace_seconds": range(1, 3601),
+    "ready_seconds": range(5, 3601),
+    "reveal_seconds": range(1, 61),
+    "idle_seconds": range(5, 3601),
+    "countdown_seconds": range(11),
+}
+"""The clocks of a room, and the number of seconds that each may have."""
+
+_WORDS: Final = {True: "true", False: "false"}
+_KEYS: Final = ("rules", "piles", "redeals", "best_of", *CLOCKS, "spectators", "direct_breaks_ties", "listed")
+
+
+class BadTerms(ValueError):
+    """A text that is not the terms of any room. The text of the error says why."""
+
+
+class Terms(Value):
+    """The terms of a room whose variant this program knows. `text` is their only text; times are in seconds."""
+
+    text: str
+    rules: Rules
+    best_of: int
+    direct_breaks_ties: bool
+
+
+def format_terms(options: Mapping[str, object]) -> str:
+    """Return the text of the terms with these options, given in their order, with the variant's own parameters."""
+    return " ".join(f"{key}={_WORDS[value] if isinstance(value, bool) else value}" for key, value in options.items())
+
+
+def parse_terms(text: str) -> Terms:
+    """Parse the text of a room's terms. Raises `BadTerms` unless a room can have them, written in just this way."""
+    pairs = [pair.partition("=") for pair in text.split(" ")]
+    keys = tuple(key for key, _, _ in pairs)
+    if keys != _KEYS:
+        raise BadTerms(f"the terms are not the options {', '.join(_KEYS)}, each once and in this order")
+    values = {key: value for key, _, value in pairs}
+    clocks = [(key, _number(values, key), allowed) for key, allowed in CLOCKS.items()]
+    for key, seconds, allowed in (*clocks, ("best_of", _number(values, "best_of"), BEST_OF)):
+        if seconds not in allowed:
+            raise BadTerms(f"{key} cannot be {seconds}")
+    if values["spectators"] not in SPECTATORS:
+        raise BadTerms(f"spectators cannot be {values['spectators'][:40]!r}")
+    direct_breaks_ties, _ = _truth(values, "direct_breaks_ties"), _truth(values, "listed")
+    try:
+        rules = choose_rules(values["rules"], _number(values, "piles"), _number(values, "redeals"))
+    except BadRules as reason:
+        raise BadTerms(str(reason)) from reason
+    if rules.name != values["rules"]:
+        raise BadTerms(f"the variant is written {rules.name}, not {values['rules'][:40]!r}")
+    return Terms(text, rules, _number(values, "best_of"), direct_breaks_ties)
+
+
+def _number(values: Mapping[str, str], key: str) -> int:
+    if not re.fullmatch(r"0|[1-9][0-9]{0,4}", values[key], re.ASCII):
+        raise BadTerms(f"{key} is not a number: {values[key][:40]!r}")
+    return int(values[key])
+
+
+def _truth(values: Mapping[str, str], key: str) -> bool:
+    for truth, word in _WORDS.items():
+        if values[key] == word:
+            return truth
+    raise BadTerms(f"{key} is neither true nor false: {values[key][:40]!r}")
