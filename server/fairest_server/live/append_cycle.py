@@ -25,7 +25,7 @@ class AppendState(IntEnum):
     """The state of a live room towards its log."""
 
     IDLE = 0
-    """Nothing is under way. After a failure, requests may wait for `retry_later`."""
+    """Nothing is under way. After a failure, requests may wait, or be in doubt, until `retry_later` calls."""
     QUEUED = 1
     """The room waits in the append queue to be polled."""
     DECIDING = 2
@@ -59,6 +59,6 @@ APPEND: Final[Transitions] = {DECIDING: IN_FLIGHT}
 READ: Final[Transitions] = {IDLE: READING, QUEUED: READING_QUEUED, DECIDING: READING}
 """The log has to be read: an entry is missing, an append was left unanswered, or a refusal needs the newest state."""
 RESULT: Final[Transitions] = {IN_FLIGHT: IDLE, DECIDING: IDLE}
-"""The append was answered; or deciding failed, which the append queue answers as an unknown outcome."""
+"""The append was answered, or left without an answer; or deciding failed, which the queue answers as a failure."""
 LOG_READ: Final[Transitions] = {READING: IDLE, READING_QUEUED: QUEUED}
 """The log was read, or Redis did not answer."""

@@ -5,7 +5,10 @@ and reports the lost seats to them.
 """
 
 import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
 from collections.abc import Set as AbstractSet
+from contextlib import asynccontextmanager
 
 from fairest_server.store.processes import Processes
 
@@ -21,12 +24,30 @@ class AttachedRooms:
     def __init__(self, processes: Processes) -> None:
         self._processes = processes
         self._codes: set[str] = set()
+        self._entering: Counter[str] = Counter()
+        """How many clients are on their way into each room, which may not be open yet."""
         self._to_register: set[str] = set()
         self._to_release: set[str] = set()
         self._writing: asyncio.Task[None] | None = None
 
     def __contains__(self, code: str) -> bool:
         return code in self._codes
+
+    @asynccontextmanager
+    async def entering(self, code: str) -> AsyncIterator[None]:
+        """Register this room; it is not released while the context lasts, so that it can be opened in the meantime.
+
+        The sweep runs once a second. If it could release the room, then with a Redis that is far away no client would
+        ever enter one.
+        """
+        self._entering[code] += 1
+        try:
+            await self.register(code)
+            yield
+        finally:
+            self._entering[code] -= 1
+            if not self._entering[code]:
+                del self._entering[code]
 
     async def register(self, code: str) -> None:
         """Register this room, unless it is registered."""
@@ -40,8 +61,8 @@ class AttachedRooms:
         await self._write_requested()
 
     async def retain_only(self, codes: AbstractSet[str]) -> None:
-        """Release all rooms but these."""
-        released = self._codes - codes
+        """Release all rooms but these, and those that clients are entering."""
+        released = self._codes - codes - self._entering.keys()
         # At once: a player who enters one of them now registers it again, after this release.
         self._codes -= released
         self._to_release |= released
@@ -66,7 +87,7 @@ class AttachedRooms:
         to_release, self._to_release = self._to_release, set()
         try:
             if to_release:
-                await self._processes.release_rooms(self._processes.process_id, to_release)
+                await self._processes.release_rooms(to_release)
             if to_register:
                 await self._processes.register_rooms(to_register)
                 self._codes |= to_register

@@ -8,11 +8,11 @@ of a room is in flight at a time; requests that arrive meanwhile are decided, ap
 poll. Nothing is acknowledged or shown before the log has it. `append_cycle` has the states and their table.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from functools import partial
 from random import getrandbits
 from time import monotonic
-from typing import Final, Protocol
+from typing import Final
 
 from fairest_server.live.append_cycle import (
     APPEND,
@@ -28,59 +28,23 @@ from fairest_server.live.append_cycle import (
     RESULT,
     AppendState,
 )
+from fairest_server.live.doubt import IN_DOUBT_SECONDS, Doubt
 from fairest_server.live.log_cursor import LogCursor
 from fairest_server.live.proposal import LateAnswer, Proposal, Request, make_append, propose
 from fairest_server.live.recent_history import RecentHistory
-from fairest_server.live.redis_clock import RedisClock
 from fairest_server.live.request_queue import RequestQueue
-from fairest_server.live.spectator_fanout import Later
+from fairest_server.live.room_services import RoomServices
 from fairest_server.live.subscribers import Subscriber, Subscribers
 from fairest_server.ops.metrics import MOVE_SECONDS
-from fairest_server.room.commands import ApplyPauses, CreateRoom, Disconnect, ExpireDeadline, Pause, TakeSeat
-from fairest_server.room.decide import DrawRound, refuse_for_now
+from fairest_server.room.commands import ApplyPauses, CreateRoom, Disconnect, ExpireDeadline, TakeSeat
+from fairest_server.room.decide import refuse_for_now
 from fairest_server.room.state import Deadline, RoomState
 from fairest_server.room.steps import LogEntry, LogSlice, Step, fold
-from fairest_server.store.append_queue import Answer, Append, Reply, Writer
+from fairest_server.store.append_queue import Answer, Append, Reply
 from fairest_server.store.keys import of_room
 
 MAX_WAITING: Final = 256
 """Requests with an asker that may wait for one append. Two players need a handful; more is a flood."""
-
-
-class Enqueue(Protocol):
-    """The way into the append queue."""
-
-    def __call__(self, writer: Writer, *, is_first: bool = False) -> None:
-        """Poll `writer` for the next batch that has a place for it; with `is_first`, before all others that wait."""
-
-
-@dataclass(slots=True)
-class RoomServices:
-    """The surroundings of a live room: the clock, the append queue, reads and timers. One object for all rooms."""
-
-    clock: RedisClock
-    """Redis' clock. If Redis was not heard lately, it gives no decision window, and nothing is decided."""
-    enqueue: Enqueue
-    """Puts the room into the append queue, which will call its `build_append`, then `on_append_result`."""
-    draw_round: DrawRound
-    """Draws the id and the secret of a new round."""
-    later: Later
-    read_log: Callable[["LiveRoom", int], None]
-    """Reads the room's log after an index, in a task, and hands the entries to `LiveRoom.on_log_read`."""
-    retry_later: Callable[["LiveRoom"], None]
-    """Calls the room's `catch_up` in a while, since Redis does not answer."""
-    welcome: Callable[["LiveRoom", Subscriber], None]
-    """Shows the room to a player whom the log has given a seat, in a task if the log has to be read for it."""
-    on_change: Callable[["LiveRoom"], None]
-    """Called when deadlines, a match without a record, or the need for the room may have changed."""
-    give_up: Callable[["LiveRoom"], None]
-    """Drops the room: the log is not the one that its subscribers were shown."""
-    closed_room_seconds: int
-    """How long the log of a closed room stays."""
-    is_shared: bool = False
-    """Whether other processes serve this deployment, so that a log may move on without us."""
-    pauses: tuple[Pause, ...] = ()
-    """The times in which no process served; rooms take them out of their clocks."""
 
 
 class LiveRoom:
@@ -101,7 +65,7 @@ class LiveRoom:
         "subscribers",
     )
 
-    def __init__(self, code: str, services: RoomServices) -> None:
+    def __init__(self, code: str, services: "RoomServices[LiveRoom]") -> None:
         self.code = code
         self.keys = of_room(code)
         self.state: RoomState | None = None
@@ -130,10 +94,14 @@ class LiveRoom:
         """Whether requests wait, or an append or a read is under way."""
         return bool(self.requests.waiting or self.requests.in_flight or self._append_state in LOG_READ)
 
-    def open(self, steps: list[Step]) -> None:
-        """Begin at the end of a log that was read just now: these are its steps from the first on."""
+    def open(self, steps: list[Step], index: int) -> None:
+        """Begin at the end of a log that was read just now, with the entry `index`.
+
+        The steps are those of the whole log, or from its last checkpoint on.
+        """
         self.state = steps[-1].after
-        self.cursor.index, self.cursor.tag = len(steps), steps[-1].tag
+        cursor = self.cursor
+        cursor.start, cursor.index, cursor.tag = index - len(steps) + 1, index, steps[-1].tag
         self.deadline = self.state.next_deadline()
         self.recent.keep(steps)
 
@@ -143,6 +111,7 @@ class LiveRoom:
         if asker is not None:
             if isinstance(request.command, (TakeSeat, CreateRoom)):
                 self.subscribers.add_pending(asker)
+                self.requests.withdraw_disconnect(asker.connection_id)
             if len(self.requests.waiting) >= MAX_WAITING:
                 self.subscribers.answer(asker, refuse_for_now(request.command))
                 return
@@ -172,7 +141,7 @@ class LiveRoom:
         cursor = self.cursor
         if entries is None:
             cursor.is_uncertain = True
-            self._defer(self.requests.waiting)
+            self._defer()
             return
         if not cursor.holds_last_entry(entries):
             self._services.give_up(self)
@@ -181,6 +150,13 @@ class LiveRoom:
         self.on_log_slice(LogSlice("", entries))
         for buffered in cursor.take_buffered():
             self.on_log_slice(buffered)
+        doubt = self.requests.doubt
+        if doubt is not None and not doubt.may_follow:
+            # Redis answered the append with an error, and the log does not hold it: nothing has changed.
+            self.requests.doubt, cursor.is_uncertain = None, True
+            self._defer()
+            return
+        self.requests.put_back()
         self._enqueue(log_just_read=True)
 
     def on_log_slice(self, log_slice: LogSlice) -> None:
@@ -192,6 +168,12 @@ class LiveRoom:
         if entries is None:
             self.catch_up()
             return
+        if entries and self.requests.doubt is not None:
+            made = self.requests.settle(entries[0].tag)
+            if made is not None:
+                self.cursor.tag = made.tag
+                self._apply_and_answer(made.stamped(entries[0].at_ms), made.answers)
+                entries = entries[len(made.steps) :]
         steps = fold(entries, self.state)
         if steps:
             self.cursor.tag = steps[-1].tag
@@ -209,17 +191,17 @@ class LiveRoom:
         log_just_read, cursor.just_read = cursor.just_read, False
         if self._append_state is not DECIDING:
             return None
-        while self.requests.waiting or self._lacks_pause:
+        while self.requests.waiting or services.has_pause_for(self.state):
             window = services.clock.decision_window()
             if window is None:
                 self._append_state = NOTHING_TO_APPEND[self._append_state]
                 cursor.is_uncertain = True
-                self._defer(self.requests.waiting)
+                self._defer()
                 return None
             if cursor.is_uncertain and not log_just_read:
                 self.catch_up()
                 return None
-            if self._lacks_pause:
+            if services.has_pause_for(self.state):
                 self.requests.in_flight = [Request(ApplyPauses(services.pauses))]
             elif self.requests.take():
                 # The timer of the deadline has fired, whatever follows from that.
@@ -231,8 +213,9 @@ class LiveRoom:
                 now_ms=window.now_ms,
                 tag=f"{getrandbits(32):08x}",
             )
-            if proposal.answers and services.is_shared and not log_just_read:
-                # A refusal may rest on the newest state only, and another process may have moved the room on.
+            if proposal.answers and not log_just_read and (services.is_shared or proposal.refuses_entry):
+                # A refusal may rest on the newest state only, and another process may have moved the room on. A process
+                # that has just started is not known to the others yet, and a player whom it seated may come from there.
                 self.requests.put_back()
                 self.catch_up()
                 return None
@@ -265,19 +248,26 @@ class LiveRoom:
             case Answer.APPENDED:
                 assert proposal is not None, "an append follows from a proposal"
                 answered, self.requests.in_flight = self.requests.in_flight, ()
+                self.requests.doubt = None
                 cursor.tag = proposal.tag
                 self._apply_and_answer(proposal.stamped(reply.now_ms), proposal.answers)
                 for request in answered:
                     if request.arrived_at:
                         MOVE_SECONDS.add(monotonic() - request.arrived_at)
-            case Answer.UNKNOWN:
+            case Answer.UNKNOWN | Answer.FAILED:
                 cursor.is_uncertain = True
-                in_flight, self.requests.in_flight = self.requests.in_flight, ()
-                self._defer(in_flight)
+                # Without a proposal, deciding failed, and nothing was sent.
+                new = proposal and self.requests.put_in_doubt(proposal, is_unanswered=reply.answer is Answer.UNKNOWN)
+                if new:
+                    services.later(IN_DOUBT_SECONDS, partial(self._end_doubt, new))
+                    self.catch_up()
+                else:
+                    self._defer()
                 return
             case Answer.CONFLICT:
-                # The conflict carries what a read would find.
-                self.requests.put_back()
+                # The conflict carries what a read would find: perhaps this very append, whose first reply was lost.
+                assert proposal is not None, "an append follows from a proposal"
+                self.requests.put_in_doubt(proposal, is_unanswered=True)
                 self._append_state = READ[self._append_state]
                 cursor.start_reading()
                 self.on_log_read(reply.entries)
@@ -303,7 +293,7 @@ class LiveRoom:
         state = self._append_state
         if state is not IDLE and state is not QUEUED:
             return
-        if not self.requests.waiting and not self._lacks_pause:
+        if not self.requests.waiting and not self._services.has_pause_for(self.state):
             self._on_idle()
             return
         if log_just_read:
@@ -323,12 +313,6 @@ class LiveRoom:
             self._has_changed = False
             self._services.on_change(self)
 
-    @property
-    def _lacks_pause(self) -> bool:
-        """Whether the last pause has not been taken out of the clocks of this room yet."""
-        pauses = self._services.pauses
-        return bool(pauses and self.state and self.state.lacks_pause(pauses[-1].end_ms))
-
     def _apply(self, steps: Sequence[Step]) -> None:
         """Move on to the state after these steps of the log, and show them to the subscribers."""
         if not steps:
@@ -337,14 +321,9 @@ class LiveRoom:
         if before is None or not before.has_same_deadlines_as(self.state):
             self.deadline = self.state.next_deadline()
             self._has_changed = True
+            self.cursor.note_checkpoint(steps)
         self.cursor.index += len(steps)
-        recent = self.recent
-        if recent.steps is not None:
-            if self.subscribers.is_complete:
-                # Both players are here, and each further step would add to it.
-                recent.drop()
-            else:
-                recent.steps.extend(steps)
+        self.recent.extend(steps, is_complete=self.subscribers.is_complete)
         for subscriber in self.subscribers.show(steps):
             self._services.welcome(self, subscriber)
 
@@ -357,15 +336,25 @@ class LiveRoom:
             self.subscribers.answer(late.asker, late.answer)
         self._apply(steps[shown:])
 
-    def _defer(self, requests: Sequence[Request]) -> None:
-        """Redis does not answer: refuse these requests for now, and try again later what the log must learn.
+    def _end_doubt(self, doubt: Doubt) -> None:
+        """Answer the requests that are still in doubt after `IN_DOUBT_SECONDS`."""
+        if self.requests.doubt is doubt:
+            doubt.is_overdue = True
+            if self._append_state is not IN_FLIGHT:
+                self._defer()
 
-        Nothing is accepted in memory only.
+    def _defer(self) -> None:
+        """Redis does not answer: refuse all requests for now, and try again later what the log must learn.
+
+        Nothing is accepted in memory only. While requests are in doubt, all wait for the log instead, in order.
         """
-        self.requests.defer(requests)
-        for request in requests:
+        doubt = self.requests.doubt
+        if doubt is not None and not doubt.is_overdue:
+            self._services.retry_later(self)
+            return
+        for request, code in self.requests.defer():
             if request.asker:
-                self.subscribers.answer(request.asker, refuse_for_now(request.command))
+                self.subscribers.answer(request.asker, refuse_for_now(request.command, code))
         if self.requests.waiting:
             self._services.retry_later(self)
         self._services.on_change(self)

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from fairest_server.room.steps import LogEntry, LogSlice
+from fairest_server.room.events import Checkpoint
+from fairest_server.room.steps import LogEntry, LogSlice, Step
 
 
 class LogCursor:
@@ -12,11 +13,15 @@ class LogCursor:
     apart: an entry follows only if the one before it has the expected tag.
     """
 
-    __slots__ = ("_read_from", "buffered", "index", "is_uncertain", "just_read", "tag")
+    __slots__ = ("_read_from", "buffered", "cut_tried_at", "index", "is_uncertain", "just_read", "start", "tag")
 
     def __init__(self) -> None:
         self.index = 0
         self.tag = ""
+        self.start = 1
+        """The index from which the log is read: that of its last checkpoint, or of its first entry."""
+        self.cut_tried_at = 0
+        """The index at which this process has last tried to cut the log."""
         self.is_uncertain = False
         """Whether Redis was silent, or left an append or a read unanswered: the log is read before a decision."""
         self.just_read = False
@@ -33,6 +38,17 @@ class LogCursor:
     def end(self) -> tuple[int, str]:
         """Index and tag of the last entry taken; 0 and empty before the first."""
         return self.index, self.tag
+
+    @property
+    def length(self) -> int:
+        """The number of entries that a reader of the log has to read."""
+        return self.index - self.start + 1
+
+    def note_checkpoint(self, steps: Sequence[Step]) -> None:
+        """Read the log from a checkpoint on, if these steps, which follow the last entry taken, hold one."""
+        for index, step in enumerate(steps, self.index + 1):
+            if isinstance(step.event, Checkpoint):
+                self.start = index
 
     def start_reading(self) -> int:
         """Remember from where the log is read; return the index after which to read.

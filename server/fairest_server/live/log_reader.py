@@ -9,9 +9,9 @@ import structlog
 from redis.exceptions import RedisError
 
 from fairest_server.live.live_room import LiveRoom
-from fairest_server.live.room_tasks import RoomTasks
+from fairest_server.live.slices import Slices
 from fairest_server.ops.events import Event
-from fairest_server.room.steps import LogEntry, LogSlice, fold
+from fairest_server.room.steps import LogEntry, LogSlice, Step, folding, from_checkpoint
 from fairest_server.store.log import Log
 
 _LOG = structlog.get_logger(__name__)
@@ -27,24 +27,31 @@ class OpenRooms(Protocol):
         """Drop a room whose log is not the one that was shown."""
 
 
+async def read_steps(log: Log, slices: Slices, code: str) -> tuple[list[Step], LogEntry | None]:
+    """Return the steps of a room's log from its last checkpoint on, and its last entry; none if there is no log.
+
+    Raises RedisError, and ValueError for a log with an entry that cannot be read.
+    """
+    entries = from_checkpoint(await log.read(code))
+    steps = await slices.finish(folding(entries))
+    return steps, entries[-1] if entries else None
+
+
 class LogReader:
     """Reads logs for open rooms."""
 
-    def __init__(self, log: Log, rooms: OpenRooms, tasks: RoomTasks) -> None:
+    def __init__(self, log: Log, rooms: OpenRooms, slices: Slices) -> None:
         self._log = log
+        self._slices = slices
         self._rooms = rooms
-        self._tasks = tasks
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, code: str) -> asyncio.Lock:
         """Return the lock to hold while the whole log of this room is read, so that all callers wait for one read."""
         return self._locks.setdefault(code, asyncio.Lock())
 
-    def start_catch_up(self, room: LiveRoom, after: int) -> None:
-        """Read the room's log after this index, in a task, and hand the entries to `room.on_log_read`."""
-        self._tasks.start(self._catch_up(room, after), room.code)
-
-    async def _catch_up(self, room: LiveRoom, after: int) -> None:
+    async def catch_up(self, room: LiveRoom, after: int) -> None:
+        """Read the room's log after this index, and hand the entries to `room.on_log_read`."""
         try:
             entries = await self._read(room, after)
         except (RedisError, OSError):
@@ -71,20 +78,34 @@ class LogReader:
     async def load_history(self, room: LiveRoom) -> None:
         """Give the room its recent history, or give the room up if its log has none. Raises RedisError.
 
-        The log is read until it has every entry that the room has shown. There is no `await` after the last read, so
+        The log is read until it has every entry that the room has shown. There is no `await` after the last fold, so
         that the history ends exactly where the room is.
         """
-        entries = await self._read(room, 0)
-        while entries and len(entries) < room.cursor.index:
-            more = await self._read(room, len(entries))
-            entries = [*entries, *more] if more else None
-        index = room.cursor.index
-        if entries and index and entries[index - 1].tag != room.cursor.tag:
-            entries = None
-        if entries:
-            room.on_log_slice(LogSlice("", entries))
-            room.recent.keep(fold(entries[: room.cursor.index]))
-        elif self._rooms.is_open(room):
+        steps: list[Step] = []
+        index, tag = 0, ""
+        while self._rooms.is_open(room):
+            found = await self._read(room, index)
+            if found is None:
+                return
+            if not found:
+                # The log ends before what was shown.
+                break
+            if index and found[0].index != index + 1:
+                # The log was cut meanwhile: read it from its checkpoint.
+                steps, index, tag = [], 0, ""
+                continue
+            room.on_log_slice(LogSlice(tag, found))
+            entries = found if index else from_checkpoint(found)
+            shown = [entry for entry in entries if entry.index <= room.cursor.index]
+            if shown:
+                steps += await self._slices.finish(folding(shown, steps[-1].after if steps else None))
+                index, tag = shown[-1].index, shown[-1].tag
+            if index == room.cursor.index and tag != room.cursor.tag:
+                break
+            if index == room.cursor.index:
+                room.recent.keep(steps)
+                return
+        if self._rooms.is_open(room):
             self._rooms.give_up(room)
 
     async def _read(self, room: LiveRoom, after: int) -> Sequence[LogEntry] | None:

@@ -1,21 +1,26 @@
 """Deciding the waiting requests of a room: the steps to append to the log. Pure: time, tag and randomness come in."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import Accepted, Refused
 from fairest_protocol.value import Value
 from fairest_server.live.log_cursor import LogCursor
-from fairest_server.live.redis_clock import DecisionWindow
+from fairest_server.live.redis_clock import CLOCK_SKEW_MS, DecisionWindow
 from fairest_server.live.subscribers import Subscriber
 from fairest_server.room.commands import ApplyPauses, Command, ExpireDeadline
 from fairest_server.room.decide import DrawRound, decide
 from fairest_server.room.evolve import evolve
 from fairest_server.room.lobby_entry import changes_listing, list_room
+from fairest_server.room.round_entries import round_entries
 from fairest_server.room.state import Deadline, RoomState
 from fairest_server.room.steps import Step
 from fairest_server.store.append_queue import Append
+
+UNRACED_LOG_SECONDS: Final = 60
+"""How long the log of a closed room without a finished round is kept, so that every process sees its end."""
 
 
 class Request(Value, gc=True):
@@ -47,6 +52,11 @@ class Proposal(Value, gc=True):
     tag: str = ""
     steps: Sequence[Step] = ()
     answers: Sequence[LateAnswer] = ()
+
+    @property
+    def refuses_entry(self) -> bool:
+        """Whether somebody is refused who asked for a seat in a room that exists."""
+        return any(isinstance(late.answer, Refused) and late.answer.to in ("join", "resume") for late in self.answers)
 
     def stamped(self, at_ms: int) -> Sequence[Step]:
         """Return the steps with the log's time stamp, computed again only if a state among them depends on time."""
@@ -100,12 +110,17 @@ def make_append(
     not_before_ms, not_after_ms = 0, window.not_after_ms
     if isinstance(command, ExpireDeadline):
         not_before_ms = command.now_ms
-    elif deadline and not isinstance(command, ApplyPauses):
+    elif isinstance(command, ApplyPauses):
+        not_before_ms = max(pause.end_ms for pause in command.pauses) - CLOCK_SKEW_MS
+    elif deadline:
         not_after_ms = min(not_after_ms, deadline.at_ms)
     next_check_ms, expire_seconds = None, 0
+    rounds: Sequence[str] = ()
     if before is None or not before.has_same_deadlines_as(after):
         next_check_ms = after.next_check_ms() or 0
-        expire_seconds = closed_room_seconds if after.phase is Phase.CLOSED else 0
+        expire_seconds = _closed_log_seconds(after, closed_room_seconds) if after.phase is Phase.CLOSED else 0
+        # A round that is opened or ends has new deadlines, so that most moves do not come here.
+        rounds = tuple(round_entries(proposal.steps))
     return Append(
         room=room,
         expected=cursor.index,
@@ -118,7 +133,13 @@ def make_append(
         expire_seconds=expire_seconds,
         is_shared=is_shared,
         listing=_encode_listing(room, after, window.now_ms) if changes_listing(before, after) else None,
+        rounds=rounds,
     )
+
+
+def _closed_log_seconds(closed: RoomState, closed_room_seconds: int) -> int:
+    """Return how long the log of a closed room is kept. One without a race has nothing that a player would ask for."""
+    return closed_room_seconds if closed.has_raced else min(closed_room_seconds, UNRACED_LOG_SECONDS)
 
 
 def _encode_listing(room: str, state: RoomState, now_ms: int) -> bytes:

@@ -1,5 +1,6 @@
 """The history of a room, kept for a moment after its log was read."""
 
+from collections.abc import Sequence
 from typing import Final
 from weakref import ref
 
@@ -29,6 +30,15 @@ class RecentHistory:
         # By a weak reference: a history that is dropped earlier is not kept alive by its timer.
         kept = ref(self.steps)
         self._later(HISTORY_SECONDS, lambda: self._expire(kept()))
+
+    def extend(self, steps: Sequence[Step], *, is_complete: bool) -> None:
+        """Add steps to the history while there is one; forget it if both players are here, who need none."""
+        if self.steps is None:
+            return
+        if is_complete:
+            self.drop()
+        else:
+            self.steps.extend(steps)
 
     def drop(self) -> None:
         """Forget the history: the next read brings it back."""

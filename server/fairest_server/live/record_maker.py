@@ -1,16 +1,20 @@
 """Finished matches become signed records, which outlive their rooms."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from redis.exceptions import RedisError
 
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.messages.from_server import MatchRecord
+from fairest_protocol.value import Value
+from fairest_server.live.log_reader import read_steps
+from fairest_server.live.slices import Slices
 from fairest_server.ops import metrics
-from fairest_server.room.match_record import record_last_match, record_matches
-from fairest_server.room.steps import fold
+from fairest_server.room.match_record import MatchFold
+from fairest_server.room.sliced import collecting
+from fairest_server.room.steps import Step
 from fairest_server.store import keys
 from fairest_server.store.log import Log
 from fairest_server.store.records import RecordStore
@@ -19,15 +23,35 @@ RETRY_SECONDS: Final = 0.25
 """Between two attempts to store a match while Redis does not answer."""
 
 
+class LastRecord(Value):
+    """The record of a room's last match that is over, or its id if the log was cut after it; None if there is none.
+
+    `entries_read` is the length of the log that was read for it.
+    """
+
+    entries_read: int
+    record: MatchRecord | None = None
+    match_id: str | None = None
+
+
 class RecordMaker:
-    """Makes records of the logs of rooms. `sign` signs a record; `stopping` is set when this process stops."""
+    """Makes records of the logs of rooms.
+
+    `sign_lines` yields the lines of a signed record; `stopping` is set when this process stops.
+    """
 
     def __init__(
-        self, log: Log, records: RecordStore, sign: Callable[[Record], Record], stopping: asyncio.Event
+        self,
+        log: Log,
+        records: RecordStore,
+        slices: Slices,
+        sign_lines: Callable[[Record], Iterator[str]],
+        stopping: asyncio.Event,
     ) -> None:
         self._log = log
         self._records = records
-        self._sign = sign
+        self._slices = slices
+        self._sign_lines = sign_lines
         self._stopping = stopping
         self._under_way: set[str] = set()
         self._locks = [asyncio.Lock() for _ in range(keys.BUCKETS)]
@@ -57,16 +81,25 @@ class RecordMaker:
 
     async def _store(self, code: str) -> int:
         """Store the finished matches in the log; return the number of the newest. Another match may be over by now."""
-        steps = fold(await self._log.read(code))
-        for record in record_matches(code, steps):
-            if await self._records.keep(self._sign(record)):
+        steps, matches = await self._read(code)
+        for record in matches.recording(code, only_unstored=True):
+            lines = await self._slices.finish(collecting(self._sign_lines(record)))
+            if await self._records.keep_lines(record.match_id, lines):
                 metrics.RECORDS.inc()
         return steps[-1].after.unrecorded_match if steps else 0
 
-    async def last_record(self, code: str) -> MatchRecord | None:
+    async def last_record(self, code: str) -> LastRecord:
         """Return the signed record of the last finished match of this room, if there is one. Raises RedisError."""
-        record = record_last_match(code, fold(await self._log.read(code)))
-        if record is None:
-            return None
-        signed = self._sign(record)
-        return MatchRecord(match=signed.match_id, lines=tuple(signed.lines()))
+        steps, matches = await self._read(code)
+        records = list(matches.recording(code))
+        if not records:
+            newest = matches.newest_over
+            return LastRecord(len(steps), match_id=newest.hex() if newest else None)
+        lines = await self._slices.finish(collecting(self._sign_lines(records[-1])))
+        return LastRecord(len(steps), MatchRecord(match=records[-1].match_id, lines=tuple(lines)))
+
+    async def _read(self, code: str) -> tuple[list[Step], MatchFold]:
+        steps, _ = await read_steps(self._log, self._slices, code)
+        matches = MatchFold()
+        await self._slices.finish(matches.adding(steps))
+        return steps, matches

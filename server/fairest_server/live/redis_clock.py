@@ -10,6 +10,10 @@ APPEND_DEADLINE_MS: Final = 2_000
 """An append that Redis executes later than this is rejected (`LATE`) and decided again, because the room may have been
 paused in between or the sender may already have been refused.
 """
+CLOCK_SKEW_MS: Final = 1_000
+"""How much the clocks of two nodes of a Cluster may differ: a pause is recorded on one, and a room may be on another. A
+pause that ends later than this after the time of the room's node is not taken into its log.
+"""
 MAX_CLOCK_AGE_SECONDS: Final = 2.5
 """Nothing is decided if the last answered heartbeat is older: less than what counts as a pause, `keys.PAUSE_MS`."""
 

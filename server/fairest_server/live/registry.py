@@ -12,20 +12,23 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from fairest_server.live.attached_rooms import AttachedRooms
-from fairest_server.live.live_room import LiveRoom, RoomServices
-from fairest_server.live.log_reader import LogReader
+from fairest_server.live.live_room import LiveRoom
+from fairest_server.live.log_cutter import LogCutter
+from fairest_server.live.log_reader import LogReader, read_steps
 from fairest_server.live.proposal import Request
 from fairest_server.live.record_maker import RecordMaker
 from fairest_server.live.redis_clock import RedisClock
 from fairest_server.live.room_codes import draw_code
+from fairest_server.live.room_services import RoomServices
 from fairest_server.live.room_tasks import RoomTasks
+from fairest_server.live.slices import Slices
 from fairest_server.live.subscribers import DropReason, Subscriber
 from fairest_server.live.timers import Timers
 from fairest_server.ops import metrics
 from fairest_server.ops.events import Event
 from fairest_server.room.commands import Disconnect, MarkRecorded, Pause
 from fairest_server.room.decide import DrawRound
-from fairest_server.room.steps import LogSlice, fold
+from fairest_server.room.steps import LogSlice
 from fairest_server.store.log import Log
 from fairest_server.store.wakeups import Wakeups
 
@@ -42,6 +45,7 @@ class RoomRegistry:
         attached: AttachedRooms,
         record_maker: RecordMaker,
         tasks: RoomTasks,
+        slices: Slices,
         listening: Redis,
         *,
         draw_round: DrawRound,
@@ -49,9 +53,11 @@ class RoomRegistry:
         closed_room_seconds: int,
     ) -> None:
         """`listening` is a Redis client of its own for subscriptions; `welcome` shows a room to a seated player."""
-        self.reader: Final = LogReader(log, self, tasks)
+        self.reader: Final = LogReader(log, self, slices)
         self.wakeups: Final = Wakeups(listening, self._on_wakeup)
         self._log = log
+        self._slices = slices
+        self.cutter: Final = LogCutter(log, clock, self.reader, tasks, slices)
         self._attached = attached
         self._record_maker = record_maker
         self._tasks = tasks
@@ -62,7 +68,7 @@ class RoomRegistry:
             enqueue=log.enqueue,
             draw_round=draw_round,
             later=_call_later,
-            read_log=self.reader.start_catch_up,
+            read_log=self.cutter.start_reading,
             retry_later=self._timers.retry,
             welcome=welcome,
             on_change=self.on_change,
@@ -79,20 +85,18 @@ class RoomRegistry:
         """Open a room with a code of its own and an empty log, registered for its player. Raises RedisError."""
         while True:
             code = draw_code()
-            await self._attached.register(code)
-            is_taken = await self._log.exists(code) or code in self._rooms
-            # The sweep may have released a room that was not open yet. Then another code is just as good.
-            if not is_taken and code in self._attached:
-                return self._add(LiveRoom(code, self._services))
+            async with self._attached.entering(code):
+                if not await self._log.exists(code) and code not in self._rooms:
+                    return self._add(LiveRoom(code, self._services))
 
     async def attach_room(self, code: str) -> LiveRoom | None:
         """Open the room in which a player is about to speak here, and register it. As `open_room`."""
         while True:
-            await self._attached.register(code)
-            room = await self.open_room(code)
+            async with self._attached.entering(code):
+                room = await self.open_room(code)
             if room is None or code in self._attached:
                 return room
-            # The sweep released the room while its log was read, since it was not open yet.
+            # The room was given up while its log was read, which forgets its registration.
 
     async def open_room(self, code: str) -> LiveRoom | None:
         """Return the room with this code, or None if there is none. Raises RedisError, and ValueError for a broken log.
@@ -105,11 +109,11 @@ class RoomRegistry:
             # Those who come at the same time, as the players of a killed server do, wait for one read of the log.
             if code in self._rooms:
                 return self._rooms[code]
-            entries = await self._log.read(code)
-            if not entries:
+            steps, end = await read_steps(self._log, self._slices, code)
+            if end is None:
                 return None
             room = LiveRoom(code, self._services)
-            room.open(fold(entries))
+            room.open(steps, end.index)
             return self._add(room)
 
     def is_open(self, room: LiveRoom) -> bool:
@@ -117,7 +121,10 @@ class RoomRegistry:
         return self._rooms.get(room.code) is room
 
     def on_change(self, room: LiveRoom) -> None:
-        """Set the room's timers by its state, store the record of its match, or drop the room if it is not needed."""
+        """Set the room's timers by its state, and store the record of its match or cut its log.
+
+        A room that is not needed is dropped.
+        """
         if not self.is_open(room):
             return
         if not room.is_needed:
@@ -128,6 +135,9 @@ class RoomRegistry:
         self._timers.set(room)
         if room.state.unrecorded_match:
             self._tasks.start(self._store_record(room), room.code)
+        elif self.cutter.is_due(room):
+            # The log is cut before it is read.
+            room.catch_up()
 
     def give_up(self, room: LiveRoom) -> None:
         """Drop a room whose log is not the one that was shown; its subscribers connect again and see what is there."""

@@ -21,7 +21,9 @@ from fairest_server.live.record_maker import RecordMaker
 from fairest_server.live.redis_clock import RedisClock
 from fairest_server.live.registry import RoomRegistry
 from fairest_server.live.room_tasks import RoomTasks
+from fairest_server.live.round_chain import RoundChain
 from fairest_server.live.signing import DeploymentKey
+from fairest_server.live.slices import Slices
 from fairest_server.live.subscribers import Subscriber
 from fairest_server.ops import metrics
 from fairest_server.room.decide import refuse
@@ -29,6 +31,7 @@ from fairest_server.store.log import Log
 from fairest_server.store.processes import Processes
 from fairest_server.store.records import RecordStore
 from fairest_server.store.redis.batching_client import BatchingRedis
+from fairest_server.store.rounds import RoundStore
 
 WIND_UP_SECONDS: Final = 1.5
 """How long a process that stops goes on with appends and reads that are under way."""
@@ -47,6 +50,7 @@ class RoomServer:
         closed_room_seconds: int,
         archive: ArchiveReader | None = None,
         drain: Drain | None = None,
+        rounds_kept: int = 100_000,
     ) -> None:
         """`listening` is a client of its own for subscriptions, which wait for nothing else."""
         self.process_id: Final = processes.process_id
@@ -54,6 +58,7 @@ class RoomServer:
         self.clock: Final = RedisClock()
         self.log: Final = Log(redis)
         self.attached: Final = AttachedRooms(processes)
+        self.rounds: Final = RoundChain(RoundStore(redis, processes.process_id), key.sign_head, rounds_kept)
         self.bans: Final = Bans(self.clock)
         self.connections: Final = ClientConnections()
         """The connections of clients to this process."""
@@ -62,7 +67,8 @@ class RoomServer:
         """Set when this process stops."""
         self._tasks = RoomTasks()
         records = RecordStore(redis)
-        self._record_maker = RecordMaker(self.log, records, key.sign, self.stopping)
+        slices = Slices()
+        self._record_maker = RecordMaker(self.log, records, slices, key.sign_lines, self.stopping)
         self._finder = RecordFinder(records, archive)
         self.registry: Final = RoomRegistry(
             self.log,
@@ -70,12 +76,13 @@ class RoomServer:
             self.attached,
             self._record_maker,
             self._tasks,
+            slices,
             listening,
             draw_round=key.draw_round,
             welcome=self._welcome,
             closed_room_seconds=closed_room_seconds,
         )
-        self.entrance: Final = Entrance(self.registry, self.clock, self._tasks)
+        self.entrance: Final = Entrance(self.registry, self.clock, self._tasks, slices)
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[asyncio.TaskGroup]:
@@ -94,22 +101,25 @@ class RoomServer:
                 wakeups.cancel()
                 tasks.create_task(self._wind_up())
 
-    async def send_record(self, code: str | None, match_id: str | None, subscriber: Subscriber) -> None:
+    async def send_record(self, code: str | None, match_id: str | None, subscriber: Subscriber) -> int:
         """Send the record of a match, or of the last one finished in the room `code`; or a refusal. Raises RedisError.
 
-        One of the two is given.
+        One of the two is given. Returns how many log entries, and lines of a record, were read for it.
         """
+        record, entries_read = None, 0
+        if match_id is None and code is not None:
+            last = await self._record_maker.last_record(code)
+            record, match_id, entries_read = last.record, last.match_id, last.entries_read
         try:
-            if match_id is not None:
+            if record is None and match_id is not None:
                 record = await self._finder.find(match_id)
-            else:
-                record = await self._record_maker.last_record(code) if code is not None else None
         except RecordUnavailable:
             subscriber.show(encode(refuse("get_record", Refusal.TRY_AGAIN)))
-            return
+            return entries_read
         if record is None:
             metrics.REFUSALS.labels(Refusal.NO_RECORD).inc()
         subscriber.show(encode(record or refuse("get_record", Refusal.NO_RECORD)))
+        return entries_read + (len(record.lines) if record else 0)
 
     def _welcome(self, room: LiveRoom, subscriber: Subscriber) -> None:
         self.entrance.welcome(room, subscriber)

@@ -1,23 +1,28 @@
 """The key with which a deployment signs commitments and records (Ed25519), so that it can be held to them."""
 
 import secrets
+from collections.abc import Iterator
+from typing import Final
 
 import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from redis.asyncio import Redis
+from redis.exceptions import RedisError
 
-from fairest_protocol.calculation.record import Record
+from fairest_protocol.calculation.record import Record, seal_line
 from fairest_protocol.calculation.seal import (
     ROUND_ID_BYTES,
     SECRET_BYTES,
     commit_secret,
-    commitment_statement,
     record_statement,
+    round_statement,
+    rounds_head_statement,
 )
+from fairest_protocol.messages.rounds import RoundsHead
 from fairest_protocol.value import replace
 from fairest_server.ops.events import Event
 from fairest_server.room.events import RoundOpened
-from fairest_server.store.signing_key import load_private_key
+from fairest_server.store.signing_key import copy_private_key, load_private_key, read_copied_key
 
 _LOG = structlog.get_logger(__name__)
 
@@ -30,19 +35,43 @@ class SigningKey:
         self.private = private
         self.public = self._key.public_key().public_bytes_raw()
 
-    def draw_round(self) -> RoundOpened:
-        """Draw a new round, its id and its secret, from the system's random source, and sign its commitment."""
-        return self.commit(secrets.token_bytes(ROUND_ID_BYTES), secrets.token_bytes(SECRET_BYTES))
+    def draw_round(self, match_id: bytes | None, number: int, terms: str) -> RoundOpened:
+        """Draw a new round, its id and its secret, from the system's random source, and sign it with its place."""
+        round_id, secret = secrets.token_bytes(ROUND_ID_BYTES), secrets.token_bytes(SECRET_BYTES)
+        return self.open_round(round_id, secret, match_id, number, terms)
 
-    def commit(self, round_id: bytes, secret: bytes) -> RoundOpened:
-        """Return the round that is bound to this secret."""
-        statement = commitment_statement(round_id, commit_secret(round_id, secret))
+    def open_round(
+        self, round_id: bytes, secret: bytes, match_id: bytes | None, number: int, terms: str
+    ) -> RoundOpened:
+        """Return the round that is bound to this secret, to its match and number, and to the terms of its room.
+
+        A `match_id` of None is that of a round that begins a match.
+        """
+        commitment = commit_secret(round_id, secret)
+        statement = round_statement(round_id, commitment, match_id or round_id, number, terms)
         return RoundOpened(round=round_id, secret=secret, signature=self._key.sign(statement))
+
+    def sign_head(self, number: int, chain: bytes, at_ms: int) -> RoundsHead:
+        """Return the head of the chain of rounds under this key."""
+        signature = self._key.sign(rounds_head_statement(number, chain, at_ms))
+        return RoundsHead(number=number, chain=chain, at_ms=at_ms, signature=signature)
 
     def sign(self, record: Record) -> Record:
         """Return the record under this key. Signing again gives the same bytes, in every process."""
         keyed = replace(record, key=self.public)
         return replace(keyed, signature=self._key.sign(record_statement(keyed.chain())))
+
+    def sign_lines(self, record: Record) -> Iterator[str]:
+        """Yield the lines of the record under this key, without line ends: those of `sign`, at half of the cost."""
+        chain = b""
+        for line, line_chain in replace(record, key=self.public).chained_lines():
+            chain = line_chain
+            yield line
+        yield seal_line(self._key.sign(record_statement(chain)))
+
+
+COPY_STRIDE: Final = 60
+"""The copies of the key on a Cluster are written each time that it was kept so often, and when it is kept first."""
 
 
 class DeploymentKey:
@@ -51,35 +80,62 @@ class DeploymentKey:
     def __init__(self, redis: Redis, key: SigningKey) -> None:
         self._redis = redis
         self._key = key
+        self._kept = 0
+        """How often `keep` was called."""
 
     @property
     def public(self) -> bytes:
         """The 32 bytes with which others check signatures."""
         return self._key.public
 
-    def draw_round(self) -> RoundOpened:
-        """Draw a new round and sign its commitment, as `SigningKey.draw_round` does."""
-        return self._key.draw_round()
+    def draw_round(self, match_id: bytes | None, number: int, terms: str) -> RoundOpened:
+        """Draw a new round and sign it, as `SigningKey.draw_round` does."""
+        return self._key.draw_round(match_id, number, terms)
 
-    def commit(self, round_id: bytes, secret: bytes) -> RoundOpened:
-        """Return the round that is bound to this secret, as `SigningKey.commit` does."""
-        return self._key.commit(round_id, secret)
+    def open_round(
+        self, round_id: bytes, secret: bytes, match_id: bytes | None, number: int, terms: str
+    ) -> RoundOpened:
+        """Return the round that is bound to all this, as `SigningKey.open_round` does."""
+        return self._key.open_round(round_id, secret, match_id, number, terms)
+
+    def sign_head(self, number: int, chain: bytes, at_ms: int) -> RoundsHead:
+        """Return the head of the chain of rounds under this key, as `SigningKey.sign_head` does."""
+        return self._key.sign_head(number, chain, at_ms)
 
     def sign(self, record: Record) -> Record:
         """Return the record under this key, as `SigningKey.sign` does."""
         return self._key.sign(record)
 
+    def sign_lines(self, record: Record) -> Iterator[str]:
+        """Yield the lines of the record under this key, as `SigningKey.sign_lines` does."""
+        return self._key.sign_lines(record)
+
     async def keep(self) -> None:
         """Give Redis the key again if it has lost it. Raises RedisError; safe to call again.
 
-        If another process has stored a key of its own meanwhile, this process signs with that one from now on.
+        If another process has stored a key of its own meanwhile, this process signs with that one from now on. The
+        copies on a Cluster are written again with a new key, and now and then.
         """
         private = await load_private_key(self._redis, self._key.private)
-        if private != self._key.private:
+        is_other = private != self._key.private
+        if is_other:
             self._key = SigningKey(private)
             _LOG.warning(Event.OTHER_KEY, key=self.public.hex())
+        if is_other or self._kept % COPY_STRIDE == 0:
+            await copy_private_key(self._redis, private)
+        self._kept += 1
 
 
 async def load_deployment_key(redis: Redis) -> DeploymentKey:
-    """Return the key that Redis holds, or a new one that is stored there. Raises RedisError."""
-    return DeploymentKey(redis, SigningKey(await load_private_key(redis)))
+    """Return the key that Redis holds, or a new one that is stored there. Raises RedisError.
+
+    If the node of the key in a Cluster is away, the key is that of the copies.
+    """
+    try:
+        return DeploymentKey(redis, SigningKey(await load_private_key(redis)))
+    except (RedisError, OSError) as reason:
+        private = await read_copied_key(redis)
+        if private is None:
+            raise
+        _LOG.warning(Event.COPIED_KEY, reason=str(reason))
+        return DeploymentKey(redis, SigningKey(private))

@@ -39,12 +39,14 @@ class SpectatorFanout(Generic[Spectator]):
 
     def __init__(self, later: Later) -> None:
         self._later = later
-        self._spectators: dict[Spectator, None] = {}
+        self._spectators: dict[Spectator, int] = {}
+        """For each spectator, how many frames had been made when it came: only later ones are for it."""
         self._collected: list[bytes] = []
         self._cursor = ViewCursor()
         """Behind the last collected entry."""
-        self._outgoing: list[tuple[bytes, deque[Spectator]]] = []
-        """Frames, each with the spectators that have not got it yet."""
+        self._frames_made = 0
+        self._outgoing: list[tuple[int, bytes, deque[Spectator]]] = []
+        """Frames with their numbers, each with the spectators that have not got it yet."""
         self._is_scheduled = False
 
     def __len__(self) -> int:
@@ -59,10 +61,10 @@ class SpectatorFanout(Generic[Spectator]):
     def add(self, spectator: Spectator) -> None:
         """Send this spectator every frame from here on; it has been shown all that was collected."""
         self._close_frame()
-        self._spectators[spectator] = None
+        self._spectators[spectator] = self._frames_made
 
     def discard(self, spectator: Spectator) -> None:
-        """Send this spectator nothing more."""
+        """Send this spectator nothing more, not even if it comes back before a frame of now was sent to all others."""
         self._spectators.pop(spectator, None)
 
     def add_entries(self, entries: list[bytes], cursor: ViewCursor) -> None:
@@ -74,16 +76,19 @@ class SpectatorFanout(Generic[Spectator]):
     def add_message(self, data: bytes) -> None:
         """Send an encoded message after the entries that were collected."""
         self._close_frame()
-        self._outgoing.append((data, deque(self._spectators)))
+        self._add_frame(data)
         self._schedule(0)
 
     def _close_frame(self) -> None:
         """Make a frame of the collected entries, for the spectators that are here now."""
         if self._collected:
             position = self._cursor.position - len(self._collected) + 1
-            data = encode_view(position, self._collected, self._cursor.tag)
-            self._outgoing.append((data, deque(self._spectators)))
+            self._add_frame(encode_view(position, self._collected, self._cursor.tag))
             self._collected = []
+
+    def _add_frame(self, data: bytes) -> None:
+        self._frames_made += 1
+        self._outgoing.append((self._frames_made, data, deque(self._spectators)))
 
     def _schedule(self, seconds: float) -> None:
         if not self._is_scheduled:
@@ -96,13 +101,14 @@ class SpectatorFanout(Generic[Spectator]):
         if not self._outgoing:
             self._close_frame()
         for _ in range(BURST_FRAMES):
-            while self._outgoing and not self._outgoing[0][1]:
+            while self._outgoing and not self._outgoing[0][2]:
                 del self._outgoing[0]
             if not self._outgoing:
                 break
-            data, waiting = self._outgoing[0]
+            number, data, waiting = self._outgoing[0]
             spectator = waiting.popleft()
-            if spectator in self._spectators:
+            # One that has left and come back was sent a snapshot, which this frame would lead back behind.
+            if self._spectators.get(spectator, number) < number:
                 spectator.show(data)
         if self._outgoing:
             self._schedule(PAUSE_SECONDS)

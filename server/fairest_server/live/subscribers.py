@@ -14,7 +14,8 @@ from fairest_protocol.messages.from_server import Accepted, Placed, Refused
 from fairest_server.live.spectator_fanout import Later, SpectatorFanout
 from fairest_server.ops import metrics
 from fairest_server.room import view as views
-from fairest_server.room.events import Attached, Detached, Played, SeatFreed
+from fairest_server.room.catchup import Catchup
+from fairest_server.room.events import Attached, Detached, Played, SeatFreed, SeatTaken
 from fairest_server.room.projection import project
 from fairest_server.room.state import RoomState
 from fairest_server.room.steps import Step
@@ -37,6 +38,10 @@ class Subscriber(Protocol):
         """The id of the connection, unique among all processes."""
 
     @property
+    def player_id(self) -> str:
+        """The id of its player, which is the hash of the player's token."""
+
+    @property
     def entry_kind(self) -> str:
         """The request by which it asked to enter: create, join, resume or watch."""
 
@@ -47,8 +52,11 @@ class Subscriber(Protocol):
     def show(self, data: bytes) -> None:
         """Send an encoded message."""
 
-    def admitted(self, seat: int | None) -> None:
-        """Called when it is shown the room from here on, as the player in this seat or as a spectator."""
+    def admitted(self, seat: int | None, log_length: int) -> None:
+        """Called when it is shown the room from here on, as the player in this seat or as a spectator.
+
+        So many log entries were read for it, by itself or together with others.
+        """
 
     def entry_refused(self, answer: Refused) -> None:
         """Called when it is not admitted, for the reason in the answer."""
@@ -57,7 +65,7 @@ class Subscriber(Protocol):
         """Called when a newer connection of the same player has the seat."""
 
     def unseated(self) -> None:
-        """Called when the seat was freed, so that the connection is in no room."""
+        """Called when the seat was freed, or a spectator has taken a seat elsewhere: the connection is in no room."""
 
     def sent_away(self, reason: DropReason) -> None:
         """Called when the room cannot be shown here any more: the client has to reconnect, here or elsewhere."""
@@ -66,7 +74,7 @@ class Subscriber(Protocol):
 class Subscribers:
     """The subscribers of one room in this process. `later` calls a function after a number of seconds."""
 
-    __slots__ = ("_pending", "_placed_sent", "_spectator_view", "seats", "spectators")
+    __slots__ = ("_granted", "_pending", "_placed_sent", "_spectator_view", "seats", "spectators")
 
     def __init__(self, later: Later) -> None:
         self.seats: dict[int, tuple[Subscriber, views.View]] = {}
@@ -75,6 +83,10 @@ class Subscribers:
         self._spectator_view: views.View | None = None
         self._pending: dict[str, Subscriber] = {}
         """Those that asked to enter and are not shown the room yet, by connection id."""
+        self._granted: set[str] = set()
+        """The connection ids among them to which the log has given a seat since they asked. The others lose nothing
+        when the log takes a seat from their connection: that is about an earlier request of theirs.
+        """
         self._placed_sent: tuple[int, int] | None = None
 
     @property
@@ -90,6 +102,7 @@ class Subscribers:
     def add_pending(self, subscriber: Subscriber) -> None:
         """Remember a subscriber that has asked to enter."""
         self._pending[subscriber.connection_id] = subscriber
+        self._granted.discard(subscriber.connection_id)
 
     def is_pending(self, subscriber: Subscriber) -> bool:
         """Return whether the subscriber still waits to be admitted: it neither left nor was admitted meanwhile."""
@@ -99,10 +112,11 @@ class Subscribers:
         """Return whether this subscriber is shown the room."""
         return subscriber in self.spectators or any(subscriber is player for player, _ in self.seats.values())
 
-    def admit(self, seat: int | None, subscriber: Subscriber, catchup: views.Catchup) -> None:
+    def admit(self, seat: int | None, subscriber: Subscriber, catchup: Catchup, log_length: int = 0) -> None:
         """Send a subscriber what it has missed and the counts of the last tick, and show it the room from here on."""
         del self._pending[subscriber.connection_id]
-        subscriber.admitted(seat)
+        self._granted.discard(subscriber.connection_id)
+        subscriber.admitted(seat, log_length)
         subscriber.show(catchup.text)
         if self._placed_sent is not None:
             subscriber.show(encode(Placed(placed=self._placed_sent)))
@@ -128,13 +142,14 @@ class Subscribers:
         """Show this subscriber nothing more."""
         self.spectators.discard(subscriber)
         self._pending.pop(subscriber.connection_id, None)
+        self._granted.discard(subscriber.connection_id)
         self.seats = {seat: shown for seat, shown in self.seats.items() if shown[0] is not subscriber}
 
     def drop_all(self, reason: DropReason) -> list[str]:
         """Send everybody away, to connect again. Returns the ids of the connections that end with this."""
         players = [player for player, _ in self.seats.values()]
         subscribers = [*players, *self.spectators, *self._pending.values()]
-        self.seats, self._pending = {}, {}
+        self.seats, self._pending, self._granted = {}, {}, set()
         for subscriber in subscribers:
             self.spectators.discard(subscriber)
             subscriber.sent_away(reason)
@@ -170,7 +185,7 @@ class Subscribers:
         self._placed_sent = counts
 
     def _reseat(self, step: Step) -> None:
-        """Drop the subscriber whose connection lost its seat by this step.
+        """Drop the subscriber whose connection lost its seat by this step, and spectators who have sat down.
 
         The log names the connections, so all processes agree on which of them speaks for a seat.
         """
@@ -184,10 +199,17 @@ class Subscribers:
             elif subscriber is not None:
                 subscriber.unseated()
         elif isinstance(event, Attached):
+            if event.link in self._pending:
+                self._granted.add(event.link)
             shown = self.seats.get(event.seat)
             if shown is not None and shown[0].connection_id != event.link:
                 del self.seats[event.seat]
                 shown[0].replaced()
+        elif isinstance(event, SeatTaken):
+            # In an open room they would show the player the cards ahead.
+            for spectator in [each for each in self.spectators if each.player_id == event.player]:
+                self.spectators.discard(spectator)
+                spectator.unseated()
 
     def _newly_seated(self, steps: Sequence[Step]) -> list[Subscriber]:
         """Return the pending subscribers to which these steps gave a seat that they still have after them."""
@@ -201,4 +223,7 @@ class Subscribers:
         """Remove and return the subscriber that has this seat over this connection, admitted already or pending."""
         if seat in self.seats and self.seats[seat][0].connection_id == connection_id:
             return self.seats.pop(seat)[0]
-        return self._pending.pop(connection_id, None) if connection_id else None
+        if connection_id not in self._granted:
+            return None
+        self._granted.discard(connection_id)
+        return self._pending.pop(connection_id, None)

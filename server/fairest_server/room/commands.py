@@ -59,9 +59,13 @@ class ExpireDeadline(Value):
 
 
 class ProcessLapsed(Value):
-    """A server process is gone, and with it every connection whose id begins with `process_id`."""
+    """A server process is gone, and with it these connections.
 
-    process_id: str
+    They are those that spoke for a seat before the process was found to have lapsed. A connection that the process has
+    taken since, because it is alive again, is not among them.
+    """
+
+    connection_ids: frozenset[str]
 
 
 class Pause(Value):

@@ -3,7 +3,7 @@
 Pure: the time comes with the command, and a new round's secret from `DrawRound`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 
 from fairest_protocol.calculation.race import Ending
 from fairest_protocol.calculation.rules import BadRules
@@ -49,8 +49,11 @@ from fairest_server.room.state import Deadline, DeadlineKind, RoomState
 Verdict = tuple[Event, ...] | Refused | Accepted
 """The events to append, or an answer if nothing changes. An empty tuple: nothing changes, and there is no answer."""
 
-DrawRound = Callable[[], RoundOpened]
-"""Draws the id and the secret of a new round from the system's random source, and signs its commitment."""
+DrawRound = Callable[[bytes | None, int, str], RoundOpened]
+"""Draws the id and the secret of a new round from the system's random source, and signs its commitment.
+
+The arguments are those of `RoomState.next_round`, and the terms of the room.
+"""
 
 
 def refuse(to: str, code: Refusal, detail: str = "", number: int | None = None) -> Refused:
@@ -58,15 +61,15 @@ def refuse(to: str, code: Refusal, detail: str = "", number: int | None = None) 
     return Refused(to=to, code=code, sentence=detail or SENTENCES[code], number=number)
 
 
-def refuse_for_now(command: Command) -> Refused:
-    """Return the refusal `try_again`, for a command that cannot be decided or stored at the moment."""
+def refuse_for_now(command: Command, code: Refusal = Refusal.TRY_AGAIN) -> Refused:
+    """Return the refusal of a command that cannot be decided or stored at the moment, or that may be stored already."""
     match command:
         case MakeMove(number=number):
-            return refuse("play", Refusal.TRY_AGAIN, number=number)
+            return refuse("play", code, number=number)
         case PlayerRequest(message=message):
-            return refuse(message.type, Refusal.TRY_AGAIN)
+            return refuse(message.type, code)
         case _:
-            return refuse(getattr(command, "to", "create"), Refusal.TRY_AGAIN)
+            return refuse(getattr(command, "to", "create"), code)
 
 
 def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> Verdict:
@@ -85,8 +88,8 @@ def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> 
         case Disconnect(connection_id=connection_id):
             seat = state.seat_of_connection(connection_id)
             return () if seat is None else (Detached(seat=seat, link=connection_id),)
-        case ProcessLapsed(process_id=process_id):
-            return _process_lapsed(state, process_id)
+        case ProcessLapsed(connection_ids=connection_ids):
+            return _process_lapsed(state, connection_ids)
         case ApplyPauses(pauses=pauses):
             return _apply_pauses(state, pauses)
         case ExpireDeadline(now_ms=now_ms):
@@ -95,14 +98,14 @@ def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> 
         case CloseRoom(reason=reason):
             return _close(state, reason)
         case MarkRecorded(match=number):
-            return (MatchPublished(),) if number and state.unrecorded_match == number else ()
+            return _mark_recorded(state, number, draw_round)
 
 
-def _process_lapsed(state: RoomState, process_id: str) -> Verdict:
+def _process_lapsed(state: RoomState, connection_ids: Set[str]) -> Verdict:
     return tuple(
         Detached(seat=as_seat(number), link=seat.connection_id, lapsed=True)
         for number, seat in enumerate(state.seats)
-        if seat and seat.connection_id and seat.connection_id.startswith(f"{process_id}-")
+        if seat and seat.connection_id and seat.connection_id in connection_ids
     )
 
 
@@ -163,7 +166,7 @@ def _take_seat(state: RoomState, command: TakeSeat, draw_round: DrawRound) -> Ve
         return refuse(command.to, Refusal.ROOM_FULL)
     sits = _sit_down(free, command.player, command.name, command.connection_id)
     is_full = state.seats[1 - free] is not None
-    return (*sits, draw_round()) if is_full else sits
+    return (*sits, _draw_next_round(state, draw_round)) if is_full else sits
 
 
 def _decide_request(
@@ -188,6 +191,8 @@ def _make_move(state: RoomState, command: MakeMove) -> Verdict:
     if seat is None:
         return refuse("play", Refusal.NOT_SEATED, number=number)
     is_racing = state.phase is Phase.RACING
+    if race is None and state.phase is Phase.FINISHED:
+        return _refuse_finished_move(state, seat, command)
     if race is None or not (is_racing or state.phase is Phase.FINISHED):
         return refuse("play", Refusal.RACE_NOT_STARTED, number=number)
     racer = race.racers[seat]
@@ -203,6 +208,15 @@ def _make_move(state: RoomState, command: MakeMove) -> Verdict:
     if illegal:
         return refuse("play", Refusal(illegal), number=number)
     return (Played(seat, move),)
+
+
+def _refuse_finished_move(state: RoomState, seat: Seat, command: MakeMove) -> Verdict:
+    """Answer a move in a finished round without a race: it was never dealt, or it was over before a checkpoint."""
+    holder, outcome = state.seat(seat), state.round.outcome if state.round else None
+    if holder.moves and (command.number, command.move.text) == (holder.moves, holder.last_move):
+        return Accepted(number=command.number)
+    was_dealt = outcome is not None and outcome.scores[seat].turns > 0
+    return refuse("play", Refusal.RACE_OVER if was_dealt else Refusal.RACE_NOT_STARTED, number=command.number)
 
 
 def _wrong_number(number: int, accepted: int) -> Refused:
@@ -239,13 +253,27 @@ def _reveal(state: RoomState, seat: Seat, message: Reveal) -> Verdict:
     return (Revealed(seat=seat, entropy=message.entropy),)
 
 
+def _draw_next_round(state: RoomState, draw_round: DrawRound) -> RoundOpened:
+    return draw_round(*state.next_round(), state.options.terms())
+
+
 def _rematch(state: RoomState, seat: Seat, draw_round: DrawRound) -> Verdict:
     if state.phase is not Phase.FINISHED or not state.match_is_over:
         return refuse("rematch", Refusal.WRONG_PHASE, "A rematch can be asked for when the match is over.")
     if state.seat(seat).wants_rematch:
         return ()
     asked = RematchAsked(seat=seat)
-    return (asked, draw_round()) if state.seat(1 - seat).wants_rematch else (asked,)
+    if not state.seat(1 - seat).wants_rematch or state.unrecorded_match:
+        return (asked,)
+    return (asked, _draw_next_round(state, draw_round))
+
+
+def _mark_recorded(state: RoomState, match: int, draw_round: DrawRound) -> tuple[Event, ...]:
+    """Open the rematch that waits for the record of the match before, so that the log can be cut between the two."""
+    if not match or state.unrecorded_match != match:
+        return ()
+    is_awaited = state.phase is Phase.FINISHED and all(seat and seat.wants_rematch for seat in state.seats)
+    return (MatchPublished(), _draw_next_round(state, draw_round)) if is_awaited else (MatchPublished(),)
 
 
 def _leave(state: RoomState, seat: Seat) -> Verdict:
@@ -286,6 +314,6 @@ def _end_phase(state: RoomState, draw_round: DrawRound) -> tuple[Event, ...]:
             racing = tuple(seat for seat in seats if not state.race.racers[seat].ending)
             return (SeatsStopped(seats=racing, ending=Ending.OUT_OF_TIME),)
         case Phase.FINISHED:
-            return (draw_round(),)
+            return (_draw_next_round(state, draw_round),)
         case _:
             raise AssertionError(f"{state.phase} does not end by itself")

@@ -9,17 +9,20 @@ which is `connection_id` everywhere else, and `match_published` says that the re
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, NonNegativeInt, PlainSerializer, PlainValidator
 
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.race import Ending
 from fairest_protocol.messages.fields import Hash, Message, Name, PlainText, RoundId, Seat, Secret, Signature, TimeMs
 from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.scene import Scene
 from fairest_protocol.value import Value
+from fairest_server.room.saved_state import restore_state, save_state
+from fairest_server.room.state import RoomState
 
 
 class RoomCreated(Message):
-    """The first event of every log."""
+    """The first event of every log that was not cut."""
 
     type: Literal["room_created"] = "room_created"
     options: RoomOptions
@@ -133,6 +136,33 @@ class RoomClosed(Message):
     reason: PlainText | None = None
 
 
+class CalledOffRound(Message):
+    """A round that was called off before the first race of a match: the record of the next match will tell of it."""
+
+    round: RoundId
+    secret: Secret
+    signature: Signature
+    entropy_hashes: tuple[Hash | None, Hash | None]
+
+
+class Checkpoint(Message):
+    """Everything that still matters of the events before it, so that the log before it may be removed.
+
+    It changes nothing: all viewers had been shown everything, and no match without a stored record had a result.
+    `position` and `tag` are where every viewer stands, `scene` is what each of them has seen. `recorded_match` is the
+    id of the newest match that is over, which has a record; `created_ms` is when the room was created.
+    """
+
+    type: Literal["checkpoint"] = "checkpoint"
+    state: Annotated[RoomState, PlainValidator(restore_state), PlainSerializer(save_state)]
+    position: NonNegativeInt
+    tag: str
+    scene: Scene
+    called_off: tuple[CalledOffRound, ...] = ()
+    recorded_match: RoundId | None = None
+    created_ms: TimeMs
+
+
 JsonEvent = Annotated[
     RoomCreated
     | SeatTaken
@@ -147,6 +177,7 @@ JsonEvent = Annotated[
     | SeatsStopped
     | RematchAsked
     | MatchPublished
+    | Checkpoint
     | RoomClosed,
     Field(discriminator="type"),
 ]

@@ -8,7 +8,7 @@ from fairest_protocol.value import replace, replace_in_pair
 from fairest_server.room import events
 from fairest_server.room.events import Event
 from fairest_server.room.phases import Trigger, next_phase
-from fairest_server.room.state import BETWEEN_ROUNDS_SECONDS, Clocks, OpenRound, RoomState, SeatState
+from fairest_server.room.state import ABANDONED_SECONDS, BETWEEN_ROUNDS_SECONDS, Clocks, OpenRound, RoomState, SeatState
 
 
 def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
@@ -16,8 +16,11 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
 
     `at_ms` is the log's stamp of the event, or an estimate as long as the event is only proposed.
     """
+    if isinstance(event, events.Checkpoint):
+        # Also if the state before is known: a fold from here and a fold of the whole log agree from here on.
+        return event.state
     if state is None:
-        assert isinstance(event, events.RoomCreated), "the first event of every log is room_created"
+        assert isinstance(event, events.RoomCreated), "the first event of a log is room_created or a checkpoint"
         clocks = Clocks(idle_until_ms=at_ms + event.options.idle_seconds * 1000, paused_until_ms=at_ms)
         return RoomState(event.options, event.options.chosen_rules(), clocks=clocks)
     match event:
@@ -47,7 +50,7 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
             revealed = _with_seat(state, seat, replace(state.seat(seat), entropy=entropy))
             return _dealt(revealed, at_ms) if revealed.seat(1 - seat).entropy else revealed
         case events.Started():
-            started = _enter(state, Trigger.RACE_STARTED, at_ms, _race_seconds(state))
+            started = _enter(state, Trigger.RACE_STARTED, at_ms, state.race_seconds)
             return replace(started, clocks=replace(started.clocks, started_at_ms=at_ms))
         case events.SeatsStopped():
             return _stopped(state, event, at_ms)
@@ -57,8 +60,7 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
             return replace(state, unrecorded_match=0)
         case events.RoomClosed():
             # A match that waits for its record is found by the time at which it finished.
-            finished_at_ms = state.clocks.finished_at_ms if state.unrecorded_match else None
-            clocks = Clocks(paused_until_ms=state.clocks.paused_until_ms, finished_at_ms=finished_at_ms)
+            clocks = Clocks(paused_until_ms=state.clocks.paused_until_ms, finished_at_ms=state.clocks.finished_at_ms)
             return replace(state, phase=next_phase(state.phase, Trigger.ABANDONED), clocks=clocks)
         case events.RoomCreated():
             raise AssertionError("a room is created once")
@@ -109,8 +111,6 @@ def _after_ending(state: RoomState, race: Race, at_ms: int) -> RoomState:
 def _detached(state: RoomState, seat: int, at_ms: int) -> RoomState:
     left = replace_in_pair(state.seats, seat, replace(state.seat(seat), connection_id=None))
     clocks = _with_away_until(state.clocks, seat, at_ms + state.options.grace_seconds * 1000)
-    if not any(each and each.connection_id for each in left):
-        clocks = replace(clocks, idle_until_ms=at_ms + state.options.idle_seconds * 1000)
     return replace(state, seats=left, clocks=clocks)
 
 
@@ -142,29 +142,28 @@ def _with_away_until(clocks: Clocks, seat: int, until_ms: int | None) -> Clocks:
     return replace(clocks, away_until_ms=replace_in_pair(clocks.away_until_ms, seat, until_ms))
 
 
-def _race_seconds(state: RoomState) -> int:
-    """Return the time limit of a race that starts now.
-
-    If one seat has been stopped before the start, for being away, the other one has at most the chase time.
-    """
-    is_alone = state.race is not None and any(racer.ending for racer in state.race.racers)
-    limit, chase = state.options.limit_seconds, state.options.chase_seconds
-    return min(limit, chase) if is_alone else limit
-
-
 def _freed(state: RoomState, seat: int, at_ms: int) -> RoomState:
     """Return the room waiting for a player. The player who stays keeps the seat.
 
     A match under way ends here. If one of its rounds has finished, it has a record up to this point.
     """
     other = state.seats[1 - seat]
-    stays = replace(other, entropy_hash=None, entropy=None, wins=0, wants_rematch=False) if other else None
+    stays = (
+        replace(other, entropy_hash=None, entropy=None, wins=0, wants_rematch=False, moves=0, last_move="")
+        if other
+        else None
+    )
     freed = _enter(_with_seat(_with_seat(state, seat, None), 1 - seat, stays), Trigger.SEAT_FREED, at_ms, None)
     raced = state.round is not None and (state.phase is Phase.FINISHED or state.round.number > 1)
     broken_off = raced and not state.match_is_over
     clocks = _with_away_until(freed.clocks, seat, None)
-    if not (stays and stays.connection_id):
-        clocks = replace(clocks, idle_until_ms=at_ms + state.options.idle_seconds * 1000)
+    if broken_off:
+        clocks = replace(clocks, unseen_until_ms=at_ms + state.options.grace_seconds * 1000)
+    if stays is None:
+        idle_seconds = state.options.idle_seconds
+        if not state.has_raced:
+            idle_seconds = min(idle_seconds, ABANDONED_SECONDS)
+        clocks = replace(clocks, idle_until_ms=at_ms + idle_seconds * 1000)
     return replace(
         freed,
         round=None,
@@ -176,25 +175,29 @@ def _freed(state: RoomState, seat: int, at_ms: int) -> RoomState:
 
 
 def _opened(state: RoomState, event: events.RoundOpened, at_ms: int) -> RoomState:
-    before = None if state.match_is_over else state.round
-    is_new_match, number = before is None, before.number + 1 if before else 1
+    match_id, number = state.next_round()
+    is_new_match = match_id is None
     seats = tuple(
         replace(
             state.seat(each),
             entropy_hash=None,
             entropy=None,
             wants_rematch=False,
+            moves=0,
+            last_move="",
             wins=0 if is_new_match else state.seat(each).wins,
         )
         for each in (0, 1)
     )
     opened = _enter(state, Trigger.ROUND_OPENED, at_ms, state.options.ready_seconds)
+    is_rematch = state.seat(0).wants_rematch and state.seat(1).wants_rematch
+    unseen_until_ms = None if is_rematch else opened.clocks.unseen_until_ms
     return replace(
         opened,
         seats=(seats[0], seats[1]),
-        round=OpenRound(event.round, event.secret, event.signature, number),
+        round=OpenRound(event.round, event.secret, event.signature, match_id or event.round, number),
         race=None,
-        clocks=replace(opened.clocks, started_at_ms=None),
+        clocks=replace(opened.clocks, started_at_ms=None, unseen_until_ms=unseen_until_ms),
         matches=state.matches + is_new_match,
         match_is_over=False,
     )
@@ -218,11 +221,12 @@ def _finished(state: RoomState, outcome: Outcome, at_ms: int) -> RoomState:
     match_is_over = most > best_of // 2 or state.round.number >= best_of
     seconds_to_next_round = None if match_is_over else BETWEEN_ROUNDS_SECONDS
     finished = _enter(state, Trigger.ROUND_OVER, at_ms, seconds_to_next_round)
+    unseen_until_ms = at_ms + state.options.grace_seconds * 1000 if match_is_over else None
     return replace(
         finished,
         seats=(seats[0], seats[1]),
         round=replace(state.round, outcome=outcome),
-        clocks=replace(finished.clocks, finished_at_ms=at_ms),
+        clocks=replace(finished.clocks, finished_at_ms=at_ms, unseen_until_ms=unseen_until_ms),
         match_is_over=match_is_over,
         unrecorded_match=state.matches if match_is_over else state.unrecorded_match,
     )

@@ -1,22 +1,25 @@
 """The records of a room's matches, made from the room's log. They are not signed here."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from fairest_protocol.calculation.match_rules import MAX_CALLED_OFF
 from fairest_protocol.calculation.record import Record, RecordedMove, RecordedRound, RecordedStop
 from fairest_protocol.calculation.seal import commit_secret
+from fairest_protocol.calculation.terms import parse_terms
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.value import replace
 from fairest_server.room import events
+from fairest_server.room.sliced import Sliced, finish
 from fairest_server.room.state import OpenRound, RoomState
-from fairest_server.room.steps import Step
+from fairest_server.room.steps import STEPS_IN_SLICE, Step
 
 
 @dataclass(slots=True, eq=False)
 class _Match:
     """A match while its log is being read: its rounds so far, and the events of the round under way."""
 
-    match_id: str
+    match_id: bytes
     names: tuple[str, str]
     rounds: list[RecordedRound] = field(default_factory=list)
     events: list[RecordedMove | RecordedStop] = field(default_factory=list)
@@ -28,6 +31,85 @@ class _Match:
         return any(played.outcome for played in self.rounds)
 
 
+class MatchFold:
+    """The matches in a room's log, folded over its steps."""
+
+    def __init__(self) -> None:
+        self._state: RoomState | None = None
+        self._match: _Match | None = None
+        self._over: list[_Match] = []
+        self._stored = 0
+        """How many of the matches that are over have a stored record."""
+        self.newest_over: bytes | None = None
+        """The id of the newest match that is over."""
+
+    @property
+    def called_off(self) -> list[RecordedRound]:
+        """The rounds that were called off since the last race, oldest first; the next record will hold them."""
+        match = self._match
+        return [] if match is None or match.is_raced else match.rounds
+
+    def adding(self, steps: Iterable[Step]) -> Sliced[None]:
+        """Add these steps of the log, in slices."""
+        for number, step in enumerate(steps, 1):
+            self.add(step)
+            if number % STEPS_IN_SLICE == 0:
+                yield
+
+    def add(self, step: Step) -> None:
+        """Add one step of the log."""
+        self._state = step.after
+        if isinstance(step.event, events.Checkpoint):
+            if self._match is None:
+                self._start_at(step.event)
+            return
+        if isinstance(step.event, events.RoundOpened):
+            self._match = _open(self._match, step)
+        elif isinstance(step.event, events.MatchPublished):
+            self._stored = len(self._over)
+        match = self._match
+        if match is None:
+            return
+        _add_step(match, step)
+        if step.after.match_is_over and match.is_raced and match.finished_at_ms is None:
+            match.finished_at_ms = step.at_ms
+            self._over.append(match)
+            self.newest_over = match.match_id
+
+    def recording(self, room: str, *, only_unstored: bool = False) -> Iterator[Record]:
+        """Yield the records of the matches that are over, in order. `room` is the room's code."""
+        state = self._state
+        if state is None:
+            return
+        for match in self._over[self._stored if only_unstored else 0 :]:
+            yield Record(
+                match_id=match.match_id.hex(),
+                room=room,
+                names=match.names,
+                terms=parse_terms(state.options.terms()),
+                finished_at_ms=match.finished_at_ms or 0,
+                rounds=tuple(match.rounds),
+            )
+
+    def _start_at(self, checkpoint: events.Checkpoint) -> None:
+        """Go on from a log that was cut."""
+        state, self.newest_over = checkpoint.state, checkpoint.recorded_match
+        called_off = [
+            RecordedRound(
+                round_id=each.round,
+                commitment=commit_secret(each.round, each.secret),
+                signature=each.signature,
+                secret=each.secret,
+                entropy_hashes=each.entropy_hashes,
+            )
+            for each in checkpoint.called_off
+        ]
+        if state.phase is Phase.READY and state.round is not None:
+            self._match = _Match(state.round.match_id, _names(state), called_off)
+        elif called_off:
+            self._match = _Match(b"", ("", ""), called_off)
+
+
 def record_last_match(room: str, steps: Iterable[Step]) -> Record | None:
     """Return the record of the last match that is over, or None if no match is."""
     return next(reversed(record_matches(room, steps)), None)
@@ -35,47 +117,26 @@ def record_last_match(room: str, steps: Iterable[Step]) -> Record | None:
 
 def record_matches(room: str, steps: Iterable[Step]) -> list[Record]:
     """Return the records of all matches that are over, in order. `room` is the room's code."""
-    match: _Match | None = None
-    over: list[_Match] = []
-    options = rules = None
-    for step in steps:
-        options, rules = step.after.options, step.after.rules
-        if isinstance(step.event, events.RoundOpened):
-            match = _open(match, step)
-        if match is None:
-            continue
-        _add_step(match, step)
-        if step.after.match_is_over and match.is_raced and match not in over:
-            match.finished_at_ms = step.at_ms
-            over.append(match)
-    if options is None or rules is None:
-        return []
-    return [
-        Record(
-            match_id=each.match_id,
-            room=room,
-            names=each.names,
-            rules=rules,
-            best_of=options.best_of,
-            direct_breaks_ties=options.direct_breaks_ties,
-            finished_at_ms=each.finished_at_ms or 0,
-            rounds=tuple(each.rounds),
-        )
-        for each in over
-    ]
+    matches = MatchFold()
+    finish(matches.adding(steps))
+    return list(matches.recording(room))
 
 
 def _open(match: _Match | None, step: Step) -> _Match:
     """Return the match that the round just opened belongs to: the one under way, or a new one.
 
-    Rounds that were called off before the first race of a match are recorded with the next match.
+    Rounds that were called off before the first race of a match are recorded with the next match, the newest of them.
     """
     opened, after = step.after.round, step.after
     assert opened is not None, "the round was just opened"
     if match is not None and opened.number > 1:
         return match
-    called_off = match.rounds if match is not None and not match.is_raced else []
-    return _Match(opened.round_id.hex(), (after.seat(0).name, after.seat(1).name), called_off)
+    called_off = match.rounds[-MAX_CALLED_OFF:] if match is not None and not match.is_raced else []
+    return _Match(opened.match_id, _names(after), called_off)
+
+
+def _names(state: RoomState) -> tuple[str, str]:
+    return state.seat(0).name, state.seat(1).name
 
 
 def _add_step(match: _Match, step: Step) -> None:

@@ -4,6 +4,7 @@ Nothing is held back here. A `View` decides when its viewer is shown an entry.
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from fairest_protocol.calculation.race import OpensAt, Racer
 from fairest_protocol.calculation.seal import commit_secret
@@ -38,8 +39,13 @@ class ProjectedStep(Value):
     horizon: OpensAt | None
 
 
+START_EVENTS: Final = (events.RoomCreated, events.RoundOpened, events.Checkpoint)
+"""At these events nothing is held back from any viewer, and the scene after them is known without those before."""
+
+
 class StepHistory:
-    """All steps of a room so far. A step is projected when it is first asked for, and the projection is kept.
+    """All steps of a room so far, or all from a checkpoint on. A step is projected when it is first asked for, and the
+    projection is kept.
 
     A client that reconnects has missed the last few of what may be hundreds of steps, so most are never projected.
     """
@@ -61,11 +67,28 @@ class StepHistory:
         return projected
 
     def count(self, index: int) -> int:
-        """Return the number of entries of all steps up to and including the one with this index."""
+        """Return the number of entries of all steps up to and including the one with this index.
+
+        Those before the checkpoint that the history begins with are counted.
+        """
         counts = self._counts
         for step in self.steps[len(counts) :]:
-            counts.append((counts[-1] if counts else 0) + count_entries(step))
+            event = step.event
+            if isinstance(event, events.Checkpoint):
+                counts.append(event.position)
+            else:
+                counts.append((counts[-1] if counts else 0) + count_entries(step))
         return counts[index]
+
+    @property
+    def length_of_scene(self) -> int:
+        """The number of steps of which a scene is folded."""
+        return len(self.steps) - self.newest_start()
+
+    def newest_start(self) -> int:
+        """Return the index of the newest step from which a scene can be folded: see `START_EVENTS`."""
+        steps = self.steps
+        return next((each for each in reversed(range(len(steps))) if isinstance(steps[each].event, START_EVENTS)), 0)
 
 
 def count_entries(step: Step) -> int:
@@ -83,7 +106,7 @@ def count_entries(step: Step) -> int:
             return 1 + len(_racing(after))
         case events.SeatsStopped(seats=seats):
             return 1 if after.phase is Phase.FINISHED else len(seats)
-        case events.RoomCreated() | events.MatchPublished():
+        case events.RoomCreated() | events.MatchPublished() | events.Checkpoint():
             return 0
         case _:
             return 1
@@ -119,7 +142,8 @@ def _project(step: Step) -> list[OutgoingEntry]:
         case events.RoundOpened():
             return _project_opened(after)
         case events.PlayerReady(seat=seat, entropy_hash=entropy_hash):
-            return _public(entries.PlayerReady(seat=seat, entropy_hash=entropy_hash))
+            until = _phase_end(after) if after.phase is Phase.DEALING else None
+            return _public(entries.PlayerReady(seat=seat, entropy_hash=entropy_hash, until_ms=until))
         case events.Revealed(seat=seat, entropy=entropy):
             revealed = entries.Revealed(seat=seat, entropy=entropy)
             return _public(revealed) if after.race is None else _public(revealed, _project_deal(after))
@@ -131,7 +155,7 @@ def _project(step: Step) -> list[OutgoingEntry]:
             return _public(entries.RematchWanted(seat=seat))
         case events.RoomClosed(reason=reason):
             return _public(entries.RoomClosed(reason=reason))
-        case events.RoomCreated() | events.MatchPublished():
+        case events.RoomCreated() | events.MatchPublished() | events.Checkpoint():
             return []
 
 
@@ -163,6 +187,7 @@ def _project_opened(after: RoomState) -> list[OutgoingEntry]:
     return _public(
         entries.RoundOpened(
             round=opened.round_id,
+            match=opened.match_id,
             number=opened.number,
             commitment=commit_secret(opened.round_id, opened.secret),
             signature=opened.signature,
@@ -233,7 +258,9 @@ def _project_move(event: events.Played, before: RoomState | None, after: RoomSta
 
 def _project_endings(seats: Sequence[Seat], after: RoomState) -> list[OutgoingEntry]:
     if after.phase is not Phase.FINISHED:
-        until = after.clocks.phase_until_ms or 0
+        until = _phase_end(after)
+        if after.phase is Phase.COUNTDOWN:
+            until += after.race_seconds * 1000
         return _public(*(entries.Stopped(seat=seat, until_ms=until) for seat in seats))
     finished = _open_round(after)
     clocks = after.clocks

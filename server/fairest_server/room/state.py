@@ -13,12 +13,17 @@ from fairest_protocol.value import Value
 
 BETWEEN_ROUNDS_SECONDS: Final = 5
 """The time between two rounds of a match."""
+ABANDONED_SECONDS: Final = 50
+"""An empty room in which no round was finished is closed after this time, or after `idle_seconds` if that is shorter.
+With the sweep it is gone within a minute, so that rooms that are opened and left do not fill Redis.
+"""
 
 
 class SeatState(Value):
     """A taken seat.
 
     `player` is the hash of its player's token; `connection_id` names the connection that speaks for it, if any.
+    `moves` and `last_move` are those of a race that is over, and only set after a checkpoint, which keeps no race.
     """
 
     player: str
@@ -28,14 +33,20 @@ class SeatState(Value):
     entropy: bytes | None = None
     wins: int = 0
     wants_rematch: bool = False
+    moves: int = 0
+    last_move: str = ""
 
 
 class OpenRound(Value):
-    """The round under way, from its commitment to its result; `sealed` is None until the cards are dealt."""
+    """The round under way, from its commitment to its result; `sealed` is None until the cards are dealt.
+
+    `match_id` is the id of the first round of its match, in which it has the place `number`, from 1.
+    """
 
     round_id: bytes
     secret: bytes
     signature: bytes
+    match_id: bytes
     number: int
     sealed: SealedDeal | None = None
     outcome: Outcome | None = None
@@ -65,6 +76,9 @@ class Clocks(Value):
 
     `phase_until_ms`: the present phase ends by itself. `away_until_ms`: for each seat, a player who is away loses it or
     is stopped. `idle_until_ms`: the empty room is closed. None means that there is no such deadline.
+
+    `unseen_until_ms`: until then a player of the last match who was cut off may come back and have missed its end. None
+    once both have asked for a rematch, and so have seen it.
     """
 
     phase_until_ms: int | None = None
@@ -72,6 +86,7 @@ class Clocks(Value):
     idle_until_ms: int | None = None
     started_at_ms: int | None = None
     finished_at_ms: int | None = None
+    unseen_until_ms: int | None = None
     paused_until_ms: int = 0
     """The end of the last pause that is counted in these clocks; before any pause, the time the room was created."""
 
@@ -126,6 +141,30 @@ class RoomState(Value):
             return 0
         return 1 if second is not None and second.connection_id == connection_id else None
 
+    def next_round(self) -> tuple[bytes | None, int]:
+        """Return the id of the match to which the next round will belong, and its number in it, from 1.
+
+        The id is None if the next round begins a match: then it is the id of that round.
+        """
+        if self.round is None or self.match_is_over:
+            return None, 1
+        return self.round.match_id, self.round.number + 1
+
+    @property
+    def race_seconds(self) -> int:
+        """The time limit of a race that starts in this state.
+
+        If one seat has been stopped before the start, for being away, the other one has at most the chase time.
+        """
+        is_alone = self.race is not None and any(racer.ending for racer in self.race.racers)
+        limit, chase = self.options.limit_seconds, self.options.chase_seconds
+        return min(limit, chase) if is_alone else limit
+
+    @property
+    def has_raced(self) -> bool:
+        """Whether a round was finished here. If not, nobody will ask for the log or for a record."""
+        return self.clocks.finished_at_ms is not None
+
     def free_seat(self) -> int | None:
         """Return the first free seat, if any."""
         return next((number for number, seat in enumerate(self.seats) if seat is None), None)
@@ -139,7 +178,8 @@ class RoomState(Value):
         for number, until_ms in enumerate(self.clocks.away_until_ms):
             if until_ms is not None and self._absence_counts(number):
                 yield Deadline(until_ms, DeadlineKind.SEAT, number)
-        if self.clocks.idle_until_ms is not None and self.phase is Phase.WAITING:
+        # A room in which a seat is kept for its player is not empty.
+        if self.clocks.idle_until_ms is not None and self.seats == (None, None):
             yield Deadline(self.clocks.idle_until_ms, DeadlineKind.IDLE)
 
     def next_deadline(self) -> Deadline | None:
@@ -153,6 +193,19 @@ class RoomState(Value):
     def lacks_pause(self, pause_end_ms: int) -> bool:
         """Return whether a pause that ended at `pause_end_ms` is not counted in the clocks of this room yet."""
         return pause_end_ms > self.clocks.paused_until_ms and self.phase is not Phase.CLOSED
+
+    def can_be_cut(self, now_ms: int) -> bool:
+        """Return whether nothing that happened before matters any more, but for what a checkpoint holds.
+
+        Then every viewer may be shown everything, every round that was raced stands in a stored record, and a player
+        who comes back has seen the end of the last match, or was away for longer than its seat was kept.
+        """
+        unseen_until_ms = self.clocks.unseen_until_ms
+        if self.unrecorded_match or (unseen_until_ms is not None and now_ms < unseen_until_ms):
+            return False
+        if self.phase is Phase.READY:
+            return self.round is not None and self.round.number == 1
+        return self.phase is Phase.WAITING or (self.phase is Phase.FINISHED and self.match_is_over)
 
     def next_check_ms(self) -> int | None:
         """Return when some process must check this room even if nobody is connected to it, or None for never."""

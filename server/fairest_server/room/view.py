@@ -12,15 +12,12 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from fairest_protocol.calculation.race import OpensAt
-from fairest_protocol.messages import from_server as messages
-from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.entries import Entry
-from fairest_protocol.messages.fast_encoding import decode_entry, encode_view
-from fairest_protocol.messages.fields import Phase, as_seat
+from fairest_protocol.messages.fast_encoding import decode_entry
+from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.options import Spectators
 from fairest_protocol.messages.scene import Scene
-from fairest_protocol.value import Value
-from fairest_server.room.events import Played
+from fairest_server.room.events import Checkpoint, Played
 from fairest_server.room.projection import ProjectedStep, StepHistory, project
 from fairest_server.room.state import RoomState
 from fairest_server.room.steps import Step
@@ -110,7 +107,9 @@ class View:
         for number, (seat, opens_at, text) in enumerate(reversed(waiting), 1):
             self._held[seat].append((number, opens_at, text))
         self._held_count = len(waiting)
-        self.position, self.tag = history.count(index) - len(waiting), history.steps[index].tag
+        step = history.steps[index]
+        self.position = history.count(index) - len(waiting)
+        self.tag = step.event.tag if isinstance(step.event, Checkpoint) else step.tag
 
     def _release(self, horizon: OpensAt | None, shown: list[bytes]) -> None:
         """Append the held entries that are open now to `shown`, in the order in which they were held back."""
@@ -146,47 +145,6 @@ def scene(state: RoomState, shown: Iterable[Entry]) -> Scene:
     for entry in shown:
         seen = seen.after(entry)
     return seen
-
-
-class Catchup(Value):
-    """The first message to a viewer that enters a room or comes back, as text, and the view that goes on from it."""
-
-    text: bytes
-    view: View
-
-
-def make_catchup(room: str, history: StepHistory, viewer: int | None, seen_upto: ViewCursor, now_ms: int) -> Catchup:
-    """Return the entries that a viewer has missed since `seen_upto`, as a `view`, or the whole scene as a `snapshot`.
-
-    A viewer gets a snapshot if it has seen nothing, or if this log does not hold what it has seen. `room` is the
-    room's code and `now_ms` the time, both for the snapshot.
-    """
-    seen, index = _view_at(history, viewer, seen_upto)
-    shown = seen.reveal(*map(history.project, range(index + 1, len(history.steps))))
-    if index >= 0:
-        return Catchup(encode_view(seen_upto.position + 1, shown, seen.tag), seen)
-    snapshot = messages.Snapshot(
-        room=room,
-        seat=None if viewer is None else as_seat(viewer),
-        position=seen.position,
-        tag=seen.tag,
-        now_ms=now_ms,
-        scene=scene(history.steps[-1].after, map(decode_entry, shown)),
-    )
-    return Catchup(encode(snapshot), seen)
-
-
-def _view_at(history: StepHistory, viewer: int | None, cursor: ViewCursor) -> tuple[View, int]:
-    """Return the view at this cursor and the index of the step that showed it; a fresh view and -1 if there is none."""
-    created = history.steps[0].after
-    for index in reversed(range(len(history.steps))):
-        if cursor.position and history.steps[index].tag == cursor.tag:
-            view = views_of(created)[viewer]
-            view.fast_forward(history, index)
-            # Steps that were appended together share a tag, and may have been shown at different positions.
-            if view.position == cursor.position:
-                return view, index
-    return views_of(created)[viewer], -1
 
 
 def placed(state: RoomState) -> tuple[int, int] | None:
