@@ -54,8 +54,10 @@ class Answer(StrEnum):
     """Redis' clock is before `not_before_ms`."""
     LATE = "late"
     """Redis' clock is after `not_after_ms`."""
+    FAILED = "failed"
+    """Redis answered with an error, or nothing was sent: the events follow no later, and are hardly in the log."""
     UNKNOWN = "unknown"
-    """Redis did not answer, or we have a bug: the events may be in the log or not."""
+    """Redis did not answer: the events may be in the log, or follow later, or not."""
 
 
 metrics.APPENDS.declare(Answer)
@@ -63,7 +65,7 @@ _ANSWERS: Final = {answer.encode(): answer for answer in Answer}
 
 
 class Reply(Value):
-    """The result of an append, and Redis' clock in ms: for `APPENDED` the stamp of the events, for `UNKNOWN` 0.
+    """The result of an append, and Redis' clock in ms: the stamp of what was appended, 0 for `FAILED` and `UNKNOWN`.
 
     `entries` are given with a `CONFLICT`: those of the log from the expected last one on.
     """
@@ -73,6 +75,7 @@ class Reply(Value):
     entries: Sequence[LogEntry] = ()
 
 
+_FAILED: Final = Reply(Answer.FAILED)
 _UNKNOWN: Final = Reply(Answer.UNKNOWN)
 
 
@@ -82,7 +85,7 @@ class Append(Value):
     Times are milliseconds on Redis' clock; a `not_after_ms` of 0 is any time. `next_check_ms` is when the sweep must
     check the room: None leaves it as it is, 0 means never. `expire_seconds` is how long the log is kept from now on, 0
     for ever. `is_shared` publishes the entries for other processes. `listing` is the room's new entry in the lobby:
-    empty to remove it, None to leave it as it is.
+    empty to remove it, None to leave it as it is. `rounds` are entries for the chain of rounds.
     """
 
     room: str
@@ -96,6 +99,7 @@ class Append(Value):
     expire_seconds: int = 0
     is_shared: bool = False
     listing: bytes | None = None
+    rounds: Sequence[str] = ()
 
 
 class Writer(Protocol):
@@ -110,7 +114,7 @@ class Writer(Protocol):
         """The room's keys, made once."""
 
     def build_append(self) -> Append | None:
-        """Return what there is to append now, if anything. If this raises, the result is `UNKNOWN`."""
+        """Return what there is to append now, if anything. If this raises, the result is `FAILED`."""
 
     def on_append_result(self, reply: Reply) -> None:
         """Take the result of the append. Must not raise."""
@@ -164,7 +168,7 @@ class AppendQueue:
 
     def _send_next(self) -> None:
         """Send the next batch, or become idle."""
-        if self._waiting and self._send_waiting():
+        if self._send_waiting():
             return
         self._is_busy = False
         if self._drained is not None and not self._drained.done():
@@ -268,7 +272,7 @@ def _build(writer: Writer) -> CommandWords | None:
         return None if append is None else _keys_and_arguments(writer.keys, append)
     except Exception as fault:
         report(Part.ROOM, fault, room=writer.code)
-        _report_result(writer, _UNKNOWN)
+        _report_result(writer, _FAILED)
         return None
 
 
@@ -292,17 +296,18 @@ def _keys_and_arguments(keys: RoomKeys, append: Append) -> CommandWords:
         append.expire_seconds,
         keys.wakeup_channel if append.is_shared else "",
         append.listing or "",
+        len(append.rounds),
+        *append.rounds,
         *map(format_event, append.events),
     )
-    if append.listing is None:
-        return (2, keys.log, keys.deadlines, *arguments)
-    return (3, keys.log, keys.deadlines, keys.lobby, *arguments)
+    changed = (() if append.listing is None else (keys.lobby,)) + ((keys.round_outbox,) if append.rounds else ())
+    return (2 + len(changed), keys.log, keys.deadlines, *changed, *arguments)
 
 
 def _parse(reply: Any) -> Reply:
-    """Return the reply to an append; an error in its place is `UNKNOWN`, and does not concern the rest of the batch."""
-    if not isinstance(reply, list):
-        return _UNKNOWN
+    """Return the reply to an append; an error in its place is `FAILED`, and does not concern the rest of the batch."""
+    if isinstance(reply, RedisError):
+        return _FAILED
     try:
         word, now_ms, *found = reply
         entries = [parse_entry(entry_id, fields) for entry_id, fields in found[0]] if found else ()

@@ -53,7 +53,7 @@ def parse_network(text: str) -> Network:
         network = ip_network(text, strict=False)
     except ValueError as reason:
         raise BadNetwork(str(reason)) from None
-    if network.version == 6 and network.prefixlen > IPV6_PREFIX:
+    if network.prefixlen > IPV6_PREFIX:  # which no network of IPv4 has
         network = network.supernet(new_prefix=IPV6_PREFIX)
     if network.prefixlen < SHORTEST_PREFIX:
         raise BadNetwork(f"{network} is too large a network to ban; name one of /{SHORTEST_PREFIX} or smaller")

@@ -16,7 +16,7 @@ PLAYER_SECONDS: Final = 400 * 86_400
 NEW_PLAYER_SECONDS: Final = 7 * 86_400
 """How long a player is kept before its second hello: most players never come a second time."""
 OPENED_SECONDS: Final = 600
-"""The time in which the rooms that a player opens are counted."""
+"""The time in which the rooms that a player opens, or everybody at an address, are counted."""
 NAME_SECONDS: Final = 86_400
 """How long a name is reserved after its player's last hello."""
 RECORD_SECONDS: Final = 400 * 86_400
@@ -25,6 +25,10 @@ PROCESS_SECONDS: Final = 3
 """How long a server process counts as alive after its last heartbeat."""
 PAUSE_MS: Final = 3_000
 """The shortest time without a heartbeat of any process that counts as a pause, in which all clocks stood still."""
+SILENCE_MS: Final = 1_500
+"""The time between two heartbeats, of any processes, that counts towards the lapse of another one; the rest of a longer
+time does not. Heartbeats come every second, so no process could send one then: Redis was silent, or its clock was set.
+"""
 PAUSES_KEPT: Final = 50
 """Number of pauses kept. A room applies missed pauses when it is next opened; 50 pauses cover more than any room's
 lifetime.
@@ -60,6 +64,18 @@ that is over is removed with the next change.
 RENAMED_SECONDS: Final = 30 * 86_400
 """How long nobody may take a name that the operator has taken from a player."""
 
+ROUND_CHAIN: Final = "fairest:{rounds}:chain"
+"""Stream: the chain of rounds, whose entry `N-0` has the number N; the newest `--rounds-kept` are kept. Never expires.
+"""
+CHAINED_ROUNDS: Final = "fairest:{rounds}:chained"
+"""Hash: entries that the chain has and that are still in the outbox of a bucket, with the time at which they joined it.
+An entry is removed after it was removed there.
+"""
+ROUND_WRITER: Final = "fairest:{rounds}:writer"
+"""String: the process that extends the chain of rounds. Expires after ROUND_WRITER_SECONDS."""
+ROUND_WRITER_SECONDS: Final = 3
+"""How long a process that extends the chain keeps that task without saying so again."""
+
 
 def bucket(room: str) -> int:
     """Return the number of a room's bucket."""
@@ -76,9 +92,23 @@ def deadlines(number: int) -> str:
     return f"fairest:{{{number}}}:deadlines"
 
 
+def signing_key_copy(number: int) -> str:
+    """String of a bucket, only on a Cluster: a copy of the private key, read at the start of a process if the node of
+    the key does not answer. Never expires.
+    """
+    return f"fairest:{{{number}}}:key"
+
+
 def lobby(number: int) -> str:
     """Hash of a bucket: listed rooms, each with its entry in the lobby. A room that is empty or closed is removed."""
     return f"fairest:{{{number}}}:lobby"
+
+
+def round_outbox(number: int) -> str:
+    """Stream of a bucket: openings and ends of its rounds on their way to the chain. Removed when the chain has had an
+    entry for 20 seconds.
+    """
+    return f"fairest:{{{number}}}:rounds"
 
 
 def wakeup_channel(room: str) -> str:
@@ -93,12 +123,13 @@ class RoomKeys(Value):
     deadlines: str
     lobby: str
     wakeup_channel: str
+    round_outbox: str
 
 
 def of_room(room: str) -> RoomKeys:
     """Return the keys of a room and of its bucket."""
     number = bucket(room)
-    return RoomKeys(log(room), deadlines(number), lobby(number), wakeup_channel(room))
+    return RoomKeys(log(room), deadlines(number), lobby(number), wakeup_channel(room), round_outbox(number))
 
 
 def keepalive_channel(number: int) -> str:
@@ -123,9 +154,11 @@ def player(player_id: str) -> str:
     return f"fairest:player:{player_id}"
 
 
-def opened(player_id: str) -> str:
-    """String: how many rooms this player has opened. Expires OPENED_SECONDS after the first of them."""
-    return f"fairest:opened:{player_id}"
+def opened(opener: str) -> str:
+    """String: how many rooms this player has opened, by its id, or everybody at this address. Expires OPENED_SECONDS
+    after the first of them.
+    """
+    return f"fairest:opened:{opener}"
 
 
 def name(text: str) -> str:

@@ -5,13 +5,20 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, cast
 
+from fairest_server.room.events import Checkpoint
 from fairest_server.room.steps import LogEntry
 from fairest_server.store import keys
 from fairest_server.store.append_queue import AppendQueue, Writer
-from fairest_server.store.log_entries import index_of, parse_entry
+from fairest_server.store.log_entries import format_event, index_of, parse_entry
 from fairest_server.store.redis.batching_client import RAW_REPLY, BatchingRedis
 from fairest_server.store.redis.clients import batch_connections
+from fairest_server.store.redis.cluster_client import is_sharded
+from fairest_server.store.redis.scripts import Script
 
+ENTRIES_IN_PAGE: Final = 256
+"""Entries of a log that are read in one command: parsing them blocks the event loop for 0.3 ms."""
+KEPT_BEFORE_CHECKPOINT: Final = 64
+"""Entries that are kept before a checkpoint: a process that has missed fewer goes on without reading the log anew."""
 POSITIONS_IN_BATCH: Final = 25
 """Logs whose last entries are read in one batch: parsing 25 replies blocks the event loop for 0.3 ms, and there may be
 thousands.
@@ -27,6 +34,7 @@ class Log:
 
     def __init__(self, redis: BatchingRedis) -> None:
         self._redis = redis
+        self._cut: Script | None = None
         self._queues = [AppendQueue(redis, connection) for connection in batch_connections(redis)]
 
     def enqueue(self, writer: Writer, *, is_first: bool = False) -> None:
@@ -48,11 +56,39 @@ class Log:
     async def read(self, room: str, after: int = 0) -> list[LogEntry]:
         """Return the entries of a room's log after the index `after`; none for a room that does not exist.
 
+        The indices have no gaps, but the first one may be higher than `after` + 1, for the log may have been cut.
         Raises RedisError, and ValueError for a log with an entry that cannot be read. Safe to cancel.
         """
+        entries: list[LogEntry] = []
+        while True:
+            page = await self._read_page(room, entries[-1].index if entries else after)
+            if entries and page and page[0].index != entries[-1].index + 1:
+                # The log was cut meanwhile: read it from its new beginning.
+                entries = []
+                continue
+            entries += page
+            if len(page) < ENTRIES_IN_PAGE:
+                return entries
+
+    async def _read_page(self, room: str, after: int) -> list[LogEntry]:
         # The reply is left raw: redis-py would make a dictionary of each of hundreds of entries.
-        found = await self._redis.execute_command("XRANGE", keys.log(room), f"({after}-0", "+", **RAW_REPLY)
+        command = ("XRANGE", keys.log(room), f"({after}-0", "+", "COUNT", ENTRIES_IN_PAGE)
+        found = await self._redis.execute_command(*command, **RAW_REPLY)
         return [parse_entry(entry_id, fields) for entry_id, fields in found]
+
+    async def cut(self, room: str, end: LogEntry, tag: str, checkpoint: Checkpoint) -> int | None:
+        """Append a checkpoint if the log still ends with the entry `end`, and remove what it stands for, in one step.
+
+        Returns its stamp in ms, or None if the log has moved on. `tag` is new and random. Raises RedisError; safe to
+        call again with the same tag.
+        """
+        if self._cut is None:
+            publish = "SPUBLISH" if await is_sharded(self._redis) else "PUBLISH"
+            self._cut = Script("cut.lua", head=f"local publish = '{publish}'\n")
+        channel = keys.wakeup_channel(room)
+        arguments = (end.index, end.tag, tag, format_event(checkpoint), KEPT_BEFORE_CHECKPOINT, channel)
+        stamp = await self._cut.run(self._redis, [keys.log(room)], arguments)
+        return int(stamp) if stamp else None
 
     async def exists(self, room: str) -> bool:
         """Return whether the room has a log, closed or not. Raises RedisError."""
@@ -91,14 +127,27 @@ class Log:
         return [room.decode() for bucket in await pipeline.execute() for room in bucket]
 
     async def created_ms(self, rooms: Sequence[str]) -> list[int]:
-        """Return when each room was created, in ms on Redis' clock; 0 for one without a log. Raises RedisError."""
+        """Return when each room was created, in ms on Redis' clock; 0 for one without a log.
+
+        Raises RedisError, and ValueError for a log that was cut and cannot be read.
+        """
         stamps: list[int] = []
         for first in range(0, len(rooms), POSITIONS_IN_BATCH):
             pipeline = self._redis.pipeline(transaction=False)
             for room in rooms[first : first + POSITIONS_IN_BATCH]:
                 pipeline.xrange(keys.log(room), count=1)
-            stamps += [int(found[0][1][b"t"]) if found else 0 for found in await pipeline.execute()]
+            for room, found in zip(rooms[first:], await pipeline.execute(), strict=False):
+                stamps.append(await self._created_ms(room, found[0]) if found else 0)
         return stamps
+
+    async def _created_ms(self, room: str, first: tuple[bytes, dict[bytes, bytes]]) -> int:
+        """Return when a room was created whose log begins with the entry `first`."""
+        entry_id, fields = first
+        if index_of(entry_id) > 1:
+            for entry in await self._read_page(room, 0):
+                if isinstance(entry.event, Checkpoint):
+                    return entry.event.created_ms
+        return int(fields[b"t"])
 
     async def postpone(self, room: str, seconds: int) -> None:
         """Set the next check of a room that has one to `seconds` from now. Raises RedisError."""

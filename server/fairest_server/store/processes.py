@@ -19,8 +19,8 @@ from fairest_server.store.redis.scripts import Script
 class HeartbeatReply(Value):
     """The reply to a heartbeat: Redis' clock, the number of processes that are alive, and the latest pauses.
 
-    `lapsed` are processes without a heartbeat for `PROCESS_SECONDS`. `is_new` is True if this process was not
-    registered, or had been forgotten.
+    `lapsed` are processes without a heartbeat for `PROCESS_SECONDS` in which others sent theirs. `is_new` is True if
+    this process was not registered, or had been forgotten.
     """
 
     now_ms: int
@@ -54,13 +54,20 @@ class Processes:
         self._last_request = ""
         """The id of the last request of the operator that was read; empty before the first heartbeat."""
         self._beat = Script("heartbeat.lua")
-        self._forget_process = Script("forget_process.lua")
+        self._lapsed_process = Script("lapsed_process.lua")
 
     async def beat(self) -> HeartbeatReply:
         """Send a heartbeat of this process, and return what Redis knows of all processes."""
         lapse_ms = keys.PROCESS_SECONDS * 1000
         names = [keys.PROCESSES, keys.LAST_HEARTBEAT, keys.PAUSES, keys.CONTROL, keys.BANS]
-        arguments = (self.process_id, keys.PAUSE_MS, lapse_ms, keys.PAUSES_KEPT, self._last_request)
+        arguments = (
+            self.process_id,
+            keys.PAUSE_MS,
+            lapse_ms,
+            keys.PAUSES_KEPT,
+            self._last_request,
+            keys.SILENCE_MS,
+        )
         reply = await self._beat.run(self._beating, names, arguments)
         now_ms, alive, lapsed, pauses, is_new, requests, newest, version = cast("_Reply", reply)
         self._last_request = newest.decode()
@@ -82,19 +89,31 @@ class Processes:
         """
         await cast("Any", self._redis.sadd(keys.attached_rooms(self.process_id), *rooms))
 
-    async def release_rooms(self, process_id: str, rooms: Iterable[str]) -> None:
+    async def release_rooms(self, rooms: Iterable[str]) -> None:
         """Remove rooms in which this process no longer has a seat."""
-        await cast("Any", self._redis.srem(keys.attached_rooms(process_id), *rooms))
+        await cast("Any", self._redis.srem(keys.attached_rooms(self.process_id), *rooms))
 
     async def rooms_of(self, process_id: str) -> list[str]:
         """Return the rooms in which a process may have seats, sorted."""
         found = cast("set[bytes]", await cast("Any", self._redis.smembers(keys.attached_rooms(process_id))))
         return sorted(room.decode() for room in found)
 
+    async def has_lapsed(self, process_id: str) -> bool:
+        """Return whether a process has lapsed by now, or was forgotten; False if it has sent a heartbeat since."""
+        return await self._if_lapsed(process_id, "look")
+
+    async def release_lapsed(self, process_id: str, rooms: Iterable[str]) -> bool:
+        """Remove rooms that know that this process has lapsed; do nothing and return False if it is alive by now."""
+        return await self._if_lapsed(process_id, "release", *rooms)
+
     async def forget_process(self, process_id: str) -> bool:
         """Forget a lapsed process whose rooms all know; return False if it has sent a heartbeat since."""
-        names = [keys.PROCESSES, keys.attached_rooms(process_id)]
-        return bool(await self._forget_process.run(self._redis, names, [process_id, keys.PROCESS_SECONDS * 1000]))
+        return await self._if_lapsed(process_id, "forget")
+
+    async def _if_lapsed(self, process_id: str, verb: str, *rooms: str) -> bool:
+        names = [keys.PROCESSES, keys.LAST_HEARTBEAT, keys.attached_rooms(process_id)]
+        arguments: list[str | int] = [process_id, keys.PROCESS_SECONDS * 1000, verb, *rooms]
+        return bool(await self._lapsed_process.run(self._redis, names, arguments))
 
 
 _RawRequest = tuple[bytes, list[bytes]]

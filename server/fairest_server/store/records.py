@@ -26,8 +26,12 @@ class RecordStore:
 
     async def keep(self, record: Record) -> bool:
         """Store the record of a match; return False if it was stored already. Safe to call again."""
-        text = "\n".join(record.lines())
-        return bool(await self._redis.set(keys.record(record.match_id), text, nx=True, ex=keys.RECORD_SECONDS))
+        return await self.keep_lines(record.match_id, list(record.lines()))
+
+    async def keep_lines(self, match_id: str, lines: Sequence[str]) -> bool:
+        """Store the record with these lines, as `keep` does."""
+        text = "\n".join(lines)
+        return bool(await self._redis.set(keys.record(match_id), text, nx=True, ex=keys.RECORD_SECONDS))
 
     async def read(self, match_id: str) -> bytes | None:
         """Return the record of a match, as lines with line feeds between them, or None if there is none."""

@@ -1,10 +1,11 @@
 -- The only write to a room: append events to its log if the log's last entry is the expected one.
 -- Checks come first, writes after: Redis does not roll back a script that fails half-way.
 --
--- KEYS  log, deadlines of the bucket; lobby of the bucket if the room's entry in it changes
+-- KEYS  log, deadlines of the bucket; lobby of the bucket if the room's entry in it changes; outbox of the bucket's
+--       rounds if there are entries for the chain of rounds
 -- ARGV  room, expected last index, expected tag, new tag, not before (ms), not after (ms, 0 for any time),
 --       next check (ms, 0 for never, '' to leave it), log expires (s, 0 for never), wake-up channel ('' for none),
---       entry in the lobby ('' to remove it), events ...
+--       entry in the lobby ('' to remove it), number of entries for the chain of rounds, those entries ..., events ...
 -- A line before this one names the command that publishes: local publish = 'PUBLISH', or 'SPUBLISH' on a Cluster whose
 -- version has it.
 -- Returns a result and Redis' clock in ms: appended (with the stamp of the events), early, late; conflict, with the
@@ -12,7 +13,12 @@
 local room, expected, tag, new_tag = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local not_before, not_after = tonumber(ARGV[5]), tonumber(ARGV[6])
 local next_check, expires, channel = ARGV[7], ARGV[8], ARGV[9]
-local first_event, events = 11, #ARGV - 10
+local rounds = tonumber(ARGV[11])
+local first_event, events = 12 + rounds, #ARGV - 11 - rounds
+local lobby, outbox = KEYS[3], nil
+if rounds > 0 then
+  lobby, outbox = #KEYS == 4 and KEYS[3] or nil, KEYS[#KEYS]
+end
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -55,10 +61,13 @@ end
 if expires ~= '0' then
   redis.call('EXPIRE', KEYS[1], expires)
 end
-if KEYS[3] and ARGV[10] ~= '' then
-  redis.call('HSET', KEYS[3], room, ARGV[10])
-elseif KEYS[3] then
-  redis.call('HDEL', KEYS[3], room)
+if lobby and ARGV[10] ~= '' then
+  redis.call('HSET', lobby, room, ARGV[10])
+elseif lobby then
+  redis.call('HDEL', lobby, room)
+end
+for number = 1, rounds do
+  redis.call('XADD', outbox, '*', 'e', ARGV[11 + number])
 end
 if channel ~= '' then
   redis.call(publish, channel, message)

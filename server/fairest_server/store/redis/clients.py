@@ -1,13 +1,18 @@
 """Clients of Redis by URL, with the settings that were found to work (docs/decisions/0002-redis-client.md)."""
 
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import structlog
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.crc import key_slot
+from redis.exceptions import RedisError, ResponseError
 
+from fairest_server.ops.events import Event
 from fairest_server.store import keys
 from fairest_server.store.redis.batch_connection import BACKOFF, RETRIES, BatchConnection, CommandWords
 from fairest_server.store.redis.batching_client import BatchingRedis
@@ -18,6 +23,8 @@ from fairest_server.store.redis.single_node_client import SingleNodeRedis
 CONNECT_SECONDS: Final = 2.0
 _CLUSTER: Final = "+cluster"
 """The end of the scheme of a Cluster's URL."""
+
+_LOG = structlog.get_logger(__name__)
 
 
 class _BucketConnection(BatchConnection):
@@ -76,3 +83,43 @@ def _make_single_client(url: str, timeout_seconds: float | None) -> SingleNodeRe
             health_check_interval=0,
         )
     )
+
+
+async def describe_unfit(redis: Redis, url: str) -> str | None:
+    """Return why no server may start on this Redis: what it is, or that a restore into it has not ended.
+
+    None if it is fit, as far as its nodes answer. Raises RedisError, for a Cluster only if none answers.
+    """
+    if isinstance(redis, Cluster):
+        await redis.nodes()
+    else:
+        wrong_kind = await _describe_wrong_kind(redis, without_secrets(url))
+        if wrong_kind is not None:
+            return wrong_kind
+    try:
+        if await redis.exists(keys.RESTORING):
+            return f"a restore into {without_secrets(url)} has not ended; run the same `fairest-server restore` again"
+    except (RedisError, OSError) as reason:
+        if not isinstance(redis, Cluster):
+            raise
+        # A restore begins only while all nodes answer.
+        _LOG.warning(Event.RESTORE_UNKNOWN, reason=str(reason))
+    return None
+
+
+def without_secrets(url: str) -> str:
+    """Return the URL without user, password and parameters, so that it can be shown."""
+    return re.sub(r"^(\w[\w+]*:/+)?.*@|\?.*", r"\1", url)
+
+
+async def _describe_wrong_kind(redis: Redis, shown: str) -> str | None:
+    """Return what is wrong with a Redis that is a Sentinel, or a node of a Cluster given as a single Redis."""
+    # This user may not be allowed to run INFO.
+    with suppress(ResponseError):
+        mode = await redis.info("server")
+        if "sentinel" in (mode.get("redis_mode"), mode.get("server_mode")):
+            return f"{shown} is a Sentinel, which Fairest cannot ask; give the address of the master"
+        if (await redis.info("cluster")).get("cluster_enabled"):
+            scheme, _, rest = shown.partition("://")
+            return f"the Redis at {shown} is a node of a Cluster; give --redis-url {scheme}+cluster://{rest}"
+    return None

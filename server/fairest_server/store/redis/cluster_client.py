@@ -4,6 +4,7 @@ docs/decisions/0016-cluster.md says why redis-py's client for Clusters is not us
 """
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final, cast
@@ -48,19 +49,19 @@ class Cluster(BatchingRedis):
         self._owners: list[str] = [""] * REDIS_CLUSTER_HASH_SLOTS
         self._nodes: dict[str, BatchingRedis] = {}
         self._refreshing: asyncio.Task[None] | None = None
-        self._refreshed_at = 0.0
+        self._refreshed_at = -math.inf
         self._failure = _UNSERVED
         """The text of the error for a slot without a known node."""
         self.is_sharded = False
         """Whether channels belong to slots, once the nodes are known."""
 
-    async def nodes(self) -> list[Redis]:
-        """Return a client for each node that serves slots. Raises RedisError."""
+    async def nodes(self) -> dict[str, Redis]:
+        """Return a client for each node that serves slots, by its `host:port`. Raises RedisError."""
         await self._refresh()
         served = sorted(set(self._owners) - {""})
         if not served:
             raise RedisConnectionError(self._failure)
-        return [self._node(address) for address in served]
+        return {address: self._node(address) for address in served}
 
     async def owner(self, key: str) -> Redis:
         """Return a client for the node that serves `key`, by the answer of a node just now. Raises RedisError."""
@@ -203,7 +204,7 @@ def partition_count(redis: Redis) -> int:
 
 async def nodes_of(redis: Redis) -> list[Redis]:
     """Return a client for each node of a Cluster, or the client itself for a single Redis. Raises RedisError."""
-    return await redis.nodes() if isinstance(redis, Cluster) else [redis]
+    return list((await redis.nodes()).values()) if isinstance(redis, Cluster) else [redis]
 
 
 async def owner_of(redis: Redis, key: str) -> Redis:

@@ -18,6 +18,7 @@ Tried with redis-py 8.1.0 and hiredis 3.0.0, 3.1.0, 3.2.0 and 3.5.0 (pyproject.t
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -62,11 +63,10 @@ class FailoverConnection(AbstractConnection):
         redis-py closes it only for an error of Redis, and does not for one in the first of the two handshakes that it
         makes over a Unix socket.
         """
-        try:
+        async with AsyncExitStack() as undoing:
+            undoing.push_async_callback(self.disconnect, nowait=True)
             await super().connect_check_health(*arguments, **options)
-        except BaseException:
-            await self.disconnect(nowait=True)
-            raise
+            undoing.pop_all()
 
     async def send_packed_command(self, *arguments: Any, **options: Any) -> None:
         """Send as redis-py does. Raises `ConnectionError` for a closed socket."""

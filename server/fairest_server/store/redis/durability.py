@@ -3,17 +3,17 @@
 from typing import Any, Final, cast
 
 from redis.asyncio import Redis
-from redis.exceptions import ResponseError
+from redis.exceptions import RedisError, ResponseError
 
 from fairest_protocol.value import Value
 from fairest_server.ops.metrics import Durability as Level
-from fairest_server.store.redis.cluster_client import nodes_of
+from fairest_server.store.redis.cluster_client import Cluster
 
 SENTENCES: Final = {
     Level.NONE: "none: accepted moves are in memory only",
     Level.UNKNOWN: "unknown: this Redis does not let us read its settings",
     Level.SYSTEM: "an accepted move survives a killed Redis; a power cut may cost what the system has not written",
-    Level.EVERYSEC: "an accepted move survives a killed Redis; a power cut may cost the last two seconds",
+    Level.EVERYSEC: "a power cut, or a Redis killed during a flush, may cost the last two seconds",
     Level.ALWAYS: "an accepted move is on disk: none is lost when Redis is killed or the power fails",
 }
 """The promise of each level, weakest first."""
@@ -32,9 +32,25 @@ class Durability(Value):
 
 
 async def read_durability(redis: Redis) -> Durability:
-    """Read the durability of this Redis; of a Cluster, that of the node that promises least. Raises RedisError."""
-    found = [await _read_node(node) for node in await nodes_of(redis)]
+    """Read the durability of this Redis; of a Cluster, that of the node that promises least.
+
+    A node of a Cluster that does not answer is named in a warning. Raises RedisError if none answers.
+    """
+    if not isinstance(redis, Cluster):
+        return await _read_node(redis)
+    found: list[Durability] = []
+    silent: dict[str, Exception] = {}
+    for address, node in (await redis.nodes()).items():
+        try:
+            found.append(await _read_node(node))
+        except (RedisError, OSError) as reason:
+            silent[address] = reason
+    if not found:
+        raise next(iter(silent.values()))
     warnings = dict.fromkeys(warning for each in found for warning in each.warnings)
+    warnings.update(
+        dict.fromkeys(f"the node {address} does not answer, so its settings are unknown" for address in silent)
+    )
     return Durability(min((each.level for each in found), key=list(SENTENCES).index), tuple(warnings))
 
 

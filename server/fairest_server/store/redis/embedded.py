@@ -16,20 +16,26 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import BusyLoadingError, RedisError
 
+from fairest_server.ops.children import add_child
 from fairest_server.ops.events import Event
 from fairest_server.ops.faults import contained
 from fairest_server.ops.metrics import Part
+from fairest_server.ops.private_files import ForeignFile, make_private
 from fairest_server.store.redis.driver import open_pool
-from fairest_server.store.redis.engine import EmbeddedRedisError, find_engine, refuse_unreadable_data
+from fairest_server.store.redis.embedded_engine import EmbeddedRedisError, find_engine, refuse_unreadable_data
 
 START_SECONDS: Final = 10.0
 """How long a Redis that starts may answer nothing. While it answers that it reads its data, there is no limit."""
+POLL_SECONDS: Final = 0.01
+"""Between two pings to a Redis that starts: it reports nothing when it is ready."""
 STOP_SECONDS: Final = 2.0
 """Between SIGTERM and SIGKILL."""
 RESTART_SECONDS: Final = 0.2
 """Between the death of a Redis and the start of its successor."""
 RETRY_SECONDS: Final = 2.0
 """Between two attempts to start one."""
+_ENGINE_FILES: Final = ("*.aof", "*.rdb", "appendonlydir", "appendonlydir/*", "redis.log", "redis.sock", "lock")
+"""The files that an engine or a server has made in its folder. They hold the private key, and decks of races."""
 _LONGEST_SOCKET_PATH: Final = 100
 """Unix sockets take 107 bytes on Linux and 103 on macOS."""
 
@@ -42,19 +48,24 @@ async def embedded_redis(
 ) -> AsyncIterator[str]:
     """Run a Redis on `data_dir` while the context lasts, and yield its URL. A Redis that dies is started again.
 
-    The engine is `program`, else the shipped Valkey, else one on the PATH. Raises `EmbeddedRedisError` when the folder
-    is in use by another server or by an engine that does not end, when there is no engine or it does not start, and
-    when it cannot read the data in the folder. Cancelling stops the engine in order, also while it reads its data.
+    The engine is `program`, else the shipped Valkey, else one on the PATH. Other users lose their rights to the folder
+    and the engine's files. Raises `EmbeddedRedisError` when the folder is in use by another server or by an engine that
+    does not end, or belongs to another user, when there is no engine or it does not start, and when it cannot read the
+    data in the folder. Cancelling stops the engine in order, also while it reads its data.
     """
     data_dir = data_dir.absolute()
     socket = data_dir / "redis.sock"
     if len(os.fsencode(socket)) > _LONGEST_SOCKET_PATH:
         raise EmbeddedRedisError(f"the path {socket} is too long for a socket; give a shorter --data-dir")
     # The system releases the lock of a process that dies, and children do not inherit it.
-    lock = FileLock(data_dir / "lock", timeout=0, thread_local=False)
+    lock = FileLock(data_dir / "lock", timeout=0, mode=0o600, thread_local=False)
     try:
-        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(data_dir, _ENGINE_FILES)
         held = lock.acquire()
+    except ForeignFile as reason:
+        raise EmbeddedRedisError(
+            f"{reason}, who could read the private key; run the server as that user, or give a --data-dir of your own"
+        ) from reason
     except Timeout as reason:
         raise EmbeddedRedisError(
             f"another fairest-server uses {data_dir}; stop it, give another --data-dir, or share a --redis-url"
@@ -176,6 +187,7 @@ class _Server:
         self._child = await asyncio.create_subprocess_exec(
             program, *arguments, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True
         )
+        add_child(self._child)
 
     async def _wait_until_ready(self, program: str) -> None:
         """Wait until Redis answers PING, which it does when it has read its data. Raises `EmbeddedRedisError`.
@@ -198,7 +210,7 @@ class _Server:
                         is_reading = False
                     else:
                         return
-                    await asyncio.sleep(0.01)
+                    await asyncio.sleep(POLL_SECONDS)
         raise EmbeddedRedisError(f"{program} did not start; {self._log} says why")
 
     async def _stop_orphan(self) -> None:

@@ -98,7 +98,7 @@ async def refuse_unreadable_data(program: str, data_dir: Path) -> None:
     else:
         written_by, right_one = str(writer), f"{writer} or a later one"
     shipped = shipped_engine()
-    if shipped is not None and shipped != program:
+    if shipped is not None:
         reader = await identify_engine(shipped)
         if writer is None or reader.can_read_data_of(writer):
             right_one = f"the shipped {reader}"
