@@ -8,13 +8,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
-from websockets.exceptions import ConnectionClosed
-from websockets.frames import CloseCode as WireCode
-
 from fairest_protocol.messages.codec import ProtocolViolation
 from fairest_protocol.messages.refusals import Breach
 from fairest_server.live.subscribers import DropReason
-from fairest_server.ops.metrics import CutOff
 from fairest_server.store.bans import Ban
 
 binary_frame: Final = partial(
@@ -53,23 +49,3 @@ SENT_AWAY: Final = {
     DropReason.DRAINING: DRAINING,
 }
 INTERNAL: Final = ProtocolViolation(Breach.INTERNAL, "The server has a fault; it is not yours. Connect again.")
-
-_LIBRARY_CLOSES: Final = {
-    WireCode.PROTOCOL_ERROR: CutOff.BAD_FRAME,
-    WireCode.INVALID_DATA: CutOff.BAD_FRAME,
-    WireCode.MESSAGE_TOO_BIG: CutOff.TOO_BIG,
-    WireCode.INTERNAL_ERROR: CutOff.SILENT,
-}
-"""The reason for which the library closes a connection by itself, by close code: `silent` means that a ping was not
-answered.
-"""
-
-
-def library_close_reason(closed: ConnectionClosed) -> CutOff | None:
-    """Return why the library closed the connection by itself, as the metric `fairest_cut_off_total` counts it.
-
-    None if the client closed first, or if the close code is one of ours.
-    """
-    if closed.sent is None or closed.rcvd_then_sent or closed.sent.code not in _LIBRARY_CLOSES:
-        return None
-    return _LIBRARY_CLOSES[WireCode(closed.sent.code)]

@@ -3,8 +3,7 @@
 import asyncio
 from typing import Final
 
-from websockets.asyncio.server import Server
-
+from fairest_server.edge.server import Server
 from fairest_server.live.client_connections import ClientConnections
 from fairest_server.live.drain import Drain
 from fairest_server.live.subscribers import DropReason
@@ -23,7 +22,7 @@ async def drain_when_asked(drain: Drain, server: Server, connections: ClientConn
     """
     await drain.requested.wait()
     if is_shared:
-        server.close(close_connections=False)
+        server.stop_listening()
     while True:
         connections.send_away_others()
         if drain.is_overdue or not connections.races():

@@ -33,7 +33,7 @@ class Handshake:
 
         A refused client may send `hello` again until `hello_seconds` are over; `on_refused` sends it the reason. Raises
         ProtocolViolation (`hello_first`, `hello_late`, `bad_token`, `banned`, or what `inbox` raises), and
-        ConnectionClosed.
+        Disconnected.
         """
         try:
             deadline = asyncio.get_running_loop().time() + self._hello_seconds
@@ -69,5 +69,12 @@ class Handshake:
         ban = self._rooms.bans.of_player(player.player_id)
         if ban is not None:
             raise banned(ban)
-        key, now_ms = self._rooms.key.public, self._rooms.clock.now_ms()
-        return player, Welcome(name=player.name, token=token, key=key, now_ms=now_ms, version=installed_version())
+        rooms = self._rooms
+        return player, Welcome(
+            name=player.name,
+            token=token,
+            key=rooms.key.public,
+            now_ms=rooms.clock.now_ms(),
+            version=installed_version(),
+            rounds=rooms.rounds.head,
+        )

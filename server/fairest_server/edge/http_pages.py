@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from urllib.parse import parse_qs
 
-from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
@@ -26,7 +25,8 @@ class Page(Value):
 QueryParams = Mapping[str, str]
 """The parameters of a URL's query. If a parameter is given twice, the last value counts."""
 Pages = Mapping[str, Callable[[QueryParams], Awaitable[Page]]]
-Respond = Callable[[ServerConnection, Request], Awaitable[Response | None]]
+Respond = Callable[[str, Request], Awaitable[Response | None]]
+"""Answers a request from the peer at an address, or returns None if the request may open a WebSocket."""
 
 
 def text_page(text: str, status: HTTPStatus = HTTPStatus.OK) -> Page:
@@ -34,30 +34,31 @@ def text_page(text: str, status: HTTPStatus = HTTPStatus.OK) -> Page:
     return Page(f"{text}\n".encode(), status=status)
 
 
-def make_responder(pages: Pages, check: Callable[[ServerConnection, Request], None] | None) -> Respond:
+def make_responder(pages: Pages, check: Callable[[str, Request], None] | None) -> Respond:
     """Return a function that answers a request for one of `pages`, and lets any other through to the WebSocket.
 
     `check` raises `ConnectionRefused` for a request that may not open a WebSocket. Without it, no request may, and
     every other path is not found.
     """
 
-    async def respond(connection: ServerConnection, request: Request) -> Response | None:
+    async def respond(peer: str, request: Request) -> Response | None:
         path, _, query = request.path.partition("?")
         page = pages.get(path)
         try:
             if page is not None:
-                return _answer(await page({name: values[-1] for name, values in parse_qs(query).items()}))
+                return answer(await page({name: values[-1] for name, values in parse_qs(query).items()}))
             if check is None:
-                return _answer(text_page("There is nothing here.", HTTPStatus.NOT_FOUND))
-            check(connection, request)
+                return answer(text_page("There is nothing here.", HTTPStatus.NOT_FOUND))
+            check(peer, request)
         except ConnectionRefused as reason:
-            return _answer(text_page(str(reason), reason.status))
+            return answer(text_page(str(reason), reason.status))
         return None
 
     return respond
 
 
-def _answer(page: Page) -> Response:
+def answer(page: Page) -> Response:
+    """Return the response that serves a page and ends the connection."""
     headers = Headers(
         {
             "Content-Type": page.content_type,

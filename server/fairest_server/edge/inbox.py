@@ -7,17 +7,18 @@ from contextlib import suppress
 from fairest_protocol.messages.codec import decode_from_client
 from fairest_protocol.messages.from_client import FromClient
 from fairest_server.edge.close_errors import binary_frame, too_fast
-from fairest_server.edge.fast_websocket import FastPath, FastWebSocket
+from fairest_server.edge.incoming import Flooded
 from fairest_server.edge.rate_limit import TokenBucket
+from fairest_server.edge.websocket import FastPath, WebSocket
 from fairest_server.ops import metrics
 
 
 class Inbox:
-    """Messages that wait in the library's queue. Those that take the fast path never come here."""
+    """Messages that wait in the connection's queue. Those that take the fast path never come here."""
 
     __slots__ = ("_bucket", "_flood_seconds", "_websocket")
 
-    def __init__(self, websocket: FastWebSocket, bucket: TokenBucket, flood_seconds: float) -> None:
+    def __init__(self, websocket: WebSocket, bucket: TokenBucket, flood_seconds: float) -> None:
         """`bucket` is shared with the fast path: one allowance holds for both ways."""
         self._websocket = websocket
         self._bucket = bucket
@@ -26,10 +27,15 @@ class Inbox:
     async def receive(self, fast_path: FastPath | None = None) -> FromClient:
         """Return the next message; while this waits, `fast_path` is offered each message that arrives whole.
 
-        Raises ProtocolViolation for a frame that is not a message, ConnectionClosed at the end. Safe to cancel.
+        Raises ProtocolViolation for a frame that is not a message, and for a client that has sent too many frames for
+        too long; Disconnected at the end. Safe to cancel.
         """
         self._websocket.fast_path = fast_path
-        frame = await self._websocket.recv()
+        try:
+            frame = await self._websocket.incoming.recv()
+        except Flooded as flood:
+            metrics.FLOODS.labels(flood.kind).inc()
+            raise too_fast() from None
         # Other frames may be queued behind this one; a message on the fast path would overtake them.
         self._websocket.fast_path = None
         if isinstance(frame, bytes):
@@ -50,6 +56,7 @@ class Inbox:
             metrics.THROTTLED.inc()
             since = self._bucket.empty_since
             if since is not None and now - since > self._flood_seconds:
+                metrics.FLOODS.labels(metrics.FrameKind.TEXT).inc()
                 raise too_fast()
             with suppress(TimeoutError):
                 async with asyncio.timeout(wait_seconds):

@@ -3,7 +3,7 @@
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fields import Message
 from fairest_protocol.messages.from_server import Refused
-from fairest_server.edge.fast_websocket import FastWebSocket
+from fairest_server.edge.outgoing import Outgoing
 from fairest_server.ops import metrics
 
 
@@ -12,10 +12,10 @@ class Outbox:
     and is cut off: players resume where they were, spectators come back to a snapshot.
     """
 
-    __slots__ = ("_max_unsent_bytes", "_websocket", "has_stalled")
+    __slots__ = ("_max_unsent_bytes", "_outgoing", "has_stalled")
 
-    def __init__(self, websocket: FastWebSocket, max_unsent_bytes: int) -> None:
-        self._websocket = websocket
+    def __init__(self, outgoing: Outgoing, max_unsent_bytes: int) -> None:
+        self._outgoing = outgoing
         self._max_unsent_bytes = max_unsent_bytes
         self.has_stalled = False
         """Whether this connection was cut off because its reader had stalled."""
@@ -24,13 +24,13 @@ class Outbox:
         """Send one encoded message; does nothing on a connection that is closing."""
         # The buffer is checked before the write: a record may by itself be larger than the limit, and its reader has
         # not stalled.
-        if self._websocket.transport.get_write_buffer_size() > self._max_unsent_bytes:
+        if self._outgoing.transport.get_write_buffer_size() > self._max_unsent_bytes:
             # `close` would wait for the very client that does not read.
             metrics.CUT_OFF.labels(metrics.CutOff.UNREAD).inc()
             self.has_stalled = True
-            self._websocket.transport.abort()
+            self._outgoing.transport.abort()
         else:
-            self._websocket.write_text(data)
+            self._outgoing.write_text(data)
 
     def send_message(self, message: Message) -> None:
         """Encode and send a message; a refusal is counted."""

@@ -33,6 +33,11 @@ class TokenBucket:
         self.tokens -= 1
         return True
 
+    def has_token(self, now_seconds: float) -> bool:
+        """Return whether there is a token, and take none."""
+        self._fill(now_seconds)
+        return self.tokens >= 1
+
     def is_full(self, now_seconds: float) -> bool:
         """Return whether the bucket is full, so that it can be forgotten."""
         self._fill(now_seconds)

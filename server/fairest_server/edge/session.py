@@ -6,8 +6,6 @@ from typing import Final
 
 import structlog
 from redis.exceptions import RedisError
-from websockets.exceptions import ConnectionClosed
-from websockets.protocol import State
 
 from fairest_protocol.messages.codec import ProtocolViolation, decode_from_client
 from fairest_protocol.messages.from_client import (
@@ -28,12 +26,14 @@ from fairest_protocol.messages.from_client import (
 from fairest_protocol.messages.from_server import Error, Left, Refused
 from fairest_protocol.messages.refusals import CLOSE_CODES, Refusal
 from fairest_server.edge import close_errors
-from fairest_server.edge.fast_websocket import FastWebSocket
 from fairest_server.edge.handshake import Handshake
 from fairest_server.edge.inbox import Inbox
+from fairest_server.edge.incoming import Disconnected
 from fairest_server.edge.outbox import Outbox
 from fairest_server.edge.rate_limit import TokenBucket
+from fairest_server.edge.room_entry import RoomEntry
 from fairest_server.edge.room_messages import TIMED_SECONDS, RoomMessage, refuse_message
+from fairest_server.edge.websocket import WebSocket
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.proposal import Request
 from fairest_server.live.room_server import RoomServer
@@ -42,18 +42,26 @@ from fairest_server.ops import metrics
 from fairest_server.ops.events import Event
 from fairest_server.ops.faults import report
 from fairest_server.ops.metrics import Part
-from fairest_server.room.commands import CreateRoom, MakeMove, PlayerRequest, TakeSeat
+from fairest_server.room.commands import MakeMove, PlayerRequest
 from fairest_server.room.decide import refuse
 from fairest_server.room.view import ORIGIN, ViewCursor
 from fairest_server.settings import Settings
 from fairest_server.store.bans import Ban
 from fairest_server.store.lobby import Lobby
-from fairest_server.store.players import Player, Players
+from fairest_server.store.players import Player
 
 _LOG: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
 
 LOG_READ_TOKENS: Final = 10
-"""A message for which the server reads a whole log, or a record, counts as this many messages."""
+"""A message for which the server reads a log, or a record, counts as this many messages, and as one more for each
+`READ_FOR_TOKEN` entries or lines.
+"""
+READ_FOR_TOKEN: Final = 100
+LOG_READERS: Final = (Join, Resume, Watch, GetRecord)
+"""The messages for which the server reads a log or a record."""
+MISSES: Final = frozenset({Refusal.NO_SUCH_ROOM, Refusal.TOO_MANY_MISSES})
+MISS_TOKENS: Final = 11
+"""A code of no room counts as this many more, 21 in all: ten may come at once, then one a second of each connection."""
 
 
 class Session:
@@ -68,28 +76,28 @@ class Session:
         "_log",
         "_log_context",
         "_outbox",
-        "_players",
+        "_room_entry",
         "_rooms",
-        "_rooms_per_player",
         "_timed_at",
         "_websocket",
         "address",
         "connection_id",
         "entry_kind",
         "player",
+        "player_id",
         "room",
         "seen_upto",
     )
 
     def __init__(
         self,
-        websocket: FastWebSocket,
+        websocket: WebSocket,
         connection_id: str,
         address: str,
         settings: Settings,
         handshake: Handshake,
+        room_entry: RoomEntry,
         rooms: RoomServer,
-        players: Players,
         lobby: Lobby,
     ) -> None:
         self.connection_id = connection_id
@@ -99,20 +107,20 @@ class Session:
         self.address = address
         self._handshake = handshake
         self._rooms = rooms
-        self._players = players
+        self._room_entry = room_entry
         self._lobby = lobby
-        self._rooms_per_player = settings.rooms_per_player
         self._log = _LOG.bind(link=connection_id)
         self._log_context: dict[str, str | int | None] = {}
         """The room and the seat that log lines are about; empty outside of a room."""
         self._bucket = TokenBucket(settings.messages_per_second, settings.messages_burst, time.monotonic())
         self._inbox = Inbox(websocket, self._bucket, settings.flood_seconds)
-        self._outbox = Outbox(websocket, settings.max_unsent_bytes)
+        self._outbox = Outbox(websocket.outgoing, settings.max_unsent_bytes)
         self._closing: asyncio.Task[None] | None = None
         """Closes this connection for a reason that did not come up in `_listen`, which waits for a frame meanwhile."""
         self._timed_at = 0.0
         self.player: Player | None = None
         """The player that this client speaks for; None before the handshake is over."""
+        self.player_id = ""
         self.room: LiveRoom | None = None
         """The room that this client is in, or has asked to enter."""
 
@@ -140,9 +148,13 @@ class Session:
         """Send an encoded message."""
         self._outbox.send(data)
 
-    def admitted(self, seat: int | None) -> None:
-        """Log that the room has admitted this client, at `seat` or as a spectator."""
+    def admitted(self, seat: int | None, log_length: int) -> None:
+        """Charge this client, admitted at `seat` or as a spectator, for reading the log; log that it is in the room."""
+        self._bucket.take(time.monotonic(), log_length // READ_FOR_TOKEN)
         self._log_context["seat"] = seat
+        if self.room is not None:
+            # A new room got its code after its player had asked for it.
+            self._log_context["room"] = self.room.code
         self._log.info(Event.ENTERED, **self._log_context, request=self.entry_kind)
 
     def replaced(self) -> None:
@@ -170,6 +182,10 @@ class Session:
         """Tell the client that its hello, or its request to enter a room, was refused."""
         self._log.info(Event.NOT_LET_IN, **self._log_context, request=answer.to, refusal=answer.code)
         self.room, self._log_context = None, {}
+        if answer.code in MISSES:
+            self._bucket.take(time.monotonic(), MISS_TOKENS)
+        if answer.code is Refusal.NO_SUCH_ROOM:
+            self._room_entry.limits.count_miss(self.address)
         self._outbox.send_message(answer)
 
     # From the client to the room.
@@ -177,19 +193,18 @@ class Session:
     async def _listen(self) -> None:
         try:
             self.player, welcome = await self._handshake.accept(self._inbox, self.address, self.entry_refused)
+            self.player_id = self.player.player_id
             self._log = self._log.bind(name=self.player.name)
             self._outbox.send_message(welcome)
             await self._inbox.throttle()
             while True:
                 message = await self._inbox.receive(self._submit_at_once)
                 await self._dispatch(message)
-                await self._inbox.throttle(LOG_READ_TOKENS if isinstance(message, (Resume, Watch, GetRecord)) else 1)
+                await self._inbox.throttle(LOG_READ_TOKENS if isinstance(message, LOG_READERS) else 1)
         except ProtocolViolation as breach:
             await self._close_with_error(breach)
-        except ConnectionClosed as closed:
-            reason = close_errors.library_close_reason(closed)
-            if reason is not None:
-                metrics.CUT_OFF.labels(reason).inc()
+        except Disconnected:
+            pass
         except Exception as fault:
             report(Part.CONNECTION, fault, link=self.connection_id, **self._log_context)
             await self._close_with_error(close_errors.INTERNAL)
@@ -243,45 +258,23 @@ class Session:
             else:
                 self._timed_at = arrived_at
             room.submit(Request(MakeMove(self.connection_id, message.number, message.move), self, arrived_at))
+        elif isinstance(message, Ready) and not self._room_entry.limits.may_get_ready(self.address):
+            self._outbox.send_message(refuse_message(message, Refusal.TOO_MANY_ROUNDS))
         else:
             room.submit(Request(PlayerRequest(self.connection_id, message), self))
 
     async def _enter(self, message: Create | Join | Resume | Watch) -> None:
         """Ask for a seat or a view of a room. The room answers later: `admitted` or `entry_refused`."""
-        player = self.player
-        assert player is not None, "a message is dispatched only after the handshake"
+        assert self.player is not None, "a message is dispatched only after the handshake"
         if self.room is not None:
             self._outbox.send_message(refuse(message.type, Refusal.ALREADY_IN_ROOM))
             return
         self.entry_kind = message.type
+        # An earlier request on this connection may have been about another room, or about another view of this one.
+        self.seen_upto = ViewCursor(message.position, message.tag or "") if isinstance(message, Resume) else ORIGIN
         self._log_context = {"room": None if isinstance(message, Create) else message.room, "seat": None}
         try:
-            match message:
-                case Create(options=options):
-                    if not await self._players.may_open_room(player.player_id, self._rooms_per_player):
-                        self.entry_refused(refuse("create", Refusal.TOO_MANY_ROOMS))
-                        return
-                    self.room = await self._rooms.registry.new_room()
-                    self._log_context["room"] = self.room.code
-                    command = CreateRoom(options, player.player_id, player.name, self.connection_id)
-                    self.room.submit(Request(command, self))
-                case Watch(room=code):
-                    self.room = await self._rooms.entrance.watch(code, self)
-                case Join(room=code) | Resume(room=code):
-                    self.seen_upto = ORIGIN
-                    if isinstance(message, Resume):
-                        self.seen_upto = ViewCursor(message.position, message.tag or "")
-                    room = await self._rooms.registry.attach_room(code)
-                    if room is None:
-                        self.entry_refused(refuse(message.type, Refusal.NO_SUCH_ROOM))
-                        return
-                    if self._websocket.state is not State.OPEN:
-                        # The player may have resumed over a newer connection, whose seat this one must not take.
-                        self._rooms.registry.on_change(room)
-                        return
-                    self.room = room
-                    seat = TakeSeat(player.player_id, player.name, self.connection_id, message.type)
-                    room.submit(Request(seat, self))
+            await self._room_entry.enter(message, self.player, self, lambda: self._websocket.outgoing.is_open)
         except (RedisError, OSError):
             self.entry_refused(refuse(message.type, Refusal.TRY_AGAIN))
 
@@ -294,7 +287,8 @@ class Session:
                 self._outbox.send_message(refuse("get_record", Refusal.NOT_IN_ROOM))
             else:
                 code = None if self.room is None else self.room.code
-                await self._rooms.send_record(code, message.match, self)
+                read = await self._rooms.send_record(code, message.match, self)
+                self._bucket.take(time.monotonic(), read // READ_FOR_TOKEN)
         except (RedisError, OSError):
             self._outbox.send_message(refuse(message.type, Refusal.TRY_AGAIN))
 
@@ -316,4 +310,5 @@ class Session:
         self._log.info(Event.CUT_OFF, **self._log_context, breach=breach.breach)
         metrics.BREACHES.labels(breach.breach).inc()
         self._outbox.send_message(Error(code=breach.breach, sentence=breach.sentence))
-        await self._websocket.close(CLOSE_CODES[breach.breach], breach.breach)
+        self._websocket.begin_close(CLOSE_CODES[breach.breach], breach.breach)
+        await self._websocket.wait_closed()

@@ -1,0 +1,220 @@
+"""The way in of one connection: bytes wait for a turn, are parsed and charged slice by slice, and become messages."""
+
+import asyncio
+import time
+from collections import deque
+from typing import Final
+
+from fairest_server.edge.frame_budget import FrameBudget
+from fairest_server.edge.frame_stream import FrameStream
+from fairest_server.edge.keepalive import Keepalive
+from fairest_server.edge.outgoing import Outgoing
+from fairest_server.edge.turns import Turns
+from fairest_server.ops import metrics
+from fairest_server.ops.faults import report
+from fairest_server.ops.metrics import FrameKind, Part
+
+SLICE_BYTES: Final = 512
+"""Bytes that are parsed in one go: at most 85 frames, which take 0.3 ms."""
+MAX_QUEUED: Final = 16
+"""While so many messages wait for `recv`, nothing more is parsed, and the socket is not read."""
+DISCARD_SECONDS: Final = 0.02
+"""The time between two reads of a client that sends on after we have ended the connection."""
+
+
+class Disconnected(Exception):
+    """The connection has ended, and every message of it was received."""
+
+
+class Flooded(Exception):
+    """The client has exceeded its budget for too long, mostly by frames of `kind`; nothing more is read."""
+
+    def __init__(self, kind: FrameKind) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+class Incoming:
+    """The messages of one client. The socket is not read while the budget is exceeded or too many messages wait."""
+
+    __slots__ = (
+        "_budget",
+        "_has_turn",
+        "_is_closing",
+        "_is_held",
+        "_is_lost",
+        "_is_reading",
+        "_keepalive",
+        "_messages",
+        "_outgoing",
+        "_pause",
+        "_stream",
+        "_transport",
+        "_turns",
+        "_waiter",
+        "_waiting",
+        "is_clear",
+        "is_flooded",
+    )
+
+    def __init__(
+        self, outgoing: Outgoing, stream: FrameStream, budget: FrameBudget, keepalive: Keepalive, turns: Turns
+    ) -> None:
+        self._outgoing = outgoing
+        self._transport = outgoing.transport
+        self._stream = stream
+        self._budget = budget
+        self._keepalive = keepalive
+        self._turns = turns
+        self._waiting = bytearray()
+        """Bytes that are not parsed yet."""
+        self._messages: deque[str | bytes] = deque()
+        self._waiter: asyncio.Future[None] | None = None
+        self._pause: asyncio.TimerHandle | None = None
+        """Ends the time in which the socket is not read, since the budget was exceeded."""
+        self._has_turn = False
+        self._is_held = True
+        self._is_closing = False
+        self._is_lost = False
+        self._is_reading = True
+        self.is_clear = False
+        """Whether all bytes so far were whole messages and were received: the next message may be handled at once."""
+        self.is_flooded = False
+        """Whether the client has exceeded its budget for too long."""
+
+    def begin(self) -> None:
+        """Parse frames from now on: the opening handshake is over."""
+        self._is_held = False
+        self._go_on()
+
+    def arrive(self, data: bytes) -> None:
+        """Take bytes from the socket."""
+        if self._outgoing.has_ended:
+            self._pause_reading(DISCARD_SECONDS)
+            return
+        self.is_clear = False
+        self._waiting += data
+        if len(self._waiting) > SLICE_BYTES:
+            self._set_reading(is_reading=False)
+        self._go_on()
+
+    def take_turn(self) -> int:
+        """Parse and charge one slice of the bytes that wait; return how many messages were in it."""
+        self._has_turn = False
+        if self._is_blocked or not self._waiting:
+            return 0
+        data = bytes(self._waiting[:SLICE_BYTES])
+        del self._waiting[:SLICE_BYTES]
+        try:
+            arrivals = self._stream.receive(data)
+            for payload in arrivals.pongs:
+                self._keepalive.pong(payload)
+            if not self._is_closing:
+                self._messages += arrivals.messages
+            self._outgoing.flush()
+            now = time.monotonic()
+            wait_seconds = self._budget.charge(arrivals.kinds, len(data), now)
+            if self._budget.is_flood(now):
+                self._cut_off()
+            elif wait_seconds:
+                metrics.PAUSED.labels(self._budget.main_kind).inc()
+                self._pause_reading(wait_seconds)
+        except Exception as fault:
+            report(Part.CONNECTION, fault)
+            self._transport.abort()
+            return 0
+        if self._messages:
+            self._wake()
+        self._go_on()
+        return len(arrivals.messages)
+
+    async def recv(self) -> str | bytes:
+        """Return the next message: text, or the bytes of a binary one. Safe to cancel.
+
+        Raises Flooded, and Disconnected at the end, after all messages that had arrived.
+        """
+        while not self._messages or self.is_flooded:
+            if self._is_lost:
+                raise Disconnected
+            if self.is_flooded:
+                raise Flooded(self._budget.main_kind)
+            self._waiter = asyncio.get_running_loop().create_future()
+            try:
+                await self._waiter
+            finally:
+                self._waiter = None
+        message = self._messages.popleft()
+        if not self._messages:
+            self._go_on()
+        return message
+
+    def close(self) -> None:
+        """Receive no more messages: from now on frames are parsed only for the client's own close frame."""
+        self._is_closing = True
+        self.is_clear = False
+        self._messages.clear()
+        self._go_on()
+
+    def lose(self) -> None:
+        """Wake the receiver of a connection that has ended. Messages that had arrived may still be received."""
+        self._is_lost = True
+        self.is_clear = False
+        self._waiting.clear()
+        if self._pause is not None:
+            self._pause.cancel()
+        self._wake()
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the client may have sent more than was parsed, because we leave it waiting."""
+        return bool(self._waiting) or self._is_blocked
+
+    @property
+    def _is_blocked(self) -> bool:
+        return (
+            self._is_held
+            or self._is_lost
+            or self.is_flooded
+            or self._pause is not None
+            or self._outgoing.has_ended
+            or len(self._messages) >= MAX_QUEUED
+        )
+
+    def _go_on(self) -> None:
+        """Ask for a turn, or read the socket, as far as nothing blocks that."""
+        if self._outgoing.has_ended:
+            self._waiting.clear()
+            self._set_reading(is_reading=self._pause is None)
+        elif self._is_blocked:
+            if not self._is_held:
+                self._set_reading(is_reading=False)
+        elif not self._waiting:
+            self.is_clear = not self._is_closing and not self._messages and self._stream.is_at_message_boundary
+            self._set_reading(is_reading=True)
+        elif not self._has_turn:
+            self._has_turn = True
+            self._turns.add(self)
+
+    def _set_reading(self, *, is_reading: bool) -> None:
+        if is_reading is not self._is_reading and not self._transport.is_closing():
+            self._is_reading = is_reading
+            (self._transport.resume_reading if is_reading else self._transport.pause_reading)()
+
+    def _pause_reading(self, seconds: float) -> None:
+        if self._pause is None:
+            self._pause = asyncio.get_running_loop().call_later(seconds, self._end_pause)
+        self._set_reading(is_reading=False)
+
+    def _end_pause(self) -> None:
+        self._pause = None
+        if not self._is_lost:
+            self._go_on()
+
+    def _cut_off(self) -> None:
+        self.is_flooded = True
+        self._messages.clear()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)

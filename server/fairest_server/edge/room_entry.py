@@ -1,0 +1,119 @@
+"""The way of a client into a room: a new one, a seat in one, or a view of one."""
+
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Create, Join, Resume, Watch
+from fairest_protocol.messages.refusals import Refusal
+from fairest_server.edge.address_limits import AddressLimits
+from fairest_server.live.live_room import LiveRoom
+from fairest_server.live.proposal import Request
+from fairest_server.live.room_server import RoomServer
+from fairest_server.live.subscribers import Subscriber
+from fairest_server.room.commands import CreateRoom, TakeSeat
+from fairest_server.room.decide import refuse
+from fairest_server.settings import Settings
+from fairest_server.store.players import Player, Players
+
+_MANY_AT_ADDRESS: Final = "Many rooms were opened from your address lately; use one of them, or wait ten minutes."
+
+
+class EnteringClient(Subscriber, Protocol):
+    """A client that asks to enter a room."""
+
+    address: str
+    room: LiveRoom | None
+    """The room that it is in, or has asked to enter."""
+
+
+class RoomEntry:
+    """Brings clients to the rooms that they ask for. One serves all connections of a process."""
+
+    def __init__(self, rooms: RoomServer, players: Players, limits: AddressLimits, settings: Settings) -> None:
+        self.limits: Final = limits
+        self._rooms = rooms
+        self._players = players
+        self._rooms_per_player = settings.rooms_per_player
+        self._rooms_per_address = settings.rooms_per_address
+
+    async def enter(
+        self,
+        message: Create | Join | Resume | Watch,
+        player: Player,
+        client: EnteringClient,
+        is_open: Callable[[], bool],
+    ) -> None:
+        """Ask for a seat or a view of a room. The room answers later: `admitted` or `entry_refused`.
+
+        `is_open` returns whether the client's connection is open still. Raises RedisError and OSError; then nothing has
+        been asked.
+        """
+        if not isinstance(message, Create) and not await self._may_name(message.room, player, client.address):
+            client.entry_refused(refuse(message.type, Refusal.TOO_MANY_MISSES))
+            return
+        match message:
+            case Create():
+                await self._create(message, player, client)
+            case Watch(room=code):
+                client.room = await self._rooms.entrance.watch(code, client)
+            case Join() | Resume():
+                await self._take_seat(message, player, client, is_open)
+
+    async def _create(self, message: Create, player: Player, client: EnteringClient) -> None:
+        if await self._players.count_room(player.player_id) > self._rooms_per_player:
+            client.entry_refused(refuse("create", Refusal.TOO_MANY_ROOMS))
+            return
+        # Counted last: one player that is refused again and again must not use up the rooms of its address.
+        if await self._players.count_room(client.address) > self._rooms_per_address:
+            client.entry_refused(refuse("create", Refusal.TOO_MANY_ROOMS, _MANY_AT_ADDRESS))
+            return
+        room = await self._rooms.registry.new_room()
+        client.room = room
+        room.submit(Request(CreateRoom(message.options, player.player_id, player.name, client.connection_id), client))
+
+    async def _may_name(self, code: str, player: Player, address: str) -> bool:
+        """Return whether this player may ask for the room `code`: guessing codes ends when an address has missed often.
+
+        Then only rooms are open that the player knows without guessing: those of the lobby, and those in which it has a
+        seat. The answer is the same for a room that exists and one that does not. Raises RedisError.
+        """
+        if self.limits.may_try_code(address):
+            return True
+        room = await self._rooms.registry.open_room(code)
+        if room is None:
+            return False
+        self._rooms.registry.on_change(room)
+        state = room.state
+        return state is not None and (state.options.listed or state.seat_of(player.player_id) is not None)
+
+    async def _take_seat(
+        self,
+        message: Join | Resume,
+        player: Player,
+        client: EnteringClient,
+        is_open: Callable[[], bool],
+    ) -> None:
+        room = await self._rooms.registry.attach_room(message.room)
+        if room is None:
+            client.entry_refused(refuse(message.type, Refusal.NO_SUCH_ROOM))
+        elif not is_open():
+            # The player may have resumed over a newer connection, whose seat this one must not take.
+            self._rooms.registry.on_change(room)
+        elif _opens_round(room, player) and not self.limits.may_open_round(client.address):
+            self._rooms.registry.on_change(room)
+            client.entry_refused(refuse(message.type, Refusal.TOO_MANY_ROUNDS))
+        else:
+            client.room = room
+            room.submit(Request(TakeSeat(player.player_id, player.name, client.connection_id, message.type), client))
+
+
+def _opens_round(room: LiveRoom, player: Player) -> bool:
+    """Return whether this player's `join` would open a round: the other seat is taken, and not by the player."""
+    state = room.state
+    return (
+        state is not None
+        and state.phase is Phase.WAITING
+        and any(state.seats)
+        and state.seat_of(player.player_id) is None
+    )
