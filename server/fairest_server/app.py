@@ -2,28 +2,27 @@
 
 import asyncio
 import os
-import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
 import structlog
 from pydantic import ValidationError
 from pydantic_settings import CliApp
-from redis.asyncio import Redis
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import RedisError
 
 from fairest_protocol.version import installed_version
 from fairest_server.archive.places import ArchiveUnavailable, open_place
 from fairest_server.archive.reader import ArchiveReader
 from fairest_server.archive.record_archive import RecordArchive
 from fairest_server.edge.certificate import BadCertificate, Certificate, open_certificate
-from fairest_server.edge.listeners import CannotListen, admin_port, os_error_text, public_port
+from fairest_server.edge.listeners import CannotListen, admin_port, public_port
 from fairest_server.live.drain import Drain
 from fairest_server.live.signing import load_deployment_key
 from fairest_server.ops import metrics, service_manager
+from fairest_server.ops.children import give_up_waiting
 from fairest_server.ops.events import Event
 from fairest_server.ops.faults import contained
 from fairest_server.ops.file_limits import raise_open_file_limit
@@ -42,14 +41,12 @@ from fairest_server.ops.system import (
 )
 from fairest_server.process import serving_rooms
 from fairest_server.settings import Settings
-from fairest_server.store import keys
 from fairest_server.store.lobby import Lobby
 from fairest_server.store.players import Players
-from fairest_server.store.redis.clients import make_client
-from fairest_server.store.redis.cluster_client import Cluster
+from fairest_server.store.redis.clients import describe_unfit, make_client, without_secrets
 from fairest_server.store.redis.durability import read_durability
 from fairest_server.store.redis.embedded import embedded_redis
-from fairest_server.store.redis.engine import EmbeddedRedisError
+from fairest_server.store.redis.embedded_engine import EmbeddedRedisError
 
 STOP_SECONDS: Final = 3.5
 """A process ends at most this long after it was told to, even if Redis or clients do not answer. This loses nothing,
@@ -92,19 +89,18 @@ async def running(
         for client in (redis, greeting, beating, listening):
             stack.push_async_callback(client.aclose)
         try:
-            await _refuse_lone_node(redis, url)
-            await _refuse_half_backup(redis, url)
-            key = await load_deployment_key(redis)
+            unfit = await describe_unfit(redis, url)
+            if unfit is not None:
+                raise StartError(unfit)
+            key, durability = await load_deployment_key(redis), await read_durability(redis)
         except (RedisError, OSError) as reason:
             raise StartError(f"no Redis answers at {without_secrets(url)}: {reason}") from reason
         try:
             archive = _open_archive(settings.archive)
         except ArchiveUnavailable as reason:
             raise StartError(f"--archive: {reason}") from reason
-        players, durability = Players(greeting), await read_durability(redis)
-        rooms = await stack.enter_async_context(
-            serving_rooms(redis, beating, listening, key, settings.closed_room_seconds, archive, drain)
-        )
+        players = Players(greeting)
+        rooms = await stack.enter_async_context(serving_rooms(redis, beating, listening, key, settings, archive, drain))
         try:
             admin = await stack.enter_async_context(admin_port(settings, rooms))
             url = await stack.enter_async_context(
@@ -140,27 +136,6 @@ def _open_certificate(settings: Settings) -> Certificate | None:
         raise StartError(str(reason)) from reason
 
 
-async def _refuse_lone_node(redis: Redis, url: str) -> None:
-    """Raise StartError if `redis` is one node of a Cluster, addressed as a single Redis. Raises RedisError."""
-    if isinstance(redis, Cluster):
-        return
-    with suppress(ResponseError):
-        # This user may not be allowed to run INFO.
-        if (await redis.info("cluster"))["cluster_enabled"]:
-            scheme, _, rest = without_secrets(url).partition("://")
-            raise StartError(
-                f"the Redis at {without_secrets(url)} is a node of a Cluster; give --redis-url {scheme}+cluster://{rest}"
-            )
-
-
-async def _refuse_half_backup(redis: Redis, url: str) -> None:
-    """Raise StartError if a restore into this Redis has not ended. Raises RedisError."""
-    if await redis.exists(keys.RESTORING):
-        raise StartError(
-            f"a restore into {without_secrets(url)} has not ended; run the same `fairest-server restore` again"
-        )
-
-
 async def _serve_until_told(settings: Settings) -> None:
     """Run the server until SIGINT, SIGTERM, the end of standard input or of its terminal. Raises StartError."""
     allowed = raise_open_file_limit(settings.max_connections)
@@ -178,7 +153,7 @@ async def _serve_until_told(settings: Settings) -> None:
         told.set()
         _LOG.info(Event.STOPPING)
         service_manager.notify_stopping()
-        loop.call_later(STOP_SECONDS if settings.workers == 1 else WORKERS_SECONDS + 1.0, _give_up_waiting)
+        loop.call_later(STOP_SECONDS if settings.workers == 1 else WORKERS_SECONDS + 1.0, give_up_waiting)
         if not is_serving and starting is not None:
             # The start may be waiting for Redis, which takes long to read much data.
             starting.cancel()
@@ -215,7 +190,7 @@ class _Served:
     reload: Callable[[], Awaitable[None]]
 
     async def reload_when(self, asked: asyncio.Event) -> None:
-        """Reload whenever `asked` is set, until cancelled. What is asked during a reload follows as one reload."""
+        """Reload whenever `asked` is set, until cancelled. Requests during a reload are one further reload."""
         while True:
             await asked.wait()
             asked.clear()
@@ -281,18 +256,7 @@ async def _running_workers(settings: Settings) -> AsyncIterator[_Served]:
         except (EmbeddedRedisError, WorkerError) as reason:
             raise StartError(str(reason)) from reason
         except OSError as reason:
-            raise StartError(f"cannot listen on {settings.host}:{settings.port}: {os_error_text(reason)}") from reason
-
-
-def without_secrets(url: str) -> str:
-    """Return the URL without user, password and parameters, so that it can be shown."""
-    return re.sub(r"^(\w[\w+]*:/+)?.*@|\?.*", r"\1", url)
-
-
-def _give_up_waiting() -> None:
-    """End this process: Redis or the network hangs. The next server goes on with the data of an embedded Redis."""
-    _LOG.warning(Event.STOPPED_LATE)
-    os._exit(1)
+            raise StartError(str(CannotListen(settings.host, settings.port, reason))) from reason
 
 
 def serve() -> None:

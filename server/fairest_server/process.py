@@ -2,9 +2,11 @@
 
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
+import structlog
 from redis.asyncio import Redis
+from redis.exceptions import RedisError
 
 from fairest_server.archive.reader import ArchiveReader
 from fairest_server.live.drain import Drain
@@ -13,13 +15,18 @@ from fairest_server.live.signing import DeploymentKey
 from fairest_server.membership.ban_watch import BanWatch
 from fairest_server.membership.heartbeat import Heartbeat
 from fairest_server.membership.operator_control import OperatorControl
+from fairest_server.membership.periodic import repeat
 from fairest_server.membership.player_verbs import PlayerVerbs
 from fairest_server.membership.sweeper import Sweeper
+from fairest_server.ops.events import Event
+from fairest_server.settings import Settings
 from fairest_server.store.bans import BanStore
 from fairest_server.store.control import Control
 from fairest_server.store.players import Players
 from fairest_server.store.processes import Processes
 from fairest_server.store.redis.batching_client import BatchingRedis
+
+_LOG = structlog.get_logger(__name__)
 
 
 @asynccontextmanager
@@ -28,7 +35,7 @@ async def serving_rooms(
     beating: Redis,
     listening: Redis,
     key: DeploymentKey,
-    closed_room_seconds: int,
+    settings: Settings,
     archive: ArchiveReader | None = None,
     drain: Drain | None = None,
 ) -> AsyncIterator[RoomServer]:
@@ -38,16 +45,26 @@ async def serving_rooms(
     """
     control = Control(redis)
     processes = Processes(redis, beating, secrets.token_hex(4))
-    rooms = RoomServer(redis, listening, processes, key, closed_room_seconds, archive, drain)
+    rooms = RoomServer(
+        redis, listening, processes, key, settings.closed_room_seconds, archive, drain, settings.rounds_kept
+    )
     heartbeat = Heartbeat(processes, rooms.clock, rooms.registry, rooms.attached, rooms.stopping)
     sweeper = Sweeper(processes, rooms.log, rooms.registry, rooms.attached, key, heartbeat, rooms.stopping)
-    # Nothing is decided without Redis' clock, which comes with the first heartbeat.
-    await heartbeat.beat()
     ban_watch, player_verbs = BanWatch(BanStore(redis), rooms), PlayerVerbs(Players(redis), BanStore(redis))
-    await ban_watch.read()
+    try:
+        # Nothing is decided without Redis' clock, which comes with the first heartbeat.
+        await heartbeat.beat()
+        await ban_watch.read()
+    except (RedisError, OSError) as reason:
+        # On a Cluster, the node of the heartbeats may be away; the first one that reaches it has the bans read.
+        _LOG.warning(Event.REDIS_FAILED, reason=str(reason))
+    with suppress(RedisError, OSError):
+        # Likewise the node of the chain of rounds: until it is back, no head is shown.
+        await rooms.rounds.advance()
     async with rooms.serving() as tasks:
         heartbeat.on_bans_version = lambda version: ban_watch.on_version(version, tasks.create_task)
         heartbeat.on_requests = OperatorControl(control, player_verbs, rooms, tasks.create_task).on_requests
         for work in (heartbeat.run, heartbeat.watch_silence, sweeper.release, sweeper.compare, sweeper.sweep):
             tasks.create_task(work())
+        tasks.create_task(repeat(rooms.rounds.advance, rooms.stopping))
         yield rooms

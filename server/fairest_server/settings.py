@@ -75,6 +75,13 @@ class Settings(BaseSettings):
         Literal["debug", "info", "warning", "error"],
         Field(description="Lowest level of the events that are logged: debug, info, warning or error."),
     ] = "info"
+    own_hosts: Annotated[
+        str,
+        Field(
+            description="Names under which browsers reach this server, comma-separated: play.example.org. Pages served "
+            "under them may connect. localhost, --host and IP addresses need not be named."
+        ),
+    ] = ""
     origins: Annotated[
         str,
         Field(
@@ -105,12 +112,39 @@ class Settings(BaseSettings):
     rooms_per_player: Annotated[
         int, Field(ge=1, description="Limit of rooms that one player opens within ten minutes.")
     ] = 30
+    rooms_per_address: Annotated[
+        int,
+        Field(ge=1, description="Limit of rooms that one address opens within ten minutes, on all processes."),
+    ] = 500
+    rounds_per_address: Annotated[
+        int,
+        Field(
+            ge=1,
+            description="Limit of `ready` messages from one address, and of joins that open a round, per hour and "
+            "process.",
+        ),
+    ] = 3_000
+    misses_per_address: Annotated[
+        int,
+        Field(
+            ge=1,
+            description="Codes of no room that may come from one address, per hour and process; after that only rooms "
+            "of the lobby, and those in which the player has a seat.",
+        ),
+    ] = 300
     closed_room_seconds: Annotated[
         int,
         Field(
             ge=1, description="How long the log of a closed room is kept, for players who ask late for their record."
         ),
     ] = 3_600
+    rounds_kept: Annotated[
+        int,
+        Field(
+            ge=1_000,
+            description="Entries of the chain of rounds that are kept, two for each round; anybody may audit these.",
+        ),
+    ] = 100_000
     messages_per_second: Annotated[
         float, Field(gt=0, description="Messages that are read from one connection in the long run; further ones wait.")
     ] = 20.0
@@ -143,6 +177,11 @@ class Settings(BaseSettings):
         """The origins that the operator named."""
         return frozenset(_split(self.origins))
 
+    @property
+    def own_host_list(self) -> frozenset[str]:
+        """The names of this server that the operator gave, in lower case."""
+        return frozenset(each.lower() for each in _split(self.own_hosts))
+
     @cached_property
     def proxy_networks(self) -> tuple[IPv4Network | IPv6Network, ...]:
         """The networks of the trusted proxies."""
@@ -155,6 +194,9 @@ class Settings(BaseSettings):
         for origin in self.origin_list:
             if urlsplit(origin).scheme not in ("http", "https") or origin != origin.lower().rstrip("/"):
                 raise ValueError(f"--origins: an origin looks like https://example.org, not {origin!r}")
+        for host in self.own_host_list:
+            if "/" in host or ":" in host:
+                raise ValueError(f"--own-hosts: a host is a name like play.example.org, without a port, not {host!r}")
         try:
             _ = self.proxy_networks
         except ValueError as reason:

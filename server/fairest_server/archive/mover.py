@@ -9,8 +9,8 @@ from typing import Any, Final, cast
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from fairest_server.archive.proof import BrokenRecord
 from fairest_server.archive.record_archive import RecordArchive
+from fairest_server.archive.record_proof import BrokenRecord
 from fairest_server.store.records import RecordStore
 from fairest_server.store.redis.cluster_client import nodes_of
 
@@ -21,7 +21,7 @@ _PREFIX: Final = RecordStore.key_pattern.removesuffix("*").encode()
 
 @dataclass(slots=True)
 class Moved:
-    """What has come of the records seen so far."""
+    """The results for the records seen so far."""
 
     moved: int = 0
     kept: int = 0

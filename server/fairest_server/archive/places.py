@@ -8,6 +8,8 @@ from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+from fairest_server.ops.disk import sync_folder
+
 UNFINISHED: Final = ".unfinished"
 """The folder for files that are being written. A killed writer leaves its file there."""
 ABANDONED_SECONDS: Final = 3600
@@ -62,10 +64,10 @@ class Folder:
                     file.flush()
                     os.fsync(file.fileno())
                 unfinished.replace(target)
-            except BaseException:
+            finally:
+                # It is there only if one of these steps failed.
                 unfinished.unlink(missing_ok=True)
-                raise
-            _sync_folder(target.parent)
+            sync_folder(target.parent)
         except OSError as reason:
             raise _unavailable(f"cannot write {target}", reason) from reason
 
@@ -86,8 +88,8 @@ class Folder:
             return
         folder.mkdir(parents=True, exist_ok=True)
         # The folder is not on the disk before the one that lists it is; `self._root` may be new as well.
-        _sync_folder(folder.parent)
-        _sync_folder(self._root.parent)
+        sync_folder(folder.parent)
+        sync_folder(self._root.parent)
 
 
 class ObjectStorage:
@@ -141,7 +143,8 @@ class ObjectStorage:
                     self._files.rm_file(path)
                     removed += 1
         except (NotImplementedError, FileNotFoundError):
-            pass
+            # This storage does not say how old an object is, or another process tidies up at the same time.
+            return removed
         except Exception as reason:  # likewise
             raise _unavailable(f"cannot tidy up {UNFINISHED} in {self._url}", reason) from reason
         return removed
@@ -160,14 +163,6 @@ def open_place(destination: str, *, must_exist: bool = False) -> Place:
     if (must_exist or folder.exists()) and not folder.is_dir():
         raise ArchiveUnavailable(f"the archive {folder} is not a folder" if folder.exists() else f"no folder {folder}")
     return Folder(folder)
-
-
-def _sync_folder(folder: Path) -> None:
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
 
 
 def _unavailable(what: str, reason: Exception) -> ArchiveUnavailable:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from fairest_server.archive.places import Place
-from fairest_server.archive.proof import BrokenRecord, prove_record
+from fairest_server.archive.record_proof import BrokenRecord, prove_record
 
 SHARD_DIGITS: Final = 3
 """A match id is random, so its first digits spread the files over 4,096 folders: a million records are 250 in each."""

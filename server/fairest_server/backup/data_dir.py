@@ -6,8 +6,9 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from fairest_server.backup.file import BackupFacts, sync_folder
+from fairest_server.backup.file import BackupFacts
 from fairest_server.backup.restoring import CannotRestore, Restored, restore_entries
+from fairest_server.ops.disk import sync_folder
 from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.embedded import embedded_redis
 

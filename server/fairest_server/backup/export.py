@@ -2,7 +2,8 @@
 
 A room is read at one instant, its log together with its deadline and its entry in the lobby. Other keys are read one
 by one, since none of them says anything about another. The keys of the processes come last: whatever the logs hold had
-happened when the last heartbeat was read, and the time after it counts as a pause.
+happened when the last heartbeat was read, and the time after it counts as a pause. The chain of rounds comes after the
+outboxes and the marks of what it has: an entry may then join it a second time after a restore, and none is lost.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -18,9 +19,11 @@ from fairest_server.store.redis.scripts import Script
 
 _PAGE: Final = 200
 """Keys for each step of SCAN."""
-_PROCESSES: Final = "fairest:{processes}:"
-_BUCKETS: Final = frozenset(name(number) for number in range(keys.BUCKETS) for name in (keys.deadlines, keys.lobby))
-"""Keys whose content comes with the rooms."""
+_LATE: Final = ("fairest:{processes}:", keys.ROUND_CHAIN)
+_BUCKETS: Final = frozenset(
+    name(number) for number in range(keys.BUCKETS) for name in (keys.deadlines, keys.lobby, keys.signing_key_copy)
+)
+"""Keys whose content comes with the rooms, and the copies of the signing key."""
 
 _Read = Callable[[str, int, Any], Entry]
 _READERS: Final[Mapping[str, tuple[Sequence[str], _Read]]] = {
@@ -37,7 +40,7 @@ _READERS: Final[Mapping[str, tuple[Sequence[str], _Read]]] = {
 
 
 class CannotExport(Exception):
-    """What Redis holds cannot become a backup; the text says why."""
+    """Redis holds something that cannot become a backup; the text says what, and why."""
 
 
 async def export_entries(redis: Redis) -> AsyncIterator[Entry]:
@@ -52,13 +55,13 @@ async def export_entries(redis: Redis) -> AsyncIterator[Entry]:
             # SCAN may return a key twice.
             found = [key for key in dict.fromkeys(map(_key, page)) if key not in seen]
             seen.update(found)
-            late += [key for key in found if key.startswith(_PROCESSES)]
+            late += [key for key in found if key.startswith(_LATE)]
             logs = [key for key in found if _is_log(key)]
             for key in logs:
                 room = await _read_room(redis, read_room, key.partition(":log:")[2])
                 if room is not None:
                     yield room
-            others = [key for key in found if not (key.startswith(_PROCESSES) or _is_log(key) or key in _BUCKETS)]
+            others = [key for key in found if not (key.startswith(_LATE) or _is_log(key) or key in _BUCKETS)]
             for entry in await _read_keys(redis, others):
                 yield entry
     # The last heartbeat is the last of all.
@@ -100,7 +103,9 @@ async def _read_keys(redis: Redis, names: Sequence[str]) -> list[Entry]:
     entries = []
     for (name, kind), value, left_ms in zip(chosen, replies[::2], replies[1::2], strict=True):
         # -2 is a key that has gone meanwhile, -1 one that does not expire.
-        if value is not None and left_ms != -2:
+        is_there = value is not None and left_ms != -2
+        # A stream may be a key without entries, and a restore writes entries.
+        if is_there and (value or kind != "stream"):
             entries.append(_READERS[kind][1](name, now_ms + left_ms if left_ms >= 0 else 0, value))
     return entries
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from fairest_protocol.value import Value
 from fairest_server.backup.entries import Entry, Heading, Trailer, decode_line, encode_line
+from fairest_server.ops.disk import sync_folder
 
 FORMAT: Final = 1
 ABANDONED_SECONDS: Final = 3600
@@ -107,15 +108,6 @@ def check_backup(path: Path) -> BackupFacts:
             ending = line
     assert ending is not None, "a backup without an end is refused"
     return BackupFacts(taken_at_ms, ending.entries, ending.sha256)
-
-
-def sync_folder(folder: Path) -> None:
-    """Flush to the disk which files a folder has. Raises OSError."""
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
 
 
 def _lines(path: Path) -> Iterator[Heading | Entry | Trailer]:

@@ -2,9 +2,8 @@
 
 import asyncio
 import sys
-import time
 from pathlib import Path
-from typing import Annotated, Final, NoReturn
+from typing import Annotated
 
 import typer
 from redis.exceptions import RedisError
@@ -13,8 +12,7 @@ from fairest_server.archive.mover import Moved, move_records
 from fairest_server.archive.places import ArchiveUnavailable, open_place
 from fairest_server.archive.record_archive import RecordArchive
 from fairest_server.commands.operator_redis import DEFAULT_DATA_DIR, DataDir, NoRedis, RedisUrl, operator_redis
-
-PROGRESS_SECONDS: Final = 1.0
+from fairest_server.commands.reporting import fail, make_progress
 
 Destination = Annotated[
     str, typer.Argument(help="A folder, or a URL that fsspec can write to: s3://bucket/prefix (pip install s3fs).")
@@ -35,9 +33,9 @@ def archive(
     try:
         moved = asyncio.run(_archive(dest, older_than, redis_url, data_dir))
     except (NoRedis, ArchiveUnavailable) as reason:
-        _fail(str(reason))
+        fail(str(reason))
     except (RedisError, OSError) as reason:
-        _fail(f"Redis does not answer any more: {reason}. What was moved is moved; run the command again")
+        fail(f"Redis does not answer any more: {reason}. The records so far are in the archive; run the command again")
     for sentence in moved.broken:
         print(f"left in Redis: {sentence}", file=sys.stderr)
     print(describe_moved(moved, older_than))
@@ -52,20 +50,12 @@ def describe_moved(moved: Moved, older_than_days: float) -> str:
 
 
 async def _archive(dest: str, older_than_days: float, redis_url: str | None, data_dir: Path) -> Moved:
-    shown_at = time.monotonic()
+    show = make_progress()
 
-    def show(moved: Moved) -> None:
-        nonlocal shown_at
-        if time.monotonic() - shown_at > PROGRESS_SECONDS:
-            shown_at = time.monotonic()
-            print(f"{moved.seen} records seen, {moved.moved} moved ...", file=sys.stderr, flush=True)
+    def on_progress(moved: Moved) -> None:
+        show(f"{moved.seen} records seen, {moved.moved} moved")
 
     records = RecordArchive(open_place(dest))
     async with operator_redis(redis_url, data_dir) as redis:
         await asyncio.to_thread(records.remove_abandoned)
-        return await move_records(redis, records, older_than_days, show)
-
-
-def _fail(sentence: str) -> NoReturn:
-    print(f"fairest-server: {sentence}", file=sys.stderr)
-    raise SystemExit(1)
+        return await move_records(redis, records, older_than_days, on_progress)

@@ -18,6 +18,19 @@ from fairest_server.store.control import Control, ControlAnswer, Envelope, Verb
 ANSWER_SECONDS: Final = 5.0
 """A process reads requests once a second, and tries for three seconds to do what it is asked."""
 POLL_SECONDS: Final = 0.05
+_NAME: Final = "it has 2 to 20 letters, digits, _ or -"
+_LINE: Final = "it is one line of printable characters, at most 500"
+EXPECTED: Final = {
+    "room": "one looks like amber-quiet-lynx; `fairest-server rooms` lists them",
+    "name": _NAME,
+    "new_name": _NAME,
+    "subject": "it is a player's name, an address, or a network such as 10.0.0.0/8",
+    "text": _LINE,
+    "reason": _LINE,
+    "seconds": "it is 1 second to 100 years",
+    "within_seconds": "it is 0 seconds to one day",
+}
+"""The form of each field of a request, for the operator who gave something else."""
 
 
 class VerbFailed(Exception):
@@ -53,8 +66,10 @@ class Asking:
         """Ask one process by its id, of which the beginning is enough; return its whole id and its answer."""
         living = await self.processes()
         named = [each for each in living if each.startswith(process_id)]
-        if not process_id or len(named) != 1:
-            raise VerbFailed(f"{process_id!a} names {len(named)} processes; those that run are {', '.join(living)}")
+        if not process_id or not named:
+            raise VerbFailed(f"no process that runs has the id {process_id!a}; their ids are {', '.join(living)}")
+        if len(named) > 1:
+            raise VerbFailed(f"{len(named)} ids begin with {process_id!a}; give more of one: {', '.join(named)}")
         answers = await self._ask(named[0], request, set(named))
         if not answers:
             raise VerbFailed(f"process {named[0]} did not answer within {ANSWER_SECONDS:.0f} seconds; see its log")
@@ -93,9 +108,9 @@ def run(work: Coroutine[Any, Any, None]) -> None:
     except (NoRedis, VerbFailed) as reason:
         problem = str(reason)
     except ValidationError as reason:
-        first = reason.errors(include_url=False, include_context=False, include_input=False)[0]
-        name = ".".join(str(part) for part in first["loc"])
-        problem = f"{name}: {first['msg'].removeprefix('Value error, ')}"
+        first = reason.errors(include_url=False, include_context=False)[0]
+        field = str(first["loc"][0])
+        problem = f"{first['input']!a} cannot be the {field.replace('_', ' ')}: {EXPECTED[field]}"
     except (RedisError, OSError) as reason:
         problem = f"Redis does not answer any more: {reason}"
     else:

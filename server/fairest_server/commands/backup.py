@@ -2,12 +2,9 @@
 
 import asyncio
 import errno
-import sys
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Final, NoReturn
+from typing import Annotated
 
 import typer
 from redis.exceptions import RedisError
@@ -24,9 +21,8 @@ from fairest_server.commands.operator_redis import (
     RedisUrl,
     operator_redis,
 )
-from fairest_server.store.redis.engine import EmbeddedRedisError
-
-PROGRESS_SECONDS: Final = 1.0
+from fairest_server.commands.reporting import fail, make_progress
+from fairest_server.store.redis.embedded_engine import EmbeddedRedisError
 
 
 def backup(
@@ -41,12 +37,12 @@ def backup(
     try:
         print(asyncio.run(_backup(folder, redis_url, data_dir)))
     except (NoRedis, CannotExport, BadBackup) as reason:
-        _fail(str(reason))
+        fail(str(reason))
     except RedisError as reason:
-        _fail(f"Redis does not answer any more: {reason}; there is no backup")
+        fail(f"Redis does not answer any more: {reason}; there is no backup")
     except OSError as reason:
         room = " Free some space, or give another folder." if reason.errno == errno.ENOSPC else ""
-        _fail(f"cannot write to {folder}: {reason.strerror}; there is no backup.{room}")
+        fail(f"cannot write to {folder}: {reason.strerror}; there is no backup.{room}")
 
 
 def restore(
@@ -63,25 +59,25 @@ def restore(
         facts = check_backup(file)
         restored = asyncio.run(_restore(file, facts, redis_url, data_dir, redis_program))
     except (NoRedis, BadBackup, CannotRestore, EmbeddedRedisError) as reason:
-        _fail(str(reason))
+        fail(str(reason))
     except RedisError as reason:
-        _fail(f"Redis does not take the backup: {reason}. Servers do not start on it; run the command again")
+        fail(f"Redis does not take the backup: {reason}. Servers do not start on it; run the command again")
     except OSError as reason:
-        _fail(f"cannot restore {file}: {reason.strerror}")
+        fail(f"cannot restore {file}: {reason.strerror}")
     taken = datetime.fromtimestamp(facts.taken_at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     kept = restored.entries - restored.expired
     print(f"{kept} entries restored of the backup of {taken}; {restored.expired} have expired since.")
 
 
 async def _backup(folder: Path, redis_url: str | None, data_dir: Path) -> Path:
-    show = _progress("entries written")
+    show = make_progress()
     async with operator_redis(redis_url, data_dir) as redis:
         seconds, microseconds = await redis.time()
         file = BackupFile(folder, seconds * 1000 + microseconds // 1000)
         try:
             async for entry in export_entries(redis):
                 file.add(entry)
-                show(file.entries)
+                show(f"{file.entries} entries written")
             return file.finish()
         finally:
             file.discard()
@@ -90,30 +86,12 @@ async def _backup(folder: Path, redis_url: str | None, data_dir: Path) -> Path:
 async def _restore(
     file: Path, facts: BackupFacts, redis_url: str | None, data_dir: Path, redis_program: Path | None
 ) -> Restored:
-    show = _progress(f"of {facts.entries} entries restored")
+    show = make_progress()
 
     def on_progress(restored: Restored) -> None:
-        show(restored.entries)
+        show(f"{restored.entries} of {facts.entries} entries restored")
 
     if redis_url is None:
         return await restore_data_dir(data_dir, redis_program, file, facts, on_progress)
     async with operator_redis(redis_url, data_dir) as redis:
         return await restore_entries(redis, file, facts, on_progress)
-
-
-def _progress(done: str) -> Callable[[int], None]:
-    """Return a function that prints a count on standard error, at most once in `PROGRESS_SECONDS`."""
-    shown_at = time.monotonic()
-
-    def show(count: int) -> None:
-        nonlocal shown_at
-        if time.monotonic() - shown_at > PROGRESS_SECONDS:
-            shown_at = time.monotonic()
-            print(f"{count} {done} ...", file=sys.stderr, flush=True)
-
-    return show
-
-
-def _fail(sentence: str) -> NoReturn:
-    print(f"fairest-server: {sentence}", file=sys.stderr)
-    raise SystemExit(1)

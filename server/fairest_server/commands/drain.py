@@ -2,6 +2,8 @@
 
 import asyncio
 import time
+from collections.abc import AsyncIterator, Set
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -15,6 +17,8 @@ from fairest_server.store.control import Describe, DrainProcess, ProcessRow
 REPLACEMENT_SECONDS: Final = 30.0
 """With --all, the next process is drained once another one serves in the place of the last. Starting takes a second."""
 POLL_SECONDS: Final = 0.2
+ENGINE_SECONDS: Final = 5.0
+"""The embedded engine needs less to end."""
 
 
 def drain(
@@ -37,21 +41,45 @@ def drain(
 
 
 async def _drain_one(process_id: str, request: DrainProcess, redis_url: RedisUrl, data_dir: DataDir) -> None:
-    async with asking(redis_url, data_dir) as asked:
+    async with _seeing_off(redis_url, data_dir) as (asked, draining):
         full_id, _ = await asked.ask_one(process_id, request)
+        draining.add(full_id)
         print(f"process {full_id} drains; if you interrupt this command, it goes on", flush=True)
-        await _see_off(asked, {full_id}, _engine_socket(redis_url, data_dir))
 
 
 async def _drain_all(request: DrainProcess, redis_url: RedisUrl, data_dir: DataDir) -> None:
-    async with asking(redis_url, data_dir) as asked:
+    async with _seeing_off(redis_url, data_dir) as (asked, draining):
         old = [each for each, row in (await _describe(asked)).items() if not row.draining]
         for number, process_id in enumerate(old, 1):
+            draining.add(process_id)
             await asked.ask_one(process_id, request)
             print(f"process {process_id} drains ({number} of {len(old)})", flush=True)
             if number < len(old):
                 await _wait_for_replacement(asked, len(old))
-        await _see_off(asked, set(old), _engine_socket(redis_url, data_dir))
+
+
+@asynccontextmanager
+async def _seeing_off(redis_url: RedisUrl, data_dir: DataDir) -> AsyncIterator[tuple[Asking, set[str]]]:
+    """Give the way to ask processes, and a set for the ids of those that drain; then wait until these have ended."""
+    draining: set[str] = set()
+    try:
+        async with asking(redis_url, data_dir) as asked:
+            yield asked, draining
+            await _wait_for_ends(asked, draining)
+    except (RedisError, OSError):
+        # The embedded engine ends with its last process, perhaps before that process' answer was read.
+        if redis_url or not draining or not await _has_ended(data_dir / "redis.sock"):
+            raise
+    print("drained: " + ", ".join(sorted(draining)))
+
+
+async def _has_ended(engine_socket: Path) -> bool:
+    """Return whether the embedded engine ends, which removes its socket, within ENGINE_SECONDS."""
+    for _ in range(round(ENGINE_SECONDS / POLL_SECONDS)):
+        if not engine_socket.exists():
+            return True
+        await asyncio.sleep(POLL_SECONDS)
+    return False
 
 
 async def _wait_for_replacement(asked: Asking, wanted: int) -> None:
@@ -68,27 +96,16 @@ async def _wait_for_replacement(asked: Asking, wanted: int) -> None:
     )
 
 
-def _engine_socket(redis_url: str | None, data_dir: Path) -> Path | None:
-    """Return the socket of the embedded engine, or None if the servers have an external Redis."""
-    return None if redis_url else data_dir / "redis.sock"
-
-
-async def _see_off(asked: Asking, draining: set[str], engine_socket: Path | None) -> None:
+async def _wait_for_ends(asked: Asking, draining: Set[str]) -> None:
     """Print how many races are left until all of these processes have ended."""
     left = -1
-    try:
-        while remaining := draining & set(await asked.control.living()):
-            rows = await _describe(asked)
-            races = sum(row.races for process_id, row in rows.items() if process_id in remaining)
-            if races != left:
-                print(f"processes left: {len(remaining)}, races: {races}", flush=True)
-                left = races
-            await asyncio.sleep(POLL_SECONDS)
-    except (RedisError, OSError):
-        # The embedded engine ends, and removes its socket, once its last process has ended.
-        if engine_socket is None or engine_socket.exists():
-            raise
-    print("drained: " + ", ".join(sorted(draining)))
+    while remaining := draining & set(await asked.control.living()):
+        rows = await _describe(asked)
+        races = sum(row.races for process_id, row in rows.items() if process_id in remaining)
+        if races != left:
+            print(f"processes left: {len(remaining)}, races: {races}", flush=True)
+            left = races
+        await asyncio.sleep(POLL_SECONDS)
 
 
 async def _describe(asked: Asking) -> dict[str, ProcessRow]:

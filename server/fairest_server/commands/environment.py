@@ -9,7 +9,7 @@ import typer
 from fairest_server.settings import ENV_PREFIX, Settings
 
 CLIENT: Final = frozenset({"FAIREST_PLAIN", "FAIREST_SERVER"})
-"""The variables of the client. Whoever plays and serves on one machine may have set them for both."""
+"""The variables of the client. A person who plays and serves on one machine has them in the same environment."""
 
 
 class UnknownVariable(Exception):

@@ -15,7 +15,7 @@ from fairest_server.live.signing import SigningKey
 from fairest_server.store.control import Control
 from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.embedded import embedded_redis
-from fairest_server.store.redis.engine import EmbeddedRedisError
+from fairest_server.store.redis.embedded_engine import EmbeddedRedisError
 from fairest_server.store.signing_key import PRIVATE_KEY_BYTES, forget_private_key, put_private_key, read_private_key
 
 key = typer.Typer(no_args_is_help=True, help="Save the private key of the deployment, put it back, or give it up.")

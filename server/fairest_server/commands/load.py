@@ -3,10 +3,8 @@
 import asyncio
 import json
 import random
-import signal
 import socket
 import sys
-from contextlib import suppress
 from ipaddress import ip_address
 from typing import Annotated, Final
 
@@ -16,6 +14,7 @@ from fairest_server.load.generator import Generator, Plan
 from fairest_server.load.report import Report
 from fairest_server.load.websocket_client import parse_target
 from fairest_server.ops.file_limits import raise_open_file_limit
+from fairest_server.ops.system import on_signals
 
 MAX_SECONDS: Final = 3_600.0
 MAX_CONNECTIONS: Final = 20_000
@@ -78,10 +77,7 @@ def load(
 
 async def _run(plan: Plan) -> Report:
     generator = Generator(plan, random.Random(), lambda line: print(line, file=sys.stderr, flush=True))
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with suppress(NotImplementedError):
-            # Windows has no signal handlers of a loop; there Ctrl-C ends the load without a report.
-            asyncio.get_running_loop().add_signal_handler(number, generator.stop)
+    on_signals(generator.stop, "SIGINT", "SIGTERM")
     return await generator.run()
 
 

@@ -11,6 +11,8 @@ from fairest_server.commands import drain, key, load, players, rooms
 from fairest_server.commands.archive import archive
 from fairest_server.commands.backup import backup, restore
 from fairest_server.commands.environment import UnknownVariable, refuse_unknown_variables
+from fairest_server.ops.logs import drop_unwritable_output
+from fairest_server.ops.private_files import set_private_umask
 
 operator = typer.Typer(pretty_exceptions_enable=False, no_args_is_help=True)
 
@@ -35,12 +37,16 @@ def main() -> None:
     if sys.argv[1:2] == ["--version"]:
         print(describe_version())
         return
+    set_private_umask()
     try:
         refuse_unknown_variables(os.environ, operator)
     except UnknownVariable as reason:
         print(f"fairest-server: {reason}", file=sys.stderr)
         raise SystemExit(2) from None
-    if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
-        operator(prog_name="fairest-server")
-    else:
-        serve()
+    try:
+        if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
+            operator(prog_name="fairest-server")
+        else:
+            serve()
+    finally:
+        drop_unwritable_output()

@@ -8,10 +8,9 @@ from typing import Annotated, Final
 import typer
 from redis.exceptions import RedisError
 
-from fairest_server.app import without_secrets
 from fairest_server.settings import ENV_PREFIX, Settings
 from fairest_server.store.redis.batching_client import BatchingRedis
-from fairest_server.store.redis.clients import make_client
+from fairest_server.store.redis.clients import make_client, without_secrets
 
 DEFAULT_DATA_DIR: Final[Path] = Settings.model_fields["data_dir"].default
 

@@ -11,7 +11,7 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.value import Value
 from fairest_server.commands.asking import Asking, VerbFailed, asking, run
 from fairest_server.commands.operator_redis import DEFAULT_DATA_DIR, DataDir, RedisUrl, operator_redis
-from fairest_server.room.steps import fold
+from fairest_server.room.steps import fold, from_checkpoint
 from fairest_server.store.control import Close, Control, Describe, RoomRow
 from fairest_server.store.log import Log
 
@@ -62,13 +62,15 @@ async def _print_rooms(*, as_json: bool, redis_url: RedisUrl, data_dir: DataDir)
             shown = each.row.model_dump(mode="json") | {"processes": each.processes, "since_ms": each.since_ms}
             print(json.dumps(shown))
         return
-    cells = [("room", "phase", "players", "spectators", "listed", "since", "processes")]
+    # The names come last: they are what may make a line longer than a terminal of 80 columns.
+    cells = [("room", "phase", "watch", "listed", "since", "process", "players")]
     for each in found:
         row = each.row
         names = ", ".join(name or "-" for name in row.names)
         listed = "yes" if row.listed else "no"
         processes = ", ".join(each.processes) or "-"
-        cells.append((row.room, row.phase, names, str(row.spectators), listed, format_time(each.since_ms), processes))
+        since = format_time(each.since_ms)[5:-4]
+        cells.append((row.room, row.phase, str(row.spectators), listed, since, processes, names))
     print_table(cells)
 
 
@@ -92,7 +94,7 @@ async def _open_rooms(asked: Asking, log: Log) -> list[OpenRoom]:
 async def _read_room(log: Log, code: str) -> RoomRow | None:
     """Return a room that no process has open, from its log; None if it is closed, gone, or cannot be read."""
     try:
-        steps = fold(await log.read(code))
+        steps = fold(from_checkpoint(await log.read(code)))
     except ValueError:
         return None
     if not steps or steps[-1].after.phase is Phase.CLOSED:

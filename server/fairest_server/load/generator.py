@@ -153,7 +153,7 @@ class Generator:
             await asyncio.wait(last_answers, timeout=ANSWER_SECONDS)
         for client in here:
             if not client.socket.closed.done():
-                client.send(type="leave")
+                client.leave()
         with suppress(TimeoutError):
             async with asyncio.timeout(ANSWER_SECONDS):
                 for client in here:

@@ -5,14 +5,14 @@ import json
 import random
 from typing import Any, Final
 
-from fairest_protocol.messages.refusals import Refusal
+from fairest_protocol.messages.refusals import SEND_AGAIN, Refusal
 from fairest_server.load.clients import ERROR, MOVES, Guest, Racer, Spectator, play
 from fairest_server.load.report import Tally
 from fairest_server.load.websocket_client import Target, frame
 
 RETRY_SECONDS: Final = 0.5
-"""The pause before a request is sent again that was refused with `try_again`."""
-_FINAL: Final = frozenset(Refusal) - {Refusal.TRY_AGAIN, Refusal.SEAT_STOPPED, Refusal.RACE_OVER, Refusal.WRONG_PHASE}
+"""The pause before a request is sent again that was refused with `try_again` or `in_doubt`."""
+_FINAL: Final = frozenset(Refusal) - SEND_AGAIN - {Refusal.SEAT_STOPPED, Refusal.RACE_OVER, Refusal.WRONG_PHASE}
 """Refusals after which a client cannot go on."""
 
 
@@ -26,8 +26,19 @@ class LoadClient(Guest):
         self.tally = tally
         self.has_given_up = False
         self.was_welcomed = False
+        self.is_leaving = False
         self.welcomed = asyncio.Event()
         self.has_left = asyncio.Event()
+
+    def send(self, **message: Any) -> None:
+        """Send a message, unless we have sent `leave`: every other message would be refused."""
+        if not self.is_leaving:
+            super().send(**message)
+
+    def leave(self) -> None:
+        """Ask to leave the room; `has_left` is set by the answer."""
+        self.send(type="leave")
+        self.is_leaving = True
 
     def note_welcome(self, payload: bytes) -> None:
         """Count the connection, and the player if it is a new one. Raises KeyError and ValueError."""
@@ -155,12 +166,12 @@ class LoadRacer(LoadClient, Racer):
             self.send_ready()
 
     def on_refused(self, message: dict[str, Any]) -> None:
-        """Count a refusal; send a move again that was refused with `try_again`."""
+        """Count a refusal; send a move again that was refused with `try_again` or `in_doubt`."""
         if message["type"] == "accepted":
             if self.sent_at is not None and message["number"] == self.number + 1:
                 self.on_answer()
             return
-        if message["type"] == "refused" and self.sent_at is not None and message["code"] == Refusal.TRY_AGAIN:
+        if message["type"] == "refused" and self.sent_at is not None and message["code"] in SEND_AGAIN:
             self.timer = asyncio.get_running_loop().call_later(RETRY_SECONDS, self._send_again)
         self.note_answer(message)
 

@@ -10,9 +10,11 @@ LIMITS: Final = {
     "HTTP 429": "connections of one address: raise it with --connections-per-address; or a proxy has its own limit",
     "HTTP 503": "connections of a process: raise it with --max-connections, and ulimit -n; or a proxy has no server",
     "too_many_players": "new players of one address: raise it with --players-per-address; it refills within an hour",
-    "too_many_rooms": "rooms of one player: raise it with --rooms-per-player",
+    "too_many_rooms": "rooms of one address or player: raise it with --rooms-per-address, or --rooms-per-player",
+    "too_many_rounds": "rounds of one address: raise it with --rounds-per-address; it refills within an hour",
     "too_fast": "messages without a rest: raise --messages-per-second and --flood-seconds, or give a longer --pace",
     "try_again": "the speed of Redis: requests waited longer than it takes to store them (at most 256 wait in a room)",
+    "in_doubt": "the speed of Redis, or the way to it: it did not answer in time, and its logs could not be read",
 }
 """The limits of a server that a load can reach, by the answer that says so, with the setting that raises each."""
 BUSY_SHARE: Final = 0.8

@@ -20,6 +20,8 @@ from fairest_server.ops.events import Event
 from fairest_server.store.processes import Processes, UnreadRequest
 
 WATCH_SECONDS: Final = PERIOD_SECONDS / 4
+RETRY_SECONDS: Final = 0.1
+"""Between a heartbeat that Redis refused and the next one."""
 SILENCE_SECONDS: Final = 2.0
 """Without an answer of Redis for this long, a process sends its clients away: another process may still reach Redis."""
 
@@ -71,8 +73,11 @@ class Heartbeat:
             self.on_requests(reply.requests, reply.now_ms)
 
     async def run(self) -> None:
-        """Send heartbeats. Its task does nothing else, since a process with late heartbeats looks dead."""
-        await repeat(self.beat, self._stopping)
+        """Send heartbeats. Its task does nothing else, since a process with late heartbeats looks dead.
+
+        Nothing is decided between the end of a fault, such as a full Redis, and the next heartbeat.
+        """
+        await repeat(self.beat, self._stopping, RETRY_SECONDS)
 
     async def watch_silence(self) -> None:
         """Send clients away once Redis has been silent for SILENCE_SECONDS, once for each silence.

@@ -19,16 +19,25 @@ MIN_REST_SECONDS: Final = 0.1
 _LOG = structlog.get_logger(__name__)
 
 
-async def repeat(work: Callable[[], Awaitable[None]], stopping: asyncio.Event) -> None:
-    """Run `work` every PERIOD_SECONDS until `stopping` is set. A failed run is logged, and the next one tries again."""
+async def repeat(
+    work: Callable[[], Awaitable[None]], stopping: asyncio.Event, retry_seconds: float = PERIOD_SECONDS
+) -> None:
+    """Run `work` every PERIOD_SECONDS until `stopping` is set; `retry_seconds` after a run that Redis failed.
+
+    Failures are logged once in PERIOD_SECONDS.
+    """
+    logged_at = -PERIOD_SECONDS
     while True:
-        since = time.monotonic()
+        since, period_seconds = time.monotonic(), PERIOD_SECONDS
         with contained(Part.PERIODIC):
             try:
                 await work()
             except (RedisError, OSError) as reason:
-                _LOG.warning(Event.REDIS_FAILED, reason=str(reason))
-        if await stops_within(stopping, max(MIN_REST_SECONDS, PERIOD_SECONDS - (time.monotonic() - since))):
+                period_seconds = retry_seconds
+                if since - logged_at >= PERIOD_SECONDS:
+                    logged_at = since
+                    _LOG.warning(Event.REDIS_FAILED, reason=str(reason))
+        if await stops_within(stopping, max(MIN_REST_SECONDS, period_seconds - (time.monotonic() - since))):
             return
 
 

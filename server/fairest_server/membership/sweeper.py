@@ -120,7 +120,11 @@ class Sweeper:
             self._registry.on_change(room)
 
     async def _report_lapsed(self, process_id: str) -> bool:
-        """Report to the rooms of a process that it has lapsed; return whether all of them know. Raises RedisError."""
+        """Report to the rooms of a process that it has lapsed; return whether all of them know. Raises RedisError.
+
+        The heartbeat that found it lapsed may be a while ago, since a sweep waits for Redis. So each room is told only
+        if the process has lapsed by now, and only of the connections that it had before this was looked up.
+        """
         codes = await self._processes.rooms_of(process_id)
         unreachable: set[int] = set()
         for code in codes:
@@ -136,16 +140,22 @@ class Sweeper:
                 # A room whose log cannot be read has no seat that could be freed.
                 _LOG.exception(Event.LOG_UNREADABLE, room=code)
                 room = None
-            if room is not None and _speaks_for_a_seat(process_id, room):
-                room.submit(Request(ProcessLapsed(process_id)))
+            lost = _connections_of(process_id, room)
+            if lost and room is not None:
+                has_lapsed = await self._processes.has_lapsed(process_id)
+                if has_lapsed:
+                    room.submit(Request(ProcessLapsed(lost)))
             else:
-                if room is not None:
-                    self._registry.on_change(room)
-                await self._processes.release_rooms(process_id, [code])
+                has_lapsed = await self._processes.release_lapsed(process_id, [code])
+            if room is not None:
+                self._registry.on_change(room)
+            if not has_lapsed:
+                return False
         return not codes
 
 
-def _speaks_for_a_seat(process_id: str, room: LiveRoom) -> bool:
-    """Return whether a connection of this process has a seat, by the log."""
-    seats = room.state.seats if room.state else ()
-    return any(seat and seat.connection_id and seat.connection_id.startswith(f"{process_id}-") for seat in seats)
+def _connections_of(process_id: str, room: LiveRoom | None) -> frozenset[str]:
+    """Return the connections of this process that have a seat, by the room's log."""
+    seats = room.state.seats if room is not None and room.state else ()
+    found = (seat.connection_id for seat in seats if seat and seat.connection_id)
+    return frozenset(each for each in found if each.startswith(f"{process_id}-"))

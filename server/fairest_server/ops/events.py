@@ -36,6 +36,7 @@ class Event(StrEnum):
     BAD_REQUEST = "bad_request", "An entry among the requests of the operator is not a request; it is skipped."
     LATE_REQUEST = "late_request", "A request of the operator came too late; it is skipped."
     BAN_ENFORCED = "ban_enforced", "The connection of a banned player or address is closed."
+    RESTORE_UNKNOWN = "restore_unknown", "The node that tells whether a restore has ended does not answer."
     BANS_NOT_READ = "bans_not_read", "The bans have changed and cannot be read; the next heartbeat tries again."
     ANSWER_LOST = "answer_lost", "An answer to the operator was not stored."
 
@@ -52,12 +53,14 @@ class Event(StrEnum):
     ENGINE_DIED = "engine_died", "The embedded engine died; another one is started."
     ENGINE_NOT_STARTED = "engine_not_started", "The embedded engine does not start; it is tried again."
     ENGINE_READS = "engine_reads", "The embedded engine reads its data."
-    REDIS_FAILED = "redis_failed", "Redis does not answer."
+    REDIS_FAILED = "redis_failed", "Redis does not answer, or refuses: `reason` says which."
     REDIS_SILENT = "redis_silent", "Redis is silent; clients are sent away."
+    COPIED_KEY = "copied_key", "The node of the signing key does not answer; its copy on another node is used."
     CLUSTER_SILENT = "cluster_silent", "No node of the Cluster answers."
     SUBSCRIPTION_ENDED = "subscription_ended", "A subscription ended; another one follows."
     OTHER_KEY = "other_key", "Redis holds another key; commitments are signed with that one now."
     PROCESS_LAPSED = "process_lapsed", "Another process has lapsed; its rooms were told."
+    ROUNDS_LOST = "rounds_lost", "The chain of rounds has lost its end; an entry of it says so."
     ARCHIVE_FAILED = "archive_failed", "The archive of records does not answer."
 
     # Rooms.
@@ -68,6 +71,8 @@ class Event(StrEnum):
 
     # Connections.
     TURNED_AWAY = "turned_away", "A request may not become a connection."
+    TURNED_AWAY_MORE = "turned_away_more", "Further requests were refused for the same reason since the last such line."
+    NOT_ACCEPTED = "not_accepted", "The process has no more files for connections; it tries again in a second."
     CONNECTED = "connected", "A connection was opened."
     ENTERED = "entered", "A client entered a room."
     NOT_LET_IN = "not_let_in", "A hello, or a request to enter a room, was refused."

@@ -28,6 +28,10 @@ class TurnedAway(StrEnum):
     ADDRESS = "address"
     DRAINING = "draining"
     BANNED = "banned"
+    SOCKETS = "sockets"
+    """Its socket was closed before a byte was read: the address, or all together, had too many."""
+    HEADERS = "headers"
+    """It has two Origin or Host headers."""
 
 
 class CutOff(StrEnum):
@@ -39,6 +43,21 @@ class CutOff(StrEnum):
     """A ping was not answered."""
     TOO_BIG = "too_big"
     BAD_FRAME = "bad_frame"
+    HANDSHAKE = "handshake"
+    """A TLS or opening handshake failed, or did not end in time."""
+
+
+class FrameKind(StrEnum):
+    """A kind of data from a client, as budgets count it."""
+
+    TEXT = "text"
+    BINARY = "binary"
+    CONTINUATION = "continuation"
+    PING = "ping"
+    PONG = "pong"
+    CLOSE = "close"
+    PART = "part"
+    """Bytes of a frame that is not complete yet."""
 
 
 class Part(StrEnum):
@@ -152,7 +171,8 @@ BUILD_INFO.labels(installed_version(), python_version()).set(1)
 CONNECTIONS: Final = Gauge("fairest_connections", "Open WebSocket connections.")
 TURNED_AWAY: Final = counter(
     "fairest_turned_away",
-    "Requests for a connection that were turned away, by reason: origin, full, address, draining, banned.",
+    "Requests for a connection that were turned away, by reason: origin, full, address, draining, banned, "
+    "sockets (before a byte was read), headers.",
     "reason",
     TurnedAway,
 )
@@ -163,15 +183,28 @@ BREACHES: Final = counter(
 THROTTLED: Final = Counter("fairest_throttled", "Messages after which a connection had to wait for its token bucket.")
 CUT_OFF: Final = counter(
     "fairest_cut_off",
-    "Connections that the server ended without an error, by reason: unread, silent, too_big, bad_frame.",
+    "Connections that the server ended without an error, by reason: unread, silent, too_big, bad_frame, handshake.",
     "reason",
     CutOff,
+)
+SOCKETS: Final = Gauge("fairest_sockets", "Accepted sockets: connections, pages, and handshakes under way.")
+PAUSED: Final = counter(
+    "fairest_paused",
+    "Times that a connection was not read for a while since it had sent too much, by the kind of most of its frames.",
+    "kind",
+    FrameKind,
+)
+FLOODS: Final = counter(
+    "fairest_floods",
+    "Connections cut off since they sent too many frames or bytes for too long, by the kind of most of their frames.",
+    "kind",
+    FrameKind,
 )
 ROOMS: Final = Gauge("fairest_rooms", "Rooms that are open in this process.")
 TASKS: Final = Gauge("fairest_tasks", "Tasks of the event loop.")
 REFUSALS: Final = counter("fairest_refusals", "Requests that were refused, by code.", "code", Refusal)
 APPENDS: Final = FastCounter(
-    "fairest_appends", "Appends to logs, by answer: appended, conflict, early, late, unknown.", "answer"
+    "fairest_appends", "Appends to logs, by answer: appended, conflict, early, late, failed, unknown.", "answer"
 )
 BATCHES: Final = FastHistogram(
     "fairest_append_batch", "Appends that shared one round trip to Redis.", (1, 2, 5, 10, 20, 50, 100)
@@ -206,6 +239,13 @@ LOST_LOGS: Final = Counter(
     "fairest_lost_logs", "Rooms that were given up because their log was not the one that had been shown."
 )
 RECORDS: Final = Counter("fairest_records", "Records of finished matches that were stored.")
+LOGS_CUT: Final = Counter("fairest_logs_cut", "Logs of rooms that were cut behind recorded matches.")
+ROUND_ENTRIES: Final = Counter(
+    "fairest_round_entries", "Entries that this process has added to the chain of rounds: two for each round."
+)
+LOST_ROUNDS: Final = Counter(
+    "fairest_lost_rounds", "Times that the chain of rounds had lost its end, as this process declared in it."
+)
 FAULTS: Final = counter(
     "fairest_faults",
     "Faults of the server itself, by part: connection, room, log, periodic, wakeups, control, reload, "

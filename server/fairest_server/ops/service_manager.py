@@ -1,4 +1,4 @@
-"""What a server tells the service manager that started it, by the protocol of systemd (`man sd_notify`).
+"""Messages to the service manager that started the server, by the protocol of systemd (`man sd_notify`).
 
 systemd names a datagram socket in `NOTIFY_SOCKET` to the services whose unit has `Type=notify`. Without the variable,
 nothing is sent.

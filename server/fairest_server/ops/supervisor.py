@@ -24,7 +24,7 @@ START_SECONDS: Final = 20.0
 STOP_SECONDS: Final = 3.75
 """A little longer than the time that a worker allows itself to stop; then it is killed."""
 DRAINING_LINE: Final = b"draining\n"
-"""What a worker writes to the supervisor when it begins to drain."""
+"""The line that a worker writes to the supervisor when it begins to drain."""
 RESTART_SECONDS: Final = 0.5
 """Pause before a worker that died is replaced."""
 

@@ -28,7 +28,9 @@ def run_event_loop(serving: Coroutine[None, None, None]) -> None:
     try:
         import uvloop  # noqa: PLC0415 - Windows has none
     except ImportError:
-        asyncio.run(serving)
+        # The default loop of Windows cannot watch the sockets that this server accepts by itself.
+        with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+            runner.run(serving)
     else:
         uvloop.run(serving)
 
@@ -39,7 +41,7 @@ def on_signals(handle: Callable[[], None], *names: str) -> None:
     for number in [signal.Signals[name] for name in names if hasattr(signal, name)]:
         try:
             loop.add_signal_handler(number, handle)
-        except NotImplementedError:
+        except NotImplementedError:  # by the event loops of Windows
             signal.signal(number, lambda *_: loop.call_soon_threadsafe(handle))
 
 

@@ -4,9 +4,10 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from fairest_protocol.calculation.deal import seal_deal
+from fairest_protocol.calculation.match_rules import check_record
 from fairest_protocol.calculation.record import BadRecord, Record
-from fairest_protocol.calculation.record_parser import read_record
-from fairest_protocol.calculation.seal import commit_secret, commitment_statement, record_statement
+from fairest_protocol.calculation.record_parser import parse_record
+from fairest_protocol.calculation.seal import commit_secret, record_statement
 
 
 class BrokenRecord(Exception):
@@ -23,13 +24,15 @@ def prove_record(content: bytes, match_id: str) -> Record:
         lines = content.decode().split("\n")
         if lines.pop() != "":
             raise BrokenRecord("its last line has no line feed")
-        record = read_record(lines)
+        record, chain = parse_record(lines)
+        check_record(record)
         if record.match_id != match_id:
             raise BrokenRecord(f"it is the record of the match {record.match_id}")
-        _check_signature(record, record_statement(record.chain()), record.signature, "the record")
+        _check_signature(record, record_statement(chain), record.signature, "the record")
         for number, played in enumerate(record.rounds, 1):
-            statement = commitment_statement(played.round_id, played.commitment)
-            _check_signature(record, statement, played.signature, f"the commitment of round {number}")
+            _check_signature(
+                record, record.round_statement(number - 1), played.signature, f"the commitment of round {number}"
+            )
             if commit_secret(played.round_id, played.secret) != played.commitment:
                 raise BrokenRecord(f"the secret of round {number} does not belong to its commitment")
             sealed = seal_deal(record.rules, played.seed, played.round_id).envelopes if played.is_dealt else ()
