@@ -11,7 +11,7 @@ from fairest_cli.bots.policies import Policy
 from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.local_server import local_server
-from fairest_cli.session.open_connection import MAX_ATTEMPTS
+from fairest_cli.session.viewer_connections import MAX_ATTEMPTS
 from fairest_protocol.messages.from_client import Create
 from fairest_protocol.messages.options import RoomOptions
 

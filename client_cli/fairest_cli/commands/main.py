@@ -2,7 +2,7 @@
 
 import typer
 
-from fairest_cli.commands import offline, online
+from fairest_cli.commands import audit, offline, online
 from fairest_cli.commands.options import Name, Plain, Server, Version, is_full_screen
 from fairest_cli.exit_codes import USAGE
 from fairest_cli.model.known_room import DEFAULT_SERVER
@@ -34,6 +34,7 @@ def home(
 
 
 app.add_typer(online.app)
+app.add_typer(audit.app)
 app.add_typer(offline.app)
 
 

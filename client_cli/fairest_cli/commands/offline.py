@@ -4,6 +4,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -21,12 +22,14 @@ from fairest_cli.commands.options import (
     fail,
     is_full_screen,
 )
-from fairest_cli.commands.record_source import RecordSource, read_record_text, read_text
+from fairest_cli.commands.record_source import RECORD_HELP, RecordSource, read_record_text
 from fairest_cli.exit_codes import BROKEN_SEAL
 from fairest_cli.model.known_room import DEFAULT_SERVER
-from fairest_cli.records.files import records_folder
+from fairest_cli.records.files import records_folder, split_lines
 from fairest_cli.records.history import describe_history, past_matches
-from fairest_cli.records.record_against_receipt import BadReceipt, compare_receipt
+from fairest_cli.records.receipt_replay import BadReceipt, judge_receipt
+from fairest_cli.records.receipts import read_receipt
+from fairest_cli.records.record_against_receipt import compare_receipt
 from fairest_cli.records.record_check import LIMITS_OF_RECEIPT, LIMITS_OF_RECORD, WrongRecord, verify_record
 from fairest_cli.text import replay as replaying
 from fairest_cli.text import variant_reference
@@ -78,7 +81,7 @@ def replay_record(source: str, server: str, *, plain: bool) -> None:
     """Step through the record of a match: a file, or from a server by the match's id."""
     text = read_record_text(source, server)
     try:
-        record = read_record(text.splitlines())
+        record = read_record(split_lines(text))
         steps = replaying.all_steps(record)
     except BadRecord as reason:
         fail(f"{source} is not a valid record: {reason}")
@@ -104,24 +107,34 @@ def history() -> None:
 
 @app.command()
 def verify(
-    source: RecordSource,
+    source: Annotated[str | None, typer.Argument(metavar="RECORD", help=RECORD_HELP)] = None,
     receipt: Annotated[Path | None, typer.Option(help="Your own receipt, as your client saved it.")] = None,
     key: Annotated[str | None, typer.Option(help="The server's public key, 64 hexadecimal digits.")] = None,
     server: Server = DEFAULT_SERVER,
 ) -> None:
-    """Prove a record, offline: seal, deal, every move, the result. The exit code is 3 if something is wrong."""
+    """Prove a record, offline: seal, deal, every move, the result. The exit code is 3 if something is wrong.
+
+    With --receipt and no RECORD, judge how each round in the receipt ended.
+    """
+    if source is None and receipt is None:
+        raise typer.BadParameter("name a RECORD, or a receipt with --receipt")
     if key is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", key):
         raise typer.BadParameter("a key has 64 hexadecimal digits; the server shows its own under /key")
     known = None if key is None else bytes.fromhex(key)
-    record_text, receipt_text = read_record_text(source, server), None if receipt is None else read_text(receipt)
+    record_text = None if source is None else read_record_text(source, server)
+    shown = () if receipt is None else read_receipt(receipt)
     try:
-        record, checks = verify_record(record_text, known)
-        for sentence in checks:
-            print(sentence)
-        for sentence in () if receipt_text is None else compare_receipt(record, receipt_text.splitlines()):
+        if record_text is None:
+            sentences = judge_receipt(shown)
+        else:
+            record, checks = verify_record(record_text, known)
+            sentences = chain(checks, compare_receipt(record, shown) if receipt is not None else ())
+        for sentence in sentences:
             print(sentence)
     except BadReceipt as reason:
         fail(f"{receipt} is not a receipt: {reason}")
+    except OSError as reason:
+        fail(f"cannot read {receipt}: {reason.strerror}")
     except WrongRecord as reason:
         print(f"WRONG: {clean(str(reason))}")
         raise SystemExit(BROKEN_SEAL) from None

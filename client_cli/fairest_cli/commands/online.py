@@ -26,8 +26,8 @@ from fairest_cli.commands.options import (
 )
 from fairest_cli.commands.record_source import is_match_id
 from fairest_cli.exit_codes import BROKEN_SEAL, FAULT, INTERRUPTED
+from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import DEFAULT_SERVER
-from fairest_cli.model.outcome_check import Cheated
 from fairest_cli.records.receipts import receipts_folder
 from fairest_cli.session.connection import EntryRequest
 from fairest_cli.session.identity import IdentityInUse

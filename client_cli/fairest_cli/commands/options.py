@@ -15,7 +15,8 @@ from fairest_protocol.calculation.rules import VARIANTS, BadRules, Rules, choose
 from fairest_protocol.version import describe_version
 
 
-def _check_server(url: str) -> str:
+def check_server(url: str) -> str:
+    """Return the address of a server. Raises `typer.BadParameter` for a text that is not one."""
     try:
         address = urlsplit(url)
         # `port` raises ValueError for a port out of range, the codec for a name that DNS cannot hold.
@@ -57,7 +58,7 @@ def _complete_rules(begun: str) -> list[str]:
     return [name for name in VARIANTS if name.startswith(begun)]
 
 
-Server = Annotated[str, typer.Option(envvar="FAIREST_SERVER", help="Address of the server.", callback=_check_server)]
+Server = Annotated[str, typer.Option(envvar="FAIREST_SERVER", help="Address of the server.", callback=check_server)]
 Name = Annotated[
     str | None,
     typer.Option(

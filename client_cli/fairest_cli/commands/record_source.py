@@ -3,20 +3,21 @@
 import asyncio
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from fairest_cli.commands.options import fail
 from fairest_cli.exit_codes import BROKEN_SEAL
+from fairest_cli.records.files import read_bounded
 from fairest_cli.records.record_check import WrongRecord
 from fairest_cli.session.record_request import fetch_record
 from fairest_cli.session.websocket import Rejected
 from fairest_cli.untrusted_text import clean
+from fairest_protocol.calculation.record import BadRecord
 
-RecordSource = Annotated[
-    str, typer.Argument(metavar="RECORD", help="The file of a record, or the id of a match, to ask --server for it.")
-]
+RECORD_HELP: Final = "The file of a record, or the id of a match, to ask --server for it."
+RecordSource = Annotated[str, typer.Argument(metavar="RECORD", help=RECORD_HELP)]
 
 
 def is_match_id(text: str) -> bool:
@@ -38,14 +39,10 @@ def read_record_text(source: str, server: str) -> str:
         except WrongRecord as reason:
             print(f"WRONG: {clean(str(reason))}")
             raise SystemExit(BROKEN_SEAL) from None
-    return read_text(file)
-
-
-def read_text(file: Path) -> str:
-    """Return the text of a file; end the program, with a sentence, if it cannot be read."""
     try:
-        return file.read_bytes().decode()
+        return read_bounded(file)
     except OSError as reason:
         fail(f"cannot read {file}: {reason.strerror}")
-    except UnicodeDecodeError:
-        fail(f"{file} is not text")
+    except BadRecord as reason:
+        print(f"WRONG: {clean(str(file))} is not a record: {reason}.")
+        raise SystemExit(BROKEN_SEAL) from None

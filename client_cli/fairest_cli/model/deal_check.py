@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from fairest_cli.model.outcome_check import Cheated, name_place
+from fairest_cli.model.cheated import Cheated, name_place
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.deal import SealedDeal, make_deal
 from fairest_protocol.calculation.race import Turn

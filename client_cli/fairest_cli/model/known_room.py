@@ -5,12 +5,18 @@ from typing import Final
 
 from msgspec import field
 
-from fairest_cli.model.outcome_check import Cheated
+from fairest_cli.model.binding import Binding
+from fairest_cli.model.cheated import Cheated
+from fairest_cli.model.deal_check import known_rules
+from fairest_cli.model.outcome_check import check_boards, check_standing, check_undealt_outcome
+from fairest_cli.model.round_end import WayOut
+from fairest_cli.model.round_opening_check import check_begins_match
 from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.moves import Move
-from fairest_protocol.messages.entries import Entry, Moved
-from fairest_protocol.messages.fields import Phase
+from fairest_protocol.calculation.race import Outcome
+from fairest_protocol.messages.entries import Entry, Moved, RoomClosed, RoundFinished, RoundOpened
+from fairest_protocol.messages.fields import Message, Phase
 from fairest_protocol.messages.from_client import Play
 from fairest_protocol.messages.from_server import (
     Accepted,
@@ -51,6 +57,7 @@ class KnownRoom(Value):
     `room` is its code; `seat` is None for a spectator. `position` is the number of the last entry of the view that we
     received, `tag` the tag of its append; `resume` sends both. `placed` are the counts of the last tick. `sent` are our
     moves that the server has not answered yet. `clock_ahead_ms` is how far our clock is ahead of the server's.
+    `binding` is the evidence that holds the server to the round, and how the last round ended.
     """
 
     server_url: str = DEFAULT_SERVER
@@ -65,6 +72,7 @@ class KnownRoom(Value):
     sent: tuple[Play, ...] = ()
     clock_ahead_ms: int = 0
     seal_check: SealCheck = field(default_factory=SealCheck)
+    binding: Binding = Binding()
 
     @property
     def invitation(self) -> str:
@@ -102,9 +110,18 @@ class KnownRoom(Value):
         """Return the model after a move was sent."""
         return replace(self, sent=(*self.sent, play))
 
+    def with_said(self, message: Message, now_ms: int) -> "KnownRoom":
+        """Return the model after a message of ours was sent over the present socket."""
+        return replace(self, binding=self.binding.after_said(message, now_ms))
+
     def with_status(self, status: ConnectionStatus) -> "KnownRoom":
         """Return the model after the state of the connection changed."""
-        return replace(self, status=status)
+        binding = self.binding.after_drop() if status is ConnectionStatus.LOST else self.binding
+        return replace(self, status=status, binding=binding)
+
+    def after_way_out(self, way_out: WayOut, detail: str, now_ms: int) -> "KnownRoom":
+        """Return the model after a way out of the room that is no message. Raises `Cheated` unless it is explained."""
+        return replace(self, binding=self.binding.after_way_out(way_out, detail, now_ms))
 
     def with_entropy_commitment(self, entropy_commitment: EntropyCommitment | None) -> "KnownRoom":
         """Return the model with this entropy commitment of ours."""
@@ -113,78 +130,134 @@ class KnownRoom(Value):
     def after(self, message: FromServer, now_ms: int) -> "KnownRoom":
         """Return the model after a message of the server. `now_ms` is the time of our own clock.
 
-        Raises `Contradiction` for a message that cannot follow, and `Cheated` for one that breaks the seal.
+        Raises `Contradiction` for a message that cannot follow, and `Cheated` for one that breaks the seal, or ends a
+        round to which we are bound in a way that is not explained.
         """
+        match message:
+            case Snapshot():
+                return self._after_snapshot(message, now_ms)
+            case View():
+                return self.after_part(message, now_ms).settled(now_ms)
+            case Left():
+                binding = self.binding.after_way_out(WayOut.LEFT, "", now_ms)
+                return replace(
+                    self, room=None, seat=None, scene=None, position=0, tag=None, sent=(), binding=binding.outside()
+                )
+        model = replace(self, binding=self.binding.after_alive(now_ms))
         match message:
             case Welcome(name=name, key=key, now_ms=server_ms):
                 if self.seal_check.key not in (None, key):
                     raise Cheated("The server signs with another key than a moment ago.")
                 seal_check = replace(self.seal_check, key=key)
-                return replace(self, name=name, seal_check=seal_check, clock_ahead_ms=now_ms - server_ms)
-            case Snapshot():
-                if self.room == message.room and self.scene and self.scene.options != message.scene.options:
-                    raise Cheated("The server has changed the rules of the room.")
-                return self._without_made_moves(
-                    replace(
-                        self,
-                        room=message.room,
-                        seat=message.seat,
-                        scene=message.scene,
-                        position=message.position,
-                        tag=message.tag,
-                        placed=None,
-                        seal_check=self.seal_check.after_snapshot(message.scene, message.seat),
-                        clock_ahead_ms=now_ms - message.now_ms,
-                    )
-                )
-            case View():
-                return self._after_view(message)
+                return replace(model, name=name, seal_check=seal_check, clock_ahead_ms=now_ms - server_ms)
             case Placed(placed=placed):
-                return replace(self, placed=placed)
+                return replace(model, placed=placed)
             case Accepted(number=number):
-                return replace(self, sent=tuple(play for play in self.sent if play.number > number))
-            case Refused(to="play", code=Refusal.TRY_AGAIN):
+                return replace(model, sent=tuple(play for play in self.sent if play.number > number))
+            case Refused(to="play", code=Refusal.TRY_AGAIN | Refusal.IN_DOUBT):
                 # The move stays in `sent`: the connection sends it again.
-                return self
+                return model
             case Refused(to="play", number=number):
                 # The server refuses the moves after this one as well; their numbers can be used again.
-                return replace(self, sent=tuple(play for play in self.sent if play.number != number))
-            case Left():
-                return replace(self, room=None, seat=None, scene=None, position=0, tag=None, sent=())
+                return replace(model, sent=tuple(play for play in self.sent if play.number != number))
             case Refused() | Error() | Announcement() | MatchRecord() | LobbyPage():
-                return self
+                return model
 
-    def _after_view(self, message: View) -> "KnownRoom":
+    def after_part(self, message: View, now_ms: int) -> "KnownRoom":
+        """Return the model after entries that others follow in the same message; `settled` says when all are there.
+
+        Entries that we have seen before are left out. Raises as `after` does.
+        """
         if self.scene is None or message.position > self.position + 1:
             raise Contradiction(f"entry {message.position} of the view follows entry {self.position}")
-        scene, seal_check = self.scene, self.seal_check
+        scene, seal_check, binding = self.scene, self.seal_check, self.binding
         for entry in message.entries[self.position + 1 - message.position :]:
-            self._check_own_move(entry, seal_check)
-            seal_check = seal_check.after(entry, scene.options)
+            _check_own_move(self, entry, seal_check)
+            # A room that is closed is the operator's deed, which the binding names; the rest the seal has to judge.
+            seal_check = seal_check if isinstance(entry, RoomClosed) else seal_check.after(entry, scene.options)
+            if isinstance(entry, RoundOpened):
+                check_begins_match(entry, scene)
             try:
-                scene = scene.after(entry)
+                before, scene = scene, scene.after(entry)
             except ValueError as reason:
                 raise Contradiction(str(reason)) from reason
+            if isinstance(entry, RoundFinished):
+                _check_result(before, entry, seal_check)
+            binding = binding.after_entry(entry, scene, self.seat, now_ms)
+            if isinstance(entry, RoomClosed):
+                binding = binding.settle(now_ms)
+                seal_check = seal_check.after(entry, scene.options)
         position = message.position + len(message.entries) - 1
         if position < self.position:
-            return self
-        return self._without_made_moves(
-            replace(self, scene=scene, seal_check=seal_check, position=position, tag=message.tag)
-        )
+            return replace(self, binding=binding)
+        changed = replace(self, scene=scene, seal_check=seal_check, position=position, tag=message.tag, binding=binding)
+        return _without_made_moves(changed)
 
-    def _check_own_move(self, entry: Entry, seal_check: SealCheck) -> None:
-        """Raise `Cheated` for a move of our seat that we did not send.
+    def settled(self, now_ms: int) -> "KnownRoom":
+        """Return the model once all entries of a message are in it: we are back, and ended rounds are judged.
 
-        Not checked once entries were missed: a client that was killed does not know the moves that it sent before.
+        Raises `Cheated`.
         """
-        if not isinstance(entry, Moved) or entry.seat != self.seat or seal_check.shown is None:
-            return
-        if not any((play.number, play.move) == (entry.number, entry.move) for play in self.sent):
-            raise Cheated(f"The server made the move {entry.move} in our name.")
+        return replace(self, binding=self.binding.settle(now_ms).after_return(now_ms))
 
-    def _without_made_moves(self, model: "KnownRoom") -> "KnownRoom":
-        """Drop from `sent` the moves that the view shows as made, and all of them outside of a race."""
-        own = model.own
-        done = own.moves if own and model.phase is Phase.RACING else None
-        sent = () if done is None else tuple(play for play in model.sent if play.number > done)
-        return replace(model, sent=sent)
+    def _after_snapshot(self, message: Snapshot, now_ms: int) -> "KnownRoom":
+        scene = message.scene
+        if self.room == message.room and self.scene and self.scene.options != scene.options:
+            raise Cheated("The server has changed the rules of the room.")
+        seal_check = self.seal_check.after_snapshot(scene, message.seat)
+        if self.binding.is_bound_to(scene.round) and scene.outcome is not None:
+            _check_counts(seal_check, scene, scene.outcome)
+        changed = replace(
+            self,
+            room=message.room,
+            seat=message.seat,
+            scene=scene,
+            position=message.position,
+            tag=message.tag,
+            placed=None,
+            seal_check=seal_check,
+            clock_ahead_ms=now_ms - message.now_ms,
+            binding=self.binding.after_snapshot(scene, message.seat, now_ms),
+        )
+        return _without_made_moves(changed).settled(now_ms)
+
+
+def _check_result(before: Scene, finished: RoundFinished, seal_check: SealCheck) -> None:
+    """Check what the seal does not: the rounds won, and the counts where the race cannot be replayed.
+
+    `before` is the scene before the result. Raises `Cheated`.
+    """
+    won = [seat.wins for seat in before.seats]
+    check_standing(won, finished, before.round_number, before.options.best_of)
+    if seal_check.shown is None or not seal_check.envelopes:
+        _check_counts(seal_check, before, finished.outcome)
+
+
+def _check_counts(seal_check: SealCheck, scene: Scene, outcome: Outcome) -> None:
+    rules = known_rules(scene.options)
+    if rules is None:
+        return
+    if not seal_check.envelopes:
+        check_undealt_outcome(rules, outcome)
+    else:
+        boards = [seat.board for seat in scene.seats]
+        check_boards(boards, outcome, direct_breaks_ties=scene.options.direct_breaks_ties)
+
+
+def _check_own_move(model: KnownRoom, entry: Entry, seal_check: SealCheck) -> None:
+    """Raise `Cheated` for a move of our seat that we did not send.
+
+    Not checked once entries were missed: a client that was killed does not know the moves that it sent before.
+    """
+    if not isinstance(entry, Moved) or entry.seat != model.seat or seal_check.shown is None:
+        return
+    if not any((play.number, play.move) == (entry.number, entry.move) for play in model.sent):
+        raise Cheated(f"The server made the move {entry.move} in our name.")
+
+
+def _without_made_moves(model: KnownRoom) -> KnownRoom:
+    """Drop from `sent` the moves that the view shows as made, and all of them outside of a race."""
+    own = model.own
+    done = own.moves if own and model.phase is Phase.RACING else None
+    sent = () if done is None else tuple(play for play in model.sent if play.number > done)
+    return replace(model, sent=sent)

@@ -2,22 +2,25 @@
 
 from collections.abc import Sequence
 
+from fairest_cli.model.cheated import Cheated, name_place
+from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.deal import Deal
-from fairest_protocol.calculation.race import DECISIVE, Ending, Outcome, Racer, Score, Turn, judge, start_race
+from fairest_protocol.calculation.race import (
+    DECISIVE,
+    Ending,
+    Outcome,
+    Racer,
+    Score,
+    Turn,
+    judge,
+    start_race,
+    undealt_outcome,
+)
 from fairest_protocol.calculation.rules import Rules
 from fairest_protocol.messages import entries
 
 RaceEntry = entries.Turned | entries.Moved
 """An entry of the view that shows a card turned, or a move."""
-
-
-class Cheated(Exception):
-    """The server broke the seal. The text says which of its promises it broke, and what shows it."""
-
-
-def name_place(turn: Turn) -> str:
-    """Return the name of a place in the deal for people, who count from one."""
-    return f"position {turn.position + 1}" + (f" of redeal {turn.pass_number}" if turn.pass_number else "")
 
 
 def check_outcome(
@@ -32,6 +35,44 @@ def check_outcome(
             raise Cheated(f"The result counts other cards for seat {seat + 1} than it has placed.")
         if not _may_end(racer, score):
             raise Cheated(f"Seat {seat + 1} is said to have ended as {score.ending}, which its race does not bear out.")
+    _check_winner(outcome, direct_breaks_ties=direct_breaks_ties)
+
+
+def check_undealt_outcome(rules: Rules, outcome: Outcome) -> None:
+    """Compare the outcome of a round that was never dealt with the only ones that it can have. Raises `Cheated`."""
+    endings = [score.ending for score in outcome.scores]
+    losing = (Ending.NOT_REVEALED, Ending.RESIGNED)
+    is_possible = any(ending in losing for ending in endings) and set(endings) <= {*losing, Ending.ROUND_OVER}
+    if not is_possible or outcome != undealt_outcome(rules, endings):
+        raise Cheated("The result counts cards or names a winner, and no cards were dealt.")
+
+
+def check_boards(boards: Sequence[Board | None], outcome: Outcome, *, direct_breaks_ties: bool) -> None:
+    """Compare the outcome with the last boards that were shown, where the race cannot be replayed from its start.
+
+    Raises `Cheated`.
+    """
+    for seat, (board, score) in enumerate(zip(boards, outcome.scores, strict=True)):
+        if board is None or (score.placed, score.goal, score.direct) != (board.placed, board.goal, board.direct):
+            raise Cheated(f"The result counts other cards for seat {seat + 1} than its board shows.")
+        if (score.ending is Ending.WON) != board.is_won or (score.ending is Ending.STUCK and not board.is_stuck):
+            raise Cheated(
+                f"Seat {seat + 1} is said to have ended as {score.ending}, which its board does not bear out."
+            )
+    _check_winner(outcome, direct_breaks_ties=direct_breaks_ties)
+
+
+def check_standing(
+    wins_before: Sequence[int], finished: entries.RoundFinished, round_number: int, best_of: int
+) -> None:
+    """Compare the rounds won by each seat, and whether that ends the match, with the outcome. Raises `Cheated`."""
+    wins = tuple(won + (finished.outcome.winner == seat) for seat, won in enumerate(wins_before))
+    is_over = max(wins) > best_of // 2 or round_number >= best_of
+    if (finished.wins, finished.match_is_over) != (wins, is_over):
+        raise Cheated("The server counts other rounds won than those that it has shown.")
+
+
+def _check_winner(outcome: Outcome, *, direct_breaks_ties: bool) -> None:
     endings = {score.ending for score in outcome.scores}
     if Ending.ROUND_OVER in endings and not endings & DECISIVE:
         raise Cheated("The round is said to be over, and nothing has ended it.")

@@ -6,12 +6,14 @@ reveals its entropy, depends on what was checked here, never on what a scene say
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from msgspec import field
 
+from fairest_cli.model.cheated import Cheated, name_place
 from fairest_cli.model.deal_check import check_deal, check_layout, known_rules
-from fairest_cli.model.outcome_check import Cheated, RaceEntry, check_outcome, name_place
-from fairest_cli.model.signature import is_signed
+from fairest_cli.model.outcome_check import RaceEntry, check_outcome
+from fairest_cli.model.round_opening_check import check_opening, check_place, shown_opening
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.deal import seal_deal, sealed_pass
 from fairest_protocol.calculation.moves import REDEAL
@@ -20,7 +22,6 @@ from fairest_protocol.calculation.rules import Foundation
 from fairest_protocol.calculation.seal import (
     commit_entropy,
     commit_secret,
-    commitment_statement,
     make_check_words,
     make_envelope,
     make_seed,
@@ -34,6 +35,8 @@ from fairest_protocol.value import Value, replace, replace_in_pair
 
 Pair = tuple[bytes | None, bytes | None]
 """One value for each seat, None as long as it was not shown."""
+MAX_PAST_ROUNDS: Final = 1000
+"""More would cost memory and time without end while a server opens and voids round after round."""
 RaceEntries = tuple[tuple[RaceEntry, ...], tuple[RaceEntry, ...]]
 """For each seat, the cards it turned and the moves it made."""
 
@@ -55,23 +58,26 @@ class EntropyCommitment(Value):
 class SealCheck(Value):
     """The sealed deal of one round, as far as the server has shown it.
 
+    `match_id` and `number` say which round of which match it is, `terms` under which options of the room it is raced.
     `opened_cards` has the card behind each envelope that was opened, by sealed pass and position. `last_turns` has the
     turn of each seat's last card, `redeals` the number of its redeals. `laid_out` are starters and markers. `shown`
     has, for each seat, the cards it turned and the moves it made; None if an entry was missed since the deal.
-    `past_rounds` were opened before this one. `proved_envelopes` is the number of envelopes that the server's secret
-    has opened, None before the end and for rules that this client does not know.
+    `past_rounds` are the newest MAX_PAST_ROUNDS that were opened before this one. `proved_envelopes` is the number of
+    envelopes that the server's secret has opened, None before the end and for rules that this client does not know.
     """
 
     key: bytes | None = None
     seat: int | None = None
     entropy_commitment: EntropyCommitment | None = None
-    past_rounds: frozenset[bytes] = frozenset()
+    past_rounds: tuple[bytes, ...] = ()
     round_id: bytes | None = None
+    match_id: bytes | None = None
+    number: int = 0
+    terms: str = ""
     commitment: bytes = b""
     is_secret_known: bool = False
     entropy_hashes: Pair = (None, None)
     entropies: Pair = (None, None)
-    rules_id: str = ""
     layout: tuple[Foundation, ...] | None = None
     laid_out: tuple[Card, ...] | None = None
     envelopes: tuple[tuple[bytes, ...], ...] = ()
@@ -88,7 +94,7 @@ class SealCheck(Value):
         if self.round_id is None or not self.envelopes or first is None or second is None:
             return ()
         root = root_envelopes(self.envelopes)
-        return make_check_words(self.round_id, self.commitment, (first, second), root, self.rules_id)
+        return make_check_words(self.round_id, self.commitment, (first, second), root, self.terms)
 
     @property
     def both_committed(self) -> bool:
@@ -115,7 +121,8 @@ class SealCheck(Value):
         match entry:
             case entries.RoundOpened():
                 _require_secret(self, "opens another round")
-                return _open_round(self, entry.round, entry.commitment, entry.signature)
+                check_place(entry, self.match_id, self.number)
+                return _open_round(self, entry, options.terms())
             case entries.RoundVoided(round=round_id, secret=secret):
                 if round_id != self.round_id:
                     raise Cheated("The server calls off a round that it has not opened.")
@@ -144,21 +151,16 @@ class SealCheck(Value):
 
     def after_snapshot(self, scene: Scene, seat: int | None) -> "SealCheck":
         """Return the check after a snapshot, which may not take back what was shown before. Raises `Cheated`."""
-        is_other_round = self.round_id is not None and scene.round != self.round_id
-        if is_other_round and self.both_committed and not self.is_secret_known and seat is not None:
-            raise Cheated(
-                "The server has dropped a round to which both players were committed, and never showed its secret. "
-                "Unless its Redis has lost the round, the server did not like the deck."
-            )
-        if scene.round is None:
+        opened = shown_opening(scene)
+        if opened is None:
             return replace(_without_round(self), seat=seat)
-        if scene.commitment is None:
-            raise Cheated("The server has opened a round without committing itself.")
         check = replace(self, seat=seat)
-        if scene.round != self.round_id:
-            check = _open_round(check, scene.round, scene.commitment, scene.signature or b"")
-        elif scene.commitment != self.commitment:
+        if opened.round != self.round_id:
+            check = _open_round(check, opened, scene.options.terms())
+        elif opened.commitment != self.commitment:
             raise Cheated("The server shows another commitment than before for the same round.")
+        elif (opened.match, opened.number) != (self.match_id, self.number):
+            raise Cheated("The server has moved the round to another place in the match, or to another match.")
         # Entries may have been missed before the snapshot, so the race can no longer be replayed from its start.
         check = replace(check, shown=None)
         for number, each in enumerate(scene.seats):
@@ -170,7 +172,6 @@ class SealCheck(Value):
             redeals = [(scene.options.redeals or 0) - each.board.redeals if each.board else 0 for each in scene.seats]
             check = replace(
                 check,
-                rules_id=scene.options.rules_id(),
                 envelopes=scene.envelopes,
                 last_turns=(scene.seats[0].turn, scene.seats[1].turn),
                 redeals=(redeals[0], redeals[1]),
@@ -190,24 +191,32 @@ def describe_proof(check: SealCheck) -> Sequence[str]:
 
 def _without_round(check: SealCheck) -> SealCheck:
     """Forget the present round; keep the key, our seat, our commitment and the ids of past rounds."""
-    seen = {check.round_id} if check.round_id is not None else set()
+    seen = () if check.round_id is None else (check.round_id,)
     return SealCheck(
         key=check.key,
         seat=check.seat,
         entropy_commitment=check.entropy_commitment,
-        past_rounds=check.past_rounds | seen,
+        past_rounds=(*check.past_rounds, *seen)[-MAX_PAST_ROUNDS:],
     )
 
 
-def _open_round(check: SealCheck, round_id: bytes, commitment: bytes, signature: bytes) -> SealCheck:
-    """Return the check of a new round, never opened before, to which the server has signed its commitment."""
+def _open_round(check: SealCheck, opened: entries.RoundOpened, terms: str) -> SealCheck:
+    """Return the check of a new round, never opened before, that the server has signed with its place and the terms."""
+    round_id, commitment = opened.round, opened.commitment
     fresh = _without_round(check)
     known = fresh.entropy_commitment
     if round_id in fresh.past_rounds or (known and known.round_id == round_id and known.commitment != commitment):
         raise Cheated("The server opens a round again that it had opened before.")
-    if fresh.key is None or not is_signed(commitment_statement(round_id, commitment), signature, fresh.key):
-        raise Cheated("The server did not sign its commitment with the key that it shows.")
-    return replace(fresh, round_id=round_id, commitment=commitment, shown=((), ()))
+    check_opening(opened, terms, fresh.key)
+    return replace(
+        fresh,
+        round_id=round_id,
+        match_id=opened.match,
+        number=opened.number,
+        terms=terms,
+        commitment=commitment,
+        shown=((), ()),
+    )
 
 
 def _require_secret(check: SealCheck, deed: str) -> None:
@@ -245,7 +254,6 @@ def _with_deal(check: SealCheck, dealt: entries.Dealt, options: RoomOptions) -> 
         check_layout(rules, dealt)
     return replace(
         check,
-        rules_id=options.rules_id(),
         layout=dealt.layout,
         laid_out=(*dealt.starters, *dealt.markers),
         envelopes=dealt.envelopes,

@@ -1,10 +1,12 @@
 """Records of finished matches as files, in a folder where the player finds them."""
 
+from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 
 from platformdirs import user_data_path
 
-from fairest_protocol.calculation.record import BadRecord, Record
+from fairest_protocol.calculation.record import MAX_BYTES, MAX_LINES, BadRecord, Record
 from fairest_protocol.calculation.record_parser import read_record
 from fairest_protocol.messages.from_server import MatchRecord
 
@@ -21,21 +23,58 @@ def short_path(path: Path) -> str:
 
 
 def save_record(message: MatchRecord, folder: Path | None = None) -> Path:
-    """Write a record to its file in `folder`, by default the records folder, and return the path.
+    """Write a record to a file in `folder`, by default the records folder, and return the path.
 
-    Raises OSError and `BadRecord`.
+    No file is replaced: the server chooses room and match, so a record of another server may have the same name. Then
+    this one gets the next free number behind its name. Raises OSError and `BadRecord`.
     """
     record = read_record(message.lines)
     place = folder or records_folder()
     place.mkdir(parents=True, exist_ok=True)
-    path = place / f"{record.room}-{record.match_id[:8]}.jsonl"
-    path.write_bytes("".join(f"{line}\n" for line in message.lines).encode())
-    return path
+    content = "".join(f"{line}\n" for line in message.lines).encode()
+    for number in count(1):
+        again = "" if number == 1 else f"-{number}"
+        path = place / f"{record.room}-{record.match_id[:8]}{again}.jsonl"
+        if _write_new(path, content) or path.read_bytes() == content:
+            return path
+    raise AssertionError("there is always a next number")
 
 
 def load_record(path: Path) -> Record:
     """Return the record in a file. Raises `BadRecord` with the line that is wrong, and OSError."""
+    return read_record(split_lines(read_bounded(path)))
+
+
+def read_bounded(path: Path) -> str:
+    """Return the text of a file that may hold a record, without reading more than a record can have.
+
+    Raises `BadRecord` for a longer file and for one that is not text, and OSError.
+    """
+    with path.open("rb") as file:
+        content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise BadRecord(f"the file is larger than a record can be, {MAX_BYTES // 2**20} MiB")
     try:
-        return read_record(path.read_text().splitlines())
+        return content.decode()
     except UnicodeDecodeError as reason:
         raise BadRecord(f"the file is not text: {reason}") from reason
+
+
+def split_lines(text: str) -> Sequence[str]:
+    """Return the lines of a record's file. Raises `BadRecord` for too many, and if the last one has no line feed."""
+    if text.count("\n") > MAX_LINES:
+        raise BadRecord(f"there are more than {MAX_LINES} lines, and a record has fewer")
+    lines = text.split("\n")
+    if lines.pop() != "":
+        raise BadRecord("the file does not end where a record ends: its last line has no line feed")
+    return lines
+
+
+def _write_new(path: Path, content: bytes) -> bool:
+    """Write a file that is not there yet; return whether it was not there. Raises OSError."""
+    try:
+        with path.open("xb") as file:
+            file.write(content)
+    except FileExistsError:
+        return False
+    return True

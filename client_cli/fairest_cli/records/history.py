@@ -30,7 +30,7 @@ def describe_match(match: PastMatch) -> str:
     record = match.record
     if record is None:
         return f"{clean(match.path.name)}: {clean(match.problem)}"
-    when = datetime.fromtimestamp(record.finished_at_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
+    when = _describe_time(record.finished_at_ms)
     first, second = (clean(name) for name in record.names)
     return f"{when}  {first} against {second}: {_result(record)}  ({clean(record.rules.name)})"
 
@@ -42,6 +42,14 @@ def describe_history(matches: list[PastMatch]) -> Iterator[str]:
     for match in matches:
         yield describe_match(match)
         yield f"    fairest replay {clean(str(match.path))}"
+
+
+def _describe_time(at_ms: int) -> str:
+    """Return a time in words, in the zone of this machine; the systems differ in how far from today they reach."""
+    try:
+        return datetime.fromtimestamp(at_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (OSError, OverflowError, ValueError):
+        return "at a time that this system cannot show"
 
 
 def _read(path: Path) -> PastMatch:

@@ -1,19 +1,66 @@
 """The player's own receipt: the messages sent and received about the deals and races of a room, one on each line.
 
+It also has the times at which the connection broke and at which the client ended. All times are those of the client.
+
 Each line is written as it happens, so a crash or a cheat loses none. `fairest verify --receipt` compares a record with
 the receipt.
+
+A server may send without end, so receipts have bounds. No line of a match is ever left out for that: a match that is
+longer than any honest one is an alarm.
 """
 
 import json
 import os
+from collections.abc import Iterator
+from itertools import count, takewhile
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 from platformdirs import user_data_path
 
+from fairest_cli.model.cheated import Cheated
+from fairest_cli.model.known_room import KnownRoom
+from fairest_cli.model.round_end import WayOut
+from fairest_cli.records.receipt_replay import BadReceipt
+from fairest_protocol.messages import entries
 from fairest_protocol.messages.codec import encode
-from fairest_protocol.messages.from_client import Play, Ready, Reveal
-from fairest_protocol.messages.from_server import Snapshot, View
+from fairest_protocol.messages.fields import Phase, as_seat
+from fairest_protocol.messages.from_client import Leave, Play, Ready, Reveal
+from fairest_protocol.messages.from_server import Left, Snapshot, View
+from fairest_protocol.messages.scene import Scene, SeatScene
+from fairest_protocol.value import Value
+
+MEBIBYTE: Final = 2**20
+KEY_DIGITS: Final = 32
+"""The digits of the server's key in the name of a file: 128 bits, for which nobody finds a second key."""
+MAX_LINE_BYTES: Final = 4 * MEBIBYTE
+"""The longest line: a frame of the server, in which each character may be escaped."""
+
+NOT_OF_A_ROUND: Final = (
+    entries.Seated,
+    entries.SeatFreed,
+    entries.Attached,
+    entries.Detached,
+    entries.Paused,
+    entries.RematchWanted,
+)
+"""The entries that may come between two matches."""
+
+
+class ReceiptBounds(Value):
+    """The most bytes of receipts.
+
+    With a match that begins when the file has `next_file` bytes, another file begins. `match` is the most for one file:
+    nine rounds of the longest variant took 1.2 MB, and an opponent who reconnects twice a second for nine hours adds
+    17 MB. `room` is the most for all files of one seat in one room.
+    """
+
+    next_file: int = MEBIBYTE
+    match: int = 32 * MEBIBYTE
+    room: int = 128 * MEBIBYTE
+
+
+BOUNDS: Final = ReceiptBounds()
 
 
 def receipts_folder() -> Path:
@@ -21,37 +68,116 @@ def receipts_folder() -> Path:
     return user_data_path("fairest") / "receipts"
 
 
+def read_receipt(path: Path) -> Iterator[str]:
+    """Yield the lines of a receipt, one at a time. Raises OSError, and `BadReceipt` for what no client writes."""
+    total = 0
+    with path.open("rb") as file:
+        for number in count(1):
+            line = file.readline(MAX_LINE_BYTES + 1)
+            total += len(line)
+            if not line:
+                return
+            if len(line) > MAX_LINE_BYTES:
+                raise BadReceipt(f"line {number} is longer than a line of a receipt can be")
+            if total > BOUNDS.match + MAX_LINE_BYTES:
+                raise BadReceipt(f"line {number} is behind the most that a receipt can have")
+            try:
+                yield line.decode().rstrip("\r\n")
+            except UnicodeDecodeError as reason:
+                raise BadReceipt(f"line {number} is not text") from reason
+
+
 class Receipt:
     """A receipt that is being written. It begins with the first snapshot that shows us a seat of our own.
 
-    `path` is None before that. `problem` says why the receipt could not be written; the race goes on without it.
+    `path` is the present file, None before that. `problem` says why the receipt could not be written; the race goes on
+    without it.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, bounds: ReceiptBounds = BOUNDS) -> None:
         self.path: Path | None = None
         self.problem = ""
         self._folder = folder
+        self._bounds = bounds
+        self._stem = ""
+        self._number = 0
+        self._size = 0
         self._file: IO[str] | None = None
 
-    def add_heard(self, message: Snapshot | View, server_url: str, key: bytes | None, at_ms: int) -> None:
-        """Add a message of the server, received at `at_ms` of our clock. A spectator's messages are not kept."""
-        if self.path is None and isinstance(message, Snapshot) and message.seat is not None:
-            server = key.hex()[:8] if key else "unsigned"
-            self.path = self._folder / f"{message.room}-seat{message.seat + 1}-{server}.jsonl"
-            self._write({"type": "receipt", "server": server_url, "key": key.hex() if key else None})
-        if self.path is not None:
-            self._write({"at_ms": at_ms, "heard": json.loads(encode(message))})
+    def add_heard(self, message: Snapshot | View | Left, model: KnownRoom, at_ms: int) -> None:
+        """Add a message of the server, received at `at_ms` of our clock; `model` is our knowledge before it.
 
-    def add_said(self, message: Ready | Reveal | Play, at_ms: int) -> None:
+        A spectator's messages are not kept. Raises `Cheated` when the server has sent more than a match can have.
+        """
+        if self.path is None and isinstance(message, Snapshot) and message.seat is not None:
+            key = model.seal_check.key
+            self._stem = f"{message.room}-seat{message.seat + 1}-{key.hex()[:KEY_DIGITS] if key else 'unsigned'}"
+            self._number = max(1, sum(1 for _ in self._files()))
+            self._begin(model)
+        elif isinstance(message, View) and self._size >= self._bounds.next_file and _begins_match(message, model):
+            self._begin_next(model, at_ms)
+        if self._size > self._bounds.match and not self.problem:
+            raise Cheated(
+                f"The server has sent more about one match than a receipt holds, {self._bounds.match // MEBIBYTE} MiB; "
+                "an honest server sends far less."
+            )
+        self._write({"at_ms": at_ms, "heard": json.loads(encode(message))})
+
+    def add_said(self, message: Ready | Reveal | Play | Leave, at_ms: int) -> None:
         """Add a message of ours, sent at `at_ms` of our clock."""
-        if self.path is not None:
-            self._write({"at_ms": at_ms, "said": json.loads(encode(message))})
+        self._write({"at_ms": at_ms, "said": json.loads(encode(message))})
+
+    def add_drop(self, alive_ms: int, at_ms: int) -> None:
+        """Add that our socket has ended; `alive_ms` is the time at which it was last known to be up."""
+        self._write({"at_ms": at_ms, "dropped": {"alive_ms": alive_ms}})
+
+    def add_return(self, at_ms: int) -> None:
+        """Add that a socket that was silent is up again."""
+        self._write({"at_ms": at_ms, "returned": {}})
+
+    def add_end(self, way_out: WayOut, detail: str, at_ms: int) -> None:
+        """Add that this client ended, and why; `detail` has the server's words."""
+        self._write({"at_ms": at_ms, "ended": {"way_out": way_out, "detail": detail}})
 
     def close(self) -> None:
         """Close the file. A message that is added later opens it again."""
         if self._file is not None:
             self._file.close()
             self._file = None
+
+    def _files(self) -> Iterator[Path]:
+        """Yield the files of this seat that are there already, in order."""
+        return takewhile(Path.exists, map(self._numbered, count(1)))
+
+    def _numbered(self, number: int) -> Path:
+        return self._folder / f"{self._stem}{'' if number == 1 else f'-{number}'}.jsonl"
+
+    def _begin(self, model: KnownRoom) -> None:
+        key = model.seal_check.key
+        self.path = self._numbered(self._number)
+        self._write({"type": "receipt", "server": model.server_url, "key": key.hex() if key else None})
+
+    def _begin_next(self, model: KnownRoom, at_ms: int) -> None:
+        """Begin another file with what we know between two matches, unless the receipts of the room are too many."""
+        if sum(path.stat().st_size for path in self._files()) > self._bounds.room:
+            self.problem = (
+                f"The receipts {self._stem}* take more than {self._bounds.room // MEBIBYTE} MiB, so no more are "
+                "written; move them elsewhere"
+            )
+            return
+        self.close()
+        self._number += 1
+        self._begin(model)
+        if model.scene is not None and model.room is not None:
+            known = Snapshot(
+                room=model.room,
+                seat=as_seat(model.seat) if model.seat is not None else None,
+                position=model.position,
+                tag=model.tag or "00000000",
+                now_ms=at_ms,
+                scene=_between_matches(model.scene),
+            )
+            self._write({"at_ms": at_ms, "known": json.loads(encode(known))})
 
     def _write(self, line: object) -> None:
         if self.problem or self.path is None:
@@ -61,7 +187,27 @@ class Receipt:
                 self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
                 self._file = os.fdopen(descriptor, "a", encoding="utf-8")
-            self._file.write(json.dumps(line, separators=(",", ":")) + "\n")
+                self._size = os.fstat(descriptor).st_size
+            text = json.dumps(line, separators=(",", ":")) + "\n"
+            self._file.write(text)
             self._file.flush()
+            self._size += len(text)
         except OSError as reason:
             self.problem = f"The receipt {self.path} could not be written: {reason.strerror}"
+
+
+def _begins_match(view: View, model: KnownRoom) -> bool:
+    """Return whether a view that follows without a gap opens the first round of a match before anything of a round."""
+    if view.position != model.position + 1:
+        return False
+    first = next((entry for entry in view.entries if not isinstance(entry, NOT_OF_A_ROUND)), None)
+    return isinstance(first, entries.RoundOpened) and first.number == 1
+
+
+def _between_matches(scene: Scene) -> Scene:
+    """Return the scene of a room without its last round, as that of a room in which nothing was dealt yet."""
+    first, second = (
+        SeatScene(name=seat.name, is_connected=seat.is_connected, away_until_ms=seat.away_until_ms)
+        for seat in scene.seats
+    )
+    return Scene(options=scene.options, phase=Phase.WAITING, seats=(first, second))

@@ -1,27 +1,18 @@
 """Compares a record with the player's own receipt: whether it is the match that this client was shown. Pure."""
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
-from fairest_cli.model.known_room import Contradiction, KnownRoom
-from fairest_cli.model.outcome_check import Cheated
-from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
+from fairest_cli.model.known_room import KnownRoom
+from fairest_cli.records.receipt_replay import RoundEnds, RunBegan, Step, replay_receipt
 from fairest_cli.records.record_check import WrongRecord
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.deal import Deal, make_deal
 from fairest_protocol.calculation.record import Record, RecordedMove, RecordedRound
 from fairest_protocol.messages import entries
-from fairest_protocol.messages.codec import ProtocolViolation, decode_from_client, decode_from_server
-from fairest_protocol.messages.entries import Entry
-from fairest_protocol.messages.from_client import Play, Ready, Reveal
-from fairest_protocol.messages.from_server import Snapshot, View
-from fairest_protocol.value import replace
-
-
-class BadReceipt(ValueError):
-    """A file that is not a receipt; the text says which line is wrong."""
+from fairest_protocol.messages.fields import Message
+from fairest_protocol.messages.from_client import Leave, Play, Ready, Reveal
+from fairest_protocol.messages.from_server import Left, Snapshot
 
 
 @dataclass(slots=True)
@@ -43,43 +34,22 @@ class _ReadSoFar:
     results: int = 0
 
 
-def compare_receipt(record: Record, lines: Sequence[str]) -> Iterator[str]:
+def compare_receipt(record: Record, lines: Iterable[str]) -> Iterator[str]:
     """Replay the receipt, compare every entry that it holds with the record, and yield sentences on the result.
 
     Raises `WrongRecord` at the first difference, and where the receipt shows that the server broke the seal. Raises
     `BadReceipt`.
     """
-    comparison = _Comparison(record)
-    for number, line in enumerate(lines, 1):
-        kind, fields = _parse_line(number, line)
-        where = f"Line {number} of the receipt"
-        try:
-            if kind == "receipt":
-                comparison.begin_session(fields.get("key"), where)
-            elif kind == "said":
-                comparison.take_said(decode_from_client(json.dumps(fields)), where)
-            else:
-                comparison.take_heard(decode_from_server(json.dumps(fields)), where)
-        except ProtocolViolation as reason:
-            raise BadReceipt(f"line {number} does not hold a message ({reason})") from reason
-        except (Cheated, Contradiction) as reason:
-            raise WrongRecord(f"{where}: {reason}") from reason
+    comparison, ends = _Comparison(record), RoundEnds()
+    for step in replay_receipt(lines):
+        comparison.take(step)
+        ends.take(step)
     yield from comparison.conclude()
-
-
-def _parse_line(number: int, line: str) -> tuple[str, dict[str, Any]]:
-    try:
-        fields = json.loads(line)
-        if fields.get("type") == "receipt":
-            return "receipt", fields
-        kind = "heard" if "heard" in fields else "said"
-        return kind, dict(fields[kind])
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as reason:
-        raise BadReceipt(f"line {number} is not a line of a receipt ({type(reason).__name__})") from reason
+    yield from ends.conclude()
 
 
 class _Comparison:
-    """A receipt that is being compared with a record, line by line."""
+    """A receipt that is being compared with a record, step by step."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
@@ -88,36 +58,33 @@ class _Comparison:
         self._model = KnownRoom()
         self._read = _ReadSoFar()
 
-    def begin_session(self, key: str | None, where: str) -> None:
-        """Take the first line of a run of the client. Our entropy commitment is kept from the run before."""
-        if key != self._record.key.hex():
-            raise WrongRecord(f"{where}: the server had the key {clean(str(key))[:64]}, not that of the record.")
-        self._model = KnownRoom(
-            seal_check=SealCheck(key=self._record.key, entropy_commitment=self._model.seal_check.entropy_commitment)
-        )
-
-    def take_said(self, message: object, where: str) -> None:
-        """Take a message that we sent: the server must have committed before us, and the record must have our bytes."""
-        seal, read = self._model.seal_check, self._read
-        match message:
+    def take(self, step: Step) -> None:
+        """Compare the next step. Raises `WrongRecord` at a difference."""
+        self._model, where = step.model, step.where
+        match step.what:
             case Ready(round=round_id, entropy_hash=entropy_hash):
-                if round_id not in read.rounds:
+                if round_id not in self._read.rounds:
                     raise WrongRecord(f"{where}: we committed ourselves to a round before its commitment was shown.")
-                if seal.seat is not None and round_id == seal.round_id:
-                    self._model = self._model.with_entropy_commitment(
-                        EntropyCommitment(round_id, seal.commitment, seal.seat, b"", entropy_hash)
-                    )
                 self._compare_own(round_id, "entropy hash", entropy_hash, where)
             case Reveal(round=round_id, entropy=entropy):
-                known = seal.entropy_commitment
-                if known is not None and round_id == known.round_id:
-                    other_hash = seal.entropy_hashes[1 - known.seat]
-                    self._model = self._model.with_entropy_commitment(replace(known, other_hash=other_hash))
                 self._compare_own(round_id, "entropy", entropy, where)
-            case Play():
-                self._model = self._model.with_sent(message)
-            case _:
-                raise BadReceipt(f"{where} holds a message that a receipt does not keep")
+            case Snapshot():
+                if step.model.seal_check.round_id != step.before.seal_check.round_id:
+                    # The end of a match may have been missed: only the rounds from here on surely belong to one match.
+                    self._read.match_start = len(self._read.rounds)
+                self._note_round()
+                self._compare_seal(where)
+            case RunBegan(key=key):
+                if key != self._record.key.hex():
+                    raise WrongRecord(
+                        f"{where}: the server had the key {clean(str(key))[:64]}, not that of the record."
+                    )
+            case Play() | Leave() | Left() | None:
+                pass
+            case entry:
+                self._note_round()
+                self._compare_seal(where)
+                self._compare_entry(entry, where)
 
     def _compare_own(self, round_id: bytes, what: str, value: bytes, where: str) -> None:
         """Compare bytes that we sent with the record. It may lack them, if they came too late, but not have others."""
@@ -127,28 +94,6 @@ class _Comparison:
         recorded = (played.entropy_hashes if what == "entropy hash" else played.entropies)[seat]
         if recorded is not None and recorded != value:
             raise WrongRecord(f"{where}: the record has another {what} for us than the one that we sent.")
-
-    def take_heard(self, message: object, where: str) -> None:
-        """Take a message of the server, and compare its entries one after the other."""
-        if isinstance(message, Snapshot):
-            known = self._model.seal_check.round_id
-            self._model = self._model.after(message, 0)
-            if self._model.seal_check.round_id != known:
-                # The end of a match may have been missed: only the rounds from here on surely belong to one match.
-                self._read.match_start = len(self._read.rounds)
-            self._note_round()
-            self._compare_seal(where)
-        elif isinstance(message, View):
-            for offset, entry in enumerate(message.entries):
-                before = self._model
-                single = View(position=message.position + offset, entries=(entry,), tag=message.tag)
-                self._model = before.after(single, 0)
-                if self._model.position > before.position:
-                    self._note_round()
-                    self._compare_seal(where)
-                    self._compare_entry(entry, where)
-        else:
-            raise BadReceipt(f"{where} holds a message that a receipt does not keep")
 
     def _note_round(self) -> None:
         seal, read = self._model.seal_check, self._read
@@ -177,7 +122,7 @@ class _Comparison:
             if shown is not None and shown != recorded:
                 raise WrongRecord(f"{where}: the record has another {what} than the one that was shown.")
 
-    def _compare_entry(self, entry: Entry, where: str) -> None:
+    def _compare_entry(self, entry: Message, where: str) -> None:
         read, round_id = self._read, self._model.seal_check.round_id
         played = self._rounds.get(round_id or b"")
         if isinstance(entry, entries.RoundFinished) and entry.match_is_over:

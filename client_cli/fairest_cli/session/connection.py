@@ -7,24 +7,30 @@ last entry that we received, and sends every unanswered move again. Moves are nu
 import asyncio
 import random
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from pathlib import Path
 from typing import Final
 
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
+from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import ConnectionStatus, Contradiction, KnownRoom
-from fairest_cli.model.outcome_check import Cheated
+from fairest_cli.model.round_end import WayOut
 from fairest_cli.records.receipts import Receipt
 from fairest_cli.records.record_check import WrongRecord, prove_shown
+from fairest_cli.session.backoff import Backoff
 from fairest_cli.session.entropy import EntropyExchange
+from fairest_cli.session.evidence_notes import note_drop, note_pong, note_said, note_silence
 from fairest_cli.session.identity import Identity
+from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.websocket import (
     Rejected,
     ServerSocket,
+    advise_without_server,
     check_close,
     explain_failure,
+    next_entry_request,
     open_websocket,
     refuse_banned_address,
 )
@@ -40,22 +46,28 @@ from fairest_protocol.messages.from_client import (
     Leave,
     Ready,
     Rematch,
-    Resume,
     Reveal,
     Watch,
 )
-from fairest_protocol.messages.from_server import Error, FromServer, MatchRecord, Refused, Snapshot, View, Welcome
-from fairest_protocol.messages.refusals import Breach, Refusal
+from fairest_protocol.messages.from_server import (
+    Error,
+    FromServer,
+    Left,
+    MatchRecord,
+    Refused,
+    Snapshot,
+    View,
+    Welcome,
+)
+from fairest_protocol.messages.refusals import SEND_AGAIN, Breach, CloseCode, Refusal
 from fairest_protocol.value import Value
 
-FIRST_WAIT_SECONDS: Final = 0.1
-LONGEST_WAIT_SECONDS: Final = 5.0
-STEADY_SECONDS: Final = 5.0
-"""A socket that lasted this long resets the waits between attempts; so does one that has shown a change in the room."""
 WELCOME_SECONDS: Final = 5.0
 """A server that does not answer `hello` within this time is left, in case another one answers."""
 RETRY_SECONDS: Final = 0.3
-"""The wait before the client sends the moves again that the server could not store."""
+"""The wait before the client sends what the server could not store, or is in doubt about, again."""
+
+CONTRADICTS: Final = "the server contradicts itself: "
 
 EntryRequest = Create | Join | Watch
 """The request with which a client enters a room for the first time."""
@@ -85,8 +97,9 @@ class Connection:
         name: str | None = None,
         gives_up_after: int | None = None,
         receipts: Path | None = None,
+        clock: Callable[[], int] = now_ms,
     ) -> None:
-        """`receipts` is the folder for the player's receipt; without it, no receipt is kept.
+        """`receipts` is the folder for the player's receipt; without it, no receipt is kept. `clock` is our own.
 
         After `gives_up_after` failed attempts in a row, a connection that has not entered a room gives up. One that has
         entered a room never does.
@@ -99,11 +112,14 @@ class Connection:
         self._entry_request = entry_request
         self._name = name
         self._gives_up_after = gives_up_after
+        self._clock = clock
         self._socket: ServerSocket | None = None
         self._has_room_gone_on = False
         self._ban_sentence = ""
         """The server's sentence about our ban, if it has banned us."""
         self._entered = asyncio.Event()
+        self._asked: dict[str, FromClient] = {}
+        """By their types, the last requests on the present socket that are sent again if the server asks for that."""
 
     @property
     def local_port(self) -> int | None:
@@ -120,37 +136,48 @@ class Connection:
 
         Raises `Rejected` and `Cheated`. Safe to cancel: the server keeps the seat, and the receipt is closed.
         """
+        way_out, detail = WayOut.QUIT, ""
         try:
             async with aclosing(self._reconnect()) as updates:
                 async for update in updates:
                     yield update
+        except Rejected as reason:
+            way_out, detail = reason.way_out, str(reason).removeprefix(CONTRADICTS)
+            before, self.model = self.model, self.model.after_way_out(way_out, detail, self._clock())
+            explanation = self.model.binding.explanation_since(before.binding)
+            if explanation:
+                raise Rejected(f"{reason} {explanation}", way_out) from reason
+            raise
         finally:
             if self.receipt is not None:
+                self.receipt.add_end(way_out, detail, self._clock())
                 self.receipt.close()
 
     async def _reconnect(self) -> AsyncGenerator[Update]:
         """Yield the changes on each socket in turn, and after each socket a change to `LOST`."""
-        failures = 0
+        backoff, chance = Backoff(), random.Random()
         while True:
-            since = time.monotonic()
+            since, lasted = time.monotonic(), 0.0
             try:
                 async with aclosing(self._run_socket()) as updates:
                     async for update in updates:
                         yield update
-                note = "The connection was lost."
+                note, lasted = "The connection was lost.", time.monotonic() - since
             except (OSError, TimeoutError, InvalidHandshake) as reason:
                 refuse_banned_address(reason)
                 note = f"No server answers at {self._url} ({explain_failure(reason)})."
             except InvalidURI as reason:
                 raise Rejected(f"{self._url} is not a WebSocket address; one looks like ws://host:port") from reason
-            is_good = self._has_room_gone_on or time.monotonic() - since > STEADY_SECONDS
-            failures = 0 if is_good else failures + 1
-            if self.model.room is None and self._gives_up_after is not None and failures >= self._gives_up_after:
-                raise Rejected(f"{note} Is it running? Start one with: fairest-server")
-            self.model = self.model.with_status(ConnectionStatus.LOST)
+            wait = backoff.next_wait(lasted, chance, has_gone_on=self._has_room_gone_on)
+            if (
+                self.model.room is None
+                and self._gives_up_after is not None
+                and backoff.failures >= self._gives_up_after
+            ):
+                raise Rejected(f"{note} {advise_without_server(self._url)}")
+            self.model = note_drop(self.model, self.receipt, self._clock())
             yield Update(self.model, note=f"{note} Trying again ...")
-            wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2**failures)
-            await asyncio.sleep(wait * random.uniform(0.5, 1))
+            await asyncio.sleep(wait)
 
     async def entered(self) -> str:
         """Wait until we have entered a room, and return its code; another task must be iterating over `updates`."""
@@ -170,62 +197,61 @@ class Connection:
         known = self._entropy.commit(self.model.seal_check)
         if known is not None:
             self.model = self.model.with_entropy_commitment(known)
-            await self._send(Ready(round=known.round_id, entropy_hash=known.entropy_hash))
+            await self.request(Ready(round=known.round_id, entropy_hash=known.entropy_hash))
 
-    async def ask_rematch(self) -> None:
-        """Ask for another match."""
-        await self._send(Rematch())
-
-    async def ask_record(self) -> None:
-        """Ask for the record of the match that is over."""
-        await self._send(GetRecord())
-
-    async def leave(self) -> None:
-        """Leave the room; in a race, that is resigning."""
-        await self._send(Leave())
+    async def request(self, message: Ready | Reveal | Rematch | GetRecord | Leave) -> None:
+        """Send a request on the present socket; do nothing while there is none. Leaving in a race is resigning."""
+        if self._socket is not None:
+            if not isinstance(message, GetRecord):
+                self._asked[message.type] = message
+            await self._socket.send(message)
 
     async def _run_socket(self) -> AsyncGenerator[Update]:
         """Open a socket, and yield the changes until it ends. Raises `Rejected` and `Cheated`."""
         # Before the attempt: one that fails must count as a failure, and be followed by a longer wait.
         self._has_room_gone_on = False
+        self._asked.clear()
         websocket = await open_websocket(self._url)
-        self._socket = socket = ServerSocket(websocket, self.receipt, lambda play: play in self.model.sent)
+        self._socket = socket = ServerSocket(websocket, self._note_said, lambda play: play in self.model.sent)
+        pinging = asyncio.create_task(socket.note_pongs(self._note_pong))
         try:
             await socket.send(Hello(token=self._identity.token, name=self._name, client="fairest"))
             asyncio.get_running_loop().call_later(WELCOME_SECONDS, socket.abort_unless_welcomed)
             async for frame in websocket:
                 message = decode_from_server(frame)
-                self._receive(socket, message, int(time.time() * 1000))
+                self._receive(socket, message, self._clock())
                 yield Update(
-                    self.model,
-                    message,
-                    self._identity.compare_key(message.key) if isinstance(message, Welcome) else "",
+                    self.model, message, self._identity.compare(message) if isinstance(message, Welcome) else ""
                 )
                 await self._react(socket, message)
         except (Contradiction, ProtocolViolation) as reason:
-            raise Rejected(f"the server contradicts itself: {reason}") from reason
+            raise Rejected(f"{CONTRADICTS}{reason}", WayOut.CONTRADICTION) from reason
         except ConnectionClosed:
             pass
         finally:
             self._socket = None
+            pinging.cancel()
             # Not by `async with`, which closes with 1011, an error, also when the caller stops iterating or is
             # cancelled: the ways in which every match ends.
             await websocket.close()
+        if websocket.close_code == CloseCode.BAD_TOKEN and self.model.binding.evidence is not None:
+            raise Rejected("The server does not know your token.", WayOut.BAD_TOKEN)
         check_close(websocket.close_code or 0, websocket.close_reason or "", self._ban_sentence)
 
-    def _receive(self, socket: ServerSocket, message: FromServer, now_ms: int) -> None:
+    def _receive(self, socket: ServerSocket, message: FromServer, at_ms: int) -> None:
         """Check a message and fold it into the model. Raises `Contradiction` and `Cheated`.
 
         The receipt is written first, so that it also holds a message that breaks the seal.
         """
-        if self.receipt is not None and isinstance(message, (Snapshot, View)):
-            self.receipt.add_heard(message, self._url, self.model.seal_check.key, now_ms)
+        self.model = note_silence(self.model, self.receipt, at_ms)
+        if self.receipt is not None and isinstance(message, (Snapshot, View, Left)):
+            self.receipt.add_heard(message, self.model, at_ms)
         socket.check_order(message)
         if isinstance(message, Snapshot) and isinstance(self._entry_request, Create) and self.model.room is None:
             wanted = self._entry_request.options
             if wanted is not None and message.scene.options != wanted.resolved():
                 raise Contradiction("it made another room than the one that was asked for")
-        self.model = self.model.after(message, now_ms)
+        self.model = self.model.after(message, at_ms)
         if isinstance(message, MatchRecord):
             try:
                 prove_shown(message.lines, self.model)
@@ -239,7 +265,7 @@ class Connection:
                 if token is not None:
                     self._identity.keep_token(token)
                 self.model = self.model.with_status(ConnectionStatus.CONNECTED)
-                await socket.send(_next_entry_request(self.model, self._entry_request))
+                await socket.send(next_entry_request(self.model, self._entry_request))
             case Snapshot() | View():
                 self._has_room_gone_on = socket.is_in_room
                 if not socket.is_in_room:
@@ -250,37 +276,34 @@ class Connection:
                 revealed = self._entropy.reveal(self.model)
                 if revealed is not None:
                     self.model = self.model.with_entropy_commitment(revealed)
-                    await socket.send(Reveal(round=revealed.round_id, entropy=revealed.entropy))
+                    await self.request(Reveal(round=revealed.round_id, entropy=revealed.entropy))
             case Refused(to="hello" | "create" | "join" | "watch" | "resume", code=code, sentence=sentence):
-                if code is not Refusal.TRY_AGAIN:
-                    raise Rejected(sentence)
+                if code not in SEND_AGAIN:
+                    raise Rejected(sentence, WayOut.REFUSED)
                 # The server cannot serve us right now; on a new socket another process may.
                 await socket.websocket.close()
-            case Refused(to="play", code=Refusal.TRY_AGAIN, number=number):
+            case Refused(to="play", code=Refusal.TRY_AGAIN | Refusal.IN_DOUBT, number=number):
                 # The server refuses the moves behind this one too, so only the refusal of the first one counts.
                 if self.model.sent and number == self.model.sent[0].number:
                     await asyncio.sleep(RETRY_SECONDS)
                     for play in self.model.sent:
                         await socket.send_play(play)
+            case Refused(to=to, code=Refusal.TRY_AGAIN | Refusal.IN_DOUBT) if to in self._asked:
+                # The very same: another one could be refused, or made twice, if this one was stored all the same.
+                await asyncio.sleep(RETRY_SECONDS)
+                await socket.send(self._asked[to])
             case Refused(code=Refusal.TRY_AGAIN):
                 await socket.websocket.close()
             case Error(code=Breach.BANNED, sentence=sentence):
                 self._ban_sentence = sentence
-            case Error(code=Breach.BAD_TOKEN):
+            case Error(code=Breach.BAD_TOKEN) if self.model.binding.evidence is None:
                 self._identity.keep_token(None)
             case _:
                 pass
 
-    async def _send(self, message: Message) -> None:
-        """Send a message on the present socket; do nothing while there is none."""
-        if self._socket is not None:
-            await self._socket.send(message)
+    def _note_said(self, message: Message) -> None:
+        self.model = note_said(self.model, self.receipt, message, self._clock())
 
-
-def _next_entry_request(model: KnownRoom, first: EntryRequest) -> FromClient:
-    """Return the request to send after `welcome`: `first`, or after a drop, the request that leads back to the room."""
-    if model.room is None:
-        return first
-    if model.seat is None:
-        return Watch(room=model.room)
-    return Resume(room=model.room, position=model.position, tag=model.tag)
+    def _note_pong(self) -> None:
+        is_in_room = self._socket is not None and self._socket.is_in_room
+        self.model = note_pong(self.model, self.receipt, self._clock(), is_in_room=is_in_room)

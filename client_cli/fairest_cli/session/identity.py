@@ -17,7 +17,9 @@ from msgspec.structs import asdict
 from platformdirs import user_data_path
 
 from fairest_cli.model.seal_check import EntropyCommitment
-from fairest_cli.session.private_file import write_private
+from fairest_cli.records.heads import head_problem, is_head_signed, keep_head, load_heads
+from fairest_cli.records.private_file import write_private
+from fairest_protocol.messages.from_server import Welcome
 
 MAX_PROFILES: Final = 64
 
@@ -33,9 +35,13 @@ class Identity:
     stored, and the player is gone with the client.
     """
 
-    def __init__(self, path: Path | None = None) -> None:
-        """Raises OSError, and ValueError for a file that does not hold a player."""
+    def __init__(self, path: Path | None = None, heads: Path | None = None) -> None:
+        """`heads` is the folder with the heads of chains of rounds that this machine's players were shown.
+
+        Raises OSError, and ValueError for a file that does not hold a player.
+        """
         self._path = path
+        self._heads = heads
         self.token: str | None = None
         self.server_key: bytes | None = None
         self.entropy_commitment: EntropyCommitment | None = None
@@ -50,8 +56,26 @@ class Identity:
         self.token = token
         self._store()
 
-    def compare_key(self, key: bytes) -> str:
-        """Store the key that the server shows; return a warning if it had another one before, else nothing."""
+    def compare(self, welcome: Welcome) -> str:
+        """Store the key and the head of the chain of rounds that the server shows.
+
+        Returns a warning if they contradict what it has shown before, else nothing.
+        """
+        return " ".join(filter(None, (self._compare_key(welcome.key), self._compare_head(welcome))))
+
+    def _compare_head(self, welcome: Welcome) -> str:
+        if self._heads is None or welcome.rounds is None:
+            return ""
+        try:
+            known = load_heads(self._heads, welcome.key)
+            problem = head_problem(welcome.rounds, welcome.key, welcome.now_ms, known)
+            if is_head_signed(welcome.rounds, welcome.key):
+                keep_head(self._heads, welcome.key, welcome.rounds)
+        except (OSError, ValueError) as reason:
+            return f"The heads of the server's chain of rounds could not be compared: {reason}"
+        return problem
+
+    def _compare_key(self, key: bytes) -> str:
         known = self.server_key
         if key == known:
             return ""
@@ -84,7 +108,8 @@ def open_identity(server_url: str, name: str | None, folder: Path | None = None)
     """
     address = urlsplit(server_url)
     server = re.sub(r"[^A-Za-z0-9.-]", "_", f"{address.hostname}_{address.port or address.scheme}")
-    players = (folder or user_data_path("fairest")) / "players" / server
+    base = folder or user_data_path("fairest")
+    players = base / "players" / server
     players.mkdir(mode=0o700, parents=True, exist_ok=True)
     candidates = [f"name-{name.lower()}"] if name else [f"player-{number}" for number in range(1, MAX_PROFILES + 1)]
     for candidate in candidates:
@@ -95,7 +120,7 @@ def open_identity(server_url: str, name: str | None, folder: Path | None = None)
         except Timeout:
             continue
         with held:
-            yield Identity(players / f"{candidate}.json")
+            yield Identity(players / f"{candidate}.json", base / "heads")
         return
     raise IdentityInUse(f"{name or 'every profile'} is in use by another fairest on this machine")
 

@@ -4,7 +4,6 @@ The session follows the connection's updates, asks for the record once when a ma
 without an answer is forgotten when the connection is lost, since it may be lost too, and sent again on the next one.
 """
 
-import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from pathlib import Path
@@ -12,22 +11,19 @@ from pathlib import Path
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.records.files import load_record, save_record
 from fairest_cli.session.connection import Connection, Update
+from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.progress import Progress
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.record import BadRecord, Record
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import GetRecord, Leave, Rematch
 from fairest_protocol.messages.from_server import Left, MatchRecord, View
 from fairest_protocol.value import replace
 
 OnUpdate = Callable[[KnownRoom, Update], Awaitable[None]]
 """Called with each update, and with the model before it."""
-
-
-def now_ms() -> int:
-    """Return the time of this machine's clock, in milliseconds since the epoch."""
-    return int(time.time() * 1000)
 
 
 class RoomSession:
@@ -140,11 +136,11 @@ class RoomSession:
 
     async def ask_rematch(self) -> None:
         """Ask for another match."""
-        await self._connection.ask_rematch()
+        await self._connection.request(Rematch())
 
     async def leave(self) -> None:
         """Give up our seat; in a race, that is resigning."""
-        await self._connection.leave()
+        await self._connection.request(Leave())
 
     async def _take(self, before: KnownRoom, update: Update) -> None:
         """Bring the session's own state up to date, and ask for the record when a match is over."""
@@ -171,7 +167,7 @@ class RoomSession:
         is_over = model.phase is Phase.FINISHED and model.scene is not None and model.scene.match_is_over
         if is_over and self._asks_record and not self._has_asked_record:
             self._has_asked_record = True
-            await self._connection.ask_record()
+            await self._connection.request(GetRecord())
         elif not is_over:
             self._has_asked_record = False
 
@@ -198,4 +194,5 @@ def model_at_round_end(before: KnownRoom, model: KnownRoom, view: View, at_ms: i
         return model
     # The connection has compared our moves with those that we sent; without the entries by seat, that is skipped here.
     unchecked = replace(before, seal_check=replace(before.seal_check, shown=None))
-    return unchecked.after(view.model_copy(update={"entries": view.entries[: place + 1]}), at_ms)
+    ended = unchecked.after_part(view.model_copy(update={"entries": view.entries[: place + 1]}), at_ms)
+    return replace(ended, binding=model.binding)

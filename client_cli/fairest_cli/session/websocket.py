@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import time
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Final
@@ -12,15 +11,14 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
 
-from fairest_cli.model.known_room import Contradiction
-from fairest_cli.records.receipts import Receipt
+from fairest_cli.model.known_room import Contradiction, KnownRoom
+from fairest_cli.model.round_end import WayOut
 from fairest_protocol.messages.codec import encode
-from fairest_protocol.messages.fields import SUBPROTOCOL, Message
-from fairest_protocol.messages.from_client import Play, Ready, Reveal
+from fairest_protocol.messages.fields import MAX_SERVER_MESSAGE_BYTES, SUBPROTOCOL, Message
+from fairest_protocol.messages.from_client import FromClient, Play, Resume, Watch
 from fairest_protocol.messages.from_server import FromServer, Snapshot, View, Welcome
 from fairest_protocol.messages.refusals import CloseCode
 
-MAX_FRAME_BYTES: Final = 1024 * 1024
 OPEN_SECONDS: Final = 5.0
 CLOSE_SECONDS: Final = 1.0
 HEARTBEAT_SECONDS: Final = 5.0
@@ -33,7 +31,14 @@ LOCAL_HOSTS: Final = ("localhost", "127.0.0.1", "::1")
 
 
 class Rejected(Exception):
-    """The server does not let us do what we ask for, and asking again would not help. The text is a sentence."""
+    """The server does not let us do what we ask for, and asking again would not help. The text is a sentence.
+
+    `way_out` is the kind of end that this is for a round to which we are bound.
+    """
+
+    def __init__(self, sentence: str, way_out: WayOut = WayOut.CLOSED) -> None:
+        super().__init__(sentence)
+        self.way_out = way_out
 
 
 class _ConnectWithoutRedirects(connect):
@@ -54,7 +59,7 @@ def open_websocket(url: str) -> connect:
         url,
         subprotocols=[Subprotocol(SUBPROTOCOL)],
         compression=None,
-        max_size=MAX_FRAME_BYTES,
+        max_size=MAX_SERVER_MESSAGE_BYTES,
         open_timeout=OPEN_SECONDS,
         ping_interval=HEARTBEAT_SECONDS,
         ping_timeout=HEARTBEAT_SECONDS,
@@ -70,13 +75,16 @@ class ServerSocket:
     """
 
     def __init__(
-        self, websocket: ClientConnection, receipt: Receipt | None, is_unanswered: Callable[[Play], bool]
+        self,
+        websocket: ClientConnection,
+        on_said: Callable[[Message], None],
+        is_unanswered: Callable[[Play], bool],
     ) -> None:
-        """`receipt` notes what we send, if it is not None. `is_unanswered` returns whether a move has no answer yet."""
+        """`on_said` is called with each message before it is sent; `is_unanswered`, to know if a move has an answer."""
         self.websocket = websocket
         self.is_welcomed = False
         self.is_in_room = False
-        self._receipt = receipt
+        self._on_said = on_said
         self._is_unanswered = is_unanswered
 
     @property
@@ -85,9 +93,8 @@ class ServerSocket:
         return int(self.websocket.local_address[1])
 
     async def send(self, message: Message) -> None:
-        """Send a message; do nothing on a socket that has ended. The receipt notes the message before it is sent."""
-        if self._receipt is not None and isinstance(message, (Ready, Reveal, Play)):
-            self._receipt.add_said(message, int(time.time() * 1000))
+        """Send a message; do nothing on a socket that has ended."""
+        self._on_said(message)
         try:
             await self.websocket.send(encode(message).decode())
         except ConnectionClosed:
@@ -98,6 +105,16 @@ class ServerSocket:
         """Send a move, and end the socket if the move is unanswered after `ANSWER_SECONDS`."""
         await self.send(play)
         asyncio.get_running_loop().call_later(ANSWER_SECONDS, self._abort_unless_answered, play)
+
+    async def note_pongs(self, on_pong: Callable[[], None]) -> None:
+        """Call `on_pong` whenever the server has answered a ping of ours, until the socket ends."""
+        try:
+            while True:
+                await (await self.websocket.ping())
+                on_pong()
+                await asyncio.sleep(HEARTBEAT_SECONDS)
+        except ConnectionClosed:
+            return
 
     def abort(self) -> None:
         """End the socket at once, without a closing handshake, as a network failure would. Safe to call again."""
@@ -135,19 +152,25 @@ def check_close(code: int, reason: str, ban_sentence: str = "") -> None:
         return
     if code in (CloseCode.TOO_BIG, CloseCode.BINARY_FRAME) or code >= 4000:
         if code == CloseCode.BANNED and ban_sentence:
-            raise Rejected(ban_sentence)
-        raise Rejected(
-            "You play this seat from another terminal now."
-            if code == CloseCode.REPLACED
-            else f"The server ended the connection: {reason or code}."
-        )
+            raise Rejected(ban_sentence, WayOut.BANNED)
+        if code == CloseCode.REPLACED:
+            raise Rejected("You play this seat from another terminal now.", WayOut.REPLACED)
+        raise Rejected(f"The server ended the connection: {reason or code}.")
 
 
 def refuse_banned_address(failure: Exception) -> None:
     """Raise `Rejected` with the server's sentence if it forbids connections from our address (HTTP 403)."""
     if isinstance(failure, InvalidStatus) and failure.response.status_code == HTTPStatus.FORBIDDEN:
         sentence = (failure.response.body or b"").decode(errors="replace").strip()
-        raise Rejected(sentence or "The server forbids connections from here.") from failure
+        raise Rejected(sentence or "The server forbids connections from here.", WayOut.BANNED) from failure
+
+
+def advise_without_server(url: str) -> str:
+    """Return what to do when no server answers at `url`: start one, if it is on this machine."""
+    host = urlsplit(url).hostname or ""
+    if host in ("localhost", "127.0.0.1", "::1"):
+        return "Is it running? Start one with: fairest-server"
+    return "Is the address right, and does the server run?"
 
 
 def explain_failure(reason: Exception) -> str:
@@ -155,3 +178,12 @@ def explain_failure(reason: Exception) -> str:
     if isinstance(reason, OSError) and reason.errno and reason.errno > 0:
         return os.strerror(reason.errno)
     return str(reason) or type(reason).__name__
+
+
+def next_entry_request(model: KnownRoom, first: FromClient) -> FromClient:
+    """Return the request to send after `welcome`: `first`, or after a drop, the request that leads back to the room."""
+    if model.room is None:
+        return first
+    if model.seat is None:
+        return Watch(room=model.room)
+    return Resume(room=model.room, position=model.position, tag=model.tag)

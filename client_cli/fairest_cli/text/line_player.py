@@ -1,11 +1,11 @@
 """A player or spectator who types lines: a person at a keyboard, or a program behind a pipe."""
 
 import asyncio
-import time
 from collections.abc import Callable, Iterator
 
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.session.connection import Update
+from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.keyboard import typed_lines
 from fairest_cli.text.narration import HELP, describe_boards, describe_time_left, describe_way_back
@@ -133,7 +133,7 @@ class LinePlayer:
                 for text in describe_boards(model):
                     self._print_hint(text)
             case "time":
-                self._print_hint(describe_time_left(model, int(time.time() * 1000)))
+                self._print_hint(describe_time_left(model, now_ms()))
             case "words":
                 self._print_hint(" ".join(model.seal_check.check_words) or "There are no check words before the deal.")
             case "ready":

@@ -64,7 +64,8 @@ def describe_players(listed: ListedRoom) -> str:
 
 
 def describe_listed_rules(listed: ListedRoom) -> str:
-    """Return the rules of a listed room, its redeals, and the length of the match."""
+    """Return the rules of a listed room, its redeals, the length of the match, and a warning of an open room."""
     match = "" if listed.best_of == 1 else f", best of {listed.best_of}"
     redeals = "" if not listed.redeals else f", {listed.redeals} redeal{'s' * (listed.redeals > 1)}"
-    return f"{clean(listed.rules)}{redeals}{match}"
+    warning = ", open: hides nothing" if listed.spectators is Spectators.OPEN else ""
+    return f"{clean(listed.rules)}{redeals}{match}{warning}"

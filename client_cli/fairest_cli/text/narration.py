@@ -5,8 +5,8 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Final
 
+from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
-from fairest_cli.model.outcome_check import Cheated
 from fairest_cli.model.seal_check import describe_proof
 from fairest_cli.session.connection import Update
 from fairest_cli.text.board_text import COLUMNS, describe_board, describe_result, format_time
@@ -145,13 +145,16 @@ def _describe_snapshot(model: KnownRoom) -> Iterator[str]:
     if scene is None:
         return
     yield from wrap(f"Room {model.room}: {', '.join(describe_options(scene.options))}.", COLUMNS)
+    if model.seat is not None and scene.options.spectators is Spectators.OPEN:
+        yield from wrap(OPEN_ROOM, COLUMNS)
     if scene.phase is Phase.WAITING and model.seat is not None:
         yield "Waiting for the other player, who joins with:"
         yield f"  {model.invitation}"
     if scene.phase is Phase.READY:
         yield "Both players are here."
     if model.seal_check.check_words and scene.phase in (Phase.COUNTDOWN, Phase.RACING):
-        yield f"Check words: {' '.join(model.seal_check.check_words)}"
+        yield "Check words, the same for everybody who sees this deal:"
+        yield f"  {' '.join(model.seal_check.check_words)}"
     if model.seat is None and scene.options.spectators is Spectators.OPEN:
         yield "You are watching, and see everything at once."
     elif model.seat is None:
@@ -226,11 +229,21 @@ def _describe_finished(model: KnownRoom, entry: entries.RoundFinished) -> Iterat
     yield f"The round is over after {format_time(entry.duration_ms / 1000)}."
     yield from describe_result(entry.outcome, [_name(model, 0), _name(model, 1)])
     yield from describe_proof(model.seal_check)
+    yield from wrap(clean(describe_end(model)), COLUMNS)
     if model.scene and model.scene.options.best_of > 1:
         state = "The match is over:" if entry.match_is_over else "The match stands at"
         more, fewer = max(entry.wins), min(entry.wins)
         leader = "" if more == fewer else f" for {_name(model, entry.wins.index(more))}"
         yield f"{state} {more} to {fewer}{leader}."
+
+
+def describe_end(model: KnownRoom) -> str:
+    """Return what rests on the server's word in the end of a round, and that its room was open; empty for neither."""
+    scene, end = model.scene, model.binding.last_end
+    if scene is None:
+        return ""
+    explanation = end.explanation if end is not None and end.round_id == scene.round else ""
+    return " ".join(filter(None, (explanation, OPEN_ROUND if scene.options.spectators is Spectators.OPEN else "")))
 
 
 def _describe_rematch(model: KnownRoom, seat: int) -> Iterator[str]:
@@ -241,6 +254,11 @@ def _describe_rematch(model: KnownRoom, seat: int) -> Iterator[str]:
     else:
         yield f"{_name(model, seat)} wants a rematch."
 
+
+OPEN_ROOM: Final = """\
+Beware: this room is open. Anybody who watches it sees every card and move at once, before the other
+player has turned that card. So an open room hides nothing, from the players either."""
+OPEN_ROUND: Final = "The room was open: anybody who watched it saw cards early."
 
 ENTRANCES: Final = ("hello", "create", "join", "watch", "resume")
 
@@ -267,7 +285,8 @@ def _describe_stopped(model: KnownRoom, seat: int) -> Iterator[str]:
     if seat == model.seat:
         yield "Your race has ended; your cards count. The other player may still be racing."
     elif model.scene and model.seat is not None and not model.scene.seats[model.seat].has_stopped:
-        yield f"{_name(model, seat)} has stopped. You have {model.scene.options.chase_seconds} seconds left at most."
+        chase = format_time(model.scene.options.chase_seconds)
+        yield f"{_name(model, seat)} has stopped. You have {chase} left at most, and your cards count."
     else:
         yield f"{_name(model, seat)} has stopped."
 

@@ -33,9 +33,9 @@ def all_steps(record: Record) -> list[Step]:
 def describe_record(record: Record) -> Iterator[str]:
     """Yield the players, the room and the rules of a record."""
     names = " against ".join(clean(name) for name in record.names)
-    ties = ", direct plays break a tie" if record.direct_breaks_ties else ""
+    ties = ", direct plays break a tie" if record.terms.direct_breaks_ties else ""
     yield f"{names}, room {clean(record.room)}"
-    yield f"{record.rules.name}: {describe_counts(record.rules)}; best of {record.best_of}{ties}"
+    yield f"{record.rules.name}: {describe_counts(record.rules)}; best of {record.terms.best_of}{ties}"
 
 
 def describe_step(record: Record, steps: list[Step], index: int) -> Iterator[str]:

@@ -9,8 +9,8 @@ from fairest_cli.bots.policies import Policy
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.records.files import save_record
 from fairest_cli.session.connection import Connection, EntryRequest, Update
-from fairest_cli.session.open_connection import open_guest_seat, open_seat, open_unstored
 from fairest_cli.session.room_session import RoomSession
+from fairest_cli.session.viewer_connections import open_guest_seat, open_seat, open_unstored
 from fairest_cli.text.board_text import describe_result
 from fairest_cli.text.line_player import LinePlayer
 from fairest_cli.text.narration import as_json_lines, describe_boards, describe_changes, describe_update

@@ -11,12 +11,13 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.theme import Theme
 
-from fairest_cli.exit_codes import BROKEN_SEAL
+from fairest_cli.exit_codes import BROKEN_SEAL, FAULT
+from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
-from fairest_cli.model.outcome_check import Cheated
 from fairest_cli.records.receipts import receipts_folder
 from fairest_cli.session.connection import Update
-from fairest_cli.session.room_session import RoomSession, now_ms
+from fairest_cli.session.own_clock import now_ms
+from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.narration import describe_broken_seal, describe_way_back
 from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.crash import CrashReportingApp
@@ -81,6 +82,7 @@ class FairestApp(CrashReportingApp):
         self.rooms = RoomRunner(self, self._server_url, player, clock=clock)
         self._exit_code = 0
         """The exit code unless a signal ends the program: `BROKEN_SEAL` once a server cheated, else 0."""
+        self._has_entered_room = False
         self.register_theme(FELT)
         self.theme = "felt"
         self.apply_settings(self.settings)
@@ -123,6 +125,7 @@ class FairestApp(CrashReportingApp):
             if update.model.status is ConnectionStatus.LOST and session.model.room is None:
                 self.show_notice(clean(update.note))
             return
+        self._has_entered_room = True
         shown = self._room_screen()
         if type(shown) is not kind:
             await self._close_overlays()
@@ -139,8 +142,15 @@ class FairestApp(CrashReportingApp):
             shown.show_update(before, update)
 
     async def show_home(self, sentence: str) -> None:
-        """Close every screen above the home screen and show `sentence` there."""
+        """Close every screen above the home screen and show `sentence` there.
+
+        A command that was to enter a room, and could not, ends the program with `sentence`.
+        """
         if not self.is_running:
+            return
+        if isinstance(self._start, InRoom) and self._room_screen() is None and not self._has_entered_room and sentence:
+            self.last_words.append(f"fairest: {sentence}")
+            self._end(self._exit_code or FAULT)
             return
         while not isinstance(self.screen, HomeScreen):
             await self.pop_screen()

@@ -14,13 +14,14 @@ from textual.worker import Worker
 from fairest_cli.bots.house_room import HOUSE_PACE_SECONDS, house_room
 from fairest_cli.bots.player import play_match
 from fairest_cli.bots.policies import POLICIES
+from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
-from fairest_cli.model.outcome_check import Cheated
 from fairest_cli.session.connection import EntryRequest, Update
 from fairest_cli.session.identity import IdentityInUse
 from fairest_cli.session.local_server import ServerNotStarted
-from fairest_cli.session.open_connection import open_guest_seat, open_seat, open_unstored
-from fairest_cli.session.room_session import RoomSession, now_ms
+from fairest_cli.session.own_clock import now_ms
+from fairest_cli.session.room_session import RoomSession
+from fairest_cli.session.viewer_connections import open_guest_seat, open_seat, open_unstored
 from fairest_cli.session.websocket import Rejected
 from fairest_cli.text.narration import describe_closing
 from fairest_cli.untrusted_text import clean

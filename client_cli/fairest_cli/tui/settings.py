@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import asdict, fields
 from platformdirs import user_config_path
 
-from fairest_cli.session.private_file import write_private
+from fairest_cli.records.private_file import write_private
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.value import Value, replace
 

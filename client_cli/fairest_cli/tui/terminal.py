@@ -23,7 +23,7 @@ def on_fatal_signals(end: Callable[[signal.Signals], None]) -> None:
     for number in FATAL_SIGNALS:
         try:
             loop.add_signal_handler(number, end, number)
-        except NotImplementedError:  # Windows
+        except NotImplementedError:  # by the event loops of Windows
             signal.signal(number, lambda caught, _: loop.call_soon_threadsafe(end, signal.Signals(caught)))
 
 

@@ -9,7 +9,7 @@ from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.moves import RESIGN, STOP, Move
 from fairest_protocol.messages.from_server import FromServer, Refused
-from fairest_protocol.messages.refusals import Refusal
+from fairest_protocol.messages.refusals import SEND_AGAIN
 from fairest_protocol.value import Value
 
 
@@ -42,8 +42,8 @@ def optimistic_board(model: KnownRoom) -> OptimisticBoard | None:
 def refused_move(before: KnownRoom, message: FromServer | None) -> Move | None:
     """Return the move that was shown as made and that `message` refuses, or None if it refuses none.
 
-    A move refused with `TRY_AGAIN` is sent again, so it stays as it is shown.
+    A move refused with `TRY_AGAIN` or `IN_DOUBT` is sent again, so it stays as it is shown.
     """
-    if not isinstance(message, Refused) or message.to != "play" or message.code is Refusal.TRY_AGAIN:
+    if not isinstance(message, Refused) or message.to != "play" or message.code in SEND_AGAIN:
         return None
     return next((play.move for play in before.sent if play.number == message.number), None)

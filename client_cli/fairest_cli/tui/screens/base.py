@@ -21,6 +21,7 @@ from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_protocol.calculation.board import Board
 
 LOST_BANNER = " Connection lost. Your seat and your moves are kept; reconnecting ..."
+LOST_SIGHT_BANNER = " Connection lost. The race goes on without you; reconnecting ..."
 CONNECTING_BANNER = " Connecting to the server ..."
 
 
@@ -128,7 +129,10 @@ class RoomScreen(FairestScreen):
         """Show the banner and dim the boards unless the server is connected."""
         status = self.session.model.status
         self.set_class(status is not ConnectionStatus.CONNECTED, "-frozen")
-        banner = LOST_BANNER if self.session.model.room is not None else CONNECTING_BANNER
+        if self.session.model.room is None:
+            banner = CONNECTING_BANNER
+        else:
+            banner = LOST_SIGHT_BANNER if self.session.is_spectator else LOST_BANNER
         self.query_one("#banner", TextLines).update(banner)
 
     def tick(self) -> None:

@@ -25,12 +25,14 @@ from fairest_cli.tui.widgets.race_boards import RaceBoards
 from fairest_cli.tui.widgets.text_lines import TableSlot, TextLines
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.moves import REDEAL, RESIGN, STOP, Move
-from fairest_protocol.messages.entries import Moved, Started, Turned
+from fairest_protocol.messages.entries import Moved, Started, Stopped, Turned
 from fairest_protocol.messages.from_server import Placed, View
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
+from fairest_protocol.value import replace
 
 HURRY_SECONDS = 60
 """The clock is red when fewer seconds are left."""
+AFTER_RACE_KEYS = key_line([("?", "help"), ("Esc", "menu")])
 WIDE_COLUMNS, WIDE_LINES = 116, 34
 """From this size on, the other player's board stands beside ours in full."""
 
@@ -89,6 +91,10 @@ class RaceScreen(RoomScreen):
         shown = message.entries if isinstance(message, View) else ()
         if shown and all(isinstance(entry, (Moved, Turned, Started)) for entry in shown):
             return
+        if any(isinstance(entry, Stopped) and entry.seat == update.model.seat for entry in shown):
+            # The line above the notice says why our race has ended, and what comes now.
+            self.show_notice("")
+            return
         lines = list(describe_changes(before, update))
         if lines:
             self.show_notice(lines[-1])
@@ -114,14 +120,16 @@ class RaceScreen(RoomScreen):
         self.tick()
         other = 1 - (model.seat or 0)
         self._draw_counts(ours)
-        self._boards.draw_own(ours, scene.markers, self._picked, self.settings)
+        settings = replace(self.settings, hints=False) if own.has_stopped else self.settings
+        self._boards.draw_own(ours, scene.markers, self._picked, settings)
         self._boards.draw_other(self.name_of(other), scene.seats[other], self.card_style)
         if own.has_stopped:
             advice = describe_end(ours.board, self.name_of(other))
         else:
             advice = describe_advice(ours.board, self.settings.keys, hints=self.settings.hints)
         self.query_one("#advice", TextLines).update(Text(f" {advice}", "bold", no_wrap=True))
-        self.query_one("#key-line", TextLines).update(_key_line(self.settings.keys, ours.board))
+        keys = AFTER_RACE_KEYS if own.has_stopped else _key_line(self.settings.keys, ours.board)
+        self.query_one("#key-line", TextLines).update(keys)
 
     def _draw_counts(self, ours: OptimisticBoard) -> None:
         model, board = self.session.model, ours.board

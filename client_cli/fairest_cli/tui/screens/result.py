@@ -1,5 +1,6 @@
 """The end of a round: the winner, the progress of both players over time, and the result of the seal's check."""
 
+from textwrap import wrap
 from typing import ClassVar
 
 from rich.text import Text
@@ -13,6 +14,7 @@ from fairest_cli.records.files import short_path
 from fairest_cli.session.progress import progress_of
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.board_text import describe_score, format_time
+from fairest_cli.text.narration import describe_end
 from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line
 from fairest_cli.tui.board.progress_chart import STYLES, draw_chart
 from fairest_cli.tui.board.timeline import timeline_of
@@ -22,6 +24,11 @@ from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.race import Outcome
 from fairest_protocol.messages.fields import Phase
+
+SIDE_COLUMNS = 6
+"""Columns that are left blank beside the proof."""
+PROOF_LINES = 3
+"""The least lines for the proof, so that the chart above it does not move when the record comes."""
 
 
 class ResultScreen(RoomScreen):
@@ -78,12 +85,16 @@ class ResultScreen(RoomScreen):
         most, size = max(1, *(score.placed for score in outcome.scores)), chart.size
         chart.update(draw_chart(players, most, size.width - 2, size.height, is_ascii=self.card_style.is_ascii))
         proof = [Text(sentence, "bold #9be29b") for sentence in describe_proof(end.seal_check)]
+        width = max(40, self.size.width - SIDE_COLUMNS)
+        proof += [Text(line, "bold #ffd27a") for line in wrap(clean(describe_end(end)), width)]
         if self.session.record_path is not None:
             proof.append(Text("The record was checked as well, move by move, and saved as", QUIET))
             proof.append(Text(clean(short_path(self.session.record_path)), QUIET))
         if self.session.problem:
             proof.append(Text(self.session.problem, "bold #ff8a70"))
-        self.query_one("#proof", TextLines).update(proof)
+        proof_lines = self.query_one("#proof", TextLines)
+        proof_lines.styles.height = max(PROOF_LINES, len(proof))
+        proof_lines.update(proof)
         self._draw_next()
 
     def _headline(self, outcome: Outcome, end: KnownRoom) -> str:

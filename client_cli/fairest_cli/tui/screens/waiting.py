@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from fairest_cli.text.narration import describe_options
+from fairest_cli.text.narration import OPEN_ROOM, describe_options
 from fairest_cli.tui.board.big_room_code import in_large_letters, in_spaced_capitals
 from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line
 from fairest_cli.tui.screens.base import RoomScreen
@@ -69,6 +69,8 @@ class WaitingScreen(RoomScreen):
             return [Text("Entering the room ...")]
         option = model.invitation.partition(" join ")[2]
         lines = [self._next_step(), Text(), Text(f"{', '.join(describe_options(scene.options))}", QUIET)]
+        if scene.options.spectators is Spectators.OPEN:
+            lines += [Text(), Text(" ".join(OPEN_ROOM.split()), "bold #ff8a70")]
         if self.program.rooms.uses_local_server:
             lines += [Text(), *describe_rules()]
         else:
@@ -95,13 +97,14 @@ class WaitingScreen(RoomScreen):
     def _next_step(self) -> Text:
         model, own = self.session.model, self.session.model.own
         left = f"  ({self.time_left()} left)" if self.time_left() else ""
+        lapse = f"  In {self.time_left()} your seat is freed." if self.time_left() else ""
         if model.phase is Phase.DEALING:
             return Text("Both players are ready: the cards are being dealt ...", "bold")
         if model.phase is not Phase.READY or own is None:
             return Text("Waiting for the other player ...", "bold")
         if own.entropy_hash:
             return Text(f"You are ready. Waiting for the other player ...{left}", "bold")
-        return Text(f"Press Enter when you are ready.{left}", f"bold #1d1d1d on {GOLD}")
+        return Text(f"Press Enter when you are ready.{lapse}", f"bold #1d1d1d on {GOLD}")
 
     def _key_line(self) -> Text:
         pairs = [("Enter", "ready"), ("?", "how to play"), ("Esc", "leave")]

@@ -74,8 +74,12 @@ class WatchScreen(RoomScreen):
         left = f", {self.time_left()} left" if self.time_left() else ""
         words = " ".join(self.session.model.seal_check.check_words)
         check_words = f"   check words: {words}" if words else ""
-        text = f" {self.session.model.room}: {STATES[scene.phase]}{left}; {visible}{check_words}"
-        self.query_one("#heading", TextLines).update(Text(text, QUIET, no_wrap=True))
+        state = f" {self.session.model.room}: {STATES[scene.phase]}{left}; {visible}"
+        line = f"{state}{check_words}"
+        if len(line) > self.size.width:
+            # In a narrow terminal the check words are worth more than the code and the sentence.
+            line = f" {STATES[scene.phase]}{left}{check_words}"
+        self.query_one("#heading", TextLines).update(Text(line, QUIET, no_wrap=True))
 
     def draw(self) -> None:
         """Redraw the heading, and the timeline with the players' names."""
