@@ -32,9 +32,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """Log as a server process does, and have all servers run the engine that `--redis` names."""
     # A traceback by structlog's default, rich with all variables, holds up the event loop for seconds.
     structlog.configure(processors=log_processors(is_terminal=True))
+    # A shell ignores the first of them for a job in the background, and `nohup` the second one. The programs that tests
+    # interrupt, or whose terminals they close, would inherit it.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-        # A shell starts a job in the background so, and the programs that tests interrupt would inherit it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     wanted = config.getoption("--redis")
     if wanted:
         program = shutil.which(wanted)
@@ -90,11 +93,12 @@ def cluster(three_nodes: RedisCluster) -> RedisCluster:
 
 
 @pytest.fixture
-def redis_url(redis_server: str) -> str:
-    """Return the URL of the Redis of the run, emptied."""
+def redis_url(redis_server: str) -> Iterator[str]:
+    """Yield the URL of the Redis of the run, emptied before the test, and after it for those that use the server."""
     with plain_redis.Redis.from_url(redis_server) as client:
         client.flushall()
-    return redis_server
+        yield redis_server
+        client.flushall()
 
 
 @pytest.fixture

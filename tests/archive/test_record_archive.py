@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 from fairest_cli.records.record_check import verify_record
+from fairest_protocol.calculation.race import Outcome
 from fairest_protocol.value import replace
 from fairest_server.archive.places import Folder
-from fairest_server.archive.proof import BrokenRecord
 from fairest_server.archive.record_archive import RecordArchive, file_name
+from fairest_server.archive.record_proof import BrokenRecord
 from fairest_server.live.signing import SigningKey
-from tests.support.races import KEY
-from tests.support.records import file_of, make_record
+from tests.support.races import KEY, Table
+from tests.support.records import file_of, make_record, unsigned_record
 
 RECORD = make_record(1)
 
@@ -43,6 +44,12 @@ def test_another_record_of_the_same_match_is_refused(archive: RecordArchive) -> 
     assert archive.read(RECORD.match_id) == file_of(RECORD)
 
 
+def _other_outcome() -> Outcome:
+    outcome = RECORD.rounds[0].outcome
+    assert outcome is not None
+    return replace(outcome, winner=1 - (outcome.winner or 0))
+
+
 FAULTS: dict[str, tuple[Callable[[], bytes], str]] = {
     "no line feed": (lambda: file_of(RECORD)[:-1], "its last line has no line feed"),
     "cut": (lambda: b"\n".join(file_of(RECORD).split(b"\n")[:9]) + b"\n", "does not seal the record"),
@@ -53,6 +60,10 @@ FAULTS: dict[str, tuple[Callable[[], bytes], str]] = {
     "signed with another key": (
         lambda: file_of(SigningKey(bytes([1]) * 32).sign(RECORD)),
         "the commitment of round 1 is not signed",
+    ),
+    "another winner": (
+        lambda: file_of(KEY.sign(replace(RECORD, rounds=(replace(RECORD.rounds[0], outcome=_other_outcome()),)))),
+        "its moves do not lead to the result",
     ),
     "another envelope": (
         lambda: file_of(
@@ -72,8 +83,15 @@ def test_a_record_that_does_not_prove_itself_is_refused(archive: RecordArchive, 
 
 
 def test_a_secret_that_was_not_committed_is_refused(archive: RecordArchive) -> None:
-    called_off = replace(RECORD.rounds[0], entropies=(None, None), envelopes=(), events=(), outcome=None)
-    record = KEY.sign(replace(RECORD, rounds=(replace(called_off, secret=bytes(32)),)))
+    table = Table(1)
+    table.seat_both()
+    table.get_ready(0)
+    table.let_time_pass()
+    table.start()
+    table.play(0, "resign")
+    made = unsigned_record(table)
+    called_off, raced = made.rounds
+    record = KEY.sign(replace(made, rounds=(replace(called_off, secret=bytes(32)), raced)))
     with pytest.raises(BrokenRecord, match="the secret of round 1 does not belong to its commitment"):
         archive.keep(record.match_id, file_of(record))
 

@@ -1,4 +1,4 @@
-"""What Redis held is there again after a restore: every type, every time to live, every room with its surroundings."""
+"""A restore brings back all that Redis held: every type, every time to live, every room with its surroundings."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -10,10 +10,13 @@ from fairest_server.backup.entries import Entry, Room, Text
 from fairest_server.backup.export import CannotExport, export_entries
 from fairest_server.backup.file import BackupFile, BadBackup, check_backup
 from fairest_server.backup.restoring import CannotRestore, count_keys, restore_entries
+from fairest_server.live.round_chain import RoundChain
+from fairest_server.live.signing import SigningKey
 from fairest_server.store import keys
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.cluster_client import nodes_of
+from fairest_server.store.rounds import RoundStore
 from tests.support.processes import redis_process
 from tests.support.records import store_records
 from tests.support.room_server import create_room, serving_room_server
@@ -80,6 +83,25 @@ async def test_another_redis_holds_the_same_after_a_restore(
             getattr(found, name) for name in found.__struct_fields__ if name != "expires_at_ms"
         ]
     assert await count_keys(other) == await count_keys(redis)
+
+
+async def test_the_chain_of_rounds_goes_on_after_a_restore(
+    redis: BatchingRedis, other: BatchingRedis, tmp_path: Path
+) -> None:
+    """Also with an outbox that was emptied, which is a key without entries."""
+    chain = RoundChain(RoundStore(redis, "one"), SigningKey(KEY).sign_head, 1000)
+    emptied = await redis.xadd(keys.round_outbox(1), {"e": "{}"})
+    await redis.xdel(keys.round_outbox(1), emptied)
+    for number in range(3):
+        await redis.xadd(keys.round_outbox(0), {"e": f'{{"type":"opened","commitment":"{number:064x}"}}'})
+    await chain.advance()
+    await restore(other, await write(redis, tmp_path))
+    restored = RoundChain(RoundStore(other, "two"), SigningKey(KEY).sign_head, 1000)
+    await other.delete(keys.ROUND_WRITER)
+    await restored.advance()
+    assert chain.head is not None
+    assert restored.head is not None
+    assert (restored.head.number, restored.head.chain) == (3, chain.head.chain)
 
 
 async def test_a_cluster_takes_the_backup_of_any_redis(redis: BatchingRedis, redis_url: str, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import ast
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -189,7 +190,7 @@ def test_a_process_that_was_there_before_the_jobs_is_left_alone() -> None:
 
 
 def test_a_job_over_its_time_limit_is_ended() -> None:
-    (outcome,) = run_jobs([Job(1, lambda _: time.sleep(60), 0.1)], 1)
+    (outcome,) = run_jobs([Job(1, lambda _: signal.pause(), 0.1)], 1)
     assert outcome.timed_out
 
 
@@ -206,11 +207,11 @@ def test_a_job_whose_process_ends_has_no_result() -> None:
 
 
 ORPHANED = """
-import os, sys, time
+import os, signal, sys
 from mutation.forks import Job, run_jobs
 def work(_):
     print(os.getpid(), flush=True)
-    time.sleep(60)
+    signal.pause()
 list(run_jobs([Job(1, work, 60.0)], 1))
 """
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from measures.imports import count_floors, find_circles, fold_into_rooms, import_graph
+from measures.imports import count_layers, find_circles, fold_into_children, import_graph
 from measures.private_names import private_uses
 from measures.sentences import BARE_WHO, WHAT_AS_SUBJECT, Text, find_phrases, read_texts, short_docstrings
 from measures.tree import Module, read_modules
@@ -53,15 +53,15 @@ def test_a_relative_import_is_an_import_of_the_same_package() -> None:
 
 def test_imports_within_a_folder_are_not_imports_between_folders() -> None:
     graph = {"house.a.x": {"house.a.y", "house.b.z"}, "house.a.y": {"house.b.z"}, "house.b.z": set[str]()}
-    assert fold_into_rooms(graph, "house") == {"a": {"b"}, "b": set()}
+    assert fold_into_children(graph, "house") == {"a": {"b"}, "b": set()}
 
 
 def test_layers_are_as_many_as_the_longest_row_of_imports() -> None:
-    assert count_floors({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == 3
+    assert count_layers({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == 3
 
 
 def test_a_circle_is_one_layer() -> None:
-    assert count_floors({"a": {"b"}, "b": {"a", "c"}, "c": set()}) == 2
+    assert count_layers({"a": {"b"}, "b": {"a", "c"}, "c": set()}) == 2
 
 
 def test_a_private_attribute_of_another_object_is_counted() -> None:
@@ -175,4 +175,4 @@ def test_the_packages_of_the_old_layout_are_found(tmp_path: Path) -> None:
 
 def test_this_checkout_has_all_figures() -> None:
     keys = {figure.key for figure in measure(ROOT, [])}
-    assert {"circles", "largest_class", "server_arrows", "tui_room_circles"} <= keys
+    assert {"circles", "largest_class", "server_arrows", "tui_child_circles"} <= keys

@@ -26,9 +26,10 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import Snapshot, Welcome
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.scene import Scene, SeatScene
-from fairest_server.room.match_record import record_last_match
+from tests.support.forging import lines_of
 from tests.support.processes import CLIENT_COMMAND
 from tests.support.races import KEY, make_listed_room, raced
+from tests.support.records import signed_record, text_of
 
 ROOM = "quiet-amber-otter"
 LATER = 1_900_000_000_000
@@ -348,10 +349,7 @@ async def test_a_hostile_lobby_steers_nothing(tmp_path: Path, changes: dict[str,
 
 def heading_and_round() -> list[dict[str, Any]]:
     """Return the first two lines of a sound record, without their chains."""
-    record = record_last_match(ROOM, raced(4).steps)
-    assert record is not None
-    lines = [json.loads(line) for line in KEY.sign(record).lines()][:2]
-    return [{name: value for name, value in line.items() if name != "chain"} for line in lines]
+    return lines_of(signed_record(raced(4)))[:2]
 
 
 def write_record(folder: Path, *lines: dict[str, Any]) -> Path:
@@ -428,10 +426,8 @@ RECEIPTS = {
 
 @pytest.mark.parametrize("name", RECEIPTS)
 def test_a_hostile_receipt_steers_nothing(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], name: str) -> None:
-    record = record_last_match(ROOM, raced(4).steps)
-    assert record is not None
     path, receipt = tmp_path / "record.jsonl", tmp_path / "receipt.jsonl"
-    path.write_text("".join(f"{line}\n" for line in KEY.sign(record).lines()))
+    path.write_text(text_of(signed_record(raced(4))))
     receipt.write_text(f"{RECEIPTS[name]}\n")
     assert (
         faults_of(output_in_process(capfdbinary, "verify", str(path), "--receipt", str(receipt)), is_shown=False) == []

@@ -50,23 +50,23 @@ def test_the_engine_keeps_its_data_on_the_volume() -> None:
 
 def test_a_lock_file_has_the_versions_that_are_tested() -> None:
     tested = locked("requirements.lock").items()
-    assert locked("requirements-server.lock").items() <= tested
-    assert locked("requirements-build.lock").items() <= tested
+    assert locked("deploy/server.lock").items() <= tested
+    assert locked("deploy/build.lock").items() <= tested
 
 
 def test_the_server_s_lock_file_has_all_that_the_project_requires() -> None:
-    assert required(PROJECT["project"]["dependencies"]) <= locked("requirements-server.lock").keys()
+    assert required(PROJECT["project"]["dependencies"]) <= locked("deploy/server.lock").keys()
 
 
 def test_the_server_s_lock_file_has_no_tools() -> None:
-    assert not required(PROJECT["dependency-groups"]["dev"]) & locked("requirements-server.lock").keys()
+    assert not required(PROJECT["dependency-groups"]["dev"]) & locked("deploy/server.lock").keys()
 
 
 def test_the_build_s_lock_file_has_the_build_system() -> None:
-    assert required(PROJECT["build-system"]["requires"]) <= locked("requirements-build.lock").keys()
+    assert required(PROJECT["build-system"]["requires"]) <= locked("deploy/build.lock").keys()
 
 
-@pytest.mark.parametrize("name", ["requirements-server.lock", "requirements-build.lock"])
+@pytest.mark.parametrize("name", ["deploy/server.lock", "deploy/build.lock"])
 def test_every_locked_package_has_a_hash(name: str) -> None:
     entries = re.split(r"^(?=[a-z])", (ROOT / name).read_text(), flags=re.MULTILINE)[1:]
     assert [entry for entry in entries if "--hash=sha256:" not in entry] == []

@@ -40,5 +40,5 @@ def test_only_a_record_that_was_replaced_has_no_file(number: int) -> None:
     assert bool(record_of(number)) != ROWS[number][1].startswith("replaced by")
 
 
-def test_the_index_leaves_no_number_out() -> None:
+def test_the_numbers_of_the_index_follow_each_other() -> None:
     assert list(ROWS) == list(range(1, len(ROWS) + 1))

@@ -2,8 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -17,29 +16,12 @@ from fairest_protocol.messages.fields import Message
 from fairest_protocol.messages.from_client import Create, GetRecord, Hello, Join, Leave, Play, Watch
 from fairest_protocol.messages.from_server import Error, Left, Refused, Snapshot, Welcome
 from fairest_protocol.messages.refusals import Breach, CloseCode, Refusal
-from fairest_server.app import StartError, running
-from fairest_server.edge.admission import BUCKETS_PER_SWEEP, Admission
-from fairest_server.live.bans import Bans
-from fairest_server.live.drain import Drain
-from fairest_server.live.redis_clock import RedisClock
+from fairest_server.app import StartError
 from fairest_server.settings import Settings
 from tests.support.certificates import make_certificate
+from tests.support.limited import Limited
 from tests.support.waiting import until
 from tests.support.wire_client import open_client, open_raw_client, racing_players
-
-Limited = Callable[..., AbstractAsyncContextManager[str]]
-
-
-@pytest.fixture
-def limited(redis_url: str) -> Limited:
-    """A server with these settings."""
-
-    @asynccontextmanager
-    async def serve(**settings: object) -> AsyncIterator[str]:
-        async with running(Settings.model_validate({"port": 0, "redis_url": redis_url, **settings})) as url:
-            yield url
-
-    return serve
 
 
 async def status_of(url: str, **headers: str) -> int:
@@ -152,30 +134,6 @@ async def test_an_address_is_the_same_whatever_port_a_proxy_writes_behind_it(lim
         connect(url, additional_headers={"X-Forwarded-For": "203.0.113.7:4711"}, proxy=None),
     ):
         assert await status_of(url, **{"X-Forwarded-For": "203.0.113.7:4712"}) == 429
-
-
-def enroll_from_many_addresses(admission: Admission) -> None:
-    """As many addresses as are known before full buckets are dropped, one new player each."""
-    for number in range(BUCKETS_PER_SWEEP):
-        assert admission.may_enroll(f"2001:db8:0:{number:x}::/64")
-
-
-def test_an_address_whose_new_players_were_long_ago_is_forgotten() -> None:
-    now = 0.0
-    admission = Admission(Settings(), Drain(), Bans(RedisClock()), monotonic=lambda: now)
-    enroll_from_many_addresses(admission)
-    now = 3_600.0
-    assert admission.may_enroll("203.0.113.7")
-    assert admission._new_players.keys() == {"203.0.113.7"}
-
-
-def test_an_address_that_has_made_its_players_stays_known_until_it_may_make_them_all_again() -> None:
-    now = 0.0
-    admission = Admission(Settings(players_per_address=1), Drain(), Bans(RedisClock()), monotonic=lambda: now)
-    enroll_from_many_addresses(admission)
-    now = 3_599.0
-    assert admission.may_enroll("203.0.113.7")
-    assert not admission.may_enroll("2001:db8:0:1::/64")
 
 
 async def test_a_player_may_not_open_rooms_without_end(limited: Limited) -> None:

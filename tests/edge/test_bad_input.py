@@ -40,10 +40,11 @@ async def close_of(client: WireClient) -> tuple[int | None, str | None]:
 @pytest.mark.parametrize(
     ("frame", "breach", "word"),
     [
-        ("{", Breach.BAD_JSON, "Invalid JSON"),
-        ("", Breach.BAD_JSON, "Invalid JSON"),
+        ("{", Breach.BAD_JSON, "not JSON"),
+        ("", Breach.BAD_JSON, "not JSON"),
+        ('{"type":"play","number":1,"number":2,"move":"sa"}', Breach.BAD_JSON, "number"),
         ('{"type":"dance"}', Breach.UNKNOWN_TYPE, "dance"),
-        ("{}", Breach.UNKNOWN_TYPE, "discriminator"),
+        ("{}", Breach.UNKNOWN_TYPE, "has no type"),
         ("[1]", Breach.BAD_VALUE, "object"),
         (json.dumps({**PLAY, "colour": 1}), Breach.UNKNOWN_KEY, "play.colour"),
         (json.dumps({**PLAY, "number": "1"}), Breach.BAD_VALUE, "play.number"),
@@ -57,7 +58,7 @@ async def close_of(client: WireClient) -> tuple[int | None, str | None]:
             "ready.entropy_hash",
         ),
         ('{"type":"join","room":"../x"}', Breach.BAD_VALUE, "join.room"),
-        ('{"type":"create","options":{"best_of":2}}', Breach.BAD_VALUE, "create.options.best_of"),
+        ('{"type":"create","options":{"best_of":"3"}}', Breach.BAD_VALUE, "create.options.best_of"),
         (b"{}", Breach.BINARY_FRAME, "binary"),
     ],
 )
@@ -70,6 +71,35 @@ async def test_a_breach_of_the_protocol_is_named_and_ends_the_connection(
         assert error.code is breach
         assert word in error.sentence
         assert await close_of(client) == (CloseCode[breach.name], breach)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"best_of": 2}, "best_of is 2; it must be 1, 3, 5, 7 or 9"),
+        ({"limit_seconds": 9}, "limit_seconds is 9; it must be at least 10"),
+        ({"countdown_seconds": 11}, "countdown_seconds is 11; it must be at most 10"),
+        ({"spectators": "all"}, "spectators is \"all\"; it must be 'horizon', 'open' or 'closed'"),
+        ({"rules": "any game"}, 'rules is "any game"; it must be text of the form ^[A-Za-z0-9-]{1,40}$'),
+    ],
+)
+async def test_an_option_that_no_room_can_have_is_refused(
+    server_url: str, options: dict[str, object], problem: str
+) -> None:
+    async with open_client(server_url) as client:
+        await client.send(json.dumps({"type": "create", "options": options}))
+        refused = await client.receive_a(Refused)
+        assert (refused.code, refused.sentence) == (
+            Refusal.BAD_RULES,
+            f"A room cannot have these options: {problem}.",
+        )
+
+
+async def test_after_refused_options_the_connection_is_in_no_room(server_url: str) -> None:
+    async with open_client(server_url) as client:
+        await client.send('{"type":"create","options":{"best_of":2}}')
+        await client.receive_a(Refused)
+        assert (await client.expect_refusal(Leave())).code is Refusal.NOT_IN_ROOM
 
 
 async def test_an_oversize_frame_ends_the_connection(server_url: str) -> None:

@@ -49,7 +49,7 @@ http {{
     include {folder}/fairest.conf;
 }}
 """
-"""What stands in a machine's own /etc/nginx/nginx.conf, for an nginx of a test's own."""
+"""The part of a machine's own /etc/nginx/nginx.conf that an nginx of a test needs."""
 
 
 @dataclass

@@ -82,6 +82,21 @@ async def test_rooms_that_nobody_speaks_in_are_released(processes: Processes) ->
     assert await processes.rooms_of(PROCESS) == [ROOMS[1]]
 
 
+async def test_a_room_that_a_client_is_entering_is_not_released(processes: Processes) -> None:
+    attached = AttachedRooms(processes)
+    async with attached.entering(ROOMS[0]):
+        await attached.retain_only(set())
+        assert ROOMS[0] in attached
+
+
+async def test_a_room_that_every_client_has_entered_or_left_is_released(processes: Processes) -> None:
+    attached = AttachedRooms(processes)
+    async with attached.entering(ROOMS[0]), attached.entering(ROOMS[0]):
+        pass
+    await attached.retain_only(set())
+    assert await processes.rooms_of(PROCESS) == []
+
+
 async def test_without_redis_everybody_who_asks_is_told(nowhere: Redis) -> None:
     attached = AttachedRooms(Processes(nowhere, nowhere, PROCESS))
     told = await asyncio.gather(*map(attached.register, ROOMS[:3]), return_exceptions=True)

@@ -1,9 +1,6 @@
 """The way into a room, on a real Redis: spectators who ask to watch, players to whom the log has given a seat."""
 
 import asyncio
-from collections.abc import AsyncIterator
-
-import pytest
 
 from fairest_protocol.messages.options import RoomOptions, Spectators
 from fairest_protocol.messages.refusals import Refusal
@@ -11,16 +8,8 @@ from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.proposal import Request
 from fairest_server.live.room_server import RoomServer
 from fairest_server.room.commands import TakeSeat
-from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.isolated_room import RecordingSubscriber
-from tests.support.room_server import create_room, serving_room_server, soon
-
-
-@pytest.fixture
-async def rooms(redis: BatchingRedis, redis_url: str) -> AsyncIterator[RoomServer]:
-    async with serving_room_server(redis, redis_url) as server:
-        server.clock.beat(await server.log.now_ms())
-        yield server
+from tests.support.room_server import create_room, soon
 
 
 def has_seat(room: LiveRoom, player: RecordingSubscriber) -> bool:

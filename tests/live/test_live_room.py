@@ -8,6 +8,7 @@ from fairest_protocol.messages.from_server import Refused, Snapshot, View
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.live.live_room import MAX_WAITING
+from fairest_server.live.redis_clock import CLOCK_SKEW_MS
 from fairest_server.live.subscribers import DropReason
 from fairest_server.room.commands import (
     ApplyPauses,
@@ -19,7 +20,7 @@ from fairest_server.room.commands import (
     PlayerRequest,
     TakeSeat,
 )
-from fairest_server.room.events import Attached, Detached, Paused, PlayerReady, RoomCreated
+from fairest_server.room.events import Attached, Detached, Paused, PlayerReady, RoomCreated, SeatFreed, SeatTaken
 from fairest_server.room.steps import LogSlice
 from fairest_server.store.append_queue import Answer
 from tests.support.isolated_room import NOW_MS, ROUND, IsolatedRoom, RecordingSubscriber
@@ -34,20 +35,6 @@ CREATE = CreateRoom(RoomOptions(), "player-0", "ann", "here-1")
 def give_up(isolated: IsolatedRoom) -> list[str]:
     """Give the room up, as its registry does; returns the connections of which the log has to learn."""
     return [*isolated.room.requests.clear(), *isolated.room.subscribers.drop_all(DropReason.LOG_LOST)]
-
-
-@pytest.fixture
-def alone() -> IsolatedRoom:
-    """A room whose log is empty."""
-    return IsolatedRoom()
-
-
-@pytest.fixture
-def seated() -> IsolatedRoom:
-    """A room with two players, before anybody is ready."""
-    isolated = IsolatedRoom()
-    isolated.seat_both()
-    return isolated
 
 
 # IDLE
@@ -135,6 +122,20 @@ def test_a_refusal_of_a_shared_room_is_sent_after_the_read(seated: IsolatedRoom)
     assert [message.code for message in asker.messages if isinstance(message, Refused)] == [Refusal.NOT_SEATED]
 
 
+def test_a_seat_that_a_process_not_known_yet_has_given_is_not_refused(seated: IsolatedRoom) -> None:
+    seated.append_elsewhere([SeatFreed(seat=1, reason="left")], "freed")
+    seated.append_elsewhere(
+        [SeatTaken(seat=1, player="cyd", name="cyd"), Attached(seat=1, link="there-1"), ROUND], "taken"
+    )
+    back = RecordingSubscriber("here-9", "resume")
+    seated.submit(TakeSeat("cyd", "cyd", back.connection_id, "resume"), back)
+    seated.poll()
+    seated.finish_read()
+    append = seated.poll()
+    assert append is not None
+    assert [type(event) for event in append.events] == [Attached]
+
+
 def test_a_deadline_is_decided_alone_and_first(seated: IsolatedRoom) -> None:
     deadline = seated.room.deadline
     assert deadline is not None
@@ -167,15 +168,47 @@ def test_an_append_goes_no_later_than_the_next_deadline(seated: IsolatedRoom) ->
 
 def test_a_pause_is_decided_before_everything_else(seated: IsolatedRoom) -> None:
     seated.services.pauses = (Pause(NOW_MS + 10, NOW_MS + 5_010),)
+    seated.clock.at_ms = NOW_MS + 5_010
     seated.submit(READY)
     append = seated.poll()
     assert append is not None
     assert [type(event) for event in append.events] == [Paused]
 
 
+def test_a_pause_in_the_future_is_not_taken_into_the_log(seated: IsolatedRoom) -> None:
+    """Redis' clock was set back since the pause was recorded."""
+    seated.services.pauses = (Pause(NOW_MS + 10, NOW_MS + 60_010),)
+    seated.submit(READY)
+    append = seated.poll()
+    assert append is not None
+    assert [type(event) for event in append.events] == [PlayerReady]
+
+
+def test_an_append_with_a_pause_is_made_only_by_a_clock_that_has_reached_its_end(seated: IsolatedRoom) -> None:
+    seated.services.pauses = (Pause(NOW_MS + 10, NOW_MS + 5_010),)
+    seated.clock.at_ms = NOW_MS + 5_010
+    seated.submit(READY)
+    append = seated.poll()
+    assert append is not None
+    assert append.not_before_ms == NOW_MS + 5_010 - CLOCK_SKEW_MS
+
+
+def test_a_clock_that_was_set_back_before_the_append_leaves_the_pause_out(seated: IsolatedRoom) -> None:
+    seated.services.pauses = (Pause(NOW_MS + 10, NOW_MS + 60_010),)
+    seated.clock.at_ms = NOW_MS + 60_010
+    seated.submit(READY)
+    seated.poll()
+    seated.clock.at_ms = NOW_MS + 20
+    seated.answer(Answer.EARLY)
+    append = seated.poll()
+    assert append is not None
+    assert [type(event) for event in append.events] == [PlayerReady]
+
+
 def test_a_pause_may_be_appended_behind_a_deadline(seated: IsolatedRoom) -> None:
     """The deadline that it is behind is one of those that it puts off."""
     seated.services.pauses = (Pause(NOW_MS + 10, NOW_MS + 5_010),)
+    seated.clock.at_ms = NOW_MS + 5_010
     seated.submit(ApplyPauses(seated.services.pauses))
     deadline, append = seated.room.deadline, seated.poll()
     assert append is not None and deadline is not None
@@ -306,50 +339,6 @@ def test_an_append_that_came_early_corrects_the_clock(seated: IsolatedRoom) -> N
     assert seated.clock.now_ms() == NOW_MS - 500
 
 
-def test_an_unknown_outcome_refuses_the_asker_for_now(seated: IsolatedRoom) -> None:
-    asker = RecordingSubscriber("here-1")
-    seated.submit(READY, asker)
-    seated.poll()
-    seated.answer(Answer.UNKNOWN)
-    assert [message.code for message in asker.messages if isinstance(message, Refused)] == [Refusal.TRY_AGAIN]
-
-
-def test_the_log_is_read_before_anything_is_decided_behind_an_unknown_outcome(seated: IsolatedRoom) -> None:
-    seated.submit(READY)
-    seated.poll()
-    seated.answer(Answer.UNKNOWN)
-    seated.submit(LEAVE)
-    assert seated.poll() is None
-    assert len(seated.reads) == 1
-
-
-def test_a_join_with_an_unknown_outcome_is_reported_as_gone_later(alone: IsolatedRoom) -> None:
-    """It may stand in the log although its player was refused: then the seat would seem to be attached for ever."""
-    joining = RecordingSubscriber("here-1", "create")
-    alone.submit(CREATE, joining)
-    append = alone.poll()
-    alone.answer(Answer.UNKNOWN)
-    assert append is not None
-    alone.append_elsewhere(append.events, append.tag)
-    alone.room.catch_up()
-    alone.finish_read()
-    gone = alone.poll()
-    assert gone is not None
-    assert [type(event) for event in gone.events] == [Detached]
-
-
-def test_a_lost_connection_is_reported_again_when_redis_is_back(seated: IsolatedRoom) -> None:
-    seated.submit(Disconnect("here-1"))
-    seated.poll()
-    seated.answer(Answer.UNKNOWN)
-    assert seated.retries == 1
-    seated.room.catch_up()
-    seated.finish_read()
-    append = seated.poll()
-    assert append is not None
-    assert append.events == [Detached(seat=0, link="here-1")]
-
-
 # READING
 
 
@@ -405,6 +394,8 @@ def test_a_player_who_joins_is_shown_the_room(alone: IsolatedRoom) -> None:
 def test_a_player_who_is_refused_is_not_pending_any_longer(seated: IsolatedRoom) -> None:
     third = RecordingSubscriber("here-3")
     seated.submit(TakeSeat("player-2", "eve", "here-3"), third)
+    seated.poll()
+    seated.finish_read()
     seated.poll()
     assert [answer.code for answer in third.refusals] == [Refusal.ROOM_FULL]
     assert not seated.room.subscribers.is_pending(third)
@@ -513,7 +504,7 @@ def test_a_room_that_does_not_exist_is_not_needed_by_those_who_ask_for_it(alone:
 
 
 def test_a_room_with_a_match_to_archive_is_needed(alone: IsolatedRoom) -> None:
-    alone.room.open(raced(3).steps)
+    alone.room.open(raced(3).steps, len(raced(3).steps))
     assert alone.room.is_needed
 
 
@@ -531,7 +522,7 @@ def table() -> Table:
 @pytest.fixture
 def opened(alone: IsolatedRoom, table: Table) -> IsolatedRoom:
     """A room that was opened at the end of the log of `table`."""
-    alone.room.open(table.steps)
+    alone.room.open(table.steps, len(table.steps))
     return alone
 
 
@@ -662,16 +653,3 @@ def test_a_poll_during_a_read_uses_up_that_the_log_was_read(seated: IsolatedRoom
     seated.submit(TakeSeat("player-2", "dave", "here-3"), asker)
     seated.poll()
     assert (asker.refusals, len(seated.reads)) == ([], reads + 1)
-
-
-def test_an_equal_request_that_came_later_is_answered_too(seated: IsolatedRoom) -> None:
-    asker = RecordingSubscriber("here-1")
-    seated.submit(LEAVE, asker)
-    seated.poll()
-    seated.submit(LEAVE, asker)
-    seated.answer(Answer.UNKNOWN)
-    seated.room.catch_up()
-    seated.finish_read()
-    append = seated.poll()
-    assert append is not None
-    assert len(asker.messages) == 1

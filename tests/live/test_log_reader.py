@@ -10,6 +10,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.log_reader import LogReader
 from fairest_server.live.room_tasks import RoomTasks
+from fairest_server.live.slices import Slices
 from fairest_server.room.commands import Disconnect
 from fairest_server.room.events import Detached
 from fairest_server.room.steps import LogEntry
@@ -74,7 +75,7 @@ def rooms() -> OneOpenRoom:
 
 @pytest.fixture
 def reader(log: PaperLog, rooms: OneOpenRoom) -> LogReader:
-    return LogReader(log, rooms, RoomTasks())  # type: ignore[arg-type]  # of a log, the reader only reads
+    return LogReader(log, rooms, Slices())  # type: ignore[arg-type]  # of a log, the reader only reads
 
 
 @asynccontextmanager
@@ -83,7 +84,8 @@ async def catching_up(isolated: IsolatedRoom, log: PaperLog, rooms: OneOpenRoom)
     tasks = RoomTasks()
     async with tasks.running():
         isolated.room.catch_up()
-        LogReader(log, rooms, tasks).start_catch_up(isolated.room, isolated.reads[-1])  # type: ignore[arg-type]
+        reader = LogReader(log, rooms, Slices())  # type: ignore[arg-type]
+        tasks.start(reader.catch_up(isolated.room, isolated.reads[-1]), isolated.room.code)
         yield
 
 

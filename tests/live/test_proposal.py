@@ -6,17 +6,14 @@ import pytest
 
 from fairest_protocol.messages.from_client import Leave, Ready
 from fairest_protocol.messages.options import RoomOptions
-from fairest_server.room.commands import CreateRoom, Disconnect, ExpireDeadline, PlayerRequest
+from fairest_server.live.log_cursor import LogCursor
+from fairest_server.live.proposal import UNRACED_LOG_SECONDS, Request, make_append, propose
+from fairest_server.live.redis_clock import DecisionWindow
+from fairest_server.room.commands import CloseRoom, CreateRoom, Disconnect, ExpireDeadline, PlayerRequest
 from fairest_server.room.steps import fold
+from fairest_server.store.append_queue import Append
 from tests.support.isolated_room import NOW_MS, ROUND, IsolatedRoom
-
-
-@pytest.fixture
-def seated() -> IsolatedRoom:
-    """A room with two players, before anybody is ready."""
-    isolated = IsolatedRoom()
-    isolated.seat_both()
-    return isolated
+from tests.support.races import Table
 
 
 def test_an_append_that_leaves_all_deadlines_leaves_the_next_check(seated: IsolatedRoom) -> None:
@@ -43,6 +40,26 @@ def test_the_log_of_a_closed_room_is_looked_at_no_more_and_expires(seated: Isola
     append = seated.poll()
     assert append is not None
     assert (append.next_check_ms, append.expire_seconds) == (0, 60)
+
+
+@pytest.mark.parametrize(("wanted", "kept"), [(3_600, UNRACED_LOG_SECONDS), (5, 5)])
+def test_the_log_of_a_closed_room_without_a_race_is_kept_for_a_minute_at_most(wanted: int, kept: int) -> None:
+    assert closing_append(Table(1, RoomOptions()), wanted).expire_seconds == kept
+
+
+def test_the_log_of_a_closed_room_with_a_race_is_kept_as_the_operator_wants() -> None:
+    table = Table(1, RoomOptions())
+    table.start()
+    table.play(0, "resign")
+    assert closing_append(table, 3_600).expire_seconds == 3_600
+
+
+def closing_append(table: Table, closed_room_seconds: int) -> Append:
+    """Return the append with which the operator closes a room."""
+    request = Request(CloseRoom("the day is over"))
+    proposal = propose([request], table.state, lambda *_: ROUND, now_ms=NOW_MS, tag="01234567")
+    window = DecisionWindow(NOW_MS, NOW_MS + 1_000)
+    return make_append(proposal, "a-b", LogCursor(), None, window, closed_room_seconds, is_shared=False)
 
 
 def test_the_state_goes_by_the_time_at_which_the_log_took_an_append(seated: IsolatedRoom) -> None:

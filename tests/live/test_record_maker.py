@@ -1,10 +1,12 @@
 """Matches that are over become records, however many end at the same moment."""
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 from fairest_protocol.calculation.record import Record
 from fairest_server.live.record_maker import RecordMaker
+from fairest_server.live.slices import Slices
 from fairest_server.room.match_record import record_matches
 from fairest_server.store import keys
 from fairest_server.store.log import Log
@@ -33,13 +35,13 @@ async def test_of_all_races_that_end_at_the_same_moment_one_of_a_bucket_is_in_me
     await write_logs(redis)
     read, stored, most = 0, 0, 0
 
-    def sign(record: Record) -> Record:
+    def sign_lines(record: Record) -> Iterator[str]:
         nonlocal read, most
         read += 1
         most = max(most, read - stored)
-        return KEY.sign(record)
+        return KEY.sign_lines(record)
 
-    publisher = RecordMaker(Log(redis), RecordStore(redis), sign, asyncio.Event())
+    publisher = RecordMaker(Log(redis), RecordStore(redis), Slices(), sign_lines, asyncio.Event())
 
     async def archive(room: str) -> None:
         nonlocal stored
@@ -62,7 +64,7 @@ async def test_races_whose_node_does_not_answer_hold_up_the_records_of_no_others
         hurt = [room for room in ROOMS if cluster.owner(keys.log(room)) is frozen]
         spared = next(room for room in ROOMS if cluster.owner(keys.log(room)) is safe)
         stopping = asyncio.Event()
-        publisher = RecordMaker(Log(redis), RecordStore(redis), KEY.sign, stopping)
+        publisher = RecordMaker(Log(redis), RecordStore(redis), Slices(), KEY.sign_lines, stopping)
         frozen.freeze()
         try:
             waiting = [asyncio.create_task(publisher.store_record(room)) for room in hurt]

@@ -1,7 +1,6 @@
 """The rooms that a process has open, on a real Redis: opened once, dropped when not needed, given up when lost."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 from redis.asyncio import Redis
@@ -9,16 +8,8 @@ from redis.asyncio import Redis
 from fairest_server.live.room_server import RoomServer
 from fairest_server.store import keys
 from fairest_server.store.log import Log
-from fairest_server.store.redis.batching_client import BatchingRedis
-from tests.support.room_server import create_room, serving_room_server, soon
+from tests.support.room_server import create_room, soon
 from tests.support.waiting import until
-
-
-@pytest.fixture
-async def rooms(redis: BatchingRedis, redis_url: str) -> AsyncIterator[RoomServer]:
-    async with serving_room_server(redis, redis_url) as server:
-        server.clock.beat(await server.log.now_ms())
-        yield server
 
 
 async def test_a_new_room_is_registered_for_its_process(rooms: RoomServer, redis: Redis) -> None:

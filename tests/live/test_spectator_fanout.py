@@ -158,6 +158,45 @@ def test_a_message_to_everybody_is_sent_without_waiting_for_entries() -> None:
     assert seconds == [0]
 
 
+def test_a_spectator_who_comes_back_is_shown_nothing_that_waited_for_it_before() -> None:
+    match = Match(3 * BURST_FRAMES)
+    match.collect()
+    match.clock.step()
+    last = match.watchers[-1]
+    match.fanout.discard(last)
+    match.fanout.add(last)
+    match.clock.run()
+    assert last.positions == []
+
+
+@given(st.lists(st.sampled_from(["collect", "come", "go", "return", "tick", "time"]), max_size=80))
+def test_each_stay_of_a_spectator_begins_after_the_position_at_which_it_came(doings: list[str]) -> None:
+    match, watcher = Match(BURST_FRAMES), Watcher()
+    came: list[int] = []
+    shown: list[list[int]] = []
+    for doing in doings:
+        if doing == "collect":
+            match.collect()
+        elif doing == "come":
+            match.fanout.add(Watcher())
+        elif doing == "go" and watcher in match.fanout:
+            match.fanout.discard(watcher)
+            shown.append(watcher.positions)
+        elif doing == "return" and watcher not in match.fanout:
+            watcher.frames.clear()
+            came.append(match.position)
+            match.fanout.add(watcher)
+        elif doing == "tick":
+            match.fanout.add_message(encode(Placed(placed=(match.position, 0))))
+        elif doing == "time":
+            match.clock.step()
+    match.clock.run()
+    stays = [*shown, watcher.positions][: len(came)]
+    assert stays == [
+        list(range(position + 1, position + 1 + len(stay))) for position, stay in zip(came, stays, strict=True)
+    ]
+
+
 @given(st.lists(st.sampled_from(["collect", "come", "go", "tick", "time"]), max_size=80))
 def test_everybody_is_shown_each_entry_once_and_in_order_from_its_coming_on(doings: list[str]) -> None:
     match = Match(0)

@@ -8,11 +8,12 @@ from fairest_protocol.messages.from_server import Accepted, Placed, Refused, Sna
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.live.subscribers import DropReason, Subscribers
 from fairest_server.ops import metrics
+from fairest_server.room.catchup import make_catchup
 from fairest_server.room.events import Attached, Detached, Event
 from fairest_server.room.evolve import evolve
 from fairest_server.room.projection import StepHistory
 from fairest_server.room.steps import Step
-from fairest_server.room.view import ORIGIN, make_catchup
+from fairest_server.room.view import ORIGIN
 from tests.support.isolated_room import RecordingSubscriber
 from tests.support.races import Table
 
@@ -229,8 +230,16 @@ def test_a_player_of_another_process_who_loses_the_seat_is_told_nothing_here(sho
 def test_a_player_who_waits_and_loses_the_seat_is_told_so(shown: Shown) -> None:
     waiting = RecordingSubscriber("link-0")
     shown.subscribers.add_pending(waiting)
+    shown.take(Attached(seat=0, link="link-0"))
     shown.take(Detached(seat=0, link="link-0", lapsed=True))
     assert (waiting.notes, shown.subscribers.is_pending(waiting)) == (["unavailable"], False)
+
+
+def test_a_player_who_has_asked_again_loses_nothing_with_the_seat_of_an_earlier_request(shown: Shown) -> None:
+    waiting = RecordingSubscriber("link-0")
+    shown.subscribers.add_pending(waiting)
+    shown.take(Detached(seat=0, link="link-0"))
+    assert (waiting.notes, shown.subscribers.is_pending(waiting)) == ([], True)
 
 
 def test_a_seat_that_is_given_to_another_connection_admits_nobody_who_waits(shown: Shown) -> None:

@@ -72,12 +72,14 @@ async def test_spectators_are_sent_frames(server_url: str) -> None:
         ("connections_per_address", "HTTP 429"),
         ("max_connections", "HTTP 503"),
         ("players_per_address", "too_many_players"),
+        ("rooms_per_address", "too_many_rooms"),
+        ("rounds_per_address", "too_many_rounds"),
     ],
 )
 async def test_a_limit_is_named_with_the_setting_that_raises_it(
     settings_for_tests: Settings, setting: str, answer: str
 ) -> None:
-    async with running(settings_for_tests.model_copy(update={setting: 3})) as url:
+    async with running(settings_for_tests.model_copy(update={setting: 2})) as url:
         report = await load_for(url)
     assert f"--{setting.replace('_', '-')}" in report.as_json()["limits"][answer]
 

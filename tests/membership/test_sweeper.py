@@ -1,6 +1,6 @@
 """The sweep, on a real Redis: rooms and processes that nobody else looks after any more."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 from redis.asyncio import Redis
@@ -19,8 +19,10 @@ from fairest_server.store.processes import Processes
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.appending import append_once
 from tests.support.isolated_room import RecordingSubscriber
-from tests.support.room_server import serving_room_server
+from tests.support.room_server import rooms
 from tests.support.waiting import until
+
+__all__ = ["rooms"]
 
 LAPSED = "00000000"
 ROOM = "quiet-amber-otter"
@@ -34,13 +36,6 @@ EVENTS: list[Event] = [
 @pytest.fixture
 async def processes(redis: BatchingRedis) -> Processes:
     return Processes(redis, redis, "abcd1234")
-
-
-@pytest.fixture
-async def rooms(redis: BatchingRedis, redis_url: str) -> AsyncIterator[RoomServer]:
-    async with serving_room_server(redis, redis_url) as server:
-        server.clock.beat(await server.log.now_ms())
-        yield server
 
 
 @pytest.fixture
@@ -61,6 +56,7 @@ async def leave_room_behind(
 ) -> None:
     """A room in which the lapsed process speaks for a seat."""
     await redis.zadd(keys.PROCESSES, {LAPSED: 1})
+    await redis.set(keys.LAST_HEARTBEAT, await rooms.log.now_ms())
     await Processes(redis, redis, LAPSED).register_rooms([ROOM])
     append = Append(
         room=ROOM,
@@ -85,6 +81,27 @@ async def test_a_room_learns_that_the_process_of_its_player_has_lapsed(
         return room is not None and room.state is not None and room.state.seat(0).connection_id is None
 
     await until(is_detached, "the seat is detached")
+
+
+async def test_a_process_that_is_alive_again_keeps_its_connections(
+    sweeper: Sweeper, rooms: RoomServer, redis: BatchingRedis
+) -> None:
+    """The heartbeat found it lapsed a while ago, and the sweep had to wait for Redis."""
+    await leave_room_behind(rooms, redis)
+    await Processes(redis, redis, LAPSED).beat()
+    await sweeper._sweep()
+    room = await rooms.registry.open_room(ROOM)
+    assert room is not None
+    assert not room.is_busy
+
+
+async def test_a_process_that_is_alive_again_keeps_its_rooms(
+    sweeper: Sweeper, rooms: RoomServer, redis: BatchingRedis
+) -> None:
+    await leave_room_behind(rooms, redis, events=EVENTS[:1])
+    await Processes(redis, redis, LAPSED).beat()
+    await sweeper._sweep()
+    assert await redis.sismember(keys.attached_rooms(LAPSED), ROOM)
 
 
 async def test_a_lapsed_process_is_forgotten_when_its_rooms_know(

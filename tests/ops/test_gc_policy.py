@@ -19,8 +19,8 @@ from fairest_protocol.messages.fields import Message
 from fairest_protocol.messages.from_client import Create, Hello, Join, Leave, Resume, Watch
 from fairest_protocol.messages.from_server import Error, Left, Snapshot
 from fairest_server.app import running
-from fairest_server.edge.fast_websocket import FastWebSocket
 from fairest_server.edge.session import Session
+from fairest_server.edge.websocket import WebSocket
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.ops.gc_policy import NEWEST, configure_gc
 from fairest_server.settings import Settings
@@ -69,7 +69,7 @@ async def serve_until_nothing_is_left(settings: Settings, client: Client) -> Non
 
 def serving_objects() -> list[object]:
     # Not `isinstance`, which asks proxies what they stand for.
-    return [each for each in gc.get_objects() if type(each) in (FastWebSocket, ServerProtocol, Session, LiveRoom)]
+    return [each for each in gc.get_objects() if type(each) in (WebSocket, ServerProtocol, Session, LiveRoom)]
 
 
 async def closes(url: str) -> None:

@@ -290,3 +290,12 @@ def test_events_below_the_level_are_left_out(level: str, ours: list[str], theirs
     events = [json.loads(line)["event"].split() for line in done.stderr.splitlines()]
     assert [word for origin, word in events if origin == "ours"] == ours
     assert [word for origin, word in events if origin == "theirs"] == theirs
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a file that takes nothing")
+def test_output_that_cannot_be_written_does_not_change_the_exit_code() -> None:
+    program = "from fairest_server.ops.logs import drop_unwritable_output as drop; print('lost'); drop()"
+    with Path("/dev/full").open("w") as full:
+        assert (
+            subprocess.run([sys.executable, "-E", "-c", program], stdout=full, timeout=60, check=False).returncode == 0
+        )

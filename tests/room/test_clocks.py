@@ -7,7 +7,7 @@ import pytest
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Leave
 from fairest_protocol.messages.options import RoomOptions
-from fairest_server.room.state import Deadline, DeadlineKind
+from fairest_server.room.state import ABANDONED_SECONDS, Deadline, DeadlineKind
 from tests.support.races import Table
 
 OPTIONS = RoomOptions(
@@ -93,21 +93,58 @@ def test_an_absent_player_keeps_the_seat_for_the_grace_period(seat: int) -> None
     assert table.state.next_deadline() == Deadline(table.now_ms + 70_000, DeadlineKind.SEAT, seat)
 
 
-def test_a_room_whose_players_are_all_absent_is_idle_from_the_last_lost_connection() -> None:
+def test_a_room_that_keeps_a_seat_for_an_absent_player_is_not_idle() -> None:
     table = Table(1, OPTIONS)
     table.disconnect(0)
-    assert table.state.clocks.idle_until_ms == table.now_ms + 510_000
+    assert [deadline.kind for deadline in table.state.deadlines()] == [DeadlineKind.SEAT]
 
 
-def test_a_room_that_its_last_player_leaves_is_idle_from_then_on() -> None:
+def test_a_room_that_its_last_player_leaves_after_a_race_is_idle_from_then_on() -> None:
     table = Table(1, OPTIONS)
-    table.submit(table.request(0, Leave()))
+    finish(table)
+    for seat in (0, 1):
+        table.submit(table.request(seat, Leave()))
     assert table.state.next_deadline() == Deadline(table.now_ms + 510_000, DeadlineKind.IDLE)
 
 
-def test_a_new_room_would_be_idle_if_its_first_player_had_not_come() -> None:
-    created = Table(1, OPTIONS).steps[0]
-    assert created.after.clocks.idle_until_ms == created.at_ms + 510_000
+def test_a_finished_room_is_not_closed_while_a_player_may_still_come_back() -> None:
+    table = Table(1, RoomOptions(idle_seconds=5, grace_seconds=60))
+    finish(table)
+    table.disconnect(0)
+    table.now_ms += 30_000
+    table.disconnect(1)
+    back_until_ms = table.now_ms + 60_000
+    while (deadline := table.state.next_deadline()) is not None and deadline.at_ms < back_until_ms:
+        table.let_time_pass()
+    assert table.state.next_deadline() == Deadline(back_until_ms, DeadlineKind.SEAT, 1)
+
+
+def leave(table: Table) -> None:
+    table.submit(table.request(0, Leave()))
+
+
+def lose_creator(table: Table) -> None:
+    table.disconnect(0)
+    table.let_time_pass()
+
+
+def lose_both_before_the_race(table: Table) -> None:
+    table.seat_both()
+    for seat in (0, 1):
+        table.submit(table.request(seat, Leave()))
+
+
+@pytest.mark.parametrize("abandon", [leave, lose_creator, lose_both_before_the_race])
+def test_an_empty_room_in_which_nobody_has_raced_is_closed_within_a_minute(abandon: Callable[[Table], None]) -> None:
+    table = Table(1, OPTIONS)
+    abandon(table)
+    assert table.state.next_deadline() == Deadline(table.now_ms + ABANDONED_SECONDS * 1000, DeadlineKind.IDLE)
+
+
+def test_a_room_may_ask_to_be_closed_sooner() -> None:
+    table = Table(1, RoomOptions(idle_seconds=5))
+    leave(table)
+    assert table.state.next_deadline() == Deadline(table.now_ms + 5_000, DeadlineKind.IDLE)
 
 
 def test_a_room_with_a_connected_player_is_not_idle() -> None:

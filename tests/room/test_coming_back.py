@@ -12,18 +12,15 @@ from hypothesis import strategies as st
 
 from fairest_protocol.messages.codec import decode_from_server
 from fairest_protocol.messages.fast_encoding import encode_view
-from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.from_client import Leave, Rematch
+from fairest_protocol.messages.from_client import Leave
 from fairest_protocol.messages.from_server import Snapshot
 from fairest_protocol.messages.options import RoomOptions, Spectators
-from fairest_protocol.value import replace
-from fairest_server.room.commands import ApplyPauses, Pause, TakeSeat
+from fairest_server.room.catchup import MAX_MISSED_BYTES, make_catchup
 from fairest_server.room.projection import StepHistory, count_entries, project
-from fairest_server.room.steps import Step
-from fairest_server.room.view import ORIGIN, ViewCursor, make_catchup, views_of
-from tests.support.races import Table, choose_any, raced
+from fairest_server.room.view import ORIGIN, ViewCursor, views_of
+from tests.support.races import Table, raced
+from tests.support.random_rooms import random_log
 
-STEPS = 260
 seeds = st.integers(min_value=0, max_value=2**32)
 viewers = st.sampled_from([0, 1, None])
 any_options = st.sampled_from(
@@ -36,68 +33,9 @@ any_options = st.sampled_from(
 )
 
 
-def return_players(table: Table) -> None:
-    """Let each player without a seat, or without a connection to it, come back."""
-    for seat in (0, 1):
-        holder = next((each for each in table.state.seats if each and each.player == table.players[seat]), None)
-        if holder is None or holder.connection_id is None:
-            table.submit(TakeSeat(table.players[seat], f"guest-{seat}", f"link-{seat}-{len(table.steps)}"))
-
-
-def disturb(table: Table) -> None:
-    """Lose a connection, or let time pass without a server."""
-    seat = table.chance.randrange(2)
-    if table.chance.random() < 0.5:
-        table.now_ms += 60_000
-        table.submit(ApplyPauses((Pause(table.now_ms - 60_000, table.now_ms),)))
-    elif table.state.seats[seat]:
-        table.disconnect(seat)
-
-
-def advance(table: Table) -> None:
-    """Do what comes next in this phase; now and then a player leaves, stops, or lets a deadline pass."""
-    chance, seat = table.chance, table.chance.randrange(2)
-    match table.state.phase:
-        case Phase.READY if chance.random() < 0.2:
-            table.submit(table.request(seat, Leave()))
-        case Phase.READY if chance.random() < 0.2:
-            table.get_ready(seat)
-            table.let_time_pass()
-        case Phase.READY:
-            table.deal()
-        case Phase.DEALING | Phase.COUNTDOWN:
-            table.let_time_pass()
-        case Phase.RACING:
-            table.race(choose_any, chance.choice([(1, 1), (20, 1), (1, 20)]), stops=0.01, most=30)
-            if table.state.phase is Phase.RACING and chance.random() < 0.02:
-                table.let_time_pass()
-        case Phase.FINISHED if table.state.match_is_over:
-            table.submit(table.request(0, Rematch()))
-            table.submit(table.request(1, Rematch()))
-        case Phase.FINISHED:
-            table.let_time_pass()
-
-
-def busy_log(seed: int, options: RoomOptions) -> list[Step]:
-    """Return the log of a room with many kinds of events. Up to four steps share an append, and so a tag."""
-    table = Table(seed, options)
-    while len(table.steps) < STEPS and table.state.phase is not Phase.CLOSED:
-        return_players(table)
-        if table.chance.random() < 0.3:
-            disturb(table)
-        if table.chance.random() < 0.8:
-            return_players(table)
-        advance(table)
-    steps: list[Step] = []
-    while len(steps) < len(table.steps):
-        tag = f"{len(steps):08x}"
-        steps += [replace(step, tag=tag) for step in table.steps[len(steps) :][: table.chance.randint(1, 4)]]
-    return steps
-
-
 @given(seeds, any_options)
 def test_the_counted_entries_of_a_step_are_as_many_as_the_projected_ones(seed: int, options: RoomOptions) -> None:
-    for step in busy_log(seed, options):
+    for step in random_log(seed, options):
         assert count_entries(step) == len(project(step).entries), step.event
 
 
@@ -105,7 +43,7 @@ def test_the_counted_entries_of_a_step_are_as_many_as_the_projected_ones(seed: i
 def test_a_viewer_that_comes_back_sees_what_it_would_have_seen_had_it_stayed(
     seed: int, options: RoomOptions, viewer: int | None
 ) -> None:
-    steps = busy_log(seed, options)
+    steps = random_log(seed, options)
     stayed = views_of(steps[0].after)[viewer]
     shown: list[bytes] = []
     cursors: list[ViewCursor] = []
@@ -128,7 +66,7 @@ def test_a_viewer_that_comes_back_sees_what_it_would_have_seen_had_it_stayed(
 def test_a_cursor_has_the_tag_of_the_step_that_showed_its_last_entry(
     seed: int, options: RoomOptions, viewer: int | None
 ) -> None:
-    steps = busy_log(seed, options)
+    steps = random_log(seed, options)
     stayed = views_of(steps[0].after)[viewer]
     tag = ""
     for step in steps:
@@ -141,7 +79,7 @@ def test_a_cursor_has_the_tag_of_the_step_that_showed_its_last_entry(
 def test_steps_revealed_together_show_the_same_as_one_after_the_other(
     seed: int, options: RoomOptions, viewer: int | None
 ) -> None:
-    projected = [project(step) for step in busy_log(seed, options)]
+    projected = [project(step) for step in random_log(seed, options)]
     together, apart = (views_of(projected[0].step.after)[viewer] for _ in range(2))
     for first in range(0, len(projected), 1 + seed % 5):
         batch = projected[first : first + 1 + seed % 5]
@@ -174,8 +112,8 @@ def test_a_snapshot_names_the_room_the_time_and_the_seat_of_its_viewer(viewer: i
 def test_the_rooms_of_these_tests_have_every_kind_of_event() -> None:
     """Otherwise the properties above would prove little."""
     happened: Counter[str] = Counter()
-    for seed in range(12):
-        steps = busy_log(seed, RoomOptions(best_of=3))
+    for seed in range(36):
+        steps = random_log(seed, RoomOptions(best_of=3))
         happened.update(type(step.event).__name__ for step in steps)
         happened["shown in pieces"] += any(earlier.tag == later.tag for earlier, later in pairwise(steps))
         happened["rematch"] += steps[-1].after.matches > 1
@@ -201,3 +139,19 @@ def test_a_viewer_at_position_0_is_answered_with_a_snapshot_even_if_the_log_has_
     steps = raced(1).steps
     text = make_catchup("a-b", StepHistory(steps), 0, ViewCursor(0, steps[0].tag), 0).text
     assert isinstance(decode_from_server(text), Snapshot)
+
+
+def test_a_viewer_that_has_missed_too_much_is_answered_with_a_snapshot() -> None:
+    """A guest comes and goes, and each time a round is opened and called off."""
+    table = Table(1)
+    stayed = views_of(table.state)[0]
+    for step in table.steps:
+        stayed.reveal(project(step))
+    size = 0
+    while size <= MAX_MISSED_BYTES:
+        count = len(table.steps)
+        table.seat_both()
+        table.submit(table.request(1, Leave()))
+        size += sum(len(entry.text) for step in table.steps[count:] for entry in project(step).entries)
+    came = make_catchup("a-b", StepHistory(table.steps), 0, stayed.cursor, 0)
+    assert isinstance(decode_from_server(came.text), Snapshot)

@@ -22,9 +22,9 @@ from fairest_server.room.commands import (
 )
 from fairest_server.room.decide import decide, refuse_for_now
 from fairest_server.room.events import Detached, RoomClosed
-from fairest_server.room.match_record import record_last_match
 from fairest_server.room.projection import project
-from tests.support.races import KEY, Table
+from tests.support.races import Table
+from tests.support.records import signed_record, text_of
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_room_with_rules_that_are_not_played_is_refused_in_a_sentence() -> Non
 
 
 def test_a_seat_whose_process_has_lapsed_is_detached_as_lapsed() -> None:
-    assert Table(1).submit(ProcessLapsed("link")) == (Detached(seat=0, link="link-0", lapsed=True),)
+    assert Table(1).submit(ProcessLapsed(frozenset({"link-0"}))) == (Detached(seat=0, link="link-0", lapsed=True),)
 
 
 def test_a_room_without_a_match_to_archive_has_none_to_mark() -> None:
@@ -91,8 +91,7 @@ def test_a_player_whose_race_has_ended_leaves_without_freeing_the_seat() -> None
 def test_a_player_who_does_not_reveal_ends_the_round_for_both(silent: int) -> None:
     table = Table(1)
     table.seat_both()
-    entropies = table.get_ready(0, 1)
-    table.reveal(1 - silent, entropies[1 - silent])
+    table.deal(revealing=[1 - silent])
     table.let_time_pass()
     assert table.state.round is not None and table.state.round.outcome is not None
     endings = [score.ending for score in table.state.round.outcome.scores]
@@ -123,11 +122,10 @@ def test_closing_a_room_in_a_race_counts_the_cards_and_leaves_a_record() -> None
     table.start()
     table.play(0, MOVES["sa"])
     closed_in(table)
-    record = record_last_match("quiet-amber-otter", table.steps)
-    assert record is not None
+    record = signed_record(table)
     assert record.rounds[-1].outcome is not None
     assert {score.ending for score in record.rounds[-1].outcome.scores} == {Ending.OUT_OF_TIME}
-    list(verify_record("".join(f"{line}\n" for line in KEY.sign(record).lines()))[1])
+    list(verify_record(text_of(record))[1])
 
 
 def test_a_match_that_was_closed_is_still_found_by_the_sweep() -> None:

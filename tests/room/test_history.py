@@ -9,6 +9,7 @@ from fairest_protocol.messages.fast_encoding import encode_view
 from fairest_protocol.messages.from_server import Accepted, FromServer, Snapshot
 from fairest_protocol.value import replace
 from fairest_server.room import view as seen
+from fairest_server.room.catchup import make_catchup
 from fairest_server.room.events import Played
 from fairest_server.room.projection import StepHistory, project
 from fairest_server.room.steps import LogEntry, Step
@@ -27,7 +28,7 @@ def transcript(steps: list[Step], seat: int | None) -> ViewerTranscript:
     view = seen.views_of(steps[0].after)[seat]
     for step in steps[:4]:
         view.reveal(project(step))
-    received = [decode_from_server(seen.make_catchup(ROOM, StepHistory(steps[:4]), seat, seen.ORIGIN, 0).text)]
+    received = [decode_from_server(make_catchup(ROOM, StepHistory(steps[:4]), seat, seen.ORIGIN, 0).text)]
     for step in steps[4:]:
         before = view.cursor.position
         entries = view.reveal(project(step))

@@ -24,8 +24,9 @@ from fairest_protocol.messages.from_client import Play
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.options import RoomOptions, Spectators
 from fairest_server.live.subscribers import DropReason, Subscribers
+from fairest_server.room.catchup import make_catchup
 from fairest_server.room.projection import StepHistory, project
-from fairest_server.room.view import ORIGIN, ViewCursor, make_catchup, views_of
+from fairest_server.room.view import ORIGIN, ViewCursor, views_of
 from tests.support.races import ForgedDeal, Table
 
 BEHIND, AHEAD = 0, 1
@@ -37,6 +38,7 @@ class Subscriber:
 
     def __init__(self, connection_id: str) -> None:
         self.connection_id, self.entry_kind, self.seen_upto = connection_id, "watch", ORIGIN
+        self.player_id = "nobody"
         self.frames: list[bytes] = []
 
     def show(self, data: bytes) -> None:
@@ -44,7 +46,7 @@ class Subscriber:
 
     def replaced(self) -> None: ...
     def unseated(self) -> None: ...
-    def admitted(self, seat: int | None) -> None: ...
+    def admitted(self, seat: int | None, log_length: int) -> None: ...
     def entry_refused(self, answer: Refused) -> None: ...
     def sent_away(self, reason: DropReason) -> None: ...
 

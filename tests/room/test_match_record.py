@@ -2,15 +2,17 @@
 
 import pytest
 
+from fairest_protocol.calculation.match_rules import MAX_CALLED_OFF
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Ending
 from fairest_protocol.calculation.record import RecordedMove, RecordedStop
 from fairest_protocol.calculation.seal import commit_entropy
-from fairest_protocol.messages.from_client import Leave, Rematch
+from fairest_protocol.messages.from_client import Leave
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.room import events
 from fairest_server.room.match_record import record_last_match, record_matches
-from tests.support.races import Table, choose_any, raced
+from tests.support.races import Table, race_match, raced
+from tests.support.records import unsigned_record
 
 ROOM = "quiet-amber-otter"
 
@@ -30,8 +32,7 @@ def since_start(table: Table) -> int:
 
 
 def rematch(table: Table) -> None:
-    for seat in (0, 1):
-        table.submit(table.request(seat, Rematch()))
+    table.rematch()
     table.deal()
     table.let_time_pass()
 
@@ -159,14 +160,8 @@ def test_an_empty_log_has_no_records() -> None:
 def test_the_record_of_a_match_holds_all_its_rounds() -> None:
     table = Table(1, RoomOptions(best_of=3))
     table.start()
-    table.race(choose_any)
-    while not table.state.match_is_over:
-        table.let_time_pass()
-        table.deal()
-        table.let_time_pass()
-        table.race(choose_any)
-    record = record_last_match(ROOM, table.steps)
-    assert record is not None
+    race_match(table)
+    record = unsigned_record(table)
     assert len([played for played in record.rounds if played.is_dealt]) >= 2
     for number in range(len(record.rounds)):
         *_, (_, race) = record.steps(number)
@@ -179,8 +174,7 @@ def test_a_round_that_was_called_off_is_part_of_the_next_record() -> None:
     table.submit(table.request(1, Leave()))
     table.start()
     table.play(0, "resign")
-    record = record_last_match(ROOM, table.steps)
-    assert record is not None
+    record = unsigned_record(table)
     assert [played.is_dealt for played in record.rounds] == [False, True]
 
 
@@ -193,3 +187,15 @@ def test_a_match_of_which_no_round_was_raced_has_no_record() -> None:
 
 def test_there_is_no_record_before_a_match_is_over(racing: Table) -> None:
     assert record_last_match(ROOM, racing.steps) is None
+
+
+def test_a_record_lists_the_newest_of_the_rounds_that_were_called_off_before_its_match() -> None:
+    table = Table(1)
+    for _ in range(MAX_CALLED_OFF + 1):
+        table.seat_both()
+        table.submit(table.request(1, Leave()))
+    called_off = [step.event.round for step in table.steps if isinstance(step.event, events.RoundOpened)]
+    table.start()
+    table.let_time_pass()
+    (record,) = record_matches(ROOM, table.steps)
+    assert [played.round_id for played in record.rounds[:-1]] == called_off[1:]

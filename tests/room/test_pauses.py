@@ -3,12 +3,11 @@
 import pytest
 
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.from_client import Rematch
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.room.commands import ApplyPauses, Pause, ProcessLapsed, TakeSeat
-from fairest_server.room.match_record import record_last_match
 from fairest_server.room.view import scene, view
 from tests.support.races import Table
+from tests.support.records import unsigned_record
 
 
 @pytest.fixture
@@ -75,8 +74,7 @@ def test_the_duration_of_a_race_does_not_include_pauses(table: Table) -> None:
     seen = scene(table.state, view(table.steps, 0))
     assert seen.duration_ms is not None
     assert seen.duration_ms < 60_000
-    record = record_last_match("a-b", table.steps)
-    assert record is not None
+    record = unsigned_record(table)
     times = [event.at_ms for event in record.rounds[0].events]
     assert times == sorted(times)
     assert times[-1] < 60_000
@@ -90,8 +88,7 @@ def test_a_move_stored_during_a_pause_is_recorded_at_its_start(table: Table) -> 
     table.submit(ApplyPauses((Pause(began, table.now_ms + 1),)))
     table.play(0, "sb")
     table.play(0, "resign")
-    record = record_last_match("a-b", table.steps)
-    assert record is not None
+    record = unsigned_record(table)
     times = [event.at_ms for event in record.rounds[0].events]
     assert times == sorted(times)
     assert times[-1] < 60_000
@@ -106,8 +103,7 @@ def test_a_race_that_began_within_a_pause_counts_as_begun_at_its_end(table: Tabl
     table.submit(ApplyPauses((Pause(last_heartbeat_ms, until_ms),)))
     table.now_ms = until_ms - 900
     table.play(0, "resign")
-    record = record_last_match("a-b", table.steps)
-    assert record is not None
+    record = unsigned_record(table)
     assert [event.at_ms for event in record.rounds[0].events] == [0, 100]
 
 
@@ -116,8 +112,7 @@ def test_recorded_times_never_go_back_even_if_pauses_are_timed_by_a_clock_ahead(
     table.play(0, "sa")
     table.submit(ApplyPauses((Pause(table.now_ms, table.now_ms + 10_000),)))
     table.play(0, "resign")
-    record = record_last_match("a-b", table.steps)
-    assert record is not None
+    record = unsigned_record(table)
     times = [event.at_ms for event in record.rounds[0].events]
     assert times == sorted(times)
 
@@ -129,22 +124,19 @@ def test_a_pause_before_the_race_leaves_the_recorded_times_alone() -> None:
     table.deal()
     table.let_time_pass()
     table.play(0, "resign")
-    record = record_last_match("a-b", table.steps)
-    assert record is not None
+    record = unsigned_record(table)
     assert [event.at_ms for event in record.rounds[0].events] == [1000]
 
 
 def test_a_pause_in_a_second_round_is_subtracted_from_that_round(table: Table) -> None:
     table.play(0, "resign")
-    table.submit(table.request(0, Rematch()))
-    table.submit(table.request(1, Rematch()))
+    table.rematch()
     table.deal()
     table.let_time_pass()
     table.play(0, "sa")
     table.submit(ApplyPauses((pause(table, 3600),)))
     table.play(0, "resign")
-    record = record_last_match("a-b", table.steps)
-    assert record is not None
+    record = unsigned_record(table)
     assert record.rounds[0].events[-1].at_ms < 60_000
 
 
@@ -161,13 +153,14 @@ def test_a_closed_room_ignores_pauses() -> None:
 def test_a_lapsed_process_loses_only_its_own_connections() -> None:
     table = Table(1, RoomOptions())
     table.submit(TakeSeat("player-1", "bob", "other-7"))
-    table.submit(ProcessLapsed("link"))
+    table.submit(ProcessLapsed(frozenset({"link-0"})))
     assert [seat.connection_id for seat in table.state.seats if seat] == [None, "other-7"]
 
 
-def test_a_process_whose_id_begins_like_another_does_not_lose_its_connections() -> None:
+def test_a_player_who_has_resumed_since_keeps_the_seat_although_the_process_had_lapsed() -> None:
     table = Table(1, RoomOptions())
-    assert table.submit(ProcessLapsed("lin")) == ()
+    table.submit(TakeSeat("player-0", "ann", "link-9", "resume"))
+    assert table.submit(ProcessLapsed(frozenset({"link-0"}))) == ()
 
 
 def test_a_pause_after_a_race_leaves_its_start_alone(table: Table) -> None:

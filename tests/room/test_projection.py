@@ -6,6 +6,7 @@ from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fast_encoding import decode_entry
 from fairest_protocol.messages.from_client import Leave
+from fairest_protocol.messages.options import RoomOptions
 from fairest_server.room.projection import project
 from tests.support.races import Table, raced
 
@@ -45,6 +46,21 @@ def test_leaving_a_room_without_a_round_voids_nothing() -> None:
     table = Table(1)
     table.submit(table.request(0, Leave()))
     assert last_entries(table) == [entries.SeatFreed(seat=0, reason="left")]
+
+
+@pytest.mark.parametrize(("limit", "chase", "least"), [(1100, 130, 130), (100, 130, 100)])
+def test_a_seat_that_misses_the_start_leaves_the_other_one_the_chase_time_from_then(
+    limit: int, chase: int, least: int
+) -> None:
+    options = RoomOptions(limit_seconds=limit, chase_seconds=chase, grace_seconds=1, countdown_seconds=10)
+    table = Table(1, options)
+    table.seat_both()
+    table.deal()
+    starts_at_ms = table.state.clocks.phase_until_ms
+    assert starts_at_ms is not None
+    table.disconnect(0)
+    table.let_time_pass()
+    assert last_entries(table) == [entries.Stopped(seat=0, until_ms=starts_at_ms + least * 1000)]
 
 
 def test_a_round_that_ends_before_its_race_took_no_time() -> None:

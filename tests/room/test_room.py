@@ -11,7 +11,8 @@ from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.room import events
 from fairest_server.room.commands import Disconnect, ExpireDeadline, MarkRecorded, TakeSeat
-from tests.support.races import Table, raced
+from fairest_server.room.state import ABANDONED_SECONDS
+from tests.support.races import Table, raced, start_next_round
 
 SEATS = (0, 1)
 
@@ -100,8 +101,7 @@ def test_a_player_who_is_not_ready_in_time_loses_the_seat(table: Table) -> None:
 
 def test_a_player_who_does_not_reveal_in_time_loses_the_round(table: Table) -> None:
     table.seat_both()
-    entropies = table.get_ready(0, 1)
-    table.reveal(0, entropies[0])
+    table.deal(revealing=[0])
     table.let_time_pass()
     assert table.state.round is not None
     assert table.state.round.outcome is not None
@@ -243,7 +243,7 @@ def test_a_room_that_everybody_left_is_closed(table: Table) -> None:
     table.let_time_pass()
     assert table.state.phase is Phase.CLOSED
     assert table.state.next_deadline() is None
-    assert table.now_ms >= 1_000_000 + table.state.options.idle_seconds * 1000
+    assert table.now_ms >= 1_000_000 + ABANDONED_SECONDS * 1000
 
 
 def test_a_closed_room_refuses_players(table: Table) -> None:
@@ -254,11 +254,28 @@ def test_a_closed_room_refuses_players(table: Table) -> None:
 
 def test_a_rematch_needs_both_players(racing: Table) -> None:
     racing.play(0, "resign")
+    racing.record_match()
     racing.submit(racing.request(0, Rematch()))
     assert_phase(racing, Phase.FINISHED)
     racing.submit(racing.request(1, Rematch()))
     assert_phase(racing, Phase.READY)
     assert racing.state.matches == 2
+
+
+def test_a_rematch_waits_for_the_record_of_the_match_before(racing: Table) -> None:
+    racing.play(0, "resign")
+    for seat in (0, 1):
+        racing.submit(racing.request(seat, Rematch()))
+    assert_phase(racing, Phase.FINISHED)
+    racing.record_match()
+    assert_phase(racing, Phase.READY)
+
+
+def test_a_record_opens_no_rematch_that_one_player_alone_wants(racing: Table) -> None:
+    racing.play(0, "resign")
+    racing.submit(racing.request(0, Rematch()))
+    racing.record_match()
+    assert_phase(racing, Phase.FINISHED)
 
 
 def test_a_rematch_is_refused_during_a_race(racing: Table) -> None:
@@ -286,9 +303,7 @@ def test_a_match_of_three_is_over_after_two_wins() -> None:
     for _ in range(2):
         table.play(0, "resign")
         if not table.state.match_is_over:
-            table.let_time_pass()
-            table.deal()
-            table.let_time_pass()
+            start_next_round(table)
     assert table.state.match_is_over
     assert [table.state.seat(seat).wins for seat in SEATS] == [0, 2]
 
@@ -296,7 +311,7 @@ def test_a_match_of_three_is_over_after_two_wins() -> None:
 def test_a_finished_match_waits_to_be_archived() -> None:
     table = raced(2)
     assert table.state.unrecorded_match
-    table.submit(MarkRecorded(1))
+    table.record_match()
     assert not table.state.unrecorded_match
     assert table.submit(MarkRecorded(1)) == ()
 

@@ -54,6 +54,13 @@ async def test_a_record_that_no_redis_has_is_found_in_the_archive(
         assert (await player.receive_a(MatchRecord)).lines == tuple(record.lines())
 
 
+async def test_an_archive_is_for_the_user_who_made_it(redis: BatchingRedis, redis_url: str, tmp_path: Path) -> None:
+    await store_records(redis, 1)
+    await operate(redis_url, "archive", str(tmp_path / "archive"))
+    made = [tmp_path / "archive", *(tmp_path / "archive").rglob("*")]
+    assert len(made) > 2 and [path.name for path in made if path.stat().st_mode & 0o077] == []
+
+
 async def test_a_match_without_a_record_is_refused(settings_for_tests: Settings, tmp_path: Path) -> None:
     async with running(with_archive(settings_for_tests, tmp_path)) as url, open_client(url) as player:
         assert (await player.expect_refusal(GetRecord(match="0" * 32))).code is Refusal.NO_RECORD

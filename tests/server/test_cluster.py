@@ -1,6 +1,7 @@
 """Servers on a real Redis Cluster: whole races through killed processes, killed nodes and failovers."""
 
 import asyncio
+import hashlib
 import os
 import signal
 from collections.abc import AsyncIterator
@@ -10,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from fairest_protocol.messages.entries import Paused
-from fairest_protocol.messages.from_client import Create, GetLobby
-from fairest_protocol.messages.from_server import LobbyPage, View
+from fairest_protocol.messages.from_client import Create, GetLobby, Hello, Resume
+from fairest_protocol.messages.from_server import FromServer, LobbyPage, Refused, Snapshot, View, Welcome
+from fairest_protocol.messages.refusals import Refusal
 from fairest_server.app import StartError, running
 from fairest_server.live.redis_clock import MAX_CLOCK_AGE_SECONDS
 from fairest_server.settings import Settings
@@ -22,9 +24,9 @@ from tests.support.bots import Match, start_match
 from tests.support.faulty_link import let_fault_last
 from tests.support.history import check_history
 from tests.support.processes import serving_fleet
-from tests.support.redis_cluster import RedisCluster, other_than, redis_cluster
+from tests.support.redis_cluster import ClusterNode, RedisCluster, other_than, redis_cluster
 from tests.support.waiting import until
-from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
+from tests.support.wire_client import QUICK, WireClient, open_client, open_raw_client, racing_players
 
 PACE_SECONDS = 0.02
 ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")
@@ -83,6 +85,63 @@ async def test_the_lobby_lists_the_rooms_of_all_nodes(cluster: RedisCluster) -> 
         await third.send(GetLobby(page=0))
         page = await third.receive_a(LobbyPage)
         assert {room.room for room in page.rooms} == rooms
+
+
+async def enter_some_room(url: str) -> str:
+    """Create a room, as often as it takes: the room's node, or the player's, may be away. Return its code."""
+    while True:
+        async with open_raw_client(url) as client:
+            await client.send(Hello())
+            if isinstance(await client.receive(), Welcome):
+                await client.send(Create(options=QUICK))
+                answer = await client.receive()
+                if isinstance(answer, Snapshot):
+                    return answer.room
+
+
+async def leave_room_behind(url: str, cluster: RedisCluster, node: ClusterNode) -> tuple[str, str]:
+    """Create a room on this node by a player on another one; return its code and the player's token."""
+    while True:
+        async with open_client(url) as client:
+            welcome = client.received[0]
+            assert isinstance(welcome, Welcome)
+            own = keys.player(hashlib.sha256(client.token.encode()).hexdigest()), keys.name(welcome.name)
+            room = (await client.enter(Create(options=QUICK))).room
+            if cluster.owner(keys.log(room)) is node and node not in map(cluster.owner, own):
+                return room, client.token
+
+
+async def resume(url: str, room: str, token: str) -> FromServer:
+    """Return the answer to a player who comes back to a room."""
+    async with open_client(url, token=token) as client:
+        await client.send(Resume(room=room, position=0))
+        return await client.receive()
+
+
+@pytest.mark.parametrize("number", range(3))
+async def test_a_process_starts_while_a_master_is_dead(number: int) -> None:
+    with redis_cluster(*ALWAYS, "--cluster-require-full-coverage", "no") as cluster:
+        settings, dead = Settings(port=0, redis_url=cluster.url), cluster.nodes[number]
+        async with running(settings) as url:
+            async with open_client(url) as client:
+                key = client.key
+            room, token = await leave_room_behind(url, cluster, dead)
+        decides = cluster.owner(keys.PROCESSES) is not dead
+        dead.kill()
+        async with running(settings) as url:
+            refused = await resume(url, room, token)
+            assert isinstance(refused, Refused)
+            assert refused.code is Refusal.TRY_AGAIN
+            if decides:
+                await enter_some_room(url)
+            dead.start()
+
+            async def is_served() -> bool:
+                return isinstance(await resume(url, room, token), Snapshot)
+
+            await until(is_served, "the room of the node that is back is served")
+            async with open_client(url) as client:
+                assert client.key == key
 
 
 @pytest.mark.long

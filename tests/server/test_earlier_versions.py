@@ -1,7 +1,8 @@
-"""Files and logs of version 0.1.0, at commit 9a3feff, written before modules and classes had today's names.
+"""Files and logs that were written once and stay as they are, so that a change of a format is noticed.
 
-`tests/data/written_by_9a3feff` holds two matches that were raced on that version: the record and the receipt of each as
-its client kept them, and the log as its server left it in Redis, an entry a line behind a line with the room's code.
+`tests/data/format_3` holds two matches: the record and the receipt of each as its client kept them, and the log as its
+server left it in Redis, an entry a line behind a line with the room's code. `tests/data/written_by_9a3feff` holds two
+logs of version 0.1.0, at that commit; the records of that version have a format that is no longer read.
 """
 
 import json
@@ -13,7 +14,7 @@ from fairest_cli.records.record_against_receipt import compare_receipt
 from fairest_cli.records.record_check import verify_record
 from fairest_cli.text.replay import all_steps
 from fairest_protocol.calculation.record import Record
-from fairest_protocol.calculation.record_parser import parse_record
+from fairest_protocol.calculation.record_parser import read_record
 from fairest_protocol.value import replace
 from fairest_server.room.match_record import record_last_match
 from fairest_server.room.steps import fold
@@ -23,7 +24,9 @@ from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.isolated_room import RecordingSubscriber
 from tests.support.room_server import serving_room_server
 
-FOLDER = Path(__file__).parents[1] / "data" / "written_by_9a3feff"
+DATA = Path(__file__).parents[1] / "data"
+FOLDER = DATA / "format_3"
+FOLDERS = (FOLDER, DATA / "written_by_9a3feff")
 MATCHES = ("classic", "senior")
 
 
@@ -32,12 +35,12 @@ def lines_of(match: str, kind: str) -> list[str]:
 
 
 def record_of(match: str) -> Record:
-    return parse_record(lines_of(match, "record"))
+    return read_record(lines_of(match, "record"))
 
 
-def log_of(match: str) -> tuple[str, list[list[str]]]:
+def log_of(match: str, folder: Path = FOLDER) -> tuple[str, list[list[str]]]:
     """The room's code, and of each entry its id, then its fields and their values in turns."""
-    first, *rows = map(json.loads, lines_of(match, "log"))
+    first, *rows = map(json.loads, (folder / f"{match}.log.jsonl").read_text().splitlines())
     return first["room"], rows
 
 
@@ -74,16 +77,18 @@ def test_a_log_leads_to_the_record_that_was_made_of_it(match: str) -> None:
     assert replace(made, key=kept.key, signature=kept.signature) == kept
 
 
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 @pytest.mark.parametrize("match", MATCHES)
-def test_the_events_of_a_log_are_written_as_they_were(match: str) -> None:
-    _, rows = log_of(match)
+def test_the_events_of_a_log_are_written_as_they_were(match: str, folder: Path) -> None:
+    _, rows = log_of(match, folder)
     entries = [parse_entry(row[0].encode(), [each.encode() for each in row[1:]]) for row in rows]
     assert [format_event(entry.event).decode() for entry in entries] == [row[-1] for row in rows]
 
 
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 @pytest.mark.parametrize("match", MATCHES)
-async def test_a_room_is_opened_from_its_log(match: str, redis: BatchingRedis, redis_url: str) -> None:
-    code, rows = log_of(match)
+async def test_a_room_is_opened_from_its_log(match: str, folder: Path, redis: BatchingRedis, redis_url: str) -> None:
+    code, rows = log_of(match, folder)
     for entry_id, *fields in rows:
         await redis.xadd(keys.log(code), dict(zip(fields[::2], fields[1::2], strict=True)), id=entry_id)
     async with serving_room_server(redis, redis_url) as rooms:

@@ -44,7 +44,7 @@ async def test_a_heartbeat_does_not_wait_until_rooms_are_released(
     """While thousands reconnect, the writes that register and release rooms wait in a queue."""
     releasing, may_end = asyncio.Event(), asyncio.Event()
 
-    async def take_long(_: Processes, process_id: str, rooms: Iterable[str]) -> None:  # noqa: ARG001
+    async def take_long(_: Processes, rooms: Iterable[str]) -> None:  # noqa: ARG001
         releasing.set()
         await may_end.wait()
 

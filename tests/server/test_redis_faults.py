@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -15,9 +16,10 @@ from fairest_protocol.messages.from_client import Create, Join, Play
 from fairest_protocol.messages.from_server import Refused, Snapshot
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.app import running
-from fairest_server.room.events import Paused
+from fairest_server.room.events import Detached, Paused
 from fairest_server.room.steps import LogEntry
 from fairest_server.settings import Settings
+from fairest_server.store import keys
 from fairest_server.store.log import Log
 from fairest_server.store.redis.clients import make_client
 from tests.support.bots import Bot, Match, start_match
@@ -39,6 +41,13 @@ async def three_servers(redis_url: str) -> AsyncIterator[tuple[str, str, str]]:
         yield one, two, three
 
 
+@asynccontextmanager
+async def match_on_three_servers(redis_url: str) -> AsyncIterator[Match]:
+    """A match that has begun, of which each bot is connected to a server of its own."""
+    async with three_servers(redis_url) as urls:
+        yield await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
+
+
 async def read_log(redis_url: str, room: str) -> list[LogEntry]:
     redis = make_client(redis_url)
     entries = await Log(redis).read(room)
@@ -54,8 +63,7 @@ async def problems(redis_url: str, match: Match) -> list[str]:
 
 async def test_a_redis_killed_under_always_loses_nothing_acknowledged() -> None:
     with redis_process(*ALWAYS) as redis:
-        async with three_servers(redis.url) as urls:
-            match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
+        async with match_on_three_servers(redis.url) as match:
             for count in (5, 15, 25):
                 await match.moved(count)
                 redis.kill()
@@ -66,14 +74,46 @@ async def test_a_redis_killed_under_always_loses_nothing_acknowledged() -> None:
 @pytest.mark.long
 async def test_a_redis_frozen_for_three_seconds_loses_nothing_and_stops_the_clocks() -> None:
     with redis_process(*ALWAYS) as redis:
-        async with three_servers(redis.url) as urls:
-            match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
+        async with match_on_three_servers(redis.url) as match:
             await match.moved(10)
             redis.freeze()
             await let_fault_last(3.1)
             redis.thaw()
             assert await problems(redis.url, match) == []
             assert any(isinstance(entry.event, Paused) for entry in await read_log(redis.url, match.room))
+
+
+@pytest.mark.long
+async def test_players_are_not_taken_for_lapsed_after_a_silence_of_redis() -> None:
+    """Their processes live, and none of them could send a heartbeat."""
+    with redis_process(*ALWAYS) as redis:
+        async with match_on_three_servers(redis.url) as match:
+            for count in (5, 10, 15):
+                await match.moved(count)
+                redis.freeze()
+                await let_fault_last(3.5)
+                redis.thaw()
+            assert await problems(redis.url, match) == []
+            events = [entry.event for entry in await read_log(redis.url, match.room)]
+            assert not any(isinstance(event, Detached) and event.lapsed for event in events)
+
+
+async def test_a_room_takes_no_pause_that_was_recorded_before_the_clock_was_set_back() -> None:
+    with redis_process() as redis:
+        async with three_servers(redis.url) as urls:
+            now_ms = int(time.time() * 1000)
+            redis.call("RPUSH", keys.PAUSES, f"{now_ms - 1_000}-{now_ms + 60_000}")
+            redis.call("SET", keys.LAST_HEARTBEAT, now_ms + 60_000)
+
+            async def is_set_back() -> bool:
+                found = await asyncio.to_thread(redis.call, "GET", keys.LAST_HEARTBEAT)
+                return isinstance(found, bytes) and int(found) < now_ms + 30_000
+
+            await until(is_set_back, "a heartbeat has found that the clock was set back")
+            async with racing_players(urls[0], urls[1]) as (first, _):
+                await first.play("sa")
+                events = [entry.event for entry in await read_log(redis.url, first.room)]
+            assert not any(isinstance(event, Paused) for event in events)
 
 
 @asynccontextmanager
@@ -102,8 +142,7 @@ def printed_for(each: Bot) -> str:
 
 @pytest.mark.long
 async def test_after_a_failover_with_a_lost_tail_all_clients_go_on_from_one_log_and_say_so() -> None:
-    async with replicated() as (first, second, replication, service), three_servers(service.url) as urls:
-        match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
+    async with replicated() as (first, second, replication, service), match_on_three_servers(service.url) as match:
         await match.moved(8)
         replication.stall()
         await match.moved(16)
@@ -131,8 +170,7 @@ async def are_in_step(first: RedisProcess, second: RedisProcess) -> bool:
 
 @pytest.mark.long
 async def test_a_redis_that_became_a_replica_is_left_for_the_one_that_took_its_place() -> None:
-    async with replicated() as (first, second, _, service), three_servers(service.url) as urls:
-        match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
+    async with replicated() as (first, second, _, service), match_on_three_servers(service.url) as match:
         await match.moved(8)
         first.call("CLIENT", "PAUSE", 2000, "WRITE")
         await until(lambda: are_in_step(first, second), "the replica has all that its master was sent")
@@ -161,8 +199,7 @@ async def test_a_full_redis_refuses_moves_until_there_is_room_again() -> None:
 @pytest.mark.long
 async def test_a_race_goes_through_a_redis_that_was_full_for_seconds() -> None:
     with redis_process() as redis:
-        async with three_servers(redis.url) as urls:
-            match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
+        async with match_on_three_servers(redis.url) as match:
             await match.moved(10)
             redis.call("CONFIG", "SET", "maxmemory", 1)
             await let_fault_last(3.5)
@@ -172,8 +209,7 @@ async def test_a_race_goes_through_a_redis_that_was_full_for_seconds() -> None:
 
 async def test_scripts_that_redis_forgot_are_loaded_again() -> None:
     with redis_process() as redis:
-        async with three_servers(redis.url) as urls:
-            match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
+        async with match_on_three_servers(redis.url) as match:
             for count in (5, 10, 15):
                 await match.moved(count)
                 redis.call("SCRIPT", "FLUSH")
@@ -209,8 +245,7 @@ async def test_joining_a_room_that_redis_lost_is_refused() -> None:
 async def test_a_redis_restarted_from_its_file_goes_on_where_it_was(level: str) -> None:
     """SHUTDOWN and a new start, as in an upgrade of Redis, before a race and in the middle of it."""
     with redis_process(*ALWAYS) as redis:
-        async with three_servers(redis.url) as urls:
-            match = await start_match(urls, QUICK, pace_seconds=PACE_SECONDS)
+        async with match_on_three_servers(redis.url) as match:
             await match.moved(0 if level == "players" else 10)
             redis.end()
             redis.start()

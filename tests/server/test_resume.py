@@ -70,6 +70,15 @@ async def test_resuming_from_position_zero_gives_a_snapshot(server_url: str) -> 
         assert snapshot.scene.seats[0].moves == 1
 
 
+async def test_resuming_without_a_tag_gives_a_snapshot(server_url: str) -> None:
+    async with racing_players(server_url) as (first, _):
+        await first.play("sa")
+        await first.socket.close()
+        async with open_client(server_url, token=first.token) as again:
+            await again.send(Resume(room=first.room, position=first.position))
+            assert (await again.receive_a(Snapshot)).scene.seats[0].moves == 1
+
+
 async def test_a_position_that_never_was_gives_a_snapshot(server_url: str) -> None:
     async with racing_players(server_url) as (first, _):
         await first.socket.close()
@@ -251,7 +260,7 @@ async def test_the_token_is_kept_for_its_owner_only(server_url: str, tmp_path: P
         while not isinstance(await receive_from(process), Snapshot):
             continue
     kept = list((tmp_path / "data").rglob("*.json"))
-    assert [path.stat().st_mode & 0o777 for path in kept] == [0o600]
+    assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
 
 
 @pytest.mark.parametrize("word", ["watch", "join"])
@@ -365,5 +374,11 @@ async def test_a_refusal_and_a_move_are_answered_in_the_order_in_which_they_were
 
 
 async def test_a_client_that_offers_only_another_subprotocol_is_not_connected(server_url: str) -> None:
-    with pytest.raises(InvalidStatus):
+    with pytest.raises(InvalidStatus) as refused:
         await connect_socket(server_url, subprotocols=[Subprotocol("chess.v1")], proxy=None)
+    assert refused.value.response.status_code == 400
+
+
+async def test_a_client_that_offers_no_subprotocol_is_connected_without_one(server_url: str) -> None:
+    async with connect_socket(server_url, proxy=None) as socket:
+        assert socket.subprotocol is None

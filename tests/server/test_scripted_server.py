@@ -15,7 +15,7 @@ from websockets.typing import Subprotocol
 
 from fairest_cli.bots.player import play_match
 from fairest_cli.bots.policies import choose_greedy
-from fairest_cli.model.outcome_check import Cheated
+from fairest_cli.model.cheated import Cheated
 from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.websocket import Rejected
@@ -198,7 +198,7 @@ async def test_a_client_does_not_show_its_entropy_before_the_other_is_bound() ->
         await one.show_round(Phase.DEALING, ours.entropy_hash)
         await one.send(Welcome(name="ann", token=None, key=KEY.public, now_ms=LATER, version="0.2.0"))
 
-    with pytest.raises(Rejected, match="welcomes us twice"):
+    with pytest.raises(Cheated, match="welcomes us twice"):
         await meet(script)
     assert not [word for one in scripts for word in one.received if isinstance(word, Reveal)]
 

@@ -14,7 +14,7 @@ import pytest
 
 from fairest_cli.bots.player import play_match
 from fairest_cli.bots.policies import choose_greedy
-from fairest_cli.model.outcome_check import Cheated
+from fairest_cli.model.cheated import Cheated
 from fairest_cli.session.connection import Connection as Client
 from fairest_cli.session.identity import Identity
 from fairest_protocol.calculation.deal import SealedDeal, seal_deal
@@ -111,16 +111,19 @@ class ChangesItsSecret(Cheat):
 
     def bend(self, entry: Entry) -> Iterator[Entry]:
         if isinstance(entry, entries.RoundOpened):
-            yield entry.model_copy(update=self.commit(entry.round))
+            yield entry.model_copy(update=self.commit(entry.round, entry.match, entry.number))
         else:
             yield entry
 
     def bend_scene(self, scene: Scene) -> Scene:
-        return scene if scene.round is None else scene.model_copy(update=self.commit(scene.round))
+        if scene.round is None:
+            return scene
+        return scene.model_copy(update=self.commit(scene.round, scene.match, scene.round_number))
 
-    def commit(self, round_id: bytes) -> dict[str, bytes]:
-        commitment = commit_secret(round_id, OTHER_SECRET)
-        return {"commitment": commitment, "signature": self._rooms.key.commit(round_id, OTHER_SECRET).signature}
+    def commit(self, round_id: bytes, match_id: bytes | None, number: int) -> dict[str, bytes]:
+        terms = self.room.state.options.terms() if self.room and self.room.state else ""
+        opened = self._rooms.key.open_round(round_id, OTHER_SECRET, match_id, number, terms)
+        return {"commitment": commit_secret(round_id, OTHER_SECRET), "signature": opened.signature}
 
 
 class ChangesItsSecretAndLies(ChangesItsSecret):
@@ -146,6 +149,37 @@ class DoesNotSign(Cheat):
 
     def bend_scene(self, scene: Scene) -> Scene:
         return scene if scene.round is None else scene.model_copy(update={"signature": bytes(64)})
+
+
+class ShowsOtherTerms(Cheat):
+    """The second player is shown a longer time limit than the round was signed for."""
+
+    def bend_scene(self, scene: Scene) -> Scene:
+        state = self.room.state if self.room else None
+        if state is None or state.seat_of_connection(self.connection_id) != 1:
+            return scene
+        return scene.model_copy(update={"options": scene.options.model_copy(update={"limit_seconds": 7200})})
+
+
+class MovesARound(Cheat):
+    """A later round of a match is shown as the first one of another."""
+
+    def bend(self, entry: Entry) -> Iterator[Entry]:
+        if isinstance(entry, entries.RoundOpened) and entry.number == 2:
+            entry = entry.model_copy(update={"number": 1, "match": entry.round})
+        yield entry
+
+
+class BeginsAnotherMatch(Cheat):
+    """The loser of a round is shown the next one, rightly signed, as the first one of another match."""
+
+    def bend(self, entry: Entry) -> Iterator[Entry]:
+        if isinstance(entry, entries.RoundOpened) and entry.number == 2:
+            assert self.room and self.room.state and self.room.state.round
+            secret, terms = self.room.state.round.secret, self.room.state.options.terms()
+            opened = self._rooms.key.open_round(entry.round, secret, None, 1, terms)
+            entry = entry.model_copy(update={"number": 1, "match": entry.round, "signature": opened.signature})
+        yield entry
 
 
 CheatingServer = Callable[[type[Cheat]], Any]
@@ -242,6 +276,27 @@ async def test_a_commitment_that_is_not_signed_is_refused_before_anybody_is_read
         with pytest.raises(Alarm, match="did not sign its commitment") as caught:
             await race(url)
     assert caught.value.clients[0].model.seal_check.entropy_hashes[1] is None
+
+
+async def test_other_terms_than_those_that_were_signed_are_noticed_before_anybody_is_ready(
+    cheating: CheatingServer,
+) -> None:
+    async with cheating(ShowsOtherTerms) as url:
+        with pytest.raises(Alarm, match="did not sign its commitment, the match and the rules") as caught:
+            await race(url)
+    assert caught.value.clients[1].model.seal_check.entropy_hashes == (None, None)
+
+
+async def test_a_round_that_is_moved_to_another_match_is_noticed(cheating: CheatingServer) -> None:
+    async with cheating(MovesARound) as url:
+        with pytest.raises(Alarm, match="did not sign its commitment, the match and the rules"):
+            await race(url, options=QUICK.model_copy(update={"best_of": 3}))
+
+
+async def test_a_match_that_is_not_over_cannot_be_begun_anew(cheating: CheatingServer) -> None:
+    async with cheating(BeginsAnotherMatch) as url:
+        with pytest.raises(Alarm, match="begins another match, and the one before is not over"):
+            await race(url, options=QUICK.model_copy(update={"best_of": 3}))
 
 
 async def test_an_opening_withheld_is_missed_when_the_next_round_opens(cheating: CheatingServer) -> None:

@@ -1,9 +1,5 @@
-"""What is tested here holds on a single Redis and on a Cluster."""
+"""These tests hold on a single Redis and on a Cluster."""
 
-import pytest
+from tests.support.single_and_cluster import redis_url
 
-
-@pytest.fixture(params=["single", "cluster"])
-def redis_url(request: pytest.FixtureRequest, redis_url: str) -> str:
-    """Each of the two in its turn, empty."""
-    return redis_url if request.param == "single" else str(request.getfixturevalue("cluster").url)
+__all__ = ["redis_url"]

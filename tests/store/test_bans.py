@@ -79,3 +79,12 @@ async def test_the_clock_of_the_bans_is_that_of_redis(redis: Redis) -> None:
 
     before, now_ms, after = await redis.time(), await BanStore(redis).now_ms(), await redis.time()
     assert in_ms(before) <= now_ms <= in_ms(after)
+
+
+def test_the_ban_of_a_player_is_named_by_the_name() -> None:
+    ban = Ban(player="0" * 64, name="ann", since_ms=0, until_ms=None, reason=None)
+    assert (ban.subject, ban.field) == ("ann", "player:" + "0" * 64)
+
+
+def test_the_ban_of_a_network_is_named_by_the_network() -> None:
+    assert (ban_of("10.0.0.0/8").subject, ban_of("10.0.0.0/8").field) == ("10.0.0.0/8", "network:10.0.0.0/8")

@@ -43,6 +43,19 @@ class Writer:
         return self.reply.answer
 
 
+def opened_connections(client: BatchingRedis, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Return a list to which each connection is added that `client` opens from now on."""
+    opened: list[Any] = []
+    make_connection: Any = client.connection_pool.make_connection
+
+    def open_another() -> Any:
+        opened.append(make_connection())
+        return opened[-1]
+
+    monkeypatch.setattr(client.connection_pool, "make_connection", open_another)
+    return opened
+
+
 class Recorded(Once):
     """Notes in `polled` that it was polled for its append."""
 
@@ -253,7 +266,7 @@ async def test_one_broken_log_does_not_harm_the_others_of_its_batch(writer: Writ
     broken, sound = neighbours(ROOM, 2)
     await redis.set(keys.log(broken), "not a stream")
     answers = [begin_append(writer.log, Append(room, 0, "", "t1", (MOVE,))) for room in (broken, sound)]
-    assert [reply.answer for reply in await asyncio.gather(*answers)] == [Answer.UNKNOWN, Answer.APPENDED]
+    assert [reply.answer for reply in await asyncio.gather(*answers)] == [Answer.FAILED, Answer.APPENDED]
 
 
 async def test_a_writer_builds_its_append_when_it_is_polled_and_not_before() -> None:
@@ -306,6 +319,16 @@ async def test_writers_that_have_nothing_to_append_count_in_a_batch() -> None:
     assert await count_polled_in_one_turn(*writers) == MAX_BATCH
 
 
+async def test_a_writer_behind_many_that_have_nothing_to_append_is_polled(writer: Writer) -> None:
+    polled: list[str] = []
+    appends = [Append(f"room-{each}", 0, "", "t1", (MOVE,)) for each in range(MAX_BATCH + 1)]
+    *idle, last = *(Idle(append, polled) for append in appends[1:]), Recorded(appends[0], polled)
+    for each in (*idle, last):
+        writer.log.enqueue(each)
+    async with asyncio.timeout(5):
+        assert (await last.answered).answer is Answer.APPENDED
+
+
 async def test_the_next_batch_is_sent_before_the_results_of_the_last_one_are_handed_out(writer: Writer) -> None:
     """Redis executes it while the rooms handle their results."""
     polled: list[str] = []
@@ -349,11 +372,11 @@ async def test_a_writer_that_is_enqueued_first_is_polled_before_those_that_wait(
     assert polled == [other.code, one.code]
 
 
-async def test_a_writer_that_raises_gets_unknown_and_harms_no_other(writer: Writer) -> None:
+async def test_a_writer_that_raises_gets_failed_and_harms_no_other(writer: Writer) -> None:
     failing = FailsToBuild(Append(neighbours(ROOM, 1)[0], 0, "", "t1", (MOVE,)))
     writer.log.enqueue(failing)
     assert await writer.append() is Answer.APPENDED
-    assert (await failing.answered).answer is Answer.UNKNOWN
+    assert (await failing.answered).answer is Answer.FAILED
 
 
 def test_an_unknown_answer_has_no_time() -> None:
@@ -396,14 +419,7 @@ async def test_an_append_whose_connection_broke_is_retried_as_often_as_any_other
             async with log.sending():
                 writer = Writer(log)
                 await writer.append()
-                opened: list[Any] = []
-                make_connection: Any = client.connection_pool.make_connection
-
-                def open_another() -> Any:
-                    opened.append(make_connection())
-                    return opened[-1]
-
-                monkeypatch.setattr(client.connection_pool, "make_connection", open_another)
+                opened = opened_connections(client, monkeypatch)
                 link.stall()
                 answered = begin_append(log, Append(ROOM, 1, "t1", "t2", (MOVE,)))
                 await asyncio.sleep(0)
@@ -422,8 +438,8 @@ async def test_waiting_appends_are_sent_before_sending_ends(redis: BatchingRedis
     assert answered.result().answer is Answer.APPENDED
 
 
-async def test_an_append_that_cannot_be_written_is_unknown_and_the_next_one_is_made(writer: Writer) -> None:
-    assert await writer.append(events=(object(),)) is Answer.UNKNOWN
+async def test_an_append_that_cannot_be_written_has_failed_and_the_next_one_is_made(writer: Writer) -> None:
+    assert await writer.append(events=(object(),)) is Answer.FAILED
     assert await writer.append() is Answer.APPENDED
 
 
@@ -507,14 +523,7 @@ async def test_an_append_that_is_not_shared_is_not_published() -> None:
 
 async def test_an_append_without_redis_is_tried_three_times(monkeypatch: pytest.MonkeyPatch) -> None:
     async with make_client("unix:///nowhere/redis.sock") as client:
-        opened: list[Any] = []
-        make_connection: Any = client.connection_pool.make_connection
-
-        def open_another() -> Any:
-            opened.append(make_connection())
-            return opened[-1]
-
-        monkeypatch.setattr(client.connection_pool, "make_connection", open_another)
+        opened = opened_connections(client, monkeypatch)
         log = Log(client)
         async with log.sending():
             assert await Writer(log).append() is Answer.UNKNOWN
@@ -578,3 +587,27 @@ async def reply_to_append(redis: BatchingRedis, reply: object) -> Reply:
         found = await once.answered
     await queue.close()
     return found
+
+
+async def test_the_last_position_of_a_log_without_entries_is_zero_without_a_tag(writer: Writer) -> None:
+    assert await writer.log.last_positions([ROOM]) == [(0, "")]
+
+
+async def test_an_append_over_an_open_connection_sends_nothing_that_redis_refuses(
+    writer: Writer, redis: BatchingRedis
+) -> None:
+    await writer.append()
+    owner = await owner_of(redis, keys.log(ROOM))
+    before = await owner.info("errorstats")
+    await writer.append(1, "t1", "t2")
+    assert await owner.info("errorstats") == before
+
+
+async def test_a_hundred_due_rooms_of_a_bucket_are_returned_at_once(writer: Writer, redis: BatchingRedis) -> None:
+    await redis.zadd(keys.deadlines(0), {f"room-{number}": 1 for number in range(101)})
+    assert len(await writer.log.due_rooms(overdue_ms=0)) == 100
+
+
+async def test_every_room_of_a_bucket_is_listed(writer: Writer, redis: BatchingRedis) -> None:
+    await redis.zadd(keys.deadlines(0), {"one": 1, "two": 2, "three": 3})
+    assert await writer.log.indexed_rooms() == ["one", "two", "three"]

@@ -146,10 +146,32 @@ async def test_a_player_that_was_renamed_is_found_by_its_old_name(players: Playe
     assert await players.find("ann") == player.player_id
 
 
-async def test_a_player_may_open_as_many_rooms_as_the_limit_says_and_no_more(players: Players) -> None:
-    assert [await players.may_open_room("player-0", 2) for _ in range(3)] == [True, True, False]
+@pytest.mark.parametrize("opener", ["player-0", "2001:db8::/64"])
+async def test_the_rooms_that_a_player_or_an_address_opens_are_counted(players: Players, opener: str) -> None:
+    assert [await players.count_room(opener) for _ in range(3)] == [1, 2, 3]
 
 
-async def test_the_rooms_that_a_player_has_opened_are_counted_for_ten_minutes(players: Players, redis: Redis) -> None:
-    await players.may_open_room("player-0", 2)
+async def test_opened_rooms_are_counted_for_ten_minutes(players: Players, redis: Redis) -> None:
+    await players.count_room("player-0")
     assert 590 < await redis.ttl(keys.opened("player-0")) <= 600
+
+
+async def test_a_name_that_another_player_uses_is_taken_for_a_player_who_comes_back(players: Players) -> None:
+    await players.enroll("ann")
+    _, token = await players.enroll("bob")
+    with pytest.raises(NameTaken):
+        await players.recognise(token, "ann")
+
+
+async def test_a_player_whose_name_the_operator_took_is_recognised_under_its_new_one(players: Players) -> None:
+    _, token = await players.enroll("ann")
+    await players.rename("ann", "guest-1")
+    assert (await players.recognise(token, "ann")).name == "guest-1"
+
+
+async def test_a_player_whose_name_the_operator_took_keeps_the_new_one_alive(players: Players, redis: Redis) -> None:
+    _, token = await players.enroll("ann")
+    await players.rename("ann", "guest-1")
+    await redis.expire(keys.name("guest-1"), 10)
+    await players.recognise(token, "ann")
+    assert await redis.ttl(keys.name("guest-1")) > 10

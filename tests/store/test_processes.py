@@ -53,7 +53,7 @@ async def test_a_process_that_sends_a_heartbeat_again_is_no_longer_lapsed(proces
 
 async def test_a_room_that_was_released_is_no_longer_one_of_the_process(processes: Processes) -> None:
     await processes.register_rooms([ROOM, "another-room"])
-    await processes.release_rooms("p1", [ROOM])
+    await processes.release_rooms([ROOM])
     assert await processes.rooms_of("p1") == ["another-room"]
 
 
@@ -70,6 +70,83 @@ async def test_a_process_that_is_forgotten_has_no_rooms(processes: Processes, re
     await silence(redis, "p1")
     assert await Processes(redis, redis, "p2").forget_process("p1")
     assert await processes.rooms_of("p1") == []
+
+
+async def beat_of(redis: Redis, process_id: str, ago_ms: int, newest_ago_ms: int) -> int:
+    """Let this process have sent its last heartbeat so long ago, and any process its own; return the time of Redis."""
+    seconds, microseconds = await redis.time()
+    now_ms = int(seconds) * 1000 + int(microseconds) // 1000
+    await redis.zadd(keys.PROCESSES, {process_id: now_ms - ago_ms})
+    await redis.set(keys.LAST_HEARTBEAT, now_ms - newest_ago_ms)
+    return now_ms
+
+
+async def test_a_silence_of_redis_makes_nobody_lapse(processes: Processes, redis: Redis) -> None:
+    await beat_of(redis, "p2", ago_ms=6_000, newest_ago_ms=5_100)
+    assert (await processes.beat()).lapsed == ()
+
+
+async def test_a_process_that_died_before_a_silence_of_redis_lapses_after_it(
+    processes: Processes, redis: Redis
+) -> None:
+    await beat_of(redis, "p2", ago_ms=8_000, newest_ago_ms=5_100)
+    assert (await processes.beat()).lapsed == ("p2",)
+
+
+async def test_heartbeats_that_come_slowly_do_not_keep_a_dead_process_alive(processes: Processes, redis: Redis) -> None:
+    """Each gap counts for a part of it, so that the dead one lapses with the third."""
+    found = []
+    await redis.zadd(keys.PROCESSES, {"p2": (await processes.beat()).now_ms})
+    for _ in range(3):
+        last_ms = int(await redis.get(keys.LAST_HEARTBEAT) or 0) - 2_500
+        await redis.set(keys.LAST_HEARTBEAT, last_ms)
+        await redis.zincrby(keys.PROCESSES, -2_500, "p2")
+        found.append((await processes.beat()).lapsed)
+    assert found[-1] == ("p2",)
+
+
+async def test_a_process_that_died_before_the_clock_was_set_back_lapses(processes: Processes, redis: Redis) -> None:
+    await beat_of(redis, "p2", ago_ms=-55_000, newest_ago_ms=-60_000)
+    assert (await processes.beat()).lapsed == ("p2",)
+
+
+async def test_a_clock_that_is_set_ahead_makes_nobody_lapse(processes: Processes, redis: Redis) -> None:
+    await beat_of(redis, "p2", ago_ms=60_500, newest_ago_ms=60_000)
+    assert (await processes.beat()).lapsed == ()
+
+
+async def test_a_pause_ends_no_later_than_now_once_the_clock_was_set_back(processes: Processes, redis: Redis) -> None:
+    now_ms = await beat_of(redis, "p1", ago_ms=-60_000, newest_ago_ms=-60_000)
+    await redis.rpush(keys.PAUSES, f"{now_ms - 9_000}-{now_ms - 5_000}", f"{now_ms - 1_000}-{now_ms + 60_000}")
+    reply = await processes.beat()
+    assert [pause.end_ms for pause in reply.pauses] == [now_ms - 5_000, reply.now_ms]
+
+
+async def test_a_pause_in_the_future_is_none(processes: Processes, redis: Redis) -> None:
+    now_ms = await beat_of(redis, "p1", ago_ms=-60_000, newest_ago_ms=-60_000)
+    await redis.rpush(keys.PAUSES, f"{now_ms + 10_000}-{now_ms + 60_000}")
+    assert (await processes.beat()).pauses == ()
+
+
+async def test_a_process_that_is_alive_again_has_not_lapsed(processes: Processes, redis: Redis) -> None:
+    other = Processes(redis, redis, "p2")
+    await processes.beat()
+    await silence(redis, "p1")
+    assert await other.has_lapsed("p1")
+    await processes.beat()
+    assert not await other.has_lapsed("p1")
+
+
+async def test_a_process_has_not_lapsed_before_the_first_heartbeat_after_a_silence(redis: Redis) -> None:
+    await beat_of(redis, "p1", ago_ms=6_000, newest_ago_ms=5_100)
+    assert not await Processes(redis, redis, "p2").has_lapsed("p1")
+
+
+async def test_rooms_of_a_process_that_is_alive_again_are_not_released(processes: Processes, redis: Redis) -> None:
+    await processes.beat()
+    await processes.register_rooms([ROOM])
+    assert not await Processes(redis, redis, "p2").release_lapsed("p1", [ROOM])
+    assert await processes.rooms_of("p1") == [ROOM]
 
 
 async def test_a_time_without_a_heartbeat_of_any_process_is_a_pause(processes: Processes, redis: Redis) -> None:

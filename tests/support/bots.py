@@ -13,7 +13,7 @@ from fairest_cli.session.identity import Identity
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.messages.entries import Moved
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.from_client import Create, Join, Watch
+from fairest_protocol.messages.from_client import Create, GetRecord, Join, Watch
 from fairest_protocol.messages.from_server import MatchRecord, View
 from fairest_protocol.messages.options import RoomOptions
 from tests.support.history import ViewerTranscript
@@ -59,7 +59,7 @@ class Bot:
                 elif model.phase is Phase.READY and not model.own.entropy_hash:
                     await self.connection.get_ready()
                 elif model.phase is Phase.FINISHED:
-                    await self.connection.ask_record()
+                    await self.connection.request(GetRecord())
                 elif model.may_send_next_move and model.board is not None and any(model.board.legal_moves()):
                     await asyncio.sleep(self.pace_seconds * self.chance.uniform(0.5, 1.5))
                     await self.connection.play(choose_greedy(model.board, self.chance))

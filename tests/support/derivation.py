@@ -156,9 +156,9 @@ def proquint(two: bytes) -> str:
     return "".join(alphabet[(bits >> shift) % len(alphabet)] for alphabet, shift in letters)
 
 
-def commitment_statement(round_id: bytes, commitment: bytes) -> bytes:
+def round_statement(round_id: bytes, commitment: bytes, match_id: bytes, number: int, terms: str) -> bytes:
     """Return the bytes that the server signs when it opens a round."""
-    return encode("commitment", round_id, commitment)
+    return encode("round", round_id, commitment, match_id, number.to_bytes(2, "big"), terms.encode("ascii"))
 
 
 def record_statement(chain: bytes) -> bytes:

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from fairest_server.store.redis.engine import find_engine
+from fairest_server.store.redis.embedded_engine import find_engine
 
 VARIABLE = "FAIREST_REDIS_PROGRAM"
 """The setting of the servers that tests start, which `--redis` sets."""

@@ -1,4 +1,4 @@
-"""A link between two real sockets with faults: slow, stalled, cut, or dead without a sign (half-open)."""
+"""A link between two real sockets with faults: slow, stalled, cut, mute, or dead without a sign (half-open)."""
 
 import asyncio
 import socket
@@ -12,6 +12,8 @@ from pathlib import Path
 Target = Path | tuple[str, int]
 """The address of the far end: a Unix socket, or host and port."""
 
+KEPT_BYTES = 4096
+
 
 @dataclass(eq=False)
 class _Strand:
@@ -20,6 +22,8 @@ class _Strand:
     near: asyncio.StreamWriter
     far: asyncio.StreamWriter
     is_dead: bool = False
+    said: bytes = b""
+    """The newest bytes from the near end."""
     is_gone: asyncio.Event = field(default_factory=asyncio.Event)
 
     def reset(self) -> None:
@@ -39,6 +43,8 @@ class FaultyLink:
     latency_seconds: float = 0.0
     is_closed: bool = False
     """Whether new connections are refused."""
+    muted: bytes = b""
+    """If not empty, the far end's replies are lost on each connection over which these bytes were sent to it."""
     strands: set[_Strand] = field(default_factory=set)
     _carrying: set[asyncio.Task[None] | None] = field(default_factory=set)
     _flowing: asyncio.Event = field(default_factory=asyncio.Event)
@@ -56,10 +62,11 @@ class FaultyLink:
         """Pass on all bytes again, also those that were held back."""
         self._flowing.set()
 
-    def reset(self) -> None:
-        """End all connections with a TCP reset; bytes on their way are lost."""
+    def reset(self, said: bytes = b"") -> None:
+        """End all connections with a TCP reset, or those that `said` was sent over; bytes on their way are lost."""
         for strand in list(self.strands):
-            strand.reset()
+            if said in strand.said:
+                strand.reset()
 
     def half_open(self) -> None:
         """Let all present connections die silently: bytes sent into them vanish, and neither end is notified."""
@@ -129,6 +136,10 @@ class FaultyLink:
                 at, chunk = await due.get()
                 await asyncio.sleep(at - loop.time())
                 await self._flowing.wait()
+                if writer is strand.far and chunk:
+                    strand.said = (strand.said + chunk)[-KEPT_BYTES:]
+                elif chunk and self.muted and self.muted in strand.said:
+                    continue
                 if strand.is_dead:
                     await strand.is_gone.wait()
                 if chunk is None or strand.is_gone.is_set():

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from fairest_cli.session.room_session import RoomSession, now_ms
+from fairest_cli.session.own_clock import now_ms
+from fairest_cli.session.room_session import RoomSession
 from fairest_cli.tui.app import FairestApp
 from fairest_cli.tui.board.card_input import SEND_UP_KEYS
 from fairest_cli.tui.launch import Start

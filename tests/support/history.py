@@ -8,7 +8,8 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from fairest_protocol.calculation.record import BadRecord, check_recorded_race
+from fairest_protocol.calculation.match_rules import check_record
+from fairest_protocol.calculation.record import BadRecord
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fast_encoding import decode_entry
@@ -17,7 +18,7 @@ from fairest_server.room import view as seen
 from fairest_server.room.match_record import record_last_match
 from fairest_server.room.projection import project
 from fairest_server.room.state import RoomState
-from fairest_server.room.steps import LogEntry, Step, fold
+from fairest_server.room.steps import LogEntry, Step, fold, from_checkpoint
 from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
@@ -35,7 +36,7 @@ async def read_steps(redis: BatchingRedis | str, room: str) -> list[Step]:
     """Return the log of a room as it stands in Redis."""
     client = make_client(redis) if isinstance(redis, str) else redis
     try:
-        return fold(await Log(client).read(room))
+        return fold(from_checkpoint(await Log(client).read(room)))
     finally:
         if isinstance(redis, str):
             await client.aclose()
@@ -75,11 +76,10 @@ def _check_results(room: str, steps: Sequence[Step]) -> Iterator[str]:
         yield f"{len(finished)} results for {len(opened)} rounds"
     record = record_last_match(room, steps)
     if record is not None:
-        for number in range(len(record.rounds)):
-            try:
-                check_recorded_race(record, number)
-            except BadRecord as reason:
-                yield str(reason)
+        try:
+            check_record(record)
+        except BadRecord as reason:
+            yield str(reason)
 
 
 def _told(step: Step) -> list[Entry]:

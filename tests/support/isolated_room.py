@@ -5,14 +5,16 @@ from collections.abc import Callable, Sequence
 from fairest_protocol.messages.codec import decode_from_server
 from fairest_protocol.messages.from_server import FromServer, Refused
 from fairest_protocol.messages.options import RoomOptions
-from fairest_server.live.live_room import LiveRoom, RoomServices
+from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.proposal import Request
 from fairest_server.live.redis_clock import RedisClock
+from fairest_server.live.room_services import RoomServices
 from fairest_server.live.subscribers import DropReason, Subscriber
+from fairest_server.room.catchup import make_catchup
 from fairest_server.room.commands import Command, CreateRoom, TakeSeat
 from fairest_server.room.events import Event, RoundOpened
 from fairest_server.room.steps import LogEntry, LogSlice, fold
-from fairest_server.room.view import ORIGIN, make_catchup
+from fairest_server.room.view import ORIGIN
 from fairest_server.store.append_queue import Answer, Append, Reply, Writer
 
 NOW_MS = 1_000_000
@@ -42,11 +44,13 @@ class SteadyClock(RedisClock):
 class RecordingSubscriber:
     """A connection that keeps its frames, and notes what else it is told."""
 
-    def __init__(self, connection_id: str, entry_kind: str = "join") -> None:
+    def __init__(self, connection_id: str, entry_kind: str = "join", player_id: str = "") -> None:
         self.connection_id, self.entry_kind, self.seen_upto = connection_id, entry_kind, ORIGIN
+        self.player_id = player_id
         self.frames: list[bytes] = []
         self.notes: list[str] = []
         self.refusals: list[Refused] = []
+        self.charged = 0
 
     @property
     def messages(self) -> list[FromServer]:
@@ -56,7 +60,8 @@ class RecordingSubscriber:
     def show(self, data: bytes) -> None:
         self.frames.append(data)
 
-    def admitted(self, seat: int | None) -> None:
+    def admitted(self, seat: int | None, log_length: int) -> None:
+        self.charged += log_length
         self.notes.append(f"admitted {seat}")
 
     def entry_refused(self, answer: Refused) -> None:
@@ -89,7 +94,7 @@ class IsolatedRoom:
         self.services = RoomServices(
             clock=self.clock,
             enqueue=self._enqueue,
-            draw_round=lambda: ROUND,
+            draw_round=lambda *_: ROUND,
             later=lambda _, call: self.timers.append(call),
             read_log=lambda _, after: self.reads.append(after),
             retry_later=lambda _: self._count("retries"),

@@ -1,7 +1,7 @@
 """Whole rooms without a server: logs made by `decide` and `evolve` from a random source."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from fairest_server.room.commands import (
     Disconnect,
     ExpireDeadline,
     MakeMove,
+    MarkRecorded,
     PlayerRequest,
     TakeSeat,
 )
@@ -74,6 +75,8 @@ class Table:
         self.chance = random.Random(seed)
         self.steps: list[Step] = []
         self.now_ms = 1_000_000
+        self.entropies: dict[tuple[bytes, int], bytes] = {}
+        """The entropy of each round and seat that is bound to it."""
         self.submit(CreateRoom(options or RoomOptions(), players[0], "ann", "link-0"))
 
     @property
@@ -103,9 +106,9 @@ class Table:
             else PlayerRequest(connection_id, message)
         )
 
-    def draw_round(self) -> RoundOpened:
+    def draw_round(self, match_id: bytes | None, number: int, terms: str) -> RoundOpened:
         """Open a round with values from the random source of this table."""
-        return KEY.commit(self.chance.randbytes(16), self.chance.randbytes(32))
+        return KEY.open_round(self.chance.randbytes(16), self.chance.randbytes(32), match_id, number, terms)
 
     def seat_both(self) -> None:
         """Seat the second player, which opens a round."""
@@ -117,13 +120,15 @@ class Table:
         entropies = {seat: self.chance.randbytes(32) for seat in seats}
         for seat, entropy in entropies.items():
             round_id = self.state.round.round_id
+            self.entropies[round_id, seat] = entropy
             self.submit(self.request(seat, Ready(round=round_id, entropy_hash=commit_entropy(round_id, seat, entropy))))
         return entropies
 
-    def deal(self) -> None:
-        """Let both seats get ready and reveal their entropy."""
-        for seat, entropy in self.get_ready(0, 1).items():
-            self.reveal(seat, entropy)
+    def deal(self, revealing: Iterable[int] = (0, 1)) -> None:
+        """Let both seats get ready, and these reveal their entropy: once both have, the cards are dealt."""
+        entropies = self.get_ready(0, 1)
+        for seat in revealing:
+            self.reveal(seat, entropies[seat])
 
     def reveal(self, seat: int, entropy: bytes) -> Verdict:
         """Let this seat reveal its entropy for the open round."""
@@ -163,6 +168,16 @@ class Table:
         number = self.state.race.racers[seat].moves + 1
         return self.submit(self.request(seat, Play(number=number, move=MOVES[move] if isinstance(move, str) else move)))
 
+    def record_match(self) -> Verdict:
+        """Tell the room that the record of its last match is stored."""
+        return self.submit(MarkRecorded(self.state.unrecorded_match))
+
+    def rematch(self) -> None:
+        """Open another match, which both players ask for."""
+        self.record_match()
+        for seat in (0, 1):
+            self.submit(self.request(seat, Rematch()))
+
     def race(
         self, choose: Choose, eagerness: tuple[int, int] = (1, 1), stops: float = 0.0, most: int = 100_000
     ) -> None:
@@ -195,3 +210,19 @@ def raced(
     table.start()
     table.race(choose_any, eagerness, stops)
     return table
+
+
+def start_next_round(table: Table) -> None:
+    """Go from the result of a round to the race of the next one in its match."""
+    table.let_time_pass()
+    table.deal()
+    table.let_time_pass()
+    assert table.state.phase is Phase.RACING
+
+
+def race_match(table: Table, stops: float = 0.0) -> None:
+    """Race the round that has started, and all later ones of its match, with any legal moves."""
+    table.race(choose_any, stops=stops)
+    while not table.state.match_is_over:
+        start_next_round(table)
+        table.race(choose_any, stops=stops)

@@ -1,6 +1,5 @@
 """Signed records of finished matches, as many as a test wants, and Redis filled with them."""
 
-import random
 from functools import cache
 
 from redis.asyncio import Redis
@@ -10,27 +9,41 @@ from fairest_protocol.value import replace
 from fairest_server.room.match_record import record_last_match
 from fairest_server.store import keys
 from fairest_server.store.records import RecordStore
-from tests.support.races import KEY, raced
+from tests.support.races import KEY, Table, raced
 
 DAY_MS = 86_400_000
 
 
+def make_record(number: int, finished_at_ms: int = 0) -> Record:
+    """Return a signed record with a match id of its own."""
+    return KEY.sign(replace(_raced_record(number), finished_at_ms=finished_at_ms))
+
+
 @cache
 def _raced_record(seed: int) -> Record:
-    record = record_last_match("quiet-amber-otter", raced(seed).steps)
+    return unsigned_record(raced(seed))
+
+
+def unsigned_record(table: Table) -> Record:
+    """Return the record of the table's last match, before a server signs it."""
+    record = record_last_match("quiet-amber-otter", table.steps)
     assert record is not None
     return record
 
 
-def make_record(number: int, finished_at_ms: int = 0) -> Record:
-    """Return a signed record with a match id of its own."""
-    match_id = random.Random(number).randbytes(16).hex()
-    return KEY.sign(replace(_raced_record(number % 5), match_id=match_id, finished_at_ms=finished_at_ms))
+def signed_record(table: Table) -> Record:
+    """Return the signed record of the table's last match."""
+    return KEY.sign(unsigned_record(table))
+
+
+def text_of(record: Record) -> str:
+    """Return the content of the record's file."""
+    return "".join(f"{line}\n" for line in record.lines())
 
 
 def file_of(record: Record) -> bytes:
-    """Return the content of the record's file."""
-    return "".join(f"{line}\n" for line in record.lines()).encode()
+    """Return the content of the record's file in bytes."""
+    return text_of(record).encode()
 
 
 async def store_records(redis: Redis, count: int, days_ago: float = 100, first: int = 0) -> list[Record]:

@@ -3,6 +3,8 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+import pytest
+
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.proposal import Request
@@ -17,16 +19,26 @@ from tests.support.waiting import until
 
 
 @asynccontextmanager
-async def serving_room_server(redis: BatchingRedis, redis_url: str) -> AsyncIterator[RoomServer]:
-    """Serve rooms as the process `abcd1234`, which has not heard Redis' clock yet."""
+async def serving_room_server(
+    redis: BatchingRedis, redis_url: str, process_id: str = "abcd1234"
+) -> AsyncIterator[RoomServer]:
+    """Serve rooms as a process that has not heard Redis' clock yet."""
     # With a time limit redis-py may swallow the cancellation of a subscription.
     listening = make_client(redis_url, timeout_seconds=None)
-    processes = Processes(redis, redis, "abcd1234")
+    processes = Processes(redis, redis, process_id)
     key = DeploymentKey(redis, SigningKey(bytes(32)))
     server = RoomServer(redis, listening, processes, key, closed_room_seconds=60)
     async with server.serving():
         yield server
     await listening.aclose()
+
+
+@pytest.fixture
+async def rooms(redis: BatchingRedis, redis_url: str) -> AsyncIterator[RoomServer]:
+    """The rooms of a process that has heard Redis' clock."""
+    async with serving_room_server(redis, redis_url) as server:
+        server.clock.beat(await server.log.now_ms())
+        yield server
 
 
 async def soon(condition: Callable[[], object], awaited: str) -> None:

@@ -61,6 +61,7 @@ class Script:
         round_ = opened()
         await self.show_scene(
             phase=phase,
+            match=ROUND,
             round=ROUND,
             round_number=1,
             commitment=round_.commitment,
@@ -121,9 +122,10 @@ async def scripted_server(run_script: Callable[[Script], Awaitable[None]]) -> As
 def opened(secret: bytes = SECRET, round_id: bytes = ROUND) -> entries.RoundOpened:
     return entries.RoundOpened(
         round=round_id,
+        match=round_id,
         number=1,
         commitment=commit_secret(round_id, secret),
-        signature=KEY.commit(round_id, secret).signature,
+        signature=KEY.open_round(round_id, secret, None, 1, OPTIONS.terms()).signature,
         ready_until_ms=LATER,
     )
 

@@ -16,9 +16,9 @@ from fairest_protocol.messages.from_client import Join, Watch
 from fairest_protocol.messages.from_server import Snapshot
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import replace
-from fairest_server.room.match_record import record_last_match
 from fairest_server.room.view import scene, view
 from tests.support.races import KEY, Table
+from tests.support.records import signed_record
 
 ROOM = "quiet-amber-otter"
 SEED = 11
@@ -65,9 +65,7 @@ class StagedRoom:
 
     def record(self) -> Record:
         """Return the signed record of the match that is over."""
-        record = record_last_match(ROOM, self.table.steps)
-        assert record is not None
-        return KEY.sign(record)
+        return signed_record(self.table)
 
     def _entropy_commitment(self, seat: int) -> EntropyCommitment | None:
         opened, holder = self.table.state.round, self.table.state.seats[seat]
@@ -77,14 +75,14 @@ class StagedRoom:
         return EntropyCommitment(opened.round_id, commitment, seat, holder.entropy or b"", holder.entropy_hash)
 
 
-def waiting() -> StagedRoom:
+def waiting(options: RoomOptions | None = None) -> StagedRoom:
     """Return a room with one player."""
-    return StagedRoom(Table(SEED))
+    return StagedRoom(Table(SEED, options))
 
 
-def getting_ready() -> StagedRoom:
+def getting_ready(options: RoomOptions | None = None) -> StagedRoom:
     """Return a room with both players, of whom one is ready."""
-    room = waiting()
+    room = waiting(options)
     room.table.seat_both()
     room.table.get_ready(1)
     return room
@@ -113,9 +111,9 @@ def racing(turns: tuple[int, int] = (30, 22), options: RoomOptions | None = None
     return StagedRoom(table)
 
 
-def finished() -> StagedRoom:
+def finished(options: RoomOptions | None = None) -> StagedRoom:
     """Return a room whose race is over."""
-    table = Table(SEED)
+    table = Table(SEED, options)
     table.start()
     table.race(choose_greedy)
     return StagedRoom(table)

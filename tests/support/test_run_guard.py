@@ -13,7 +13,7 @@ import pytest
 from tests.support.run_guard import VARIABLE, Run, guarded_run
 from tests.support.waiting import until
 
-SLEEP = "import time; time.sleep(600)"
+SLEEP = "import signal; signal.pause()"
 KILLED_RUN = f"""
 import os, signal, subprocess, sys
 from tests.support.processes import RedisProcess

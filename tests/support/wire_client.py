@@ -12,7 +12,7 @@ from websockets.typing import Subprotocol
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.seal import commit_entropy
 from fairest_protocol.messages.codec import decode_from_server, encode
-from fairest_protocol.messages.fields import Message, Phase
+from fairest_protocol.messages.fields import MAX_SERVER_MESSAGE_BYTES, Message, Phase
 from fairest_protocol.messages.from_client import Create, Hello, Join, Play, Ready, Resume, Reveal, Watch
 from fairest_protocol.messages.from_server import FromServer, Refused, Snapshot, View, Welcome
 from fairest_protocol.messages.options import RoomOptions
@@ -147,7 +147,12 @@ async def open_client(url: str, **hello: Any) -> AsyncIterator[WireClient]:
 async def open_raw_client(url: str) -> AsyncIterator[WireClient]:
     """A client that has sent nothing yet."""
     async with connect(
-        url, subprotocols=[Subprotocol("fairest.v1")], compression=None, proxy=None, max_size=2**20, close_timeout=1
+        url,
+        subprotocols=[Subprotocol("fairest.v1")],
+        compression=None,
+        proxy=None,
+        max_size=MAX_SERVER_MESSAGE_BYTES,
+        close_timeout=1,
     ) as socket:
         yield WireClient(socket)
 

@@ -12,6 +12,7 @@ from fairest_protocol.version import installed_version
 from tests.client.commands.test_main import run
 from tests.support import staged
 from tests.support.ports import free_port
+from tests.support.records import text_of
 
 
 async def found(url: str) -> dict[str, Finding]:
@@ -63,7 +64,7 @@ def test_the_exit_code_tells_of_a_fault(tmp_path: Path) -> None:
 
 
 def write(folder: Path) -> None:
-    (folder / "race.jsonl").write_text("".join(f"{line}\n" for line in staged.finished().record().lines()))
+    (folder / "race.jsonl").write_text(text_of(staged.finished().record()))
 
 
 def test_the_history_names_the_players_and_the_result(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from fairest_cli.bots.player import play_match
 from fairest_cli.bots.policies import choose_greedy
-from fairest_cli.session.open_connection import open_unstored
+from fairest_cli.session.viewer_connections import open_unstored
 from fairest_cli.tui.launch import InRoom
 from fairest_cli.tui.screens.race import RaceScreen
 from fairest_cli.tui.screens.result import ResultScreen
@@ -26,15 +26,9 @@ from tests.support.observed import ObservedServer, observed_server
 from tests.support.processes import CLIENT_COMMAND, end_process
 from tests.support.wire_client import QUICK
 
+pytestmark = pytest.mark.usefixtures("home")
+
 NORMAL = 1000
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folders of a player who starts the program for the first time."""
-    for name in ("DATA", "CONFIG", "STATE"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
-    return tmp_path
 
 
 @pytest.fixture

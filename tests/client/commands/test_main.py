@@ -15,17 +15,15 @@ from fairest_cli.text.replay import next_index
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.rules import VARIANTS, choose_rules
 from fairest_protocol.messages.options import RoomOptions
-from fairest_server.room.match_record import record_last_match
 from tests.support.processes import CLIENT_COMMAND, SERVER_COMMAND
 from tests.support.races import raced
+from tests.support.records import signed_record, text_of
 
 
 @pytest.fixture
 def record_file(tmp_path: Path) -> Path:
-    record = record_last_match("quiet-amber-otter", raced(4).steps)
-    assert record is not None
     path = tmp_path / "race.jsonl"
-    path.write_text("\n".join(record.lines()))
+    path.write_text(text_of(signed_record(raced(4))))
     return path
 
 
@@ -55,7 +53,7 @@ def test_replay_prints_every_step_without_a_terminal(tmp_path: Path, record_file
 def test_replay_of_a_broken_record_says_where(tmp_path: Path, record_file: Path) -> None:
     lines = record_file.read_text().splitlines()
     lines[2] = "{"
-    record_file.write_text("\n".join(lines))
+    record_file.write_text("".join(f"{line}\n" for line in lines))
     done = run(tmp_path, "replay", str(record_file))
     assert done.returncode == 1
     assert "line 3" in done.stderr

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.deal_check import check_deal, check_layout, first_wrong_envelope
-from fairest_cli.model.outcome_check import Cheated
 from fairest_protocol.calculation.deal import seal_deal
 from fairest_protocol.calculation.race import Turn
 from fairest_protocol.calculation.rules import VARIANTS

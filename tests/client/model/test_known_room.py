@@ -1,14 +1,17 @@
 """The model of a room is a pure fold over the messages of the server."""
 
+from collections.abc import Callable
+
 import pytest
 
+from fairest_cli.model.binding import Binding
+from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import ConnectionStatus, Contradiction, KnownRoom
-from fairest_cli.model.outcome_check import Cheated
 from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.seal import commit_secret
 from fairest_protocol.messages.fields import Phase, Seat
-from fairest_protocol.messages.from_client import Play
+from fairest_protocol.messages.from_client import Leave, Play
 from fairest_protocol.messages.from_server import (
     Accepted,
     Error,
@@ -22,7 +25,7 @@ from fairest_protocol.messages.from_server import (
     View,
     Welcome,
 )
-from fairest_protocol.messages.refusals import Breach, Refusal
+from fairest_protocol.messages.refusals import SEND_AGAIN, Breach, Refusal
 from fairest_protocol.messages.scene import Scene
 from fairest_protocol.value import replace
 from fairest_server.room.view import scene, view
@@ -65,6 +68,42 @@ def present(table: Table) -> KnownRoom:
     seal = SealCheck(key=KEY.public, entropy_commitment=entropy_commitment_of(table, 0))
     early = KnownRoom(seal_check=seal).after(snapshot_of(made, 0), now_ms=0)
     return early.after(what_follows(table, early), now_ms=0)
+
+
+def another_round(viewer: int | None = 0) -> Snapshot:
+    """The room in another round, without a word about the one before."""
+    other = Table(2)
+    other.seat_both()
+    return snapshot_of(other, viewer)
+
+
+def no_round(viewer: int | None = 0) -> Snapshot:
+    """The room without any round."""
+    return snapshot_of(Table(2), viewer)
+
+
+@pytest.mark.parametrize("make_snapshot", [another_round, no_round])
+@pytest.mark.parametrize("absent_seconds", [0, 54])
+def test_a_round_to_which_both_were_committed_is_not_dropped_while_a_seat_waits(
+    present: KnownRoom, make_snapshot: Callable[[], Snapshot], absent_seconds: int
+) -> None:
+    away = present.with_status(ConnectionStatus.LOST)
+    with pytest.raises(Cheated, match="dropped a round to which both players were committed"):
+        away.after(make_snapshot(), now_ms=absent_seconds * 1000)
+
+
+@pytest.mark.parametrize("make_snapshot", [another_round, no_round])
+def test_a_room_may_have_gone_on_without_a_player_who_was_away_for_longer_than_the_seat_waits(
+    present: KnownRoom, make_snapshot: Callable[[], Snapshot]
+) -> None:
+    back = present.with_status(ConnectionStatus.LOST).after(make_snapshot(), now_ms=61_000)
+    assert back.binding.last_end is not None
+    assert back.binding.last_end.explanation.startswith("You were cut off for 61 seconds, and the room has gone on")
+
+
+def test_a_spectator_may_come_to_a_room_that_has_lost_a_round(table: Table) -> None:
+    watching = KnownRoom(seal_check=SealCheck(key=KEY.public)).after(snapshot_of(table, None), now_ms=0)
+    assert watching.after(another_round(None), now_ms=0).scene == another_round(None).scene
 
 
 def test_nobody_moves_in_our_name(table: Table, present: KnownRoom) -> None:
@@ -147,9 +186,10 @@ def test_an_answered_move_is_sent_no_more(model: KnownRoom, answer: FromServer) 
     assert model.with_sent(Play(number=1, move=MOVES["sa"])).after(answer, now_ms=0).sent == ()
 
 
-def test_a_move_that_could_not_be_stored_stays_ours_to_send(model: KnownRoom) -> None:
+@pytest.mark.parametrize("code", SEND_AGAIN)
+def test_a_move_that_could_not_be_stored_stays_ours_to_send(model: KnownRoom, code: Refusal) -> None:
     sent = model.with_sent(Play(number=1, move=MOVES["sa"]))
-    refused = Refused(to="play", code=Refusal.TRY_AGAIN, sentence="Later.", number=1)
+    refused = Refused(to="play", code=code, sentence="Later.", number=1)
     assert sent.after(refused, now_ms=0).sent == sent.sent
 
 
@@ -186,7 +226,7 @@ def test_the_invitation_is_the_command_that_joins_our_room(server_url: str, comm
 
 
 def test_the_model_takes_the_state_of_the_connection(model: KnownRoom) -> None:
-    assert model.with_status(ConnectionStatus.LOST) == replace(model, status=ConnectionStatus.LOST)
+    assert model.with_status(ConnectionStatus.LOST).status is ConnectionStatus.LOST
 
 
 def test_the_model_takes_our_entropy_commitment(table: Table) -> None:
@@ -209,8 +249,9 @@ def test_a_tick_brings_the_counts_of_both_seats(model: KnownRoom) -> None:
 
 
 def test_a_client_that_has_left_is_in_no_room(model: KnownRoom) -> None:
-    left = model.with_sent(Play(number=1, move=MOVES["sa"])).after(Left(), now_ms=0)
-    assert left == replace(model, room=None, seat=None, scene=None, position=0, tag=None, sent=())
+    left = model.with_sent(Play(number=1, move=MOVES["sa"])).with_said(Leave(), 0).after(Left(), now_ms=0)
+    outside = replace(model, room=None, seat=None, scene=None, position=0, tag=None, sent=(), binding=left.binding)
+    assert left == outside
 
 
 @pytest.mark.parametrize(
@@ -223,7 +264,7 @@ def test_a_client_that_has_left_is_in_no_room(model: KnownRoom) -> None:
     ],
 )
 def test_a_message_that_is_not_about_the_room_changes_nothing(model: KnownRoom, message: FromServer) -> None:
-    assert model.after(message, now_ms=5) == model
+    assert replace(model.after(message, now_ms=5), binding=model.binding) == model
 
 
 def test_another_snapshot_of_the_same_room_is_accepted(table: Table, model: KnownRoom) -> None:
@@ -234,7 +275,7 @@ def test_another_room_may_have_other_rules(table: Table, model: KnownRoom) -> No
     options = table.state.options.model_copy(update={"limit_seconds": 10})
     scene = Scene(options=options, phase=Phase.WAITING)
     other = Snapshot(tag="00000000", room="another-room", seat=None, position=1, now_ms=0, scene=scene)
-    watching = replace(model, seat=None, seal_check=SealCheck(key=KEY.public))
+    watching = replace(model, seat=None, seal_check=SealCheck(key=KEY.public), binding=Binding())
     assert watching.after(other, now_ms=0).scene == scene
 
 
@@ -273,7 +314,7 @@ def test_moves_that_were_not_made_yet_stay_ours_to_send(table: Table, model: Kno
 def test_no_move_stays_ours_to_send_after_the_race(table: Table, model: KnownRoom) -> None:
     sent = model.with_sent(Play(number=1, move=MOVES["sa"]))
     table.let_time_pass()
-    assert sent.after(what_follows(table, model), now_ms=0).sent == ()
+    assert sent.after(what_follows(table, model), now_ms=table.now_ms).sent == ()
 
 
 def test_the_next_move_follows_all_that_were_sent_and_all_that_were_made(table: Table, model: KnownRoom) -> None:

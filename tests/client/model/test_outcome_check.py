@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from fairest_cli.model.outcome_check import Cheated, RaceEntry, check_outcome, name_place
+from fairest_cli.model.cheated import Cheated, name_place
+from fairest_cli.model.outcome_check import RaceEntry, check_outcome
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Ending, Outcome, Racer, Score, Turn, start_race

@@ -5,20 +5,19 @@ from typing import Any
 
 import pytest
 
-from fairest_cli.model.outcome_check import Cheated
-from fairest_cli.model.seal_check import EntropyCommitment, SealCheck, describe_proof
+from fairest_cli.model.cheated import Cheated
+from fairest_cli.model.seal_check import MAX_PAST_ROUNDS, EntropyCommitment, SealCheck, describe_proof
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.race import Ending, Turn
 from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.calculation.seal import commit_secret, make_check_words, root_envelopes
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry
-from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.options import RoomOptions, Spectators
 from fairest_protocol.messages.scene import Scene
 from fairest_protocol.value import replace, replace_in_pair
 from fairest_server.room.view import scene, view
-from tests.support.races import KEY, Table, choose_any, raced
+from tests.support.races import KEY, Table, choose_any, race_match, raced
 
 START = SealCheck(key=KEY.public)
 OPTIONS = RoomOptions(rules="redeal").resolved()
@@ -79,6 +78,8 @@ def test_other_envelopes_have_other_check_words(shown: list[Entry]) -> None:
     [
         (entries.RoundOpened, 0, {"signature": bytes(64)}, "did not sign its commitment"),
         (entries.RoundOpened, 0, {"commitment": bytes(32)}, "did not sign its commitment"),
+        (entries.RoundOpened, 0, {"match": bytes(16)}, "did not sign its commitment"),
+        (entries.RoundOpened, 0, {"number": 2}, "it does not follow the one before"),
         (entries.Revealed, 0, {"entropy": bytes(32)}, "does not belong to the hash"),
         (entries.Revealed, 1, {"entropy": bytes(32)}, "does not belong to the hash"),
         (entries.Turned, 0, {"card": "KS"}, "does not come from its envelope"),
@@ -101,6 +102,54 @@ def test_a_changed_entry_is_noticed_at_once(
     seal = watch(lie[:place])
     with pytest.raises(Cheated, match=sentence):
         seal.after(lie[place], OPTIONS)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rules": "classic"},
+        {"piles": 5},
+        {"redeals": 2},
+        {"best_of": 3},
+        {"limit_seconds": 10},
+        {"chase_seconds": 5},
+        {"grace_seconds": 1},
+        {"ready_seconds": 5},
+        {"reveal_seconds": 1},
+        {"idle_seconds": 5},
+        {"countdown_seconds": 0},
+        {"spectators": Spectators.OPEN},
+        {"direct_breaks_ties": True},
+        {"listed": True},
+    ],
+)
+def test_a_round_is_signed_for_every_option_of_its_room(shown: list[Entry], changes: dict[str, object]) -> None:
+    other = OPTIONS.model_copy(update=changes)
+    with pytest.raises(Cheated, match="did not sign its commitment, the match and the rules"):
+        watch(shown[: place_of(shown, entries.RoundOpened) + 1], options=other)
+
+
+def test_a_signed_round_that_begins_a_match_has_the_id_of_that_match(table: Table, shown: list[Entry]) -> None:
+    opened, place = table.state.round, place_of(shown, entries.RoundOpened)
+    assert opened is not None
+    other = KEY.open_round(opened.round_id, opened.secret, bytes(16), 1, OPTIONS.terms())
+    lie = changed(shown, place, match=bytes(16), signature=other.signature)
+    with pytest.raises(Cheated, match="first round of a match under the id of another round"):
+        watch(lie[: place + 1])
+
+
+@pytest.mark.parametrize("changes", [{"number": 3}, {"match": bytes(16)}])
+def test_a_round_follows_the_one_before_it_in_its_match(changes: dict[str, object]) -> None:
+    table = Table(1, RoomOptions(best_of=3))
+    table.start()
+    table.race(choose_any)
+    table.let_time_pass()
+    shown = view(table.steps, 0)
+    place = place_of(shown, entries.RoundOpened, 1)
+    check = watch(shown[:place], options=table.state.options)
+    assert check.after(shown[place], table.state.options).number == 2
+    with pytest.raises(Cheated, match="it does not follow the one before"):
+        check.after(shown[place].model_copy(update=changes), table.state.options)
 
 
 @pytest.mark.parametrize("what", ["starters", "markers", "layout"])
@@ -184,10 +233,10 @@ def test_a_round_called_off_opens_its_commitment() -> None:
     table.seat_both()
     table.let_time_pass()
     shown = view(table.steps, 0)
-    assert watch(shown, options=RoomOptions()).is_secret_known
+    assert watch(shown, options=table.state.options).is_secret_known
     place = place_of(shown, entries.RoundVoided)
     with pytest.raises(Cheated, match="does not belong to the commitment"):
-        watch(changed(shown, place, secret=bytes(32)), options=RoomOptions())
+        watch(changed(shown, place, secret=bytes(32)), options=table.state.options)
 
 
 def test_part_of_a_deal_without_a_commitment_is_noticed() -> None:
@@ -231,8 +280,16 @@ def test_a_snapshot_of_a_round_that_is_not_signed_is_refused(table: Table) -> No
         START.after_snapshot(snapshots(table, 30).model_copy(update={"signature": bytes(64)}), None)
 
 
-def test_a_variant_that_we_do_not_know_is_played_and_not_proved(shown: list[Entry]) -> None:
-    watched = watch(shown, options=OPTIONS.model_copy(update={"rules": "colorado"}))
+def in_an_unknown_variant(table: Table, shown: list[Entry]) -> SealCheck:
+    """Return the check of a round whose rules, signed with the commitment, are not known to this client."""
+    opened, options = table.state.round, OPTIONS.model_copy(update={"rules": "colorado"})
+    assert opened is not None
+    signed = KEY.open_round(opened.round_id, opened.secret, None, 1, options.terms())
+    return watch(changed(shown, place_of(shown, entries.RoundOpened), signature=signed.signature), options=options)
+
+
+def test_a_variant_that_we_do_not_know_is_played_and_not_proved(table: Table, shown: list[Entry]) -> None:
+    watched = in_an_unknown_variant(table, shown)
     assert (watched.is_secret_known, watched.proved_envelopes) == (True, None)
 
 
@@ -265,13 +322,13 @@ def test_the_check_words_are_made_of_the_whole_seal(table: Table, shown: list[En
     first, second = check.entropies
     assert first is not None and second is not None
     root, commitment = root_envelopes(opened.sealed.envelopes), commit_secret(opened.round_id, opened.secret)
-    words = make_check_words(opened.round_id, commitment, (first, second), root, OPTIONS.rules_id())
+    words = make_check_words(opened.round_id, commitment, (first, second), root, OPTIONS.terms())
     assert check.check_words == words
 
 
 def test_a_new_check_knows_no_seal() -> None:
     new = SealCheck()
-    assert (new.round_id, new.commitment, new.rules_id, new.envelopes) == (None, b"", "", ())
+    assert (new.round_id, new.commitment, new.terms, new.envelopes) == (None, b"", "", ())
 
 
 @pytest.mark.parametrize(
@@ -336,18 +393,18 @@ def test_a_room_may_close_after_its_round(shown: list[Entry]) -> None:
 def test_a_match_of_several_rounds_is_proved_round_by_round() -> None:
     table = Table(1, RoomOptions(best_of=3))
     table.start()
-    while not table.state.match_is_over:
-        if table.state.phase is Phase.RACING:
-            table.race(choose_any)
-        else:
-            table.deal()
-            table.let_time_pass()
+    race_match(table)
     assert watch(view(table.steps, 0), options=table.state.options).proved_envelopes == 48
 
 
 def test_a_round_is_never_opened_again(shown: list[Entry]) -> None:
     with pytest.raises(Cheated, match=r"^The server opens a round again that it had opened before\.$"):
         watch(shown).after(shown[place_of(shown, entries.RoundOpened)], OPTIONS)
+
+
+def test_a_client_remembers_a_bounded_number_of_rounds(shown: list[Entry]) -> None:
+    check = replace(watch(shown), past_rounds=tuple(bytes([number // 256, number % 256]) for number in range(1000)))
+    assert len(check.after_snapshot(Scene(options=OPTIONS), 0).past_rounds) == MAX_PAST_ROUNDS
 
 
 def committed_before(shown: list[Entry], **changes: Any) -> SealCheck:
@@ -487,8 +544,8 @@ def test_the_proof_counts_the_envelopes(shown: list[Entry]) -> None:
     assert describe_proof(watch(shown)) == (sentence,)
 
 
-def test_a_deal_by_rules_that_we_do_not_know_is_said_not_to_be_proved(shown: list[Entry]) -> None:
-    (sentence,) = describe_proof(watch(shown, options=OPTIONS.model_copy(update={"rules": "colorado"})))
+def test_a_deal_by_rules_that_we_do_not_know_is_said_not_to_be_proved(table: Table, shown: list[Entry]) -> None:
+    (sentence,) = describe_proof(in_an_unknown_variant(table, shown))
     assert sentence == (
         "NOT PROVED: this client does not know these rules; a newer one can prove the record: fairest verify."
     )

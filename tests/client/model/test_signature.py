@@ -3,12 +3,12 @@
 import pytest
 
 from fairest_cli.model.signature import is_signed
-from fairest_protocol.calculation.seal import commit_secret, commitment_statement
+from fairest_protocol.calculation.seal import commit_secret, round_statement
 from tests.support.races import KEY
 
 ROUND = bytes(16)
-SIGNATURE = KEY.commit(ROUND, bytes(32)).signature
-STATEMENT = commitment_statement(ROUND, commit_secret(ROUND, bytes(32)))
+SIGNATURE = KEY.open_round(ROUND, bytes(32), None, 1, "").signature
+STATEMENT = round_statement(ROUND, commit_secret(ROUND, bytes(32)), ROUND, 1, "")
 
 
 def test_the_signature_of_the_key_s_holder_is_accepted() -> None:

@@ -8,6 +8,7 @@ from fairest_cli.records.files import load_record, records_folder, save_record, 
 from fairest_cli.records.receipts import receipts_folder
 from fairest_protocol.calculation.record import BadRecord
 from fairest_protocol.messages.from_server import MatchRecord
+from fairest_server.live.signing import SigningKey
 from tests.support import staged
 
 
@@ -56,12 +57,52 @@ def test_a_record_is_saved_in_the_records_folder_by_default(data_home: Path, mes
     assert save_record(message).parent == data_home / "fairest" / "records"
 
 
-def test_a_record_is_saved_again_over_itself(tmp_path: Path, message: MatchRecord) -> None:
+def test_a_record_is_saved_once(tmp_path: Path, message: MatchRecord) -> None:
     assert save_record(message, tmp_path) == save_record(message, tmp_path)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.fixture(scope="module")
+def other_message() -> MatchRecord:
+    """A record of another server, which has chosen the same room and the same match."""
+    record = SigningKey(bytes([1]) * 32).sign(staged.finished().record())
+    return MatchRecord(match=record.match_id, lines=tuple(record.lines()))
+
+
+def test_a_record_of_another_server_takes_no_place_of_one_that_is_there(
+    tmp_path: Path, message: MatchRecord, other_message: MatchRecord
+) -> None:
+    first = save_record(message, tmp_path)
+    kept = first.read_bytes()
+    second = save_record(other_message, tmp_path)
+    assert (first.read_bytes(), second.name) == (kept, f"{first.stem}-2.jsonl")
+    assert load_record(second).key != load_record(first).key
+
+
+def test_a_record_that_was_saved_under_a_number_is_saved_once(
+    tmp_path: Path, message: MatchRecord, other_message: MatchRecord
+) -> None:
+    save_record(message, tmp_path)
+    assert save_record(other_message, tmp_path) == save_record(other_message, tmp_path)
+
+
+def test_a_link_in_the_place_of_a_record_is_not_written_through(tmp_path: Path, message: MatchRecord) -> None:
+    name = save_record(message, tmp_path / "elsewhere").name
+    (tmp_path / "precious").write_text("mine")
+    (tmp_path / name).symlink_to(tmp_path / "precious")
+    save_record(message, tmp_path)
+    assert (tmp_path / "precious").read_text() == "mine"
 
 
 def test_the_folders_above_a_record_are_made(tmp_path: Path, message: MatchRecord) -> None:
     assert save_record(message, tmp_path / "races" / "today").exists()
+
+
+def test_a_file_that_is_larger_than_a_record_is_not_read_to_its_end(tmp_path: Path) -> None:
+    with (tmp_path / "race.jsonl").open("wb") as file:
+        file.truncate(2**40)
+    with pytest.raises(BadRecord, match=r"^the file is larger than a record can be, 4 MiB$"):
+        load_record(tmp_path / "race.jsonl")
 
 
 def test_a_file_that_is_not_text_is_a_broken_record(tmp_path: Path) -> None:

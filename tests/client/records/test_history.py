@@ -12,6 +12,7 @@ from fairest_protocol.calculation.race import Outcome
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.value import replace
 from tests.support import staged
+from tests.support.records import text_of
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +84,7 @@ def test_a_file_where_the_folder_should_be_holds_no_matches(tmp_path: Path) -> N
 
 def test_a_record_that_was_read_has_no_problem(tmp_path: Path, record: Record) -> None:
     path = tmp_path / "race.jsonl"
-    path.write_text("".join(f"{line}\n" for line in record.lines()))
+    path.write_text(text_of(record))
     assert past_matches(tmp_path) == [PastMatch(path, record)]
 
 
@@ -128,3 +129,8 @@ def test_a_broken_file_has_a_problem_and_no_record(tmp_path: Path) -> None:
     (tmp_path / "race.jsonl").write_text("{")
     (match,) = past_matches(tmp_path)
     assert (match.record, bool(match.problem)) == (None, True)
+
+
+def test_a_time_that_the_system_cannot_show_ends_nothing(record: Record) -> None:
+    told = describe(replace(record, finished_at_ms=2**53 - 1))
+    assert told.startswith("at a time that this system cannot show  ann against bob: ")

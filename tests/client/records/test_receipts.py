@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from fairest_cli.model.known_room import KnownRoom
+from fairest_cli.model.round_end import WayOut
+from fairest_cli.model.seal_check import SealCheck
 from fairest_cli.records.receipts import Receipt
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages.codec import encode
@@ -18,6 +21,8 @@ from fairest_protocol.messages.scene import Scene
 
 SERVER = "ws://there"
 KEY = bytes(range(32))
+KNOWN = KnownRoom(server_url=SERVER, seal_check=SealCheck(key=KEY))
+UNSIGNED = KnownRoom(server_url=SERVER)
 MOVE = Play(number=1, move=MOVES["sa"])
 
 
@@ -49,17 +54,17 @@ def make_receipt() -> Iterator[MakeReceipt]:
 def receipt(tmp_path: Path, make_receipt: MakeReceipt) -> Receipt:
     """A receipt that was begun by a snapshot of our seat."""
     begun = make_receipt(tmp_path / "fairest" / "receipts")
-    begun.add_heard(snapshot(), SERVER, KEY, 7)
+    begun.add_heard(snapshot(), KNOWN, 7)
     return begun
 
 
 def test_a_receipt_is_named_after_its_room_its_seat_and_its_server(tmp_path: Path, receipt: Receipt) -> None:
-    assert receipt.path == tmp_path / "fairest" / "receipts" / "quiet-amber-otter-seat2-00010203.jsonl"
+    assert receipt.path == tmp_path / "fairest" / "receipts" / f"quiet-amber-otter-seat2-{KEY.hex()[:32]}.jsonl"
 
 
 def test_the_receipt_of_a_server_without_a_key_says_so_in_its_name(tmp_path: Path, make_receipt: MakeReceipt) -> None:
     receipt = make_receipt(tmp_path)
-    receipt.add_heard(snapshot(), SERVER, None, 0)
+    receipt.add_heard(snapshot(), UNSIGNED, 0)
     assert receipt.path == tmp_path / "quiet-amber-otter-seat2-unsigned.jsonl"
 
 
@@ -72,7 +77,7 @@ def test_a_receipt_begins_with_its_server_and_the_first_snapshot(receipt: Receip
 
 def test_a_receipt_without_a_key_begins_without_one(tmp_path: Path, make_receipt: MakeReceipt) -> None:
     receipt = make_receipt(tmp_path)
-    receipt.add_heard(snapshot(), SERVER, None, 0)
+    receipt.add_heard(snapshot(), UNSIGNED, 0)
     assert lines_of(receipt)[0] == {"type": "receipt", "server": SERVER, "key": None}
 
 
@@ -81,8 +86,18 @@ def test_our_own_messages_are_added_to_the_receipt(receipt: Receipt) -> None:
     assert lines_of(receipt)[-1] == {"at_ms": 8, "said": as_json(MOVE)}
 
 
+def test_a_drop_is_added_with_the_time_at_which_the_connection_was_last_known_to_be_up(receipt: Receipt) -> None:
+    receipt.add_drop(8, 9)
+    assert lines_of(receipt)[-1] == {"at_ms": 9, "dropped": {"alive_ms": 8}}
+
+
+def test_the_end_of_the_client_is_added_with_the_way_out(receipt: Receipt) -> None:
+    receipt.add_end(WayOut.REPLACED, "Elsewhere.", 9)
+    assert lines_of(receipt)[-1] == {"at_ms": 9, "ended": {"way_out": "replaced", "detail": "Elsewhere."}}
+
+
 def test_a_later_message_of_the_server_is_added_behind_the_others(receipt: Receipt) -> None:
-    receipt.add_heard(snapshot(position=4), SERVER, KEY, 9)
+    receipt.add_heard(snapshot(position=4), KNOWN, 9)
     assert lines_of(receipt)[2:] == [{"at_ms": 9, "heard": as_json(snapshot(position=4))}]
 
 
@@ -98,13 +113,13 @@ def test_a_message_is_in_the_file_before_the_next_one_comes(receipt: Receipt) ->
 
 def test_a_spectator_has_no_receipt(tmp_path: Path) -> None:
     receipt = Receipt(tmp_path)
-    receipt.add_heard(snapshot(seat=None), SERVER, KEY, 0)
+    receipt.add_heard(snapshot(seat=None), KNOWN, 0)
     assert (receipt.path, list(tmp_path.iterdir())) == (None, [])
 
 
 def test_entries_before_the_first_snapshot_are_not_kept(tmp_path: Path) -> None:
     receipt = Receipt(tmp_path)
-    receipt.add_heard(View(tag="00000000", position=1, entries=()), SERVER, KEY, 0)
+    receipt.add_heard(View(tag="00000000", position=1, entries=()), KNOWN, 0)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -131,7 +146,7 @@ def test_a_client_that_was_started_again_goes_on_in_the_same_file(
 ) -> None:
     receipt.close()
     again = make_receipt(tmp_path / "fairest" / "receipts")
-    again.add_heard(snapshot(), SERVER, KEY, 9)
+    again.add_heard(snapshot(), KNOWN, 9)
     assert len(lines_of(again)) == 4
 
 
@@ -149,7 +164,7 @@ def failed(tmp_path: Path) -> Receipt:
     """A receipt that could not be written, since there is a file where its folder should be."""
     (tmp_path / "receipts").write_text("")
     receipt = Receipt(tmp_path / "receipts")
-    receipt.add_heard(snapshot(), SERVER, KEY, 0)
+    receipt.add_heard(snapshot(), KNOWN, 0)
     return receipt
 
 

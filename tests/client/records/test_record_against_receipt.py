@@ -6,33 +6,35 @@ from typing import Any
 
 import pytest
 
-from fairest_cli.records.record_against_receipt import BadReceipt, compare_receipt
+from fairest_cli.records.receipt_replay import BadReceipt
+from fairest_cli.records.record_against_receipt import compare_receipt
 from fairest_cli.records.record_check import WrongRecord
 from fairest_protocol.calculation.record import Record, RecordedMove
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fast_encoding import encode_view
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
-from fairest_protocol.messages.from_server import Left
+from fairest_protocol.messages.from_client import Play, Ready, Rematch, Reveal
+from fairest_protocol.messages.from_server import Placed
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import replace
+from fairest_server.room.catchup import make_catchup
 from fairest_server.room.events import Played, PlayerReady, Revealed, RoundOpened
-from fairest_server.room.match_record import record_last_match
 from fairest_server.room.projection import StepHistory, project
 from fairest_server.room.steps import Step
-from fairest_server.room.view import ORIGIN, make_catchup, views_of
+from fairest_server.room.view import ORIGIN, views_of
 from tests.support.races import KEY, Table, choose_any
+from tests.support.records import signed_record
 
 HEADER = json.dumps({"type": "receipt", "server": "ws://here", "key": KEY.public.hex()})
 NOTHING_MISSED = range(0)
 
 
-def note(kind: str, data: bytes) -> str:
-    return f'{{"at_ms":0,"{kind}":{data.decode()}}}'
+def note(kind: str, data: bytes, at_ms: int = 0) -> str:
+    return f'{{"at_ms":{at_ms},"{kind}":{data.decode()}}}'
 
 
 def snapshot_at(steps: Sequence[Step], seat: int | None) -> str:
-    return note("heard", make_catchup("a-b", StepHistory(list(steps)), seat, ORIGIN, 0).text)
+    return note("heard", make_catchup("a-b", StepHistory(list(steps)), seat, ORIGIN, 0).text, steps[-1].at_ms)
 
 
 def said_with(step: Step, seat: int) -> list[str]:
@@ -42,11 +44,12 @@ def said_with(step: Step, seat: int) -> list[str]:
         return []
     if isinstance(event, Played):
         assert before.race is not None
-        return [note("said", encode(Play(number=before.race.racers[seat].moves + 1, move=event.move)))]
+        number = before.race.racers[seat].moves + 1
+        return [note("said", encode(Play(number=number, move=event.move)), step.at_ms)]
     assert before.round is not None
     if isinstance(event, PlayerReady):
-        return [note("said", encode(Ready(round=before.round.round_id, entropy_hash=event.entropy_hash)))]
-    return [note("said", encode(Reveal(round=before.round.round_id, entropy=event.entropy)))]
+        return [note("said", encode(Ready(round=before.round.round_id, entropy_hash=event.entropy_hash)), step.at_ms)]
+    return [note("said", encode(Reveal(round=before.round.round_id, entropy=event.entropy)), step.at_ms)]
 
 
 def receipt_of(steps: Sequence[Step], seat: int = 0, missed: range = NOTHING_MISSED) -> list[str]:
@@ -59,16 +62,11 @@ def receipt_of(steps: Sequence[Step], seat: int = 0, missed: range = NOTHING_MIS
         if place > start and place not in missed:
             lines += said_with(step, seat)
             if shown:
-                lines.append(note("heard", encode_view(watcher.position - len(shown) + 1, shown, watcher.tag)))
+                told = encode_view(watcher.position - len(shown) + 1, shown, watcher.tag)
+                lines.append(note("heard", told, step.at_ms))
         if place + 1 == missed.stop:
             lines += [HEADER, snapshot_at(steps[: place + 1], seat)]
     return lines
-
-
-def record_of(table: Table) -> Record:
-    record = record_last_match("quiet-amber-otter", table.steps)
-    assert record is not None
-    return KEY.sign(record)
 
 
 def play_rounds(table: Table, count: int) -> None:
@@ -100,7 +98,7 @@ def table() -> Table:
 
 @pytest.fixture(scope="module")
 def record(table: Table) -> Record:
-    return record_of(table)
+    return signed_record(table)
 
 
 @pytest.fixture(scope="module")
@@ -134,28 +132,32 @@ def counts_of(lines: Sequence[str]) -> tuple[int, int]:
     return kinds.count("turned"), kinds.count("moved")
 
 
-def sentences(rounds: str, lines: Sequence[str], results: int) -> list[str]:
+def sentences(rounds: str, lines: Sequence[str], results: int, proved: int) -> list[str]:
     cards, moves = counts_of(lines)
     shown = "result of 1 round" if results == 1 else f"results of {results} rounds"
+    bound = "1 round" if results == 1 else f"{results} rounds"
     return [
         f"Receipt: {rounds} rounds were shown to you, each before you committed to it.",
         f"Receipt: {cards} cards and {moves} moves that you were shown are in the record.",
         f"Receipt: you were shown the {shown}, and the record has the same.",
+        f"Receipt: you were bound to {bound}, and saw the end of {proved} proved.",
     ]
 
 
 def test_what_the_receipt_confirms_is_counted(record: Record, lines: list[str]) -> None:
-    assert compare(record, lines) == sentences("1 of 1", lines, 1)
+    assert compare(record, lines) == sentences("1 of 1", lines, 1, 1)
 
 
 def test_a_message_that_was_kept_twice_counts_once(record: Record, lines: list[str]) -> None:
     twice = [each for line in lines for each in ([line, line] if '"heard":{"type":"view"' in line else [line])]
-    assert compare(record, twice) == sentences("1 of 1", lines, 1)
+    assert compare(record, twice) == sentences("1 of 1", lines, 1, 1)
 
 
 def test_a_receipt_of_several_rounds_confirms_all_of_them(three_rounds: Table) -> None:
-    lines = receipt_of(three_rounds.steps)
-    assert compare(record_of(three_rounds), lines) == sentences("3 of 3", lines, 3)
+    lines, record = receipt_of(three_rounds.steps), signed_record(three_rounds)
+    word = "The server says that the other player resigned; only that player's client can check this."
+    resigned = [f"Receipt: round {played.round_id.hex()}: {word}" for played in record.rounds]
+    assert compare(record, lines) == [*sentences("3 of 3", lines, 3, 0), *resigned]
 
 
 def test_a_receipt_from_a_server_with_another_key_is_told_apart(record: Record, lines: list[str]) -> None:
@@ -166,7 +168,7 @@ def test_a_receipt_from_a_server_with_another_key_is_told_apart(record: Record, 
         compare(record, [header, *lines[1:]])
 
 
-@pytest.mark.parametrize("line", [note("said", encode(Leave())), note("heard", encode(Left()))])
+@pytest.mark.parametrize("line", [note("said", encode(Rematch())), note("heard", encode(Placed(placed=(4, 4))))])
 def test_a_message_that_a_receipt_does_not_keep_is_refused(record: Record, lines: list[str], line: str) -> None:
     with pytest.raises(BadReceipt, match=r"^Line 3 of the receipt holds a message that a receipt does not keep$"):
         compare(record, [*lines[:2], line, *lines[2:]])
@@ -188,11 +190,11 @@ def test_a_round_that_was_not_shown_yet_is_not_one_to_commit_to(record: Record) 
 
 
 def test_a_commitment_to_an_earlier_round_does_not_replace_the_newer_one(three_rounds: Table) -> None:
-    lines, first = receipt_of(three_rounds.steps), record_of(three_rounds).rounds[0]
+    lines, first = receipt_of(three_rounds.steps), signed_record(three_rounds).rounds[0]
     assert first.entropy_hashes[0] is not None
     again = note("said", encode(Ready(round=first.round_id, entropy_hash=first.entropy_hashes[0])))
     second = [place for place, line in enumerate(lines) if '"said":{"type":"ready"' in line][1]
-    assert compare(record_of(three_rounds), [*lines[: second + 1], again, *lines[second + 1 :]])
+    assert compare(signed_record(three_rounds), [*lines[: second + 1], again, *lines[second + 1 :]])
 
 
 def test_a_receipt_without_a_seat_has_nothing_of_ours_to_compare(table: Table, record: Record) -> None:
@@ -223,8 +225,8 @@ def test_entropy_that_came_too_late_need_not_be_in_the_record() -> None:
     entropies = table.get_ready(0, 1)
     table.reveal(1, entropies[1])
     table.let_time_pass()
-    record, lines = record_of(table), receipt_of(table.steps)
-    late = note("said", encode(Reveal(round=record.rounds[0].round_id, entropy=entropies[0])))
+    record, lines = signed_record(table), receipt_of(table.steps)
+    late = note("said", encode(Reveal(round=record.rounds[0].round_id, entropy=entropies[0])), table.now_ms)
     assert compare(record, [*lines[:-1], late, lines[-1]])[0].startswith("Receipt: 1 of 1 rounds")
 
 
@@ -291,7 +293,7 @@ def test_a_record_with_another_result_is_found_out(record: Record, lines: list[s
 
 @pytest.mark.parametrize("dropped", [0, 1])
 def test_a_round_that_is_missing_in_the_record_is_found_out(three_rounds: Table, dropped: int) -> None:
-    record = record_of(three_rounds)
+    record = signed_record(three_rounds)
     missing = record.rounds[dropped]
     kept = tuple(each for each in record.rounds if each is not missing)
     sentence = f"^The round {missing.round_id.hex()} belongs to this match and is missing in the record"
@@ -306,7 +308,7 @@ def test_a_round_to_which_nobody_was_committed_may_be_missing() -> None:
     table.let_time_pass()
     table.seat_both()
     play_rounds(table, 1)
-    record = record_of(table)
+    record = signed_record(table)
     raced = tuple(each for each in record.rounds if each.is_dealt)
     assert compare(replace(record, rounds=raced), receipt_of(table.steps))[0].startswith("Receipt: 1 of 1 rounds")
 
@@ -317,26 +319,25 @@ def two_matches() -> Table:
     made = Table(6)
     made.seat_both()
     play_rounds(made, 1)
-    for seat in (0, 1):
-        made.submit(made.request(seat, Rematch()))
+    made.rematch()
     play_rounds(made, 1)
     return made
 
 
 def test_the_rounds_of_an_earlier_match_are_not_missing(two_matches: Table) -> None:
-    told = compare(record_of(two_matches), receipt_of(two_matches.steps))
+    told = compare(signed_record(two_matches), receipt_of(two_matches.steps))
     assert told[0].startswith("Receipt: 1 of 1 rounds")
 
 
 def test_a_client_that_missed_the_end_of_a_match_does_not_miss_its_rounds(two_matches: Table) -> None:
     second = opened_at(two_matches)[1]
     lines = receipt_of(two_matches.steps, missed=range(second - 4, second + 1))
-    assert compare(record_of(two_matches), lines)[0].startswith("Receipt: 1 of 1 rounds")
+    assert compare(signed_record(two_matches), lines)[0].startswith("Receipt: 1 of 1 rounds")
 
 
 def test_a_round_before_a_gap_is_missing_if_the_record_has_an_earlier_one(three_rounds: Table) -> None:
     """The client was away when the third round opened; it has seen the first two in one go."""
-    record, third = record_of(three_rounds), opened_at(three_rounds)[2]
+    record, third = signed_record(three_rounds), opened_at(three_rounds)[2]
     lines = receipt_of(three_rounds.steps, missed=range(third, third + 1))
     with pytest.raises(WrongRecord, match="belongs to this match and is missing in the record"):
         compare(replace(record, rounds=(record.rounds[0], record.rounds[2])), lines)

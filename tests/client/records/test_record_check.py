@@ -11,36 +11,29 @@ from typer.testing import CliRunner
 
 from fairest_cli.commands.main import app
 from fairest_cli.model.seal_check import SealCheck
-from fairest_cli.records.record_against_receipt import BadReceipt, compare_receipt
+from fairest_cli.records.receipt_replay import BadReceipt
+from fairest_cli.records.record_against_receipt import compare_receipt
 from fairest_cli.records.record_check import WrongRecord, verify_record
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.record import Record, RecordedMove
 from fairest_protocol.calculation.record_parser import read_record
 from fairest_protocol.calculation.rules import VARIANTS
+from fairest_protocol.calculation.terms import parse_terms
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fast_encoding import encode_view
 from fairest_protocol.messages.from_client import Play, Ready, Reveal
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import replace
 from fairest_server.live.signing import SigningKey
+from fairest_server.room.catchup import make_catchup
 from fairest_server.room.events import Played, Revealed, RoundOpened
-from fairest_server.room.match_record import record_last_match
 from fairest_server.room.projection import StepHistory, project
-from fairest_server.room.view import ORIGIN, make_catchup, view, views_of
+from fairest_server.room.view import ORIGIN, view, views_of
 from tests.client.commands.test_main import run
-from tests.support.races import KEY, Table, raced
+from tests.support.races import KEY, Table, race_match, raced
+from tests.support.records import signed_record, text_of
 
 CHANGES = 3000
-
-
-def signed(table: Table) -> Record:
-    record = record_last_match("quiet-amber-otter", table.steps)
-    assert record is not None
-    return KEY.sign(record)
-
-
-def text_of(record: Record) -> str:
-    return "".join(f"{line}\n" for line in record.lines())
 
 
 def verify(text: str, key: bytes | None = None) -> list[str]:
@@ -55,12 +48,12 @@ def table() -> Table:
 
 @pytest.fixture(scope="module")
 def record(table: Table) -> Record:
-    return signed(table)
+    return signed_record(table)
 
 
 @pytest.mark.parametrize("name", sorted(VARIANTS))
 def test_the_record_of_every_variant_is_proved(name: str) -> None:
-    told = verify(text_of(signed(raced(5, RoomOptions(rules=name)))), KEY.public)
+    told = verify(text_of(signed_record(raced(5, RoomOptions(rules=name)))), KEY.public)
     envelopes = VARIANTS[name].rules.stock * (1 + VARIANTS[name].rules.redeals * (name != "betsy-ross"))
     assert f"Round 1: secret and entropies make the deal; {envelopes} of {envelopes} envelopes hold its cards." in told
 
@@ -71,12 +64,12 @@ def test_the_check_words_are_those_that_the_players_saw(name: str) -> None:
     check = SealCheck(key=KEY.public)
     for entry in view(table.steps, 0):
         check = check.after(entry, table.state.options)
-    assert f"Round 1: the check words were {' '.join(check.check_words)}." in verify(text_of(signed(table)))
+    assert f"Round 1: the check words were {' '.join(check.check_words)}." in verify(text_of(signed_record(table)))
 
 
 @pytest.mark.parametrize("name", sorted(VARIANTS))
 def test_the_deck_can_be_looked_at_with_the_command_that_is_printed(name: str) -> None:
-    record = signed(raced(5, RoomOptions(rules=name)))
+    record = signed_record(raced(5, RoomOptions(rules=name)))
     (sentence,) = [line for line in verify(text_of(record)) if "to see the deck" in line]
     program, command, *arguments = sentence.split(": ")[-1].split()
     assert (program, command) == ("fairest", "deal")
@@ -177,8 +170,8 @@ def changed_by_the_server(record: Record) -> Iterator[tuple[str, Record]]:
         return with_round(events=(*played.events[:place], *played.events[place + 1 :]))
 
     yield "the secret does not belong to the commitment", with_round(secret=bytes(32))
-    commitment = KEY.commit(played.round_id, bytes(32)).signature
-    yield "the commitment is not signed by the server", with_round(signature=commitment)
+    other = KEY.open_round(played.round_id, bytes(32), None, 1, record.terms.text).signature
+    yield "has not signed this commitment", with_round(signature=other)
     yield "does not belong to its hash", with_round(entropy_hashes=(bytes(32), played.entropy_hashes[1]))
     yield "does not belong to its hash", with_round(entropies=(second, first))
     envelopes = ((bytes(32), *played.envelopes[0][1:]), *played.envelopes[1:])
@@ -203,9 +196,54 @@ def test_a_server_that_rewrites_and_signs_again_is_found_out(record: Record) -> 
     assert found == 12
 
 
+def with_options(record: Record, **changes: Any) -> Record:
+    """Return the record as if its room had had other options."""
+    fields = {key: value for key, _, value in (pair.partition("=") for pair in record.terms.text.split(" "))}
+    text = " ".join(f"{key}={value}" for key, value in (fields | changes).items())
+    return replace(record, terms=parse_terms(text))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rules": "easy", "piles": "5"},
+        {"piles": "5"},
+        {"redeals": "1"},
+        {"best_of": "3"},
+        {"direct_breaks_ties": "true"},
+        {"limit_seconds": "10"},
+        {"spectators": "open"},
+        {"listed": "true"},
+    ],
+)
+def test_a_race_cannot_be_relabelled_as_one_under_other_rules(changes: dict[str, str]) -> None:
+    relabelled = with_options(signed_record(raced(3, stops=0.05)), **changes)
+    with pytest.raises(WrongRecord, match="has not signed this commitment, for this match and these rules"):
+        verify(text_of(KEY.sign(relabelled)))
+
+
+def test_rounds_do_not_change_places_in_a_match() -> None:
+    table = Table(4, RoomOptions(best_of=3))
+    table.start()
+    race_match(table)
+    record = signed_record(table)
+    first, second, *others = record.rounds
+    assert verify(text_of(record))
+    moved = replace(record, match_id=second.round_id.hex(), rounds=(second, first, *others))
+    with pytest.raises(WrongRecord, match="Round 1: the server has not signed this commitment, for this match"):
+        verify(text_of(KEY.sign(moved)))
+
+
+def test_a_round_cannot_be_put_into_another_match() -> None:
+    first, second = signed_record(raced(3)), signed_record(raced(4))
+    longer = with_options(first, best_of="3")
+    with pytest.raises(WrongRecord, match="Round 1: the server has not signed this commitment, for this match"):
+        verify(text_of(KEY.sign(replace(longer, rounds=(*first.rounds, *second.rounds)))))
+
+
 def test_another_server_s_signature_is_told_from_ours(record: Record) -> None:
     forged = SigningKey(bytes([1]) * 32).sign(record)
-    with pytest.raises(WrongRecord, match="the commitment is not signed by the server"):
+    with pytest.raises(WrongRecord, match="has not signed this commitment"):
         verify(text_of(forged))
     with pytest.raises(WrongRecord, match="is signed with the key"):
         verify(text_of(forged), KEY.public)
@@ -216,11 +254,9 @@ def test_rounds_that_were_called_off_are_listed_and_opened() -> None:
     table.seat_both()
     table.get_ready(0)
     table.let_time_pass()
-    table.seat_both()
-    table.deal()
-    table.let_time_pass()
+    table.start()
     table.race(lambda board, _: next(board.legal_moves()))
-    assert "Round 1: called off before its cards were dealt." in verify(text_of(signed(table)))
+    assert "Round 1: called off before both players were ready." in verify(text_of(signed_record(table)))
 
 
 HEADER = json.dumps({"type": "receipt", "server": "ws://here", "key": KEY.public.hex()})
@@ -233,7 +269,7 @@ def receipt_of(table: Table, seat: int) -> list[str]:
     def note(kind: str, data: bytes) -> None:
         lines.append(f'{{"at_ms":0,"{kind}":{data.decode()}}}')
 
-    sealed = signed(table).rounds[0]
+    sealed = signed_record(table).rounds[0]
     entropy_hash, entropy = sealed.entropy_hashes[seat], sealed.entropies[seat]
     assert entropy_hash and entropy
     start = next(place for place, step in enumerate(table.steps) if isinstance(step.event, RoundOpened))
@@ -301,7 +337,7 @@ def test_a_record_of_another_race_on_our_deal_is_found_out(table: Table, record:
     replayed = Table(3, RoomOptions(rules="redeal"))
     replayed.start()
     replayed.race(lambda board, _: next(board.legal_moves()))
-    invented = signed(replayed)
+    invented = signed_record(replayed)
     assert invented.rounds[0].round_id == record.rounds[0].round_id
     assert verify(text_of(invented), KEY.public)
     with pytest.raises(WrongRecord, match=r"Line \d+ of the receipt: (move \d+ of|the result)"):

@@ -12,19 +12,9 @@ from fairest_protocol.calculation.record import Record, RecordedRound
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import replace
-from fairest_server.room.match_record import record_last_match
 from tests.support import staged
-from tests.support.races import KEY, Table, raced
-
-
-def signed(table: Table) -> Record:
-    record = record_last_match("quiet-amber-otter", table.steps)
-    assert record is not None
-    return KEY.sign(record)
-
-
-def text_of(record: Record) -> str:
-    return "".join(f"{line}\n" for line in record.lines())
+from tests.support.races import KEY, Table, raced, start_next_round
+from tests.support.records import signed_record, text_of
 
 
 def verify(record: Record, key: bytes | None = None) -> list[str]:
@@ -35,7 +25,7 @@ def verify(record: Record, key: bytes | None = None) -> list[str]:
 
 @pytest.fixture(scope="module")
 def record() -> Record:
-    return signed(raced(3, RoomOptions(rules="redeal")))
+    return signed_record(raced(3, RoomOptions(rules="redeal")))
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +33,9 @@ def undealt() -> Record:
     """A match that ended before the deal: seat 0 did not reveal its entropy."""
     table = Table(1)
     table.seat_both()
-    entropies = table.get_ready(0, 1)
-    table.reveal(1, entropies[1])
+    table.deal(revealing=[1])
     table.let_time_pass()
-    return signed(table)
+    return signed_record(table)
 
 
 def with_round(record: Record, **changes: Any) -> Record:
@@ -85,7 +74,7 @@ def test_a_draw_is_said_to_be_one() -> None:
     table.start()
     while table.state.phase is Phase.RACING:
         table.let_time_pass()
-    assert verify(signed(table))[-1].endswith("lead to the result: a draw, 4 to 4.")
+    assert verify(signed_record(table))[-1].endswith("lead to the result: a draw, 4 to 4.")
 
 
 @pytest.mark.parametrize("dropped", ["envelopes", "events"])
@@ -110,11 +99,24 @@ def outcome_of(record: Record, *endings: Ending) -> Outcome:
 def test_a_player_who_did_not_reveal_or_resigned_has_lost_before_the_deal(
     undealt: Record, endings: tuple[Ending, ...]
 ) -> None:
-    told = verify(with_round(undealt, outcome=outcome_of(undealt, *endings)))
-    assert told[-1] == "Round 1: called off before its cards were dealt."
+    _, theirs = undealt.rounds[0].entropies
+    entropies = (None, None if endings[1] is Ending.NOT_REVEALED else theirs)
+    told = verify(with_round(undealt, entropies=entropies, outcome=outcome_of(undealt, *endings)))
+    result = "a draw" if endings[0] is endings[1] else "bob wins" if endings[1] is Ending.ROUND_OVER else "ann wins"
+    assert told[-1] == f"Round 1: ended before its cards were dealt, by a player who left or did not reveal: {result}."
 
 
-@pytest.mark.parametrize("endings", [(Ending.ROUND_OVER, Ending.ROUND_OVER), (Ending.NOT_REVEALED, Ending.OUT_OF_TIME)])
+@pytest.mark.parametrize(
+    "endings",
+    [
+        (Ending.ROUND_OVER, Ending.ROUND_OVER),
+        (Ending.NOT_REVEALED, Ending.OUT_OF_TIME),
+        (Ending.RESIGNED, Ending.RESIGNED),
+        (Ending.NOT_REVEALED, Ending.RESIGNED),
+        (Ending.NOT_REVEALED, Ending.NOT_REVEALED),
+        (Ending.ROUND_OVER, Ending.NOT_REVEALED),
+    ],
+)
 def test_other_endings_before_the_deal_are_found_out(undealt: Record, endings: tuple[Ending, ...]) -> None:
     with pytest.raises(WrongRecord, match=r"^Round 1: it has a result that a round without a deal cannot have\.$"):
         verify(with_round(undealt, outcome=outcome_of(undealt, *endings)))
@@ -122,7 +124,7 @@ def test_other_endings_before_the_deal_are_found_out(undealt: Record, endings: t
 
 def test_a_round_to_which_a_player_was_not_committed_has_no_result(undealt: Record) -> None:
     hashes = (None, undealt.rounds[0].entropy_hashes[1])
-    with pytest.raises(WrongRecord, match="a result that a round without a deal cannot have"):
+    with pytest.raises(WrongRecord, match="it has a result, and not both players were ready"):
         verify(with_round(undealt, entropy_hashes=hashes))
 
 
@@ -143,7 +145,7 @@ def test_a_move_may_be_made_in_the_very_moment_of_the_start(record: Record) -> N
 
 
 def test_a_move_before_the_start_is_found_out(record: Record) -> None:
-    with pytest.raises(WrongRecord, match=r"^Round 1: time goes back\.$"):
+    with pytest.raises(WrongRecord, match=r"^Line 3 is not a line of a record .*'-1' is not a whole number"):
         verify(with_first_time(record, -1))
 
 
@@ -160,11 +162,9 @@ def test_nothing_is_said_of_a_race_whose_result_is_wrong() -> None:
     table = Table(4, RoomOptions(best_of=3))
     table.start()
     table.play(1, "resign")
-    table.let_time_pass()
-    table.deal()
-    table.let_time_pass()
+    start_next_round(table)
     table.play(1, "resign")
-    record = signed(table)
+    record = signed_record(table)
     first, second = record.rounds
     outcome = first.outcome
     assert outcome is not None

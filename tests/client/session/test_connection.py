@@ -2,21 +2,20 @@
 
 import asyncio
 import random
-import time
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 
 import pytest
 
 from fairest_cli.bots.player import play_match
 from fairest_cli.bots.policies import choose_greedy
-from fairest_cli.model.known_room import ConnectionStatus
 from fairest_cli.session import connection, websocket
 from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.websocket import Rejected
-from fairest_protocol.messages.from_client import Create, Play, Resume, Reveal
-from fairest_protocol.messages.refusals import CloseCode
+from fairest_protocol.messages.from_client import Create, Play, Ready, Resume, Reveal
+from fairest_protocol.messages.from_server import Refused
+from fairest_protocol.messages.refusals import Refusal
 from tests.support.scripted_server import Script, bob_is_ready, scripted_server
 from tests.support.wire_client import QUICK
 
@@ -75,26 +74,49 @@ async def test_a_move_that_is_not_answered_is_sent_again_on_a_new_socket(monkeyp
     assert first == second
 
 
-async def test_a_client_that_lost_its_server_waits_longer_after_each_attempt() -> None:
-    """Five attempts in a row would take 0.4 s if a race that had gone on before the loss reset the waits each time."""
-    lost_at: list[float] = []
+@pytest.mark.parametrize("code", [Refusal.IN_DOUBT, Refusal.TRY_AGAIN])
+async def test_a_move_in_doubt_is_sent_again_as_it_was(code: Refusal) -> None:
+    plays: asyncio.Queue[Play] = asyncio.Queue()
 
-    async def enter_and_end(script: Script) -> None:
+    async def doubt(script: Script) -> None:
+        await script.start_race()
+        for _ in range(2):
+            play = await script.receive(Play)
+            await plays.put(play)
+            await script.send(Refused(to="play", code=code, sentence="Later.", number=play.number))
+
+    async with scripted_server(doubt) as url, playing(url, Identity()):
+        first, second = await plays.get(), await plays.get()
+    assert first == second
+
+
+@pytest.mark.parametrize("code", [Refusal.IN_DOUBT, Refusal.TRY_AGAIN])
+async def test_a_ready_in_doubt_is_sent_again_with_the_same_hash(code: Refusal) -> None:
+    said: asyncio.Queue[Ready] = asyncio.Queue()
+
+    async def doubt(script: Script) -> None:
         await script.enter()
         await script.open_round()
-        await script.websocket.close(CloseCode.RESTARTING)
+        for _ in range(2):
+            await said.put(await script.receive(Ready))
+            await script.send(Refused(to="ready", code=code, sentence="Later."))
 
-    async with asyncio.timeout(DEADLINE_SECONDS), AsyncExitStack() as server:
-        url = await server.enter_async_context(scripted_server(enter_and_end))
-        client = Connection(url, Identity(), Create(options=QUICK))
-        async with aclosing(client.updates()) as updates:
-            async for update in updates:
-                if update.model.status is ConnectionStatus.LOST:
-                    await server.aclose()
-                    lost_at.append(time.monotonic())
-                if len(lost_at) == 5:
-                    break
-    assert lost_at[-1] - lost_at[0] > 1
+    async with scripted_server(doubt) as url, playing(url, Identity()):
+        first, second = await said.get(), await said.get()
+    assert first == second
+
+
+async def test_a_request_to_enter_in_doubt_is_sent_again_on_a_new_socket() -> None:
+    entries: asyncio.Queue[Create] = asyncio.Queue()
+
+    async def doubt(script: Script) -> None:
+        await script.greet()
+        await entries.put(next(each for each in script.received if isinstance(each, Create)))
+        await script.send(Refused(to="create", code=Refusal.IN_DOUBT, sentence="Later."))
+
+    async with scripted_server(doubt) as url, playing(url, Identity()):
+        first, second = await entries.get(), await entries.get()
+    assert first == second
 
 
 async def test_the_other_player_s_hash_is_stored_before_our_entropy_is_sent() -> None:

@@ -84,7 +84,12 @@ async def show_the_end(script: Script) -> None:
 async def show_a_round(script: Script) -> None:
     round_ = opened()
     await script.show_scene(
-        phase=Phase.READY, round=ROUND, round_number=1, commitment=round_.commitment, signature=round_.signature
+        phase=Phase.READY,
+        match=ROUND,
+        round=ROUND,
+        round_number=1,
+        commitment=round_.commitment,
+        signature=round_.signature,
     )
 
 

@@ -1,6 +1,24 @@
-"""Sentences about single entries of a room."""
+"""Sentences about single entries of a room, and about rooms that hide nothing."""
 
-from fairest_cli.text.narration import describe_closing
+from collections.abc import Callable
+
+import pytest
+
+from fairest_cli.model.binding import RoundEnd
+from fairest_cli.model.known_room import KnownRoom
+from fairest_cli.model.round_end import Explained
+from fairest_cli.session.connection import Update
+from fairest_cli.text.lobby import describe_lobby
+from fairest_cli.text.narration import OPEN_ROUND, describe_changes, describe_closing, describe_end
+from fairest_protocol.messages.from_server import LobbyPage, Snapshot
+from fairest_protocol.messages.options import RoomOptions, Spectators
+from fairest_protocol.value import replace
+from tests.support import staged
+from tests.support.races import make_listed_room
+from tests.support.staged import StagedRoom
+
+OPEN = RoomOptions(spectators=Spectators.OPEN)
+BEWARE = "Beware: this room is open."
 
 
 def test_a_room_that_the_operator_closed_is_described_with_the_reason() -> None:
@@ -9,3 +27,41 @@ def test_a_room_that_the_operator_closed_is_described_with_the_reason() -> None:
 
 def test_a_room_that_closed_by_itself_is_described_without_a_reason() -> None:
     assert describe_closing(None) == "The room is closed."
+
+
+def printed_on_entry(room: StagedRoom, viewer: int | None) -> str:
+    model = room.model(viewer)
+    assert model.room is not None and model.scene is not None
+    snapshot = Snapshot(
+        room=model.room, seat=None, position=model.position, tag="00000000", now_ms=0, scene=model.scene
+    )
+    return "\n".join(describe_changes(KnownRoom(), Update(model, snapshot)))
+
+
+@pytest.mark.parametrize("make_room", [staged.waiting, staged.getting_ready])
+@pytest.mark.parametrize("options", [OPEN, RoomOptions()], ids=["open", "horizon"])
+def test_both_players_are_warned_of_an_open_room_and_of_no_other(
+    make_room: Callable[[RoomOptions], StagedRoom], options: RoomOptions
+) -> None:
+    room = make_room(options)
+    viewers = [0] if room.table.state.seats[1] is None else [0, 1]
+    warned = {BEWARE in printed_on_entry(room, viewer) for viewer in viewers}
+    assert warned == {options is OPEN}
+
+
+def test_the_lobby_warns_of_an_open_room() -> None:
+    rooms = (make_listed_room(0, spectators=Spectators.OPEN), make_listed_room(1))
+    lines = list(describe_lobby(LobbyPage(page=0, pages=1, total=2, rooms=rooms), ""))
+    assert ["open: hides nothing" in line for line in lines[::2]] == [True, False]
+
+
+@pytest.mark.parametrize(("options", "told"), [(OPEN, OPEN_ROUND), (RoomOptions(), "")], ids=["open", "horizon"])
+def test_the_result_of_an_open_room_says_that_it_was_open(options: RoomOptions, told: str) -> None:
+    assert describe_end(staged.finished(options).model()) == told
+
+
+def test_the_result_says_what_rests_on_the_word_of_the_server() -> None:
+    model = staged.finished().model()
+    assert model.scene is not None and model.scene.round is not None
+    end = RoundEnd(model.scene.round, Explained("Only bob knows."))
+    assert describe_end(replace(model, binding=replace(model.binding, last_end=end))) == "Only bob knows."

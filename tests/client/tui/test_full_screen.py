@@ -11,6 +11,7 @@ import pytest
 from websockets.asyncio.server import ServerConnection
 
 from fairest_cli.bots.policies import choose_greedy
+from fairest_cli.exit_codes import FAULT
 from fairest_cli.model.known_room import ConnectionStatus
 from fairest_cli.records.files import load_record, records_folder
 from fairest_cli.session.connection import Update
@@ -41,25 +42,19 @@ from fairest_protocol.messages.from_server import Announcement, Refused, Snapsho
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
 from fairest_protocol.messages.scene import Scene, SeatScene
-from fairest_server.room.match_record import record_last_match
 from tests.client.test_hostile_text import ROOM, output_against, welcome_client
 from tests.support.faulty_link import FaultyLink, faulty_link
 from tests.support.full_screen import Terminal, terminal
 from tests.support.ports import free_port
 from tests.support.processes import serving_fleet
 from tests.support.races import raced
+from tests.support.records import signed_record, text_of, unsigned_record
 from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
 
 CALM = RoomOptions(countdown_seconds=0, limit_seconds=7200)
 Mover = Callable[[Terminal, Move], Awaitable[None]]
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folders of a player who starts the program for the first time."""
-    for name in ("DATA", "CONFIG", "STATE"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("home")
 
 
 @pytest.fixture
@@ -287,6 +282,13 @@ async def test_stop_in_the_menu_ends_the_race_with_what_is_placed(server_url: st
         await player.sees("A draw")
 
 
+async def test_the_keys_of_moves_are_not_shown_once_our_race_has_ended(server_url: str, home: Path) -> None:
+    async with racing(server_url, home) as (player, _rival):
+        await player.press("escape", "down", "enter")
+        await player.sees("race ends with 4 cards")
+        assert player.read("key-line") == " ? help  Esc menu"
+
+
 async def test_a_terminal_that_shrinks_in_a_race_says_what_it_needs(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, _rival):
         await player.pilot.resize_terminal(50, 12)
@@ -403,9 +405,22 @@ async def test_a_room_is_joined_by_its_code_from_the_home_screen(server_url: str
 
 
 async def test_the_code_of_an_unknown_room_leads_home_with_a_sentence(server_url: str, home: Path) -> None:
-    async with terminal(InRoom(Join(room="no-such-room"), server_url), home) as player:
+    async with terminal(AtHome(server_url), home) as player:
+        player.app.rooms.join("no-such-room")
         await player.sees("There is no room with this code")
         await player.is_on(HomeScreen)
+
+
+async def test_a_command_for_an_unknown_room_ends_with_a_sentence(server_url: str, home: Path) -> None:
+    async with terminal(InRoom(Watch(room="no-such-room"), server_url), home) as player:
+        await player.until(lambda: not player.app.is_running)
+        assert player.app.last_words[0].startswith("fairest: There is no room with this code")
+
+
+async def test_a_command_for_an_unknown_room_fails(server_url: str, home: Path) -> None:
+    async with terminal(InRoom(Join(room="no-such-room"), server_url), home) as player:
+        await player.until(lambda: not player.app.is_running)
+        assert player.app.return_code == FAULT
 
 
 async def test_a_bot_is_raced_from_the_home_screen(home: Path) -> None:
@@ -437,10 +452,8 @@ async def test_settings_are_saved_and_applied_at_once(home: Path) -> None:
 
 
 async def test_past_matches_are_listed_and_shown_again(home: Path) -> None:
-    record = record_last_match("quiet-amber-otter", raced(4).steps)
-    assert record is not None
     records_folder().mkdir(parents=True)
-    (records_folder() / "race.jsonl").write_text("".join(f"{line}\n" for line in record.lines()))
+    (records_folder() / "race.jsonl").write_text(text_of(signed_record(raced(4))))
     async with terminal(AtHome(), home) as player:
         await player.press("m")
         await player.is_on(HistoryScreen)
@@ -450,9 +463,7 @@ async def test_past_matches_are_listed_and_shown_again(home: Path) -> None:
 
 
 async def test_a_replay_can_be_stepped_sought_and_played(home: Path) -> None:
-    record = record_last_match("quiet-amber-otter", raced(4).steps)
-    assert record is not None
-    async with terminal(AtReplay(record), home) as player:
+    async with terminal(AtReplay(unsigned_record(raced(4))), home) as player:
         view = (await player.is_on(ReplayScreen)).query_one(TimelineView)
         await player.press("right", "right")
         assert view.timeline.index == 2
@@ -512,7 +523,8 @@ async def test_a_sentence_of_a_server_is_not_taken_as_markup(home: Path) -> None
         await websocket.send(encode(refused).decode())
 
     async def play(url: str) -> bytes:
-        async with terminal(InRoom(Join(room=ROOM), url), home) as player:
+        async with terminal(AtHome(url), home) as player:
+            player.app.rooms.join(ROOM)
             await player.sees("[@click=app.exit]click[/] [bold]me[/nothing] ?[2J")
             await player.pilot.click("#home-notice")
             return b"open" if player.app.is_running else b"closed"

@@ -7,8 +7,8 @@ import pytest
 from textual.app import App
 from textual.worker import Worker
 
+from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
-from fairest_cli.model.outcome_check import Cheated
 from fairest_cli.session.connection import Connection, Update
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.room_session import RoomSession
@@ -29,10 +29,10 @@ class NotedHost:
         self.exclusive_groups: list[str] = []
 
     async def show_update(self, session: RoomSession, before: KnownRoom, update: Update) -> None:
-        raise NotImplementedError
+        raise AssertionError(f"{session} has an update ({before} -> {update}), though no work is started")
 
     async def show_cheat_alert(self, reason: Cheated) -> None:
-        raise NotImplementedError
+        raise AssertionError(f"{reason}, though no work is started")
 
     async def show_home(self, sentence: str) -> None:
         self.homecomings.append(sentence)

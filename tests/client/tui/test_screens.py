@@ -17,12 +17,13 @@ from fairest_cli.tui.screens.help import HelpScreen
 from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_cli.tui.settings import Keys
 from fairest_cli.tui.widgets.text_lines import TextLines
-from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.options import RoomOptions, Spectators
 from tests.support import staged
 from tests.support.full_screen import Terminal, terminal
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 SIZES = [(80, 24), (120, 40), (50, 12)]
+OPEN = RoomOptions(spectators=Spectators.OPEN)
 SENIOR = RoomOptions(rules="senior", piles=8)
 
 
@@ -90,3 +91,21 @@ async def test_a_screen_looks_like_its_snapshot(
         SNAPSHOTS.mkdir(exist_ok=True)
         path.write_text(shown)
     assert shown == path.read_text(), f"{path} differs; if that is intended, run pytest --new-snapshots"
+
+
+@pytest.mark.parametrize(
+    ("session", "warning"),
+    [
+        (lambda: staged.waiting(OPEN).session(), "Beware: this room is open."),
+        (lambda: staged.getting_ready(OPEN).session(), "Beware: this room is open."),
+        (lambda: staged.finished(OPEN).session(), "The room was open: anybody who watched it saw cards early."),
+    ],
+    ids=["waiting", "ready", "result"],
+)
+async def test_an_open_room_is_called_open_on_the_screen(
+    tmp_path: Path, session: Callable[[], RoomSession], warning: str
+) -> None:
+    async with terminal(AtHome(), tmp_path) as player:
+        await room(session)(player)
+        await player.pilot.pause()
+        assert warning in player.text

@@ -12,15 +12,17 @@ from fairest_protocol.calculation.seal import (
     chain_line,
     commit_entropy,
     commit_secret,
-    commitment_statement,
     make_check_words,
     make_seed,
     record_statement,
     root_envelopes,
+    round_statement,
 )
+from fairest_protocol.messages.options import RoomOptions
 from tests.support import derivation
 
 SEEDS = 1000
+TERMS = RoomOptions().resolved().terms()
 
 
 @pytest.mark.parametrize("deals", [100, pytest.param(1000, marks=pytest.mark.long)])
@@ -53,9 +55,10 @@ def test_a_second_derivation_has_the_same_hashes_and_words() -> None:
         assert commit_entropy(round_id, 1, second) == derivation.entropy_hash(round_id, 1, second)
         assert make_seed(secret, (first, second), round_id) == derivation.seed(secret, (first, second), round_id)
         assert root == derivation.root(envelopes)
-        words = make_check_words(round_id, commitment, (first, second), root, "classic 4 0")
-        assert words == derivation.check_words(round_id, commitment, (first, second), root, "classic 4 0")
-        assert commitment_statement(round_id, commitment) == derivation.commitment_statement(round_id, commitment)
+        words = make_check_words(round_id, commitment, (first, second), root, TERMS)
+        assert words == derivation.check_words(round_id, commitment, (first, second), root, TERMS)
+        opened = (round_id, commitment, first[:16], chance.randrange(1, 10), TERMS)
+        assert round_statement(*opened) == derivation.round_statement(*opened)
         assert record_statement(root) == derivation.record_statement(root)
 
 

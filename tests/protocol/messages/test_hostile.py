@@ -40,3 +40,17 @@ def test_a_hostile_frame_that_decodes_survives_encoding_and_decoding() -> None:
         except ProtocolViolation:
             continue
         assert decode_from_client(encode(message)) == message
+
+
+def test_no_sentence_is_the_text_of_a_parser() -> None:
+    chance = random.Random(8)
+    for _ in range(FRAMES // 4):
+        frame = make_frame(chance)
+        for decode in (decode_from_client, decode_from_server):
+            assert not any(word in violation(decode, frame) for word in ("Input", "should", "permitted", "required"))
+
+
+def test_a_client_is_always_told_what_is_allowed() -> None:
+    chance = random.Random(9)
+    for _ in range(FRAMES // 4):
+        assert "no value of this field" not in violation(decode_from_client, make_frame(chance))

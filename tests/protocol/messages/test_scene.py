@@ -40,6 +40,7 @@ EMPTY_SEAT = {
 EMPTY_ROOM = {
     "phase": "waiting",
     "seats": [EMPTY_SEAT, EMPTY_SEAT],
+    "match": None,
     "round": None,
     "round_number": 0,
     "commitment": None,
@@ -210,14 +211,20 @@ def test_a_player_is_connected_until_the_connection_is_lost_and_again_after_comi
 
 def test_dealing_begins_when_both_players_are_ready() -> None:
     one = Scene(options=RoomOptions(), phase=Phase.READY).after(entries.PlayerReady(seat=1, entropy_hash=bytes(32)))
-    both = one.after(entries.PlayerReady(seat=0, entropy_hash=bytes(32)))
-    assert (one.phase, both.phase) == (Phase.READY, Phase.DEALING)
+    both = one.after(entries.PlayerReady(seat=0, entropy_hash=bytes(32), until_ms=3000))
+    assert [(each.phase, each.deadline_ms) for each in (one, both)] == [(Phase.READY, None), (Phase.DEALING, 3000)]
 
 
 def test_a_stop_ends_the_race_of_its_seat_and_sets_the_time_of_the_other() -> None:
-    stopped = Scene(options=RoomOptions()).after(entries.Stopped(seat=1, until_ms=7000))
+    stopped = Scene(options=RoomOptions(), phase=Phase.RACING).after(entries.Stopped(seat=1, until_ms=7000))
     assert [seat.has_stopped for seat in stopped.seats] == [False, True]
     assert stopped.deadline_ms == 7000
+
+
+def test_a_stop_in_the_countdown_leaves_the_time_of_the_start() -> None:
+    countdown = Scene(options=RoomOptions(), phase=Phase.COUNTDOWN, deadline_ms=5000)
+    stopped = countdown.after(entries.Stopped(seat=1, until_ms=185_000))
+    assert (stopped.seats[1].has_stopped, stopped.deadline_ms) == (True, 5000)
 
 
 def test_a_player_who_wants_a_rematch_is_shown_to_want_one() -> None:

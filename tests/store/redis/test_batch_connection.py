@@ -12,11 +12,11 @@ from redis.asyncio.connection import AbstractConnection, UnixDomainSocketConnect
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
 
-from fairest_server.store.redis.batch_connection import BatchConnection
+from fairest_server.store.redis.batch_connection import BatchConnection, pack
 from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.driver import FailoverConnection
 from tests.support.certificates import make_tls
-from tests.support.faulty_link import faulty_link
+from tests.support.faulty_link import FaultyLink, faulty_link
 from tests.support.processes import RedisProcess, redis_process
 from tests.support.waiting import until
 
@@ -167,26 +167,33 @@ async def test_an_exchange_that_is_cut_off_by_a_reset_is_made_again(process: Red
         assert await sending == ECHOED
 
 
+async def cancel_an_exchange(link: FaultyLink, connection: BatchConnection) -> asyncio.Task[list[Any]]:
+    """Cancel a sender whose batch has gone into the link, which is stalled then; return its task, which has ended."""
+    await connection.send(ECHOES)
+    link.stall()
+    sending = asyncio.create_task(connection.send([("ECHO", "cancelled")]))
+    await asyncio.sleep(0)
+    sending.cancel()
+    await asyncio.wait([sending])
+    return sending
+
+
 async def test_the_replies_to_a_cancelled_exchange_are_not_those_of_the_next_one(process: RedisProcess) -> None:
     async with faulty_link(process.socket) as link, connection_to(link.url) as connection:
-        await connection.send(ECHOES)
-        link.stall()
-        sending = asyncio.create_task(connection.send([("ECHO", "cancelled")]))
-        await asyncio.sleep(0)
-        sending.cancel()
-        await asyncio.wait([sending])
+        await cancel_an_exchange(link, connection)
         link.flow()
         assert await connection.send(ECHOES) == ECHOED
 
 
+async def test_a_connection_whose_exchange_was_cancelled_takes_no_more_batches(process: RedisProcess) -> None:
+    async with faulty_link(process.socket) as link, connection_to(link.url) as connection:
+        await cancel_an_exchange(link, connection)
+        assert not connection.try_send(ECHOES, lambda _: None)
+
+
 async def test_a_sender_that_is_cancelled_ends_as_cancelled(process: RedisProcess) -> None:
     async with faulty_link(process.socket) as link, connection_to(link.url) as connection:
-        await connection.send(ECHOES)
-        link.stall()
-        sending = asyncio.create_task(connection.send(ECHOES))
-        await asyncio.sleep(0)
-        sending.cancel()
-        await asyncio.wait([sending])
+        sending = await cancel_an_exchange(link, connection)
         assert sending.cancelled()
 
 
@@ -262,3 +269,42 @@ async def test_a_connection_may_be_encrypted(process: RedisProcess, tmp_path: Pa
         async with connection_to(url) as connection:
             text = "x" * 1_000_000
             assert await connection.send([("ECHO", text), *ECHOES]) == [text.encode(), *ECHOED]
+
+
+@asynccontextmanager
+async def redis_that_hangs_up() -> AsyncIterator[tuple[str, list[int]]]:
+    """Yield the URL of a server that closes each connection at its first ECHO, and a list that grows with each one."""
+    hung_up: list[int] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while received := await reader.read(1000):
+            if b"ECHO" in received:
+                hung_up.append(1)
+                break
+            writer.write(b"+OK\r\n" * received.count(b"*"))
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        yield f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}", hung_up
+
+
+async def test_a_batch_is_sent_three_times_before_it_fails() -> None:
+    async with redis_that_hangs_up() as (url, hung_up), connection_to(url) as connection:
+        with pytest.raises(RedisConnectionError):
+            await connection.send(ECHOES)
+    assert len(hung_up) == 3
+
+
+async def test_a_packed_batch_is_sent_three_times_before_it_fails() -> None:
+    async with redis_that_hangs_up() as (url, hung_up), connection_to(url) as connection:
+        with pytest.raises(RedisConnectionError):
+            await connection.send_packed(pack(ECHOES[0]), 1)
+    assert len(hung_up) == 3
+
+
+async def test_the_failures_that_a_batch_has_had_count() -> None:
+    async with redis_that_hangs_up() as (url, hung_up), connection_to(url) as connection:
+        with pytest.raises(RedisConnectionError):
+            await connection.send(ECHOES, failures=2)
+    assert len(hung_up) == 1

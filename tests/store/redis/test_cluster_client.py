@@ -109,10 +109,12 @@ async def test_while_a_slot_moves_old_keys_and_new_ones_are_found(client: Batchi
     pipeline.get("{moving}old")
     pipeline.get("{moving}new")
     pipeline.get("{moving}old")
+    pipeline.strlen("{moving}new")
+    pipeline.append("{moving}new", "!")
     found = await pipeline.execute()
     cluster.carry("{moving}", to=other_than(owner, cluster))
     cluster.settle("{moving}", to=other_than(owner, cluster))
-    assert found == [b"here", b"there", b"here"]
+    assert found == [b"here", b"there", b"here", 5, 6]
 
 
 async def test_a_bucket_that_moves_to_another_node_loses_nothing_acknowledged(
@@ -261,15 +263,15 @@ async def test_the_channels_of_a_single_redis_belong_to_no_slots(redis_server: s
 async def test_a_node_is_asked_by_the_address_that_it_gives_or_by_which_it_was_reached(
     host: bytes | None, expected: str
 ) -> None:
-    opened: list[str] = []
+    opened: list[tuple[str, bool]] = []
 
-    def open_node(address: str, _: bool) -> BatchingRedis:
-        opened.append(address)
+    def open_node(address: str, is_used_once: bool) -> BatchingRedis:
+        opened.append((address, is_used_once))
         return Node(host, "6.2.14")
 
     async with Cluster(["one:1"], open_node) as client:
         await client.nodes()
-    assert opened == ["one:1", "one:1", expected]
+    assert opened == [("one:1", False), ("one:1", True), (expected, False)]
 
 
 async def test_the_nodes_of_a_cluster_that_does_not_answer_are_an_error_of_redis() -> None:
@@ -420,3 +422,77 @@ async def test_a_node_serves_its_slots_from_the_first_to_the_last(slot: int, exp
         owner = await owner_of(client, key)
     assert isinstance(owner, NodeOf)
     assert owner.address == expected
+
+
+class TwiceMoved(NodeOf):
+    """A node of `Nodes` that sends the first of two commands to one node, and the second to another one."""
+
+    async def send_commands(self, commands: Sequence[RedisCommand]) -> list[Any]:
+        replies = await super().send_commands(commands)
+        if self.address == "one:1" and replies == [b"OK", b"OK"]:
+            return [MovedError("1 old:3"), MovedError("1 two:2")]
+        return replies
+
+
+async def test_the_last_redirection_is_followed() -> None:
+    nodes = Nodes()
+    nodes.owners = ["one:1", "one:1"]
+    async with Cluster(["one:1"], lambda address, _: TwiceMoved(nodes, address)) as client:
+        await client.send(0, [(("GET", "a"), {}), (("GET", "b"), {})])
+    assert nodes.sent["two:2"] == [("GET", "a"), ("GET", "b")]
+
+
+async def test_a_command_for_a_node_that_is_away_fails_when_no_other_has_taken_its_place() -> None:
+    nodes = Nodes()
+    nodes.away = {"one:1"}
+    async with Cluster(["two:2"], nodes.open) as client:
+        with pytest.raises(RedisConnectionError, match="away"):
+            await client.send(0, [(("GET", "a"), {})])
+
+
+async def test_the_nodes_are_asked_once_for_many_callers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_module, "REFRESH_SECONDS", -1.0)
+    nodes = Nodes()
+    async with Cluster(["one:1"], nodes.open) as client:
+        await asyncio.gather(client.nodes(), client.nodes(), client.nodes())
+    assert nodes.asked == ["one:1"]
+
+
+async def test_the_nodes_are_not_asked_again_within_the_refresh_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_module, "REFRESH_SECONDS", 3600.0)
+    nodes = Nodes()
+    async with Cluster(["one:1"], nodes.open) as client:
+        await client.nodes()
+        await client.nodes()
+    assert nodes.asked == ["one:1"]
+
+
+class HalfServed(NodeOf):
+    """A node of `Nodes` that knows of no node for the upper half of the slots."""
+
+    async def send_commands(self, commands: Sequence[RedisCommand]) -> list[Any]:
+        replies = await super().send_commands(commands)
+        return [[replies[0][1]]] if commands[0][0][0] == "CLUSTER" else replies
+
+
+async def test_a_command_for_a_slot_that_no_node_serves_fails_with_that_reason() -> None:
+    async with Cluster(["one:1"], lambda address, _: HalfServed(Nodes(), address)) as client:
+        with pytest.raises(RedisConnectionError, match=r"^no node serves this slot$"):
+            await client.send(HALF, [(("GET", "a"), {})])
+
+
+async def test_an_unserved_slot_is_not_taken_for_a_node_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_module, "REFRESH_SECONDS", -1.0)
+    nodes, opened = Nodes(), set[str]()
+    nodes.away = {"one:1"}
+
+    def open_node(address: str, _: bool) -> BatchingRedis:
+        opened.add(address)
+        return HalfServed(nodes, address)
+
+    async with Cluster(["one:1"], open_node) as client:
+        with pytest.raises(RedisConnectionError):
+            await client.send(HALF, [(("GET", "a"), {})])
+        with pytest.raises(RedisConnectionError):
+            await client.send(0, [(("GET", "a"), {})])
+    assert "" not in opened

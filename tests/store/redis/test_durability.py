@@ -1,4 +1,4 @@
-"""What a Redis promises, by its own settings."""
+"""The promise of a Redis, read from its own settings."""
 
 import pytest
 from redis.asyncio import Redis
@@ -13,13 +13,22 @@ from tests.support.redis_cluster import redis_cluster
     ("settings", "promise"),
     [
         ({"appendonly": "no"}, "none: accepted moves are in memory only"),
-        ({"appendonly": "yes", "appendfsync": "everysec"}, "a power cut may cost the last two seconds"),
-        ({"appendonly": "yes", "appendfsync": "always"}, "none is lost when Redis is killed or the power fails"),
-        ({"appendonly": "yes", "appendfsync": "no"}, "what the system has not written"),
+        (
+            {"appendonly": "yes", "appendfsync": "everysec"},
+            "a power cut, or a Redis killed during a flush, may cost the last two seconds",
+        ),
+        (
+            {"appendonly": "yes", "appendfsync": "always"},
+            "an accepted move is on disk: none is lost when Redis is killed or the power fails",
+        ),
+        (
+            {"appendonly": "yes", "appendfsync": "no"},
+            "an accepted move survives a killed Redis; a power cut may cost what the system has not written",
+        ),
     ],
 )
 def test_the_promise_follows_from_the_settings(settings: dict[str, str], promise: str) -> None:
-    assert promise in judge_durability(settings).promise
+    assert judge_durability(settings).promise == promise
 
 
 def test_a_redis_that_forgets_rooms_when_it_is_full_is_warned_of() -> None:
@@ -38,6 +47,15 @@ async def test_a_cluster_promises_what_its_weakest_node_promises() -> None:
         cluster.nodes[1].call("CONFIG", "SET", "appendfsync", "everysec")
         async with make_client(cluster.url) as redis:
             assert (await read_durability(redis)).level == "everysec"
+
+
+async def test_a_node_that_does_not_answer_is_named_and_the_others_are_read() -> None:
+    with redis_cluster("--appendonly", "yes", "--appendfsync", "always") as cluster:
+        cluster.nodes[1].kill()
+        async with make_client(cluster.url) as redis:
+            found = await read_durability(redis)
+        assert found.level == "always"
+        assert found.warnings == (f"the node {cluster.nodes[1].address} does not answer, so its settings are unknown",)
 
 
 async def test_a_redis_that_hides_its_settings_promises_nothing_that_is_known() -> None:
@@ -63,3 +81,12 @@ def test_a_redis_that_keeps_everything_is_not_warned_of() -> None:
 def test_a_redis_without_a_limit_of_memory_may_have_any_policy(limit: dict[str, str]) -> None:
     settings = {"appendonly": "yes", "appendfsync": "always", "maxmemory-policy": "allkeys-lru"}
     assert judge_durability(settings | limit).warnings == ()
+
+
+async def test_the_policy_of_a_running_redis_is_read() -> None:
+    with redis_process() as process:
+        process.call("CONFIG SET", "maxmemory", "100000000")
+        process.call("CONFIG SET", "maxmemory-policy", "allkeys-lru")
+        async with make_client(process.url) as redis:
+            found = await read_durability(redis)
+    assert "maxmemory-policy is not noeviction: rooms vanish when memory is full" in found.warnings

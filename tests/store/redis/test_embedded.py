@@ -17,9 +17,9 @@ import pytest
 from fairest_server.store.redis import embedded
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
-from fairest_server.store.redis.engine import EmbeddedRedisError
+from fairest_server.store.redis.embedded_engine import EmbeddedRedisError
 from tests.support.engine import VARIABLE, chosen_program, engine_program
-from tests.support.processes import SERVER_COMMAND
+from tests.support.processes import SERVER_COMMAND, end_process
 from tests.support.waiting import PATIENCE_SECONDS, until
 
 
@@ -191,6 +191,35 @@ async def test_only_its_owner_may_open_the_socket(folder: Path) -> None:
         assert (folder / "redis.sock").stat().st_mode & 0o077 == 0
 
 
+async def test_a_folder_that_others_could_read_becomes_private_with_the_data_in_it(folder: Path) -> None:
+    async with embedded_redis(folder) as url:
+        await put(url, "the key")
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755)
+    async with embedded_redis(folder):
+        assert [path.name for path in (folder, *folder.rglob("*")) if path.stat().st_mode & 0o077] == []
+
+
+async def test_a_server_makes_files_that_only_its_user_may_read(folder: Path) -> None:
+    server = await start_server(folder)
+    try:
+        assert server.stdout is not None
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await server.stdout.readline()
+        assert [path.name for path in folder.rglob("*") if path.stat().st_mode & 0o077] == []
+    finally:
+        await end_process(server)
+
+
+async def test_a_folder_of_another_user_is_refused_with_what_to_do(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
+    with pytest.raises(EmbeddedRedisError, match=r"belongs to another user, .*give a --data-dir of your own"):
+        async with embedded_redis(folder):
+            pass
+
+
 async def test_a_redis_that_a_killed_server_left_behind_has_kept_everything(folder: Path) -> None:
     await leave_behind(folder)
     await put(f"unix://{folder / 'redis.sock'}", "first")
@@ -312,8 +341,8 @@ async def test_a_redis_that_cannot_read_its_data_is_refused_with_the_place_of_it
 
 
 async def test_a_folder_that_a_killed_process_had_locked_is_free(folder: Path) -> None:
-    locking = f"import filelock, time; held = filelock.FileLock({str(folder / 'lock')!r}); held.acquire()"
-    script = f"{locking}; print('held', flush=True); time.sleep(99)"
+    locking = f"import filelock, signal; held = filelock.FileLock({str(folder / 'lock')!r}); held.acquire()"
+    script = f"{locking}; print('held', flush=True); signal.pause()"
     holder = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=PIPE)
     assert holder.stdout is not None
     await holder.stdout.readline()

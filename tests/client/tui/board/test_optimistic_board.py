@@ -9,7 +9,7 @@ from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.tui.board.optimistic_board import optimistic_board, refused_move
 from fairest_protocol.calculation.moves import MOVES, Move
 from fairest_protocol.messages.from_server import Refused
-from fairest_protocol.messages.refusals import Refusal
+from fairest_protocol.messages.refusals import SEND_AGAIN, Refusal
 from tests.support import staged
 
 
@@ -82,7 +82,8 @@ def test_a_refused_move_is_refused_move(model: KnownRoom) -> None:
     assert seen.board == model.board
 
 
-def test_a_move_that_is_sent_again_is_not_refused_move(model: KnownRoom) -> None:
+@pytest.mark.parametrize("code", SEND_AGAIN)
+def test_a_move_that_is_sent_again_is_not_refused_move(model: KnownRoom, code: Refusal) -> None:
     before = sending(model, "sb")
     number = before.sent[0].number
-    assert refused_move(before, Refused(to="play", code=Refusal.TRY_AGAIN, sentence="", number=number)) is None
+    assert refused_move(before, Refused(to="play", code=code, sentence="", number=number)) is None

@@ -4,13 +4,15 @@ import asyncio
 import shutil
 import tempfile
 from collections.abc import Iterator
+from importlib.metadata import Distribution, PackageNotFoundError, PathDistribution
 from itertools import product
 from pathlib import Path
 
 import pytest
 
+from fairest_server.store.redis import embedded_engine as engine_module
 from fairest_server.store.redis.embedded import embedded_redis
-from fairest_server.store.redis.engine import (
+from fairest_server.store.redis.embedded_engine import (
     EmbeddedRedisError,
     Engine,
     find_engine,
@@ -154,6 +156,21 @@ NAMES_BASE = b"file appendonly.aof.1.base.rdb seq 1 type b\n"
             r"a Redis 7 or later, or a Valkey, wrote the data .* run the shipped Valkey 9.* leaving out",
         ),
         (
+            "Redis server v=6.2.14",
+            {MANIFEST: NAMES_BASE, BASE: b"REDIS0009\xfa\x09redis-ver\x066.2.14"},
+            r"a Redis 7 or later, or a Valkey, wrote the data",
+        ),
+        (
+            "Redis server v=6.2.14",
+            {MANIFEST: NAMES_BASE, BASE: b"REDIS0010\xfa\x09redis-ver\x057.0.0"},
+            r"Redis 7.0.0 wrote the data",
+        ),
+        (
+            "Redis server v=6.0.16",
+            {"appendonly.aof": b"REDIS0009\xfa\x09redis-ver\x066.2.14"},
+            r"Redis 6.2.14 wrote the data",
+        ),
+        (
             "Redis server v=7.0.15",
             {MANIFEST: NAMES_BASE, BASE: b"VALKEY099\xfa\x0avalkey-ver\x0699.1.0"},
             r"Valkey 99.1.0 wrote the data .* run Valkey 99.1.0 or a later one with --redis-program PATH",
@@ -173,6 +190,9 @@ NAMES_BASE = b"file appendonly.aof.1.base.rdb seq 1 type b\n"
     ],
     ids=(
         "an old one's file that a later one moved",
+        "an old one's snapshot that a later one moved",
+        "a later Redis'",
+        "an old Redis' of a later version",
         "a later Valkey's",
         "a Redis' that Valkey cannot read",
         "two sets of data",
@@ -215,3 +235,49 @@ async def test_valkey_takes_over_the_folder_of_an_old_redis(folder: Path) -> Non
     put_files(folder, {"appendonly.aof": b"*3\r\n$3\r\nSET\r\n$5\r\nfirst\r\n$1\r\n1\r\n"})
     async with embedded_redis(folder) as url, closing_client(url) as client:
         assert await client.get("first") == b"1"
+
+
+async def test_an_old_engine_starts_in_an_empty_folder(folder: Path, tmp_path: Path) -> None:
+    await asyncio.wait_for(refuse_unreadable_data(fake_engine(tmp_path, "Redis server v=6.2.14"), folder), 10)
+
+
+async def test_a_manifest_with_bytes_that_are_no_text_is_read(folder: Path, tmp_path: Path) -> None:
+    put_files(folder, {MANIFEST: b"\xff\n" + NAMES_BASE, BASE: b"VALKEY099\xfa\x0avalkey-ver\x0699.1.0"})
+    with pytest.raises(EmbeddedRedisError, match=r"Valkey 99\.1\.0 wrote the data"):
+        await refuse_unreadable_data(fake_engine(tmp_path, "Redis server v=7.0.15"), folder)
+
+
+@pytest.fixture
+def no_shipped_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    def find_nothing(name: str) -> Distribution:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(engine_module, "distribution", find_nothing)
+
+
+@pytest.mark.parametrize("name", ["valkey-server", "redis-server"])
+@pytest.mark.usefixtures("no_shipped_engine")
+def test_without_the_shipped_engine_one_on_the_path_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / name).symlink_to("/bin/true")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_engine() == str(tmp_path / name)
+
+
+@pytest.mark.usefixtures("no_shipped_engine")
+def test_valkey_comes_before_redis_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("redis-server", "valkey-server"):
+        (tmp_path / name).symlink_to("/bin/true")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_engine() == str(tmp_path / "valkey-server")
+
+
+def test_a_shipped_package_that_lists_no_files_has_no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installer may leave out the list; then the standard library returns None."""
+
+    class WithoutFiles(PathDistribution):
+        files = None
+
+    monkeypatch.setattr(engine_module, "distribution", lambda _: WithoutFiles(Path()))
+    assert shipped_engine() is None

@@ -13,9 +13,10 @@ from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.from_client import GetRecord, Play
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.refusals import Refusal
-from fairest_server.app import running
-from fairest_server.edge.fast_websocket import FastWebSocket, frame_text
-from fairest_server.settings import Settings
+from fairest_server.edge.frames import frame_text
+from fairest_server.edge.incoming import Incoming
+from fairest_server.edge.outgoing import Outgoing
+from tests.support.limited import limited_server
 from tests.support.wire_client import WireClient, open_client, racing_players
 
 MOVE = MOVES["sa"]
@@ -30,8 +31,7 @@ def test_a_frame_is_the_one_that_the_library_writes(size: int) -> None:
 @asynccontextmanager
 async def racing(redis_url: str, **limits: int) -> AsyncIterator[WireClient]:
     """A player whose race is on, at a server with these limits."""
-    settings = Settings.model_validate({"port": 0, "redis_url": redis_url, **limits})
-    async with running(settings) as url, racing_players(url) as (player, _):
+    async with limited_server(redis_url, **limits) as url, racing_players(url) as (player, _):
         yield player
 
 
@@ -81,21 +81,20 @@ async def test_a_frame_of_a_move_within_another_message_is_not_a_move(server_url
 async def test_a_websocket_knows_whether_it_is_between_messages(server_url: str) -> None:
     """Otherwise every message would be queued, which is slower and nothing worse."""
     async with open_client(server_url) as other, open_client(server_url) as player:
-        (websocket,) = [each for each in gc.get_objects() if type(each) is FastWebSocket and peer(each) == own(player)]
-        stood = [websocket.is_at_message_boundary]
+        (incoming,) = [each for each in gc.get_objects() if type(each) is Incoming and is_of(each, player)]
+        stood = [incoming.is_clear]
         for byte in framed(1):
             player.socket.transport.write(bytes([byte]))
             await (await other.socket.ping())
-            stood.append(websocket.is_at_message_boundary)
+            stood.append(incoming.is_clear)
         assert stood == [True, *[False] * (len(framed(1)) - 1), True]
 
 
-def peer(websocket: FastWebSocket) -> object:
-    return websocket.transport.get_extra_info("peername")
-
-
-def own(player: WireClient) -> object:
-    return player.socket.transport.get_extra_info("sockname")
+def is_of(incoming: Incoming, player: WireClient) -> bool:
+    """Whether this is the server's end of the player's connection."""
+    (outgoing,) = [each for each in gc.get_referents(incoming) if type(each) is Outgoing]
+    ends = outgoing.transport.get_extra_info("peername"), player.socket.transport.get_extra_info("sockname")
+    return bool(ends[0] == ends[1])
 
 
 async def test_messages_that_arrive_together_are_handled_in_order(redis_url: str) -> None:

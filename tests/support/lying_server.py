@@ -1,0 +1,284 @@
+"""A server that follows a real race up to any step, and then ends the round for both players by a generated lie.
+
+It knows the deck and signs as it should: it lies about nothing but how the round ends. Both players are real clients.
+"""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+from websockets.typing import Subprotocol
+
+from fairest_cli.model.known_room import KnownRoom
+from fairest_cli.model.seal_check import EntropyCommitment
+from fairest_cli.session.connection import Connection
+from fairest_cli.session.identity import Identity
+from fairest_protocol.calculation.moves import Move
+from fairest_protocol.calculation.seal import commit_secret
+from fairest_protocol.messages import entries
+from fairest_protocol.messages.codec import decode_from_client, encode
+from fairest_protocol.messages.entries import Entry
+from fairest_protocol.messages.fast_encoding import decode_entry
+from fairest_protocol.messages.fields import Message, Phase, as_seat
+from fairest_protocol.messages.from_client import Create, Hello, Join, Play, Ready, Resume, Reveal
+from fairest_protocol.messages.from_server import Refused, Snapshot, View, Welcome
+from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.refusals import SENTENCES, Refusal
+from fairest_protocol.messages.scene import Scene
+from fairest_protocol.value import replace
+from fairest_server.room.events import Played, PlayerReady, Revealed, RoundOpened
+from fairest_server.room.projection import ProjectedStep, project
+from fairest_server.room.state import RoomState
+from fairest_server.room.steps import Step
+from fairest_server.room.view import scene, view, views_of
+from tests.support.races import KEY, Table, choose_any
+
+ROOM: Final = "quiet-amber-otter"
+NAMES: Final = ("ann", "bob")
+OPTIONS: Final = RoomOptions(reveal_seconds=60, limit_seconds=600, chase_seconds=120, best_of=3)
+EPOCH_MS: Final = 1_800_000_000_000
+
+
+@dataclass
+class Clock:
+    """The clock of both clients, which the server's lies move on."""
+
+    at_ms: int = EPOCH_MS
+
+    def __call__(self) -> int:
+        return self.at_ms
+
+
+class HonestRace:
+    """A race as its log has it, and what each player does in it."""
+
+    def __init__(self, seed: int) -> None:
+        table = Table(seed, OPTIONS)
+        table.seat_both()
+        entropies = table.get_ready(0, 1)
+        for seat, entropy in entropies.items():
+            table.reveal(seat, entropy)
+        table.let_time_pass()
+        table.race(choose_any, stops=0.01)
+        while table.state.phase is not Phase.FINISHED:
+            table.let_time_pass()
+        self.steps = table.steps
+        self.entropies = entropies
+        self.opened_at = next(place for place, step in enumerate(self.steps) if isinstance(step.event, RoundOpened))
+
+    def moves(self, seat: int) -> list[Move]:
+        """Return the moves of this seat, in order."""
+        events = [step.event for step in self.steps]
+        return [event.move for event in events if isinstance(event, Played) and event.seat == seat]
+
+    def revealing(self, seat: int) -> entries.Revealed:
+        """Return the entry that shows the bytes of this seat."""
+        return entries.Revealed(seat=as_seat(seat), entropy=self.entropies[seat])
+
+    def identity(self, seat: int) -> Identity:
+        """Return the player of this seat, who is going to commit to the bytes that the log has."""
+        opened = self.steps[self.opened_at].after.round
+        assert opened is not None
+        ready = next(
+            step.event for step in self.steps if isinstance(step.event, PlayerReady) and step.event.seat == seat
+        )
+        identity = Identity()
+        shown = view(self.steps[: self.opened_at + 1], seat)[-1]
+        commitment: bytes = getattr(shown, "commitment", b"")
+        identity.entropy_commitment = EntropyCommitment(
+            opened.round_id, commitment, seat, self.entropies[seat], ready.entropy_hash
+        )
+        return identity
+
+
+@dataclass
+class Line:
+    """The server's end of the connections of one seat."""
+
+    seat: int
+    client: Connection | None = None
+    inbox: asyncio.Queue[Message] = field(default_factory=asyncio.Queue)
+    socket: ServerConnection | None = None
+    position: int = 0
+    has_ended: bool = False
+    on_resume: Callable[["Line"], Message] = field(default=lambda line: line.view())
+
+    @property
+    def model(self) -> KnownRoom:
+        assert self.client is not None
+        return self.client.model
+
+    async def is_heard(self) -> None:
+        """Wait until the client has taken all that it was shown, and has answered as far as it does so by itself."""
+        while not self.has_ended:
+            evidence = self.model.binding.evidence
+            owes_reveal = self.model.phase is Phase.DEALING and evidence and evidence.reveal_sent_ms is None
+            if self.model.position >= self.position and not owes_reveal:
+                return
+            await asyncio.sleep(0.001)
+
+    def view(self, *shown: Entry) -> View:
+        self.position += len(shown)
+        return View(position=self.position - len(shown) + 1, entries=shown, tag="00000000")
+
+    async def send(self, message: Message) -> None:
+        await self.send_text(encode(message).decode())
+
+    async def send_text(self, text: str) -> None:
+        if self.socket is not None:
+            try:
+                await self.socket.send(text)
+            except ConnectionClosed:
+                # The client has ended at an earlier message of this lie.
+                return
+
+    async def show(self, *shown: Entry) -> None:
+        if shown:
+            await self.send(self.view(*shown))
+
+    async def receive(self, kind: type[Message]) -> None:
+        while not isinstance(await self.inbox.get(), kind):
+            pass
+
+    async def close(self, code: int) -> None:
+        if self.socket is not None:
+            socket, self.socket = self.socket, None
+            await socket.close(code)
+
+    async def cut(self, code: int | None) -> None:
+        """End the connection by a close code that is not final, or with None by a failure of the network."""
+        if code is not None:
+            await self.close(code)
+        elif self.socket is not None:
+            socket, self.socket = self.socket, None
+            socket.transport.abort()
+
+
+class LyingServer:
+    """The server of one race. `told` has the steps that were shown to both players."""
+
+    def __init__(self, race: HonestRace, clock: Clock) -> None:
+        self.race, self.clock = race, clock
+        self.lines = (Line(0), Line(1))
+        self.is_gone = False
+        self._place = race.opened_at
+        self._views = {seat: views_of(race.steps[0].after)[seat] for seat in (0, 1)}
+        self._entered = [asyncio.Event(), asyncio.Event()]
+
+    def advance(self, seconds: float) -> None:
+        """Move the clock on. A client that is connected hears pongs meanwhile; each is one that it hears itself."""
+        until_ms = self.clock.at_ms + round(seconds * 1000)
+        while self.clock.at_ms < until_ms:
+            self.clock.at_ms = min(until_ms, self.clock.at_ms + 5000)
+            for line in self.lines:
+                if line.socket is not None and line.client is not None:
+                    binding = line.client.model.binding.after_alive(self.clock.at_ms)
+                    line.client.model = replace(line.client.model, binding=binding)
+
+    async def play_until(self, cut: int) -> RoomState:
+        """Follow the log up to the step `cut`, with both players doing their part; return the state there."""
+        steps, opened_at = self.race.steps, self.race.opened_at
+        for entered in self._entered:
+            await entered.wait()
+        for line in self.lines:
+            shown = view(steps[: opened_at + 1], line.seat)
+            line.position = len(shown)
+            fold = scene(steps[opened_at].after, shown)
+            await line.send(snapshot(line.seat, len(shown), fold))
+            self._views[line.seat].reveal(*(project(step) for step in steps[: opened_at + 1]))
+        await self._follow(opened_at + 1, cut)
+        for line in self.lines:
+            await line.is_heard()
+        return steps[cut].after
+
+    async def play_on(self) -> None:
+        """Follow the log to its end."""
+        await self._follow(self._place + 1, len(self.race.steps) - 1)
+
+    async def _follow(self, first: int, last: int) -> None:
+        for step in self.race.steps[first : last + 1]:
+            await self._take_part(step)
+            self.advance((EPOCH_MS + step.at_ms - self.clock.at_ms) / 1000)
+            for line in self.lines:
+                await line.show(*map(decode_entry, self._views[line.seat].reveal(project(step))))
+        self._place = last
+
+    async def release(self) -> None:
+        """Show each player what is still held back, as before a result."""
+        step = self.race.steps[self._place]
+        for line in self.lines:
+            await line.show(*map(decode_entry, self._views[line.seat].reveal(ProjectedStep(step, (), None))))
+
+    def happened_ms(self, kind: str) -> int:
+        """Return the time of the last step so far that showed an entry of this type."""
+        steps = self.race.steps[: self._place + 1]
+        times = [step.at_ms for step in steps if f'"type":"{kind}"' in str(project(step).entries)]
+        return EPOCH_MS + times[-1]
+
+    def opening_of(self, drawn: RoundOpened) -> entries.RoundOpened:
+        """Return the entry that opens a round that was drawn."""
+        return entries.RoundOpened(
+            round=drawn.round,
+            match=drawn.round,
+            number=1,
+            commitment=commit_secret(drawn.round, drawn.secret),
+            signature=drawn.signature,
+            ready_until_ms=EPOCH_MS,
+        )
+
+    async def _take_part(self, step: Step) -> None:
+        kinds: dict[type, type[Message]] = {PlayerReady: Ready, Revealed: Reveal, Played: Play}
+        kind = kinds.get(type(step.event))
+        if kind is not None:
+            await self.lines[getattr(step.event, "seat", 0)].receive(kind)
+
+    async def serve_socket(self, socket: ServerConnection) -> None:
+        """Serve a connection: greet the client, let it enter or come back, then pass on what it sends."""
+        if self.is_gone:
+            socket.transport.abort()
+            return
+        try:
+            hello = decode_from_client(await socket.recv())
+            assert isinstance(hello, Hello)
+            line = self.lines[NAMES.index(hello.name or "")]
+            token = None if hello.token else "ab"[line.seat] * 43
+            await socket.send(
+                encode(
+                    Welcome(name=NAMES[line.seat], token=token, key=KEY.public, now_ms=EPOCH_MS, version="0.2.0")
+                ).decode()
+            )
+            request = decode_from_client(await socket.recv())
+            line.socket = socket
+            if isinstance(request, (Create, Join)):
+                self._entered[line.seat].set()
+            elif isinstance(request, Resume):
+                await line.send(line.on_resume(line))
+            async for frame in socket:
+                line.inbox.put_nowait(decode_from_client(frame))
+        except ConnectionClosed:
+            return
+
+
+def snapshot(seat: int, position: int, fold: Scene, tag: str = "00000000") -> Snapshot:
+    return Snapshot(room=ROOM, seat=as_seat(seat), position=position, tag=tag, now_ms=EPOCH_MS, scene=fold)
+
+
+def refusal(to: str, code: Refusal) -> Refused:
+    return Refused(to=to, code=code, sentence=SENTENCES[code], number=None)
+
+
+@asynccontextmanager
+async def lying_server(race: HonestRace, clock: Clock) -> AsyncIterator[tuple[LyingServer, str]]:
+    """Serve a race; yield its server and the URL."""
+    liar = LyingServer(race, clock)
+    async with serve(liar.serve_socket, "127.0.0.1", 0, subprotocols=[Subprotocol("fairest.v1")]) as server:
+        yield liar, f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+def pick(chance: random.Random, choices: Sequence[Any]) -> Any:
+    return choices[chance.randrange(len(choices))]

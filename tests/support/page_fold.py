@@ -1,0 +1,161 @@
+"""The scene of a viewer, folded from the entries of its view: written from docs/protocol.md alone.
+
+It takes and returns JSON, imports nothing of Fairest, and is compared with the fold of the server and our clients.
+"""
+
+from typing import Any
+
+Json = dict[str, Any]
+TYPES = (
+    *("seated", "seat_freed", "attached", "detached", "paused", "round_opened", "round_voided", "player_ready"),
+    *("revealed", "dealt", "started", "turned", "moved", "stopped", "round_finished", "rematch_wanted", "room_closed"),
+)
+
+
+def empty_seat() -> Json:
+    """Return a seat of a new room."""
+    return {
+        "name": None,
+        "is_connected": False,
+        "away_until_ms": None,
+        "entropy_hash": None,
+        "entropy": None,
+        "wins": 0,
+        "wants_rematch": False,
+        "board": None,
+        "turn": None,
+        "moves": 0,
+        "has_stopped": False,
+    }
+
+
+def empty_scene(options: Json) -> Json:
+    """Return the scene of a new room."""
+    return {
+        "options": options,
+        "phase": "waiting",
+        "seats": [empty_seat(), empty_seat()],
+        "match": None,
+        "round": None,
+        "round_number": 0,
+        "commitment": None,
+        "signature": None,
+        "secret": None,
+        "markers": [],
+        "envelopes": [],
+        "deadline_ms": None,
+        "outcome": None,
+        "duration_ms": None,
+        "match_is_over": False,
+    }
+
+
+def _kept(seat: Json, *names: str) -> Json:
+    return empty_seat() | {name: seat[name] for name in ("name", "is_connected", "away_until_ms", *names)}
+
+
+def _deal(entry: Json) -> Json:
+    starters = entry["starters"]
+    return {
+        "layout": entry["layout"],
+        "foundations": [[card] for card in starters] if starters else [[] for _ in entry["layout"]],
+        "piles": [[] for _ in range(entry["piles"])],
+        "turned": None,
+        "stock": len(entry["envelopes"][0]),
+        "redeals": entry["redeals"],
+        "direct": 0,
+    }
+
+
+def _move(board: Json, move: str, card: str | None) -> None:
+    if move in ("stop", "resign"):
+        return
+    if move == "redeal":
+        board["stock"] = sum(map(len, board["piles"]))
+        board["piles"] = [[] for _ in board["piles"]]
+        board["redeals"] -= 1
+        return
+    source, target = move[0], move[1]
+    if source == "s":
+        board["turned"] = None
+    else:
+        board["piles"]["abcdefgh".index(source)].pop()
+    if target in "12345678":
+        board["foundations"][int(target) - 1].append(card)
+        board["direct"] += source == "s"
+    else:
+        board["piles"]["abcdefgh".index(target)].append(card)
+
+
+def after(scene: Json, entry: Json) -> Json:
+    """Change `scene` by one more entry, and return it."""
+    assert entry["type"] in TYPES, f"the page knows no entry {entry['type']}"
+    if "seat" in entry:
+        return _after_entry_of_seat(scene, entry, scene["seats"][entry["seat"]])
+    return _after_entry_of_room(scene, entry)
+
+
+def _after_entry_of_seat(scene: Json, entry: Json, seat: Json) -> Json:
+    match entry["type"]:
+        case "seated":
+            seat["name"] = entry["name"]
+        case "seat_freed":
+            scene["seats"] = [_kept(each) for each in scene["seats"]]
+            scene["seats"][entry["seat"]] = empty_seat()
+            scene |= {"phase": "waiting", "deadline_ms": None}
+        case "attached":
+            seat |= {"is_connected": True, "away_until_ms": None}
+        case "detached":
+            seat |= {"is_connected": False, "away_until_ms": entry["until_ms"]}
+        case "player_ready":
+            seat["entropy_hash"] = entry["entropy_hash"]
+            if all(each["entropy_hash"] for each in scene["seats"]):
+                scene |= {"phase": "dealing", "deadline_ms": entry["until_ms"]}
+        case "revealed":
+            seat["entropy"] = entry["entropy"]
+        case "turned":
+            seat["board"]["turned"] = entry["card"]
+            seat["board"]["stock"] -= 1
+            seat["turn"] = [entry["pass_number"], entry["position"]]
+        case "moved":
+            seat["moves"] = entry["number"]
+            if seat["board"] is not None:
+                _move(seat["board"], entry["move"], entry["card"])
+        case "stopped":
+            seat["has_stopped"] = True
+            if scene["phase"] == "racing":
+                scene["deadline_ms"] = entry["until_ms"]
+        case "rematch_wanted":
+            seat["wants_rematch"] = True
+    return scene
+
+
+def _after_entry_of_room(scene: Json, entry: Json) -> Json:
+    match entry["type"]:
+        case "paused":
+            for holder, name in ((scene, "deadline_ms"), *((each, "away_until_ms") for each in scene["seats"])):
+                if holder[name] is not None:
+                    holder[name] += entry["length_ms"]
+        case "round_opened":
+            kept = ("wins",) if entry["number"] > 1 else ()
+            seats = [_kept(each, *kept) for each in scene["seats"]]
+            scene = empty_scene(scene["options"]) | {"phase": "ready", "seats": seats, "round_number": entry["number"]}
+            scene |= {name: entry[name] for name in ("match", "round", "commitment", "signature")}
+            scene["deadline_ms"] = entry["ready_until_ms"]
+        case "round_voided":
+            scene |= {"phase": "waiting", "secret": entry["secret"], "deadline_ms": None}
+        case "dealt":
+            for each in scene["seats"]:
+                each["board"] = _deal(entry)
+            scene |= {"phase": "countdown", "deadline_ms": entry["starts_at_ms"]}
+            scene |= {name: entry[name] for name in ("markers", "envelopes")}
+        case "started":
+            scene |= {"phase": "racing", "deadline_ms": entry["until_ms"]}
+        case "round_finished":
+            scene |= {"phase": "finished", "deadline_ms": None}
+            scene |= {name: entry[name] for name in ("outcome", "duration_ms", "match_is_over", "secret")}
+            for each, wins in zip(scene["seats"], entry["wins"], strict=True):
+                each |= {"wins": wins, "has_stopped": True}
+        case "room_closed":
+            scene |= {"phase": "closed", "deadline_ms": None}
+    return scene

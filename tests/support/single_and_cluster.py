@@ -1,0 +1,9 @@
+"""Each test of a folder runs on a single Redis, and again on a Cluster."""
+
+import pytest
+
+
+@pytest.fixture(params=["single", "cluster"])
+def redis_url(request: pytest.FixtureRequest, redis_url: str) -> str:
+    """Each of the two in its turn, empty."""
+    return redis_url if request.param == "single" else str(request.getfixturevalue("cluster").url)
