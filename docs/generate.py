@@ -19,27 +19,31 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from prometheus_client import Counter, Gauge
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core.core_schema import BytesSchema
+from pydantic_core.core_schema import BytesSchema, DataclassField, ModelField, TypedDictField, WithDefaultSchema
 
 from fairest_cli.text.variant_reference import describe_variant
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.deal import make_deal, seal_deal
 from fairest_protocol.calculation.rules import VARIANTS, choose_rules
 from fairest_protocol.calculation.seal import (
+    NO_ROUNDS,
     chain_line,
+    chain_round_line,
     commit_entropy,
     commit_secret,
-    commitment_statement,
     make_check_words,
     make_salt,
     make_seed,
     random_bytes,
     record_statement,
     root_envelopes,
+    round_statement,
+    rounds_head_statement,
 )
 from fairest_protocol.messages.fields import SUBPROTOCOL
 from fairest_protocol.messages.from_client import FromClient
 from fairest_protocol.messages.from_server import FromServer
+from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import CLOSE_CODES, SENTENCES, CloseCode
 from fairest_server.ops import metrics
 from fairest_server.ops.events import Event
@@ -50,23 +54,37 @@ Schema = dict[str, Any]
 
 DOCS: Final = Path(__file__).parent
 SCHEMAS: Final = "#/components/schemas/"
-OBJECTS: Final = ("RoomOptions", "Scene", "SeatScene", "Board", "Foundation", "Outcome", "Score", "Phase", "Ending")
+OBJECTS: Final = (
+    *("RequestedOptions", "RoomOptions", "Spectators", "Scene", "SeatScene", "Board", "Foundation", "Outcome", "Score"),
+    *("ListedRoom", "RoundsHead", "Phase", "Ending"),
+)
 
 SECRET: Final = bytes(range(0x20))
 ENTROPIES: Final = bytes(range(0x20, 0x40)), bytes(range(0x40, 0x60))
 ROUND_ID: Final = bytes(range(0x60, 0x70))
+MATCH_ID: Final = bytes(range(0x50, 0x60))
+TERMS: Final = RoomOptions().resolved().terms()
 PRIVATE_KEY: Final = bytes(range(0x70, 0x90))
 KEY: Final = Ed25519PrivateKey.from_private_bytes(PRIVATE_KEY)
-RECORD_LINES: Final = '{"type":"match","format":2}', '{"type":"round"}'
+RECORD_LINES: Final = '{"type":"match","format":3}', '{"type":"round"}'
 SEED: Final = make_seed(SECRET, ENTROPIES, ROUND_ID)
 
 
-class HexBytes(GenerateJsonSchema):
-    """JSON schemas in which bytes are hexadecimal text, as on the wire."""
+class WireSchema(GenerateJsonSchema):
+    """JSON schemas of the wire: bytes are hexadecimal text, and a server writes every field."""
 
     def bytes_schema(self, schema: BytesSchema) -> JsonSchemaValue:
         """Return a pattern for the fixed length that all bytes of the protocol have."""
         return {"type": "string", "pattern": f"^[0-9a-f]{{{2 * schema['min_length']}}}$"}
+
+    def field_is_required(self, field: ModelField | DataclassField | TypedDictField, total: bool) -> bool:
+        """Return whether the field is in every message: of the server's fields, those with a default are too."""
+        return self.mode == "serialization" or super().field_is_required(field, total)
+
+    def default_schema(self, schema: WithDefaultSchema) -> JsonSchemaValue:
+        """Return the schema of a field with its default value, if the field may be left out."""
+        described = super().default_schema(schema)
+        return {key: value for key, value in described.items() if key != "default" or self.mode == "validation"}
 
 
 def portable(node: Any) -> Any:
@@ -81,7 +99,7 @@ def portable(node: Any) -> Any:
     if "discriminator" in plain:
         plain["discriminator"] = plain["discriminator"]["propertyName"]
     if "const" in plain.get("properties", {}).get("type", {}):
-        plain["required"] = ["type", *plain.get("required", [])]
+        plain["required"] = ["type", *(name for name in plain.get("required", []) if name != "type")]
     return plain
 
 
@@ -90,9 +108,12 @@ def all_schemas() -> tuple[list[str], list[str], list[str], dict[str, Schema]]:
     roots, definitions = TypeAdapter.json_schemas(
         [("client", "validation", TypeAdapter(FromClient)), ("server", "serialization", TypeAdapter(FromServer))],
         ref_template=SCHEMAS + "{model}",
-        schema_generator=HexBytes,
+        schema_generator=WireSchema,
     )
-    schemas = portable(definitions["$defs"])
+    # Pydantic's names for one model that is read with defaults and written without.
+    text = json.dumps(definitions["$defs"])
+    text = text.replace("RoomOptions-Input", "RequestedOptions").replace("RoomOptions-Output", "RoomOptions")
+    schemas = portable(json.loads(text))
     entries = schemas["View"]["properties"]["entries"]["items"]
     unions = (roots["client", "validation"], roots["server", "serialization"], entries)
     clients, servers, shown = ([name_of(option) for option in union["oneOf"]] for union in unions)
@@ -326,7 +347,7 @@ def describe_object(name: str, schema: Schema) -> str:
     heading = f"**{name}**: {schema['description'].splitlines()[0]}\n"
     if "properties" not in schema:
         return f"{heading}\n{describe_type(schema)}"
-    return "\n".join((heading, *(f"- {field}" for field in describe_fields(schema, name == "RoomOptions"))))
+    return "\n".join((heading, *(f"- {field}" for field in describe_fields(schema, name == "RequestedOptions"))))
 
 
 def describe_fields(schema: Schema, has_defaults: bool) -> list[str]:
@@ -374,6 +395,15 @@ def make_deal_vectors() -> str:
     deal, root = sealed.deal, root_envelopes(sealed.envelopes)
     commitment = commit_secret(ROUND_ID, SECRET)
     chain = chain_line(chain_line(b"", RECORD_LINES[0]), RECORD_LINES[1])
+    opened = (
+        f'{{"number":1,"at_ms":1795442981891,"type":"opened","commitment":"{commitment.hex()}","rules":"classic 4 0"}}'
+    )
+    ended = (
+        f'{{"number":2,"at_ms":1795442990000,"type":"ended","commitment":"{commitment.hex()}","how":"proved","why":null,'
+        f'"endings":["won","round_over"],"revealed":[true,true],"seed":"{SEED.hex()}"}}'
+    )
+    first = chain_round_line(NO_ROUNDS, opened)
+    second = chain_round_line(first, ended)
     lines = {
         "secret": SECRET.hex(),
         "entropy of seat 0": ENTROPIES[0].hex(),
@@ -389,15 +419,23 @@ def make_deal_vectors() -> str:
         **{f"salt of position {place}": make_salt(SEED, 0, place).hex() for place in (0, 1)},
         **{f"envelope of position {place}": sealed.envelopes[0][place].hex() for place in (0, 1)},
         "root of the envelopes": root.hex(),
-        "check words": " ".join(make_check_words(ROUND_ID, commitment, ENTROPIES, root, classic.rules_id)),
+        "match id": MATCH_ID.hex(),
+        "terms": TERMS,
+        "check words": " ".join(make_check_words(ROUND_ID, commitment, ENTROPIES, root, TERMS)),
         "private key": PRIVATE_KEY.hex(),
         "public key": KEY.public_key().public_bytes_raw().hex(),
-        "signature of commitment": KEY.sign(commitment_statement(ROUND_ID, commitment)).hex(),
+        "signature of round": KEY.sign(round_statement(ROUND_ID, commitment, MATCH_ID, 2, TERMS)).hex(),
         "text of record line 1": RECORD_LINES[0],
         "text of record line 2": RECORD_LINES[1],
         "record line 2": RECORD_LINES[1].replace("}", f',"chain":"{chain.hex()}"}}'),
         "chain of line 2": chain.hex(),
         "signature of record": KEY.sign(record_statement(chain)).hex(),
+        "entry 1": opened,
+        "entry 2": ended,
+        "chain of entry 1": first.hex(),
+        "chain of entry 2": second.hex(),
+        "at_ms of head 2": "1795442991000",
+        "signature of head 2": KEY.sign(rounds_head_statement(2, second, 1_795_442_991_000)).hex(),
         **{f"redeal order of pass {number}": wrap_cards(again.deal.orders[number]) for number in (1, 2)},
         "redeal salt of pass 2, 0": again.salt(2, 0).hex(),
         "redeal root": root_envelopes(again.envelopes).hex(),

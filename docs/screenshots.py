@@ -40,8 +40,11 @@ async def take(session: RoomSession) -> str:
         async with app.run_test(size=(COLUMNS, LINES)) as pilot:
             app.rooms.session = session
             await app.push_screen(kind(session))
-            await pilot.pause()
-            svg = app.export_screenshot(title=TITLE)
+            svg, before = "", None
+            # On a busy machine a pause may end before the screen is drawn to its end.
+            while svg != before:
+                await pilot.pause()
+                before, svg = svg, app.export_screenshot(title=TITLE)
     # Rich derives an id from the hash of objects, which differs each time.
     number = re.search(r"terminal-(\d+)-", svg)
     assert number is not None, "the id is in the form that Rich 15 writes"
