@@ -4,10 +4,10 @@ FROM python:3.13-slim AS build
 WORKDIR /build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 # Versions and hashes are those of `make lock`. Dependencies come first: their layer stays when only our code changes.
-COPY requirements-server.lock requirements-build.lock ./
+COPY deploy/server.lock deploy/build.lock deploy/
 RUN python -m venv --without-pip /opt/fairest \
-    && python -m pip install --require-hashes -r requirements-build.lock \
-    && python -m pip --python /opt/fairest/bin/python install --only-binary :all: --require-hashes -r requirements-server.lock
+    && python -m pip install --require-hashes -r deploy/build.lock \
+    && python -m pip --python /opt/fairest/bin/python install --only-binary :all: --require-hashes -r deploy/server.lock
 COPY pyproject.toml README.md ./
 COPY protocol protocol
 COPY server server

@@ -55,8 +55,8 @@ LOCK := .ci/uv pip compile --quiet --universal --generate-hashes --no-emit-index
 
 lock:  ## write the lock files: a version and its hashes for each package, of the tools, the server and its build
 	@PYTHON=$(PYTHON) $(LOCK) --upgrade --group dev --group build pyproject.toml -o requirements.lock >/dev/null
-	@PYTHON=$(PYTHON) $(LOCK) --constraint requirements.lock pyproject.toml -o requirements-server.lock >/dev/null
-	@PYTHON=$(PYTHON) $(LOCK) --constraint requirements.lock --group build -o requirements-build.lock >/dev/null
+	@PYTHON=$(PYTHON) $(LOCK) --constraint requirements.lock pyproject.toml -o deploy/server.lock >/dev/null
+	@PYTHON=$(PYTHON) $(LOCK) --constraint requirements.lock --group build -o deploy/build.lock >/dev/null
 
 mutants: $(INSTALLED)  ## change the code at random and run its tests: make mutants ONLY="protocol --seed 2 --count 50"
 	@$(BIN)/python .ci/mutate.py $(ONLY)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from measures.imports import Graph, count_floors, find_circles, fold_into_rooms, import_graph
+from measures.imports import Graph, count_layers, find_circles, fold_into_children, import_graph
 from measures.private_names import private_uses
 from measures.sentences import BARE_WHO, WHAT_AS_SUBJECT, find_phrases, read_texts, short_docstrings
 from measures.tree import Module, package_folders, read_modules
@@ -47,7 +47,7 @@ def measure(root: Path, drivers: Iterable[str]) -> list[Figure]:
         *_size_figures(modules),
         *_language_figures(modules),
         _figure("private_names", "private names of dependencies outside driver files", private_uses(modules, drivers)),
-        *_room_figures(graph, [*package_folders(root)]),
+        *_child_figures(graph, [*package_folders(root)]),
     ]
 
 
@@ -89,17 +89,17 @@ def _language_figures(modules: Sequence[Module]) -> Iterable[Figure]:
     yield _figure("bare_who", '"who" without a noun before it, and "whoever"', bare_who)
 
 
-def _room_figures(graph: Graph, packages: Sequence[str]) -> Iterable[Figure]:
+def _child_figures(graph: Graph, packages: Sequence[str]) -> Iterable[Figure]:
     """Yield how many modules and folders stand side by side in a package, in how many layers, with how many imports."""
     _, server, client = packages
     for key, package in (("server", server), ("client", client), ("tui", f"{client}.tui")):
-        rooms = fold_into_rooms(graph, package)
-        arrows = [f"{package}: {room} -> {target}" for room in sorted(rooms) for target in sorted(rooms[room])]
-        circles = [f"{package}: {' <-> '.join(circle)}" for circle in find_circles(rooms)]
-        yield _figure(f"{key}_rooms", f"{key}: modules and folders side by side", sorted(rooms))
-        yield Figure(f"{key}_floors", f"{key}: layers of them", count_floors(rooms))
+        children = fold_into_children(graph, package)
+        arrows = [f"{package}: {child} -> {target}" for child in sorted(children) for target in sorted(children[child])]
+        circles = [f"{package}: {' <-> '.join(circle)}" for circle in find_circles(children)]
+        yield _figure(f"{key}_children", f"{key}: modules and folders side by side", sorted(children))
+        yield Figure(f"{key}_layers", f"{key}: layers of them", count_layers(children))
         yield _figure(f"{key}_arrows", f"{key}: imports between them", arrows)
-        yield _figure(f"{key}_room_circles", f"{key}: import circles between them", circles)
+        yield _figure(f"{key}_child_circles", f"{key}: import circles between them", circles)
 
 
 def print_table(figures: Iterable[Figure], limits: Mapping[str, int], write: Callable[[str], object] = print) -> None:

@@ -8,12 +8,15 @@ from benchmarks.cross_site import measure_cross_site
 from benchmarks.deal_uniformity import measure_deal_uniformity
 from benchmarks.engine_sanity import measure_engine_sanity
 from benchmarks.fault_storm import measure_fault_storm
+from benchmarks.floods import measure_floods
 from benchmarks.full_screen import measure_full_screen
 from benchmarks.fuzz import measure_fuzz
+from benchmarks.histories.group import measure_histories
 from benchmarks.kill_recovery import measure_kill_recovery
 from benchmarks.leaving import measure_leaving
 from benchmarks.memory import measure_memory
 from benchmarks.move_cost import measure_move_cost
+from benchmarks.old_rooms import measure_old_rooms
 from benchmarks.photo_finish import measure_photo_finish
 from benchmarks.redis_clients import measure_redis_clients
 from benchmarks.redis_cost import measure_redis_cost
@@ -33,17 +36,20 @@ BENCHMARKS = {
     "spectators": measure_spectators,
     "scaling": measure_scaling,
     "memory": measure_memory,
+    "old_rooms": measure_old_rooms,
     "starting": measure_starting,
     "leaving": measure_leaving,
     "redis_cost": measure_redis_cost,
     "kill_recovery": measure_kill_recovery,
     "replacement": measure_replacement,
     "fault_storm": measure_fault_storm,
+    "histories": measure_histories,
     "full_screen": measure_full_screen,
     "fuzz": measure_fuzz,
     "soak": measure_soak,
     "photo_finish": measure_photo_finish,
     "stalled_readers": measure_stalled_readers,
+    "floods": measure_floods,
     "cross_site": measure_cross_site,
     "redis_clients": measure_redis_clients,
 }

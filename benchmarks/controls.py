@@ -13,13 +13,17 @@ import random
 import sys
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, cast
 
 import uvloop
 from websockets.asyncio.server import ServerConnection, serve
+from websockets.http11 import Request
 
-from fairest_server.edge.fast_websocket import FastWebSocket
-from fairest_server.edge.listeners import BACKLOG
+from fairest_server.edge.incoming import Disconnected
+from fairest_server.edge.refusal_log import RefusalLog
+from fairest_server.edge.server import BACKLOG, Server
+from fairest_server.edge.websocket import WebSocket
 from fairest_server.settings import Settings
 from fairest_server.store.redis.batch_connection import pack
 
@@ -121,29 +125,12 @@ async def _serve(kind: str, redis_path: str = "") -> None:
                 # As with the relay, the load distinguishes notices from answers by their first character.
                 await partners[socket].send("!" + json.dumps({**reply, "seat": "other"}))
 
-    async def stored(socket: ServerConnection) -> None:
-        pair(socket)
-        websocket = cast("FastWebSocket", socket)
-
-        def take(message: bytes) -> bool:
-            stream.add(message, lambda: answer(websocket, message))
-            return True
-
-        while True:
-            websocket.fast_path = take
-            take(await websocket.recv(decode=False))
-
-    def answer(websocket: FastWebSocket, message: bytes) -> None:
-        websocket.write_text(message)
-        partner = partners.get(websocket)
-        if isinstance(partner, FastWebSocket):
-            partner.write_text(b"!" + message)
-
     settings = Settings()
     if redis_path:
-        _, stream = await asyncio.get_running_loop().create_unix_connection(_Stream, redis_path)
+        await _serve_stored(redis_path)
+        return
     async with serve(
-        {"echo": echo, "relay": relay, "handwritten": handwritten, "stored": stored}[kind],
+        {"echo": echo, "relay": relay, "handwritten": handwritten}[kind],
         "127.0.0.1",
         0,
         backlog=BACKLOG,
@@ -151,10 +138,48 @@ async def _serve(kind: str, redis_path: str = "") -> None:
         ping_interval=settings.heartbeat_seconds,
         ping_timeout=settings.heartbeat_seconds,
         max_size=settings.max_frame_bytes,
-        create_connection=FastWebSocket if kind == "stored" else ServerConnection,
     ) as server:
         print(server.sockets[0].getsockname()[1], flush=True)
         await server.serve_forever()
+
+
+async def _serve_stored(redis_path: str) -> None:
+    partners: dict[WebSocket, WebSocket] = {}
+    alone: list[WebSocket] = []
+    _, stream = await asyncio.get_running_loop().create_unix_connection(_Stream, redis_path)
+
+    async def respond(_: str, __: Request) -> None:
+        """Let every request open a WebSocket."""
+
+    async def stored(websocket: WebSocket, _: Request) -> None:
+        if alone:
+            partners[websocket] = partner = alone.pop()
+            partners[partner] = websocket
+        else:
+            alone.append(websocket)
+
+        def take(message: bytes) -> bool:
+            stream.add(message, lambda: answer(websocket, message))
+            return True
+
+        with suppress(Disconnected):
+            while True:
+                websocket.fast_path = take
+                message = await websocket.incoming.recv()
+                take(message if isinstance(message, bytes) else message.encode())
+
+    def answer(websocket: WebSocket, message: bytes) -> None:
+        websocket.outgoing.write_text(message)
+        if websocket in partners:
+            partners[websocket].outgoing.write_text(b"!" + message)
+
+    many = 100_000
+    settings = Settings(
+        connections_per_address=many, max_connections=many, messages_per_second=many, messages_burst=many
+    )
+    server = Server(settings, respond, stored, RefusalLog())
+    print(await server.listen("127.0.0.1", 0), flush=True)
+    await asyncio.Event().wait()
 
 
 if __name__ == "__main__":

@@ -12,10 +12,14 @@ import tempfile
 from asyncio.subprocess import DEVNULL
 from urllib.request import urlopen
 
-from websockets.asyncio.server import ServerConnection, serve
+from websockets.http11 import Request
 
 from benchmarks.figure import Figure
 from fairest_server.edge.http_pages import Page, QueryParams, make_responder, text_page
+from fairest_server.edge.refusal_log import RefusalLog
+from fairest_server.edge.server import Server
+from fairest_server.edge.websocket import WebSocket
+from fairest_server.settings import Settings
 from tests.support.ports import free_port
 from tests.support.processes import redis_process, serving_fleet
 
@@ -59,16 +63,14 @@ async def _measure(chromium: str) -> tuple[str, str, float]:
         reports.put_nowait(ask["what"])
         return text_page("thanks")
 
-    responder = make_responder({"/": show, "/report": report}, None)
+    site = Server(Settings(), make_responder({"/": show, "/report": report}, None), _serve_nobody, RefusalLog())
     with redis_process() as redis:
-        async with (
-            serving_fleet(redis.url) as fleet,
-            serve(_serve_nobody, "127.0.0.1", 0, process_request=responder) as site,
-        ):
-            port, admin = site.sockets[0].getsockname()[1], free_port()
+        async with serving_fleet(redis.url) as fleet:
+            port, admin = await site.listen("127.0.0.1", 0), free_port()
             url = await fleet.start("--origins", f"http://{NAMED}:{port}", "--admin-port", str(admin))
             foreign = await _visit(chromium, f"http://{FOREIGN}:{port}/", reports)
             named = await _visit(chromium, f"http://{NAMED}:{port}/", reports)
+            await site.close(1001, "", 1.0)
             return foreign, named, await asyncio.to_thread(_count_turned_away, admin)
 
 
@@ -94,8 +96,8 @@ async def _visit(chromium: str, address: str, reports: asyncio.Queue[str]) -> st
             await browser.wait()
 
 
-async def _serve_nobody(websocket: ServerConnection) -> None:
-    await websocket.close()
+async def _serve_nobody(_: WebSocket, __: Request) -> None:
+    """Open no WebSocket: the site has pages only."""
 
 
 def _count_turned_away(admin_port: int) -> float:

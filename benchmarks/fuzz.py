@@ -63,6 +63,8 @@ async def _fuzz_server() -> list[Figure]:
     with redis_process() as redis:
         command = [*SERVER_COMMAND, "--port", "0", "--admin-port", "0", "--redis-url", redis.url]
         limits = ["--connections-per-address", "1000", "--players-per-address", "1000000"]
+        limits += ["--rooms-per-address", "1000000", "--rounds-per-address", "1000000"]
+        limits += ["--misses-per-address", "1000000"]
         process = await asyncio.create_subprocess_exec(*command, *limits, stdout=PIPE, stderr=PIPE)
         assert process.stdout is not None and process.stderr is not None
         url = (await process.stdout.readline()).decode().strip()

@@ -10,19 +10,17 @@ import random
 import signal
 import statistics
 import sys
-import tempfile
 import time
-from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.figure import Figure
+from benchmarks.under_load import serving_workers
 from fairest_protocol.calculation.record import RecordedMove
 from fairest_protocol.messages.options import RoomOptions
 from tests.support.bots import Bot, Match, start_match
-from tests.support.processes import SERVER_COMMAND
 
 KILLS = 200
 WORKERS = 3
@@ -30,6 +28,8 @@ BETWEEN_SECONDS = 0.3, 1.0
 """From the moment at which all workers run again to the next kill."""
 PACE_SECONDS = 0.05
 """Between two moves of a player."""
+LISTENING = "0A"
+"""The state of a listening socket in the kernel's table."""
 OPTIONS = RoomOptions(rules="senior", redeals=2, countdown_seconds=0)
 
 
@@ -60,25 +60,11 @@ def measure_kill_recovery() -> list[Figure]:
 
 async def _measure() -> Recovery:
     recovery, chance = Recovery(), random.Random(1)
-    async with _serving() as (url, supervisor):
+    async with serving_workers(WORKERS) as (url, supervisor, _):
         while len(recovery.seconds) < KILLS:
             await _race(url, supervisor, recovery, chance)
             print(f"  {len(recovery.seconds)} kills in {recovery.races} races ...", file=sys.stderr)
     return recovery
-
-
-@asynccontextmanager
-async def _serving() -> AsyncIterator[tuple[str, int]]:
-    with tempfile.TemporaryDirectory(prefix="fairest-") as folder:
-        command = [*SERVER_COMMAND, "--workers", str(WORKERS), "--port", "0", "--data-dir", folder]
-        supervisor = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
-        assert supervisor.stdout is not None
-        url = (await supervisor.stdout.readline()).decode().strip()
-        try:
-            yield url, supervisor.pid
-        finally:
-            supervisor.terminate()
-            await supervisor.wait()
 
 
 async def _race(url: str, supervisor: int, recovery: Recovery, chance: random.Random) -> None:
@@ -119,7 +105,9 @@ async def _kill(supervisor: int, match: Match, recovery: Recovery) -> None:
     await asyncio.wait((moving, match.playing), timeout=30, return_when=asyncio.FIRST_COMPLETED)
     if not moving.done():
         if match.playing.done():
+            # The other player won before this one had moved again: there is nothing to measure.
             match.playing.result()
+            return
         raise TimeoutError(f"no move after a kill: {[player.connection.model for player in match.players]}")
     recovery.seconds.append(time.monotonic() - since)
 
@@ -141,8 +129,13 @@ def compare_moves(player: Bot, recovery: Recovery) -> None:
 
 
 def _workers(supervisor: int) -> list[int]:
+    """Return the workers that accept connections. One that was started just now needs a second until it does."""
     children = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split()
-    return [int(child) for child in children if b"FAIREST_REUSE_PORT=" in Path(f"/proc/{child}/environ").read_bytes()]
+    workers = [
+        int(child) for child in children if b"FAIREST_REUSE_PORT=" in Path(f"/proc/{child}/environ").read_bytes()
+    ]
+    listening = {row[9] for row in _tcp_sockets() if row[3] == LISTENING}
+    return [worker for worker in workers if _has_one_of(worker, listening)]
 
 
 def _find_worker(player: Bot, workers: list[int]) -> int | None:
@@ -150,12 +143,20 @@ def _find_worker(player: Bot, workers: list[int]) -> int | None:
     ours = player.connection.local_port
     if ours is None:
         return None
-    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    inodes = {row[9] for row in rows if int(row[2].split(":")[1], 16) == ours}
-    for worker in workers:
-        with suppress(FileNotFoundError, PermissionError):
-            for link in Path(f"/proc/{worker}/fd").iterdir():
-                with suppress(FileNotFoundError):
-                    if any(str(link.readlink()) == f"socket:[{inode}]" for inode in inodes):
-                        return worker
-    return None
+    inodes = {row[9] for row in _tcp_sockets() if int(row[2].split(":")[1], 16) == ours}
+    return next((worker for worker in workers if _has_one_of(worker, inodes)), None)
+
+
+def _tcp_sockets() -> list[list[str]]:
+    """Return the columns of the kernel's table of TCP sockets."""
+    return [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+
+
+def _has_one_of(process: int, inodes: Set[str]) -> bool:
+    """Return whether a process has a socket with one of these inodes open."""
+    with suppress(FileNotFoundError, PermissionError):
+        for link in Path(f"/proc/{process}/fd").iterdir():
+            with suppress(FileNotFoundError):
+                if str(link.readlink()).removeprefix("socket:[").removesuffix("]") in inodes:
+                    return True
+    return False

@@ -17,7 +17,7 @@ from redis.exceptions import RedisError
 
 from benchmarks.figure import Figure, written_down
 from fairest_server.store.redis.clients import make_client
-from fairest_server.store.redis.engine import find_engine
+from fairest_server.store.redis.embedded_engine import find_engine
 
 COMMANDS = 40_000
 IN_FLIGHT = 200

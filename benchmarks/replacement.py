@@ -9,9 +9,7 @@ import os
 import random
 import signal
 import sys
-import tempfile
 import time
-from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,6 +17,7 @@ from pathlib import Path
 
 from benchmarks.figure import Figure
 from benchmarks.kill_recovery import Recovery, compare_moves
+from benchmarks.under_load import serving_workers
 from fairest_cli.session.connection import Connection, EntryRequest, Update
 from fairest_cli.session.identity import Identity
 from fairest_protocol.calculation.moves import Move
@@ -103,16 +102,8 @@ def measure_replacement() -> list[Figure]:
 
 
 async def _measure(replace_workers: Callable[[int, Path], Awaitable[None]]) -> Replacement:
-    with tempfile.TemporaryDirectory(prefix="fairest-") as folder:
-        command = [*SERVER_COMMAND, "--workers", str(WORKERS), "--port", "0", "--data-dir", folder]
-        supervisor = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
-        assert supervisor.stdout is not None
-        url = (await supervisor.stdout.readline()).decode().strip()
-        try:
-            return await _race(url, supervisor.pid, Path(folder), replace_workers)
-        finally:
-            supervisor.terminate()
-            await supervisor.wait()
+    async with serving_workers(WORKERS) as (url, supervisor, data_dir):
+        return await _race(url, supervisor, data_dir, replace_workers)
 
 
 async def _race(

@@ -119,6 +119,7 @@ async def _measure() -> tuple[Soak, Counter[str], Counter[str]]:
         command = [*SERVER_COMMAND, "--port", "0", "--workers", str(WORKERS), "--redis-url", redis.url]
         command += ["--admin-port", str(admin_port), "--closed-room-seconds", str(CLOSED_ROOM_SECONDS)]
         command += ["--players-per-address", "1000000", "--data-dir", folder]
+        command += ["--rooms-per-address", "1000000", "--rounds-per-address", "1000000"]
         supervisor = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
         assert supervisor.stdout is not None
         url = (await supervisor.stdout.readline()).decode().strip()

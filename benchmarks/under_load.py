@@ -3,16 +3,18 @@
 import asyncio
 import json
 import sys
+import tempfile
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.processes import Fleet, redis_process, serving_fleet
+from tests.support.processes import SERVER_COMMAND, Fleet, redis_process, serving_fleet
 
 UNLIMITED = (
     *("--connections-per-address", "100000", "--players-per-address", "1000000", "--max-connections", "100000"),
+    *("--rooms-per-address", "1000000", "--rounds-per-address", "1000000"),
     *("--messages-per-second", "100000", "--messages-burst", "100000"),
 )
 
@@ -47,6 +49,21 @@ class Cost:
     @property
     def server_seconds(self) -> float:
         return self.server_us * self.messages / 1e6
+
+
+@asynccontextmanager
+async def serving_workers(count: int) -> AsyncIterator[tuple[str, int, Path]]:
+    """Yield the URL of a server with `count` workers, the process id of their supervisor, and the data folder."""
+    with tempfile.TemporaryDirectory(prefix="fairest-") as folder:
+        command = [*SERVER_COMMAND, "--workers", str(count), "--port", "0", "--data-dir", folder]
+        supervisor = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
+        assert supervisor.stdout is not None
+        url = (await supervisor.stdout.readline()).decode().strip()
+        try:
+            yield url, supervisor.pid, Path(folder)
+        finally:
+            supervisor.terminate()
+            await supervisor.wait()
 
 
 class Loader:

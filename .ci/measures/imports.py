@@ -68,34 +68,34 @@ def find_circles(graph: Graph) -> list[list[str]]:
     return sorted(circles, key=len, reverse=True)
 
 
-def fold_into_rooms(graph: Graph, package: str) -> Graph:
+def fold_into_children(graph: Graph, package: str) -> Graph:
     """Return the imports between the direct children (modules and folders) of `package`."""
     prefix = f"{package}."
-    rooms: Graph = {}
+    children: Graph = {}
     for name, imported in graph.items():
         if name.startswith(prefix):
-            room = _child(name, prefix)
+            child = _child(name, prefix)
             targets = {_child(target, prefix) for target in imported if target.startswith(prefix)}
-            rooms.setdefault(room, set()).update(targets - {room})
-    return rooms
+            children.setdefault(child, set()).update(targets - {child})
+    return children
 
 
 def _child(name: str, prefix: str) -> str:
     return name.removeprefix(prefix).partition(".")[0]
 
 
-def count_floors(rooms: Graph) -> int:
-    """Return the number of layers: the most rooms in a row of which each imports the next; a circle counts as one."""
-    circle_of = {room: min(circle) for circle in find_circles(rooms) for room in circle}
+def count_layers(children: Graph) -> int:
+    """Return the number of layers: the most of them in a row in which each imports the next; a circle counts as one."""
+    circle_of = {child: min(circle) for circle in find_circles(children) for child in circle}
     merged: Graph = {}
-    for room, targets in rooms.items():
-        name = circle_of.get(room, room)
+    for child, targets in children.items():
+        name = circle_of.get(child, child)
         merged.setdefault(name, set()).update({circle_of.get(target, target) for target in targets} - {name})
     heights: dict[str, int] = {}
 
-    def height(room: str) -> int:
-        if room not in heights:
-            heights[room] = 1 + max((height(target) for target in merged.get(room, ())), default=0)
-        return heights[room]
+    def height(child: str) -> int:
+        if child not in heights:
+            heights[child] = 1 + max((height(target) for target in merged.get(child, ())), default=0)
+        return heights[child]
 
-    return max((height(room) for room in merged), default=0)
+    return max((height(child) for child in merged), default=0)

@@ -38,7 +38,7 @@ class Use(NamedTuple):
 
 
 def private_uses(modules: Iterable[Module], drivers: Iterable[str]) -> list[Use]:
-    """Return the uses outside the driver files; `drivers` holds the ends of their paths (`edge/fast_websocket.py`)."""
+    """Return the uses outside the driver files; `drivers` holds the ends of their paths (`redis/driver.py`)."""
     modules = list(modules)
     classes = {
         f"{module.name}.{node.name}": (module, node)
