@@ -19,7 +19,7 @@ from fairest_server.store.redis.cluster_client import nodes_of
 from fairest_server.store.rounds import RoundStore
 from tests.support.processes import redis_process
 from tests.support.records import store_records
-from tests.support.room_server import create_room, serving_room_server
+from tests.support.room_server import create_room, heartbeat, serving_room_server
 
 KEY = bytes(range(224, 256))
 
@@ -43,8 +43,7 @@ async def fill(redis: BatchingRedis, redis_url: str) -> str:
     await redis.xadd(keys.CONTROL, {"request": "close"}, id="7-1")
     await redis.set(keys.LAST_HEARTBEAT, 1_795_433_234_611)
     await store_records(redis, 5)
-    async with serving_room_server(redis, redis_url) as rooms:
-        rooms.clock.beat(await rooms.log.now_ms())
+    async with serving_room_server(redis, redis_url) as rooms, heartbeat(rooms):
         room, _ = await create_room(rooms, RoomOptions(listed=True))
         await redis.zadd(keys.deadlines(keys.bucket(room.code)), {room.code: 1_795_433_234_611})
     return room.code

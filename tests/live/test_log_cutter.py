@@ -20,7 +20,7 @@ from fairest_server.store.records import RecordStore
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.isolated_room import RecordingSubscriber
 from tests.support.rematches import ENTRIES_OF_MATCH, Pair
-from tests.support.room_server import serving_room_server, soon
+from tests.support.room_server import heartbeat, serving_room_server, soon
 from tests.support.single_and_cluster import redis_url
 
 __all__ = ["redis_url"]
@@ -130,8 +130,7 @@ async def test_a_room_that_nobody_needs_is_dropped_after_its_log_was_cut(pair: P
 async def test_another_process_goes_on_with_a_room_whose_log_is_cut(
     pair: Pair, redis: BatchingRedis, redis_url: str
 ) -> None:
-    async with serving_room_server(redis, redis_url, "0123cdef") as other:
-        other.clock.beat(await other.log.now_ms())
+    async with serving_room_server(redis, redis_url, "0123cdef") as other, heartbeat(other):
         pair.rooms.registry.set_shared(is_shared=True, pauses=())
         other.registry.set_shared(is_shared=True, pauses=())
         spectator = RecordingSubscriber("0123cdef-1", "watch")
@@ -182,8 +181,7 @@ async def test_a_log_to_which_another_process_appends_is_cut_all_the_same(
         return await cut(*arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(pair.rooms.log, "cut", cut_late)
-    async with serving_room_server(redis, redis_url, "0123cdef") as other:
-        other.clock.beat(await other.log.now_ms())
+    async with serving_room_server(redis, redis_url, "0123cdef") as other, heartbeat(other):
         while not calls:
             await pair.leave_and_join()
         await soon(lambda: pair.room.cursor.start > 1, "the log is cut")

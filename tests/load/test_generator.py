@@ -40,11 +40,12 @@ async def test_each_race_that_started_is_finished_or_cut_short(server_url: str) 
 
 
 async def test_the_server_keeps_a_record_of_each_race_of_the_report(server_url: str) -> None:
+    """And of each match whose players left before its race: the load may end at any moment."""
     before = counted("fairest_records_total")
     tally = (await load_for(server_url)).tally
 
-    async def are_stored() -> bool:
-        return counted("fairest_records_total") - before == tally.races_started
+    async def are_stored() -> None:
+        assert counted("fairest_records_total") - before >= tally.races_started > 0
 
     await until(are_stored, "the records are stored")
 

@@ -56,7 +56,6 @@ class Pair:
         """
         match_id = await self.start_round()
         for number in range(1, moves + 1):
-            await self.beat()
             for seat in (0, 1):
                 await self._move(seat, number)
         self.play(0, "resign", self._moves(0) + 1)
@@ -66,7 +65,6 @@ class Pair:
 
     async def start_round(self) -> bytes:
         """Deal the next round and wait until its race has started; return the id of its match."""
-        await self.beat()
         await self.reach(Phase.READY)
         opened = self.state.round
         assert opened is not None
@@ -89,7 +87,6 @@ class Pair:
 
     async def leave_and_join(self) -> None:
         """Let the second player leave and join again."""
-        await self.beat()
         self.ask(1, Leave())
         await soon(lambda: self.state.seats[1] is None, "the seat is free")
         await self.join(self.players[1])
@@ -107,10 +104,6 @@ class Pair:
     async def reach(self, phase: Phase) -> None:
         """Wait until the room is in this phase."""
         await soon(lambda: self.state.phase is phase, f"the room is {phase}")
-
-    async def beat(self) -> None:
-        """Let the rooms hear Redis' clock, as the heartbeat of a process does: without it nothing is decided."""
-        self.rooms.clock.beat(await self.rooms.log.now_ms())
 
     async def _move(self, seat: int, number: int) -> None:
         self.play(seat, "sa", number)

@@ -1,7 +1,9 @@
 """The rooms of a process on a real Redis, without the process' sockets, heartbeats and sweeps."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Final
 
 import pytest
 
@@ -16,6 +18,9 @@ from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
 from tests.support.isolated_room import RecordingSubscriber
 from tests.support.waiting import until
+
+BEAT_SECONDS: Final = 0.25
+"""A tenth of the age at which a process stops to decide."""
 
 
 @asynccontextmanager
@@ -33,11 +38,26 @@ async def serving_room_server(
     await listening.aclose()
 
 
+@asynccontextmanager
+async def heartbeat(server: RoomServer) -> AsyncIterator[None]:
+    """Let the rooms hear Redis' clock all the time: without that nothing is decided, however slow the machine is."""
+
+    async def beat() -> None:
+        while True:
+            server.clock.beat(await server.log.now_ms())
+            await asyncio.sleep(BEAT_SECONDS)
+
+    server.clock.beat(await server.log.now_ms())
+    async with asyncio.TaskGroup() as tasks:
+        beating = tasks.create_task(beat())
+        yield
+        beating.cancel()
+
+
 @pytest.fixture
 async def rooms(redis: BatchingRedis, redis_url: str) -> AsyncIterator[RoomServer]:
-    """The rooms of a process that has heard Redis' clock."""
-    async with serving_room_server(redis, redis_url) as server:
-        server.clock.beat(await server.log.now_ms())
+    """The rooms of a process that hears Redis' clock."""
+    async with serving_room_server(redis, redis_url) as server, heartbeat(server):
         yield server
 
 
