@@ -61,7 +61,6 @@ async def _measure_room(
     name: str, options: RoomOptions, matches: int, here: RoomServer, redis: BatchingRedis, redis_url: str
 ) -> list[Figure]:
     pair = RacingPair(here, options)
-    await pair.beat()
     await pair.sit_down()
     for number in range(matches):
         if number:
@@ -158,9 +157,7 @@ class RacingPair(Pair):
     async def race_round(self, *, upto_end: bool = True) -> None:
         """Deal the next round and race it, to its end or up to the last moves."""
         await self.start_round()
-        for number in range(10_000):
-            if number % 20 == 0:
-                await self.beat()
+        for _ in range(10_000):
             race = self.state.race
             if self.state.phase is not Phase.RACING or race is None:
                 return

@@ -9,6 +9,11 @@ from typing import Any
 Message = dict[str, Any]
 
 
+def first_of(view: Message) -> int:
+    """Return the position of the first entry of a view."""
+    return int(view["position"]) - len(view["entries"]) + 1
+
+
 @dataclass(frozen=True)
 class Event:
     """Something that happened on a connection of a viewer.

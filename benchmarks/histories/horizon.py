@@ -25,7 +25,7 @@ def check_horizon(reading: Reading, readings: Sequence[Reading], stored: dict[st
         if laggard in shown.ended:
             continue
         redeals = reading.rules["redeals"]
-        made = shown.turns[seat] if entry["type"] == "moved" else (entry["pass_number"], entry["position"])
+        made = shown.turns[seat] if entry["type"] == "moved" else (entry["turn"][0], entry["turn"][1])
         if made is None:
             continue
         must_be_past = entry["type"] == "moved" and not is_last_turn(made, redeals)

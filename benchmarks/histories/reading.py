@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from benchmarks.histories.board import Board, Turn
-from benchmarks.histories.history import Event, History, Message
+from benchmarks.histories.history import Event, History, Message, first_of
 from benchmarks.histories.scene import Knowledge
 
 ENTERING = "create", "join", "watch", "resume"
@@ -182,7 +182,7 @@ class Reader:
             self._is_inside = True
         if not self._is_inside:
             self._problem(event, "a view outside of a room")
-        first, fresh = message["position"], len(self._reading.shown)
+        first, fresh = first_of(message), len(self._reading.shown)
         for place, entry in enumerate(message["entries"], first):
             self._compare(event, place, json.dumps(entry, sort_keys=True))
             if entry["type"] == "round_opened":
@@ -205,10 +205,11 @@ class Reader:
     def _fold(self, message: Message, fresh: int) -> Iterator[str]:
         """Read a view entry by entry, and note the turns before each, and the seats that have ended after all."""
         known, shown = self._known, self._reading.shown
-        if message["position"] != known.cursor + 1:
-            yield f"a view at {message['position']} follows position {known.cursor}"
-        known.cursor = message["position"] - 1
-        for place, entry in enumerate(message["entries"], message["position"]):
+        first = first_of(message)
+        if first != known.cursor + 1:
+            yield f"a view from {first} on follows position {known.cursor}"
+        known.cursor = first - 1
+        for place, entry in enumerate(message["entries"], first):
             if place > known.position:
                 turns = tuple(board.turn if board else None for board in known.round.boards)
                 last = shown[fresh]
@@ -220,7 +221,7 @@ class Reader:
                 self._answer(entry["number"], "moved")
             elif entry["type"] == "seat_freed" and entry["seat"] == known.seat:
                 self._is_inside = False
-        known.cursor = message["position"] + len(message["entries"]) - 1
+        known.cursor = message["position"]
 
     def _show(self, event: Event, entry: Message) -> None:
         round_ = self._known.round

@@ -96,9 +96,13 @@ def _check_round(match: dict[str, Any], lines: list[dict[str, Any]]) -> tuple[St
             problems.append(f"seat {seat} plays {move}: {reason}")
             break
         stored.turns[seat].append(tables[seat].board.turn)
+    before_start = [line for line in lines if line["type"] == "stop" and line["at_ms"] is None]
+    seats_before_start = {seat for line in before_start for seat in line["seats"]}
+    if any(line["ending"] == "resigned" for line in before_start):
+        seats_before_start = {0, 1}
     for seat, (score, table) in enumerate(zip(result["scores"], tables, strict=True)):
-        board = table.board
-        if (score["placed"], score["direct"], score["turns"]) != (board.placed, board.direct, board.turns):
+        board, turned = table.board, 0 if seat in seats_before_start else table.board.turns
+        if (score["placed"], score["direct"], score["cards_turned"]) != (board.placed, board.direct, turned):
             problems.append(f"seat {seat} scored {score}, its moves lead to {board.placed}, {board.direct} direct")
         if (score["ending"] == "won") != board.is_complete:
             problems.append(f"seat {seat} has the ending {score['ending']} with {board.placed} cards")

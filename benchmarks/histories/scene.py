@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from benchmarks.histories.board import Board, IllegalMoveError, board_from_scene
-from benchmarks.histories.history import Message
+from benchmarks.histories.history import Message, first_of
 from benchmarks.histories.sealing import Column, deal_of, entropy_hash, envelope, envelopes_of, hash_of, seed_of
 
 
@@ -75,14 +75,15 @@ class Knowledge:
 
     def read(self, view: Message) -> Iterator[str]:
         """Read a view; yield what is wrong with it. Entries up to `position` were read before and are passed over."""
-        if view["position"] != self.cursor + 1:
-            yield f"a view at {view['position']} follows position {self.cursor}"
-        for place, entry in enumerate(view["entries"], view["position"]):
+        first = first_of(view)
+        if first != self.cursor + 1:
+            yield f"a view from {first} on follows position {self.cursor}"
+        for place, entry in enumerate(view["entries"], first):
             self.is_stale |= self.entries.setdefault(place, entry) != entry
             if place > self.position:
                 self.position = place
                 yield from self.read_entry(entry)
-        self.cursor = view["position"] + len(view["entries"]) - 1
+        self.cursor = view["position"]
         if self.cursor == self.position:
             self.tag = view["tag"]
 
@@ -139,7 +140,7 @@ class Knowledge:
         self.phase = "racing"
 
     def _read_turned(self, entry: Message) -> Iterator[str]:
-        pass_number, position = entry["pass_number"], entry["position"]
+        pass_number, position = entry["turn"]
         sealed = pass_number if pass_number < len(self.round.envelopes) else 0
         salt, round_id = bytes.fromhex(entry["salt"]), bytes.fromhex(self.round.id)
         if envelope(round_id, sealed, position, entry["card"], salt) != self.round.envelopes[sealed][position]:

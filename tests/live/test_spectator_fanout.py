@@ -52,7 +52,7 @@ class Watcher:
     def positions(self) -> list[int]:
         """The position of every entry that it was shown."""
         views = [message for message in map(decode_from_server, self.frames) if isinstance(message, View)]
-        return [view.position + place for view in views for place in range(len(view.entries))]
+        return [view.first + place for view in views for place in range(len(view.entries))]
 
 
 class Match:

@@ -202,7 +202,7 @@ def test_a_step_is_shown_at_the_next_position_of_the_view(shown: Shown) -> None:
     shown.subscribers.show(shown.table.steps[-1:])
     second = player.messages[-1]
     assert isinstance(second, View)
-    assert second.position == first.position + 1
+    assert second.first == first.position + 1
 
 
 @pytest.mark.parametrize("to", ["create", "join", "resume"])

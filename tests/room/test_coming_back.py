@@ -56,7 +56,7 @@ def test_a_viewer_that_comes_back_sees_what_it_would_have_seen_had_it_stayed(
         back = min(gone + seed % 40, len(steps) - 1)
         came = make_catchup("a-b", StepHistory(steps[: back + 1]), viewer, cursors[gone], 0)
         missed = shown[cursors[gone].position : upto[back]]
-        assert came.text == encode_view(cursors[gone].position + 1, missed, cursors[back].tag)
+        assert came.text == encode_view(cursors[back].position, missed, cursors[back].tag)
         assert came.view.cursor == cursors[back]
         later = [text for step in steps[back + 1 :] for text in came.view.reveal(project(step))]
         assert later == shown[upto[back] :]

@@ -30,10 +30,9 @@ def transcript(steps: list[Step], seat: int | None) -> ViewerTranscript:
         view.reveal(project(step))
     received = [decode_from_server(make_catchup(ROOM, StepHistory(steps[:4]), seat, seen.ORIGIN, 0).text)]
     for step in steps[4:]:
-        before = view.cursor.position
         entries = view.reveal(project(step))
         if entries:
-            received.append(decode_from_server(encode_view(before + 1, entries, view.cursor.tag)))
+            received.append(decode_from_server(encode_view(view.cursor.position, entries, view.cursor.tag)))
     return ViewerTranscript(seat, received)
 
 

@@ -61,7 +61,7 @@ def test_a_seat_stopped_for_its_absence_is_recorded(racing: Table) -> None:
     assert record.rounds[0].events == (away, RecordedMove(since_start(racing), 0, MOVES["stop"]))
 
 
-def test_a_seat_stopped_before_the_start_is_recorded_at_the_start() -> None:
+def test_a_seat_stopped_before_the_start_is_recorded_without_a_time() -> None:
     table = Table(1, RoomOptions(countdown_seconds=10, grace_seconds=1))
     table.seat_both()
     table.deal()
@@ -70,7 +70,20 @@ def test_a_seat_stopped_before_the_start_is_recorded_at_the_start() -> None:
     table.let_time_pass()
     table.play(1, "stop")
     (record,) = record_matches(ROOM, table.steps)
-    assert record.rounds[0].events[0] == RecordedStop(0, (0,), Ending.AWAY)
+    assert record.rounds[0].events[0] == RecordedStop(None, (0,), Ending.AWAY)
+
+
+def test_a_seat_stopped_before_the_start_has_turned_no_card() -> None:
+    table = Table(1, RoomOptions(countdown_seconds=10, grace_seconds=1))
+    table.seat_both()
+    table.deal()
+    table.disconnect(0)
+    table.let_time_pass()
+    table.let_time_pass()
+    table.play(1, "stop")
+    (record,) = record_matches(ROOM, table.steps)
+    assert record.rounds[0].outcome is not None
+    assert [score.cards_turned for score in record.rounds[0].outcome.scores] == [0, 1]
 
 
 def test_a_stop_before_the_deal_is_in_the_result_alone() -> None:

@@ -50,7 +50,7 @@ def test_every_viewer_knows_when_a_phase_ends_by_itself(seed: int, viewer: int |
             scene = scene.after(decode_entry(text))
         state = step.after
         ends_at_ms = None if state.phase is Phase.FINISHED else state.clocks.phase_until_ms
-        assert (state.phase, scene.deadline_ms) == (state.phase, ends_at_ms)
+        assert (state.phase, scene.until_ms) == (state.phase, ends_at_ms)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -136,9 +136,11 @@ def test_a_card_that_the_other_player_will_not_see_again_opens_once_its_position
     for _ in range(48):
         table.play(0, MOVES["sa"])
     while table.state.race.racers[1].board.turned is not None:
-        turned = [entry for entry in view(table.steps, 1) if isinstance(entry, entries.Turned) and entry.pass_number]
-        theirs = [order[entry.position] for entry in turned if entry.seat == 0]
-        mine = [order[entry.position] for entry in turned if entry.seat == 1]
+        turned = [
+            entry for entry in view(table.steps, 1) if isinstance(entry, entries.Turned) and entry.turn.pass_number
+        ]
+        theirs = [order[entry.turn.position] for entry in turned if entry.seat == 0]
+        mine = [order[entry.turn.position] for entry in turned if entry.seat == 1]
         assert theirs == list(order[: order.index(mine[-1]) + 1])
         assert set(mine) <= waste
         table.play(1, "sb")

@@ -94,7 +94,7 @@ async def test_the_seat_of_a_client_that_was_sent_elsewhere_is_detached(fleet: F
         await bob.enter(Watch(room=room))
         await drain(redis, fleet.processes[url].pid)
         assert await close_code(ann) == 1012
-        await bob.receive_until(lambda seen: seen.seats[0].away_until_ms is not None)
+        await bob.receive_until(lambda seen: seen.seats[0].until_ms is not None)
 
 
 async def test_a_process_that_drains_is_not_ready_and_admits_nobody(fleet: Fleet, redis: BatchingRedis) -> None:

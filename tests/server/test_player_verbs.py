@@ -65,7 +65,7 @@ async def test_the_race_of_a_banned_player_is_that_of_a_lost_connection(fleet: F
     async with racing_players(url) as (first, second):
         name = next(each.name for each in first.received if isinstance(each, Welcome))
         await operate(redis_url, "ban", name)
-        await second.receive_until(lambda seen: seen.seats[0].away_until_ms is not None)
+        await second.receive_until(lambda seen: seen.seats[0].until_ms is not None)
 
 
 async def test_a_ban_holds_in_a_process_that_starts_later_and_ends_with_unban(fleet: Fleet, redis_url: str) -> None:

@@ -88,12 +88,12 @@ class Visitor:
             if known is None and self.entries and self.entries[0] is not None and self.as_player is not None:
                 known = self.as_player
                 del self.entries[:1]
-            self.expect(known is not None and message.position == known.position + 1, message)
+            self.expect(known is not None and message.first == known.position + 1, message)
             if known is not None:
                 scene = known.scene
                 for entry in message.entries:
                     scene = scene.after(entry)
-                self.note(Seen(message.position - 1 + len(message.entries), message.tag, scene, known.seat))
+                self.note(Seen(message.position, message.tag, scene, known.seat))
         elif isinstance(message, Left):
             # A leave right behind the request to enter is answered for both.
             self.expect(self.seen is not None or bool(self.entries), message)

@@ -47,7 +47,7 @@ async def test_resuming_gives_what_follows_the_position(server_url: str) -> None
         async with open_client(server_url, token=first.token) as again:
             await again.send(Resume(room=first.room, position=position, tag=tag))
             view = await receive_first_view(again, first)
-            assert view.position == position + 1
+            assert view.first == position + 1
             assert "moved" in [entry.type for entry in view.entries]
 
 
@@ -122,7 +122,7 @@ async def test_the_opponent_is_shown_a_drop_and_the_return(server_url: str) -> N
     async with racing_players(server_url) as (first, second):
         await first.socket.close()
         scene = await second.receive_until(lambda seen: not seen.seats[0].is_connected)
-        assert scene.seats[0].away_until_ms is not None
+        assert scene.seats[0].until_ms is not None
         async with open_client(server_url, token=first.token) as again:
             await again.resume(first.room)
             await second.receive_until(lambda seen: seen.seats[0].is_connected)

@@ -150,7 +150,7 @@ async def lies_about_the_result(script: Script) -> None:
     await script.bind()
     sealed = await script.reveal()
     await script.show(dealt(sealed), entries.Started(until_ms=LATER))
-    scores = (Score(4, 52, 0, 1, Ending.ROUND_OVER), Score(52, 52, 0, 48, Ending.WON))
+    scores = (Score(4, 52, 0, 0, Ending.ROUND_OVER), Score(52, 52, 0, 48, Ending.WON))
     finished = entries.RoundFinished(
         outcome=Outcome(1, scores), wins=(0, 1), match_is_over=True, duration_ms=1, secret=SECRET
     )

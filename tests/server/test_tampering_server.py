@@ -18,6 +18,7 @@ from fairest_cli.model.cheated import Cheated
 from fairest_cli.session.connection import Connection as Client
 from fairest_cli.session.identity import Identity
 from fairest_protocol.calculation.deal import SealedDeal, seal_deal
+from fairest_protocol.calculation.race import Turn
 from fairest_protocol.calculation.seal import commit_secret
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.codec import decode_from_server, encode
@@ -46,9 +47,8 @@ class Cheat(Session):
         message = decode_from_server(data.decode())
         if isinstance(message, View):
             told = tuple(bent for entry in message.entries for bent in self.bend(entry))
-            position = message.position - self.left_out
             self.left_out += len(message.entries) - len(told)
-            message = View(position=position, entries=told, tag=message.tag)
+            message = View(position=message.position - self.left_out, entries=told, tag=message.tag)
         elif isinstance(message, Snapshot):
             message = message.model_copy(update={"scene": self.bend_scene(message.scene)})
         super().show(encode(message))
@@ -69,8 +69,8 @@ class SwapsTwoCards(Cheat):
     """Two cards change places in the middle of the race."""
 
     def bend(self, entry: Entry) -> Iterator[Entry]:
-        if isinstance(entry, entries.Turned) and entry.position in (10, 20):
-            card = self.sealed.deal.orders[0][30 - entry.position]
+        if isinstance(entry, entries.Turned) and entry.turn.position in (10, 20):
+            card = self.sealed.deal.orders[0][30 - entry.turn.position]
             yield entry.model_copy(update={"card": card})
         else:
             yield entry
@@ -80,9 +80,9 @@ class SkipsACard(Cheat):
     """A card that would help the player is skipped."""
 
     def bend(self, entry: Entry) -> Iterator[Entry]:
-        if isinstance(entry, entries.Turned) and entry.position == 5:
+        if isinstance(entry, entries.Turned) and entry.turn.position == 5:
             card, salt = self.sealed.deal.orders[0][6], self.sealed.salt(0, 6)
-            yield entry.model_copy(update={"position": 6, "card": card, "salt": salt})
+            yield entry.model_copy(update={"turn": Turn(0, 6), "card": card, "salt": salt})
         else:
             yield entry
 
@@ -97,7 +97,7 @@ class DealsAnotherDeck(Cheat):
         elif isinstance(entry, entries.Dealt):
             yield entry.model_copy(update={"envelopes": self.other(state.round.round_id).envelopes})
         elif isinstance(entry, entries.Turned) and entry.seat == 1:
-            other, at = self.other(state.round.round_id), entry.position
+            other, at = self.other(state.round.round_id), entry.turn.position
             yield entry.model_copy(update={"card": other.deal.orders[0][at], "salt": other.salt(0, at)})
         else:
             yield entry
@@ -111,7 +111,7 @@ class ChangesItsSecret(Cheat):
 
     def bend(self, entry: Entry) -> Iterator[Entry]:
         if isinstance(entry, entries.RoundOpened):
-            yield entry.model_copy(update=self.commit(entry.round, entry.match, entry.number))
+            yield entry.model_copy(update=self.commit(entry.round, entry.match, entry.round_number))
         else:
             yield entry
 
@@ -165,8 +165,8 @@ class MovesARound(Cheat):
     """A later round of a match is shown as the first one of another."""
 
     def bend(self, entry: Entry) -> Iterator[Entry]:
-        if isinstance(entry, entries.RoundOpened) and entry.number == 2:
-            entry = entry.model_copy(update={"number": 1, "match": entry.round})
+        if isinstance(entry, entries.RoundOpened) and entry.round_number == 2:
+            entry = entry.model_copy(update={"round_number": 1, "match": entry.round})
         yield entry
 
 
@@ -174,11 +174,11 @@ class BeginsAnotherMatch(Cheat):
     """The loser of a round is shown the next one, rightly signed, as the first one of another match."""
 
     def bend(self, entry: Entry) -> Iterator[Entry]:
-        if isinstance(entry, entries.RoundOpened) and entry.number == 2:
+        if isinstance(entry, entries.RoundOpened) and entry.round_number == 2:
             assert self.room and self.room.state and self.room.state.round
             secret, terms = self.room.state.round.secret, self.room.state.options.terms()
             opened = self._rooms.key.open_round(entry.round, secret, None, 1, terms)
-            entry = entry.model_copy(update={"number": 1, "match": entry.round, "signature": opened.signature})
+            entry = entry.model_copy(update={"round_number": 1, "match": entry.round, "signature": opened.signature})
         yield entry
 
 
@@ -325,7 +325,7 @@ async def test_the_receipt_holds_the_last_message_of_the_cheat(cheating: Cheatin
             await race(url, receipts=tmp_path)
     told = [json.loads(line) for path in tmp_path.glob("*.jsonl") for line in path.read_text().splitlines()]
     turned = [entry for line in told for entry in line.get("heard", {}).get("entries", ()) if entry["type"] == "turned"]
-    assert [entry for entry in turned if entry["position"] == 10]
+    assert [entry for entry in turned if entry["turn"][1] == 10]
 
 
 async def test_the_program_stops_with_an_alarm_and_says_where_the_receipt_is(

@@ -178,7 +178,8 @@ def _settle_round(lines: list[Line], place: int, result: Line) -> None:
     race = start_race(terms.rules, make_deal(terms.rules, seed), direct_breaks_ties=terms.direct_breaks_ties)
     for event in lines[place + 1 : lines.index(result)]:
         if event["type"] == "stop":
-            race = race.stop(event["seats"], Ending(event["ending"]))
+            stop = race.stop_before_start if event.get("at_ms") is None else race.stop
+            race = stop(event["seats"], Ending(event["ending"]))
         elif not race.racers[event["seat"]].ending and not race.refusal(event["seat"], MOVES[event["move"]]):
             race = race.play(event["seat"], MOVES[event["move"]])
     if race.is_over:
@@ -282,13 +283,15 @@ def _relabel(lines: list[Line], _: list[Line], chance: Chance) -> None:
 def _change_times(lines: list[Line], _: list[Line], chance: Chance) -> None:
     line = _pick(lines, chance, "match", "move", "stop")
     name = "finished_at_ms" if line.get("type") == "match" else "at_ms"
-    line[name] = chance.choice((-1, 0, 1, 10**6, 253370764800000, 253370764800001, 2**53 - 1, 2**53, -(2**53), 1.5))
+    line[name] = chance.choice(
+        (None, -1, 0, 1, 10**6, 253370764800000, 253370764800001, 2**53 - 1, 2**53, -(2**53), 1.5)
+    )
 
 
 def _change_stop(lines: list[Line], _: list[Line], chance: Chance) -> None:
     stop = {
         "type": "stop",
-        "at_ms": chance.choice((0, 10**6)),
+        "at_ms": chance.choice((None, 0, 10**6)),
         "seats": chance.choice(([0], [1], [0, 1], [1, 0], [0, 0], [])),
         "ending": chance.choice(ENDINGS),
     }
@@ -309,8 +312,8 @@ def _change_ending(lines: list[Line], _: list[Line], chance: Chance) -> None:
         return
     for score in result["scores"]:
         if isinstance(score, dict) and chance.random() < 0.7:
-            score[chance.choice(("ending", "ending", "ending", "placed", "direct", "turns", "goal"))] = chance.choice(
-                (*ENDINGS, *ENDINGS, 0, 1, 52)
+            score[chance.choice(("ending", "ending", "ending", "placed", "direct", "cards_turned", "goal"))] = (
+                chance.choice((*ENDINGS, *ENDINGS, 0, 1, 52))
             )
     result["winner"] = chance.choice((0, 1, None))
 

@@ -106,8 +106,7 @@ def _check_transcript(transcript: ViewerTranscript, steps: Sequence[Step]) -> It
                     yield f"a snapshot at {position} under the tag {message.tag}, of which the log knows nothing"
                 elif message.scene != seen.scene(steps[0].after, shown[:position]):
                     yield f"a snapshot at {position} that is not what this viewer may see there"
-            case View(position=first, entries=told):
-                last = first + len(told) - 1
+            case View(position=last, entries=told, first=first):
                 if first > position + 1:
                     yield f"a gap: {first} follows {position}"
                 if (last, message.tag) not in marks:

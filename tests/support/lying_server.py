@@ -124,7 +124,7 @@ class Line:
 
     def view(self, *shown: Entry) -> View:
         self.position += len(shown)
-        return View(position=self.position - len(shown) + 1, entries=shown, tag="00000000")
+        return View(position=self.position, entries=shown, tag="00000000")
 
     async def send(self, message: Message) -> None:
         await self.send_text(encode(message).decode())
@@ -225,10 +225,10 @@ class LyingServer:
         return entries.RoundOpened(
             round=drawn.round,
             match=drawn.round,
-            number=1,
+            round_number=1,
             commitment=commit_secret(drawn.round, drawn.secret),
             signature=drawn.signature,
-            ready_until_ms=EPOCH_MS,
+            until_ms=EPOCH_MS,
         )
 
     async def _take_part(self, step: Step) -> None:

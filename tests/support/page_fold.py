@@ -17,7 +17,7 @@ def empty_seat() -> Json:
     return {
         "name": None,
         "is_connected": False,
-        "away_until_ms": None,
+        "until_ms": None,
         "entropy_hash": None,
         "entropy": None,
         "wins": 0,
@@ -43,7 +43,7 @@ def empty_scene(options: Json) -> Json:
         "secret": None,
         "markers": [],
         "envelopes": [],
-        "deadline_ms": None,
+        "until_ms": None,
         "outcome": None,
         "duration_ms": None,
         "match_is_over": False,
@@ -51,7 +51,7 @@ def empty_scene(options: Json) -> Json:
 
 
 def _kept(seat: Json, *names: str) -> Json:
-    return empty_seat() | {name: seat[name] for name in ("name", "is_connected", "away_until_ms", *names)}
+    return empty_seat() | {name: seat[name] for name in ("name", "is_connected", "until_ms", *names)}
 
 
 def _deal(entry: Json) -> Json:
@@ -102,21 +102,21 @@ def _after_entry_of_seat(scene: Json, entry: Json, seat: Json) -> Json:
         case "seat_freed":
             scene["seats"] = [_kept(each) for each in scene["seats"]]
             scene["seats"][entry["seat"]] = empty_seat()
-            scene |= {"phase": "waiting", "deadline_ms": None}
+            scene |= {"phase": "waiting", "until_ms": None}
         case "attached":
-            seat |= {"is_connected": True, "away_until_ms": None}
+            seat |= {"is_connected": True, "until_ms": None}
         case "detached":
-            seat |= {"is_connected": False, "away_until_ms": entry["until_ms"]}
+            seat |= {"is_connected": False, "until_ms": entry["until_ms"]}
         case "player_ready":
             seat["entropy_hash"] = entry["entropy_hash"]
             if all(each["entropy_hash"] for each in scene["seats"]):
-                scene |= {"phase": "dealing", "deadline_ms": entry["until_ms"]}
+                scene |= {"phase": "dealing", "until_ms": entry["until_ms"]}
         case "revealed":
             seat["entropy"] = entry["entropy"]
         case "turned":
             seat["board"]["turned"] = entry["card"]
             seat["board"]["stock"] -= 1
-            seat["turn"] = [entry["pass_number"], entry["position"]]
+            seat["turn"] = entry["turn"]
         case "moved":
             seat["moves"] = entry["number"]
             if seat["board"] is not None:
@@ -124,7 +124,7 @@ def _after_entry_of_seat(scene: Json, entry: Json, seat: Json) -> Json:
         case "stopped":
             seat["has_stopped"] = True
             if scene["phase"] == "racing":
-                scene["deadline_ms"] = entry["until_ms"]
+                scene["until_ms"] = entry["until_ms"]
         case "rematch_wanted":
             seat["wants_rematch"] = True
     return scene
@@ -133,29 +133,33 @@ def _after_entry_of_seat(scene: Json, entry: Json, seat: Json) -> Json:
 def _after_entry_of_room(scene: Json, entry: Json) -> Json:
     match entry["type"]:
         case "paused":
-            for holder, name in ((scene, "deadline_ms"), *((each, "away_until_ms") for each in scene["seats"])):
+            for holder, name in ((scene, "until_ms"), *((each, "until_ms") for each in scene["seats"])):
                 if holder[name] is not None:
                     holder[name] += entry["length_ms"]
         case "round_opened":
-            kept = ("wins",) if entry["number"] > 1 else ()
+            kept = ("wins",) if entry["round_number"] > 1 else ()
             seats = [_kept(each, *kept) for each in scene["seats"]]
-            scene = empty_scene(scene["options"]) | {"phase": "ready", "seats": seats, "round_number": entry["number"]}
+            scene = empty_scene(scene["options"]) | {
+                "phase": "ready",
+                "seats": seats,
+                "round_number": entry["round_number"],
+            }
             scene |= {name: entry[name] for name in ("match", "round", "commitment", "signature")}
-            scene["deadline_ms"] = entry["ready_until_ms"]
+            scene["until_ms"] = entry["until_ms"]
         case "round_voided":
-            scene |= {"phase": "waiting", "secret": entry["secret"], "deadline_ms": None}
+            scene |= {"phase": "waiting", "secret": entry["secret"], "until_ms": None}
         case "dealt":
             for each in scene["seats"]:
                 each["board"] = _deal(entry)
-            scene |= {"phase": "countdown", "deadline_ms": entry["starts_at_ms"]}
+            scene |= {"phase": "countdown", "until_ms": entry["until_ms"]}
             scene |= {name: entry[name] for name in ("markers", "envelopes")}
         case "started":
-            scene |= {"phase": "racing", "deadline_ms": entry["until_ms"]}
+            scene |= {"phase": "racing", "until_ms": entry["until_ms"]}
         case "round_finished":
-            scene |= {"phase": "finished", "deadline_ms": None}
+            scene |= {"phase": "finished", "until_ms": None}
             scene |= {name: entry[name] for name in ("outcome", "duration_ms", "match_is_over", "secret")}
             for each, wins in zip(scene["seats"], entry["wins"], strict=True):
                 each |= {"wins": wins, "has_stopped": True}
         case "room_closed":
-            scene |= {"phase": "closed", "deadline_ms": None}
+            scene |= {"phase": "closed", "until_ms": None}
     return scene

@@ -9,6 +9,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
 from fairest_protocol.calculation.deal import SealedDeal, seal_deal
+from fairest_protocol.calculation.race import Turn
 from fairest_protocol.calculation.seal import commit_entropy, commit_secret, make_seed
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.codec import decode_from_client, encode
@@ -46,7 +47,7 @@ class Script:
 
     async def show(self, *shown: Entry) -> None:
         self.position += len(shown)
-        await self.send(View(position=self.position - len(shown) + 1, entries=shown, tag="00000000"))
+        await self.send(View(position=self.position, entries=shown, tag="00000000"))
 
     async def show_scene(self, **changes: Any) -> None:
         seats = changes.pop("seats", (SeatScene(name="ann"), SeatScene(name="bob")))
@@ -123,10 +124,10 @@ def opened(secret: bytes = SECRET, round_id: bytes = ROUND) -> entries.RoundOpen
     return entries.RoundOpened(
         round=round_id,
         match=round_id,
-        number=1,
+        round_number=1,
         commitment=commit_secret(round_id, secret),
         signature=KEY.open_round(round_id, secret, None, 1, OPTIONS.terms()).signature,
-        ready_until_ms=LATER,
+        until_ms=LATER,
     )
 
 
@@ -143,11 +144,11 @@ def dealt(sealed: SealedDeal, **changes: Any) -> entries.Dealt:
         piles=4,
         redeals=0,
         envelopes=sealed.envelopes,
-        starts_at_ms=LATER,
+        until_ms=LATER,
     )
     return told.model_copy(update=changes)
 
 
 def turned(sealed: SealedDeal, position: int, pass_number: int = 0) -> entries.Turned:
     card, salt = sealed.deal.orders[0][position], sealed.salt(0, position)
-    return entries.Turned(seat=0, pass_number=pass_number, position=position, card=card, salt=salt)
+    return entries.Turned(seat=0, turn=Turn(pass_number, position), card=card, salt=salt)

@@ -146,9 +146,9 @@ def or_null(is_right: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 def is_score(value: Any) -> bool:
     """Return whether this has the fields of a score."""
-    if not isinstance(value, dict) or value.keys() != {"placed", "goal", "direct", "turns", "ending"}:
+    if not isinstance(value, dict) or value.keys() != {"placed", "goal", "direct", "cards_turned", "ending"}:
         return False
-    return all(number(0, MOST)(value[name]) for name in ("placed", "goal", "direct", "turns")) and is_ending(
+    return all(number(0, MOST)(value[name]) for name in ("placed", "goal", "direct", "cards_turned")) and is_ending(
         value["ending"]
     )
 
@@ -198,7 +198,7 @@ FORMS: dict[str, dict[str, Callable[[Any], bool]]] = {
         "move": lambda value: isinstance(value, str) and MOVE.fullmatch(value) is not None,
     },
     "stop": {
-        "at_ms": number(0, LATEST),
+        "at_ms": or_null(number(0, LATEST)),
         "seats": some(number(0, 1)),
         "ending": lambda value: value in ("out_of_time", "away", "resigned"),
     },
@@ -271,7 +271,9 @@ def check_undealt(result: dict[str, Any], shown: list[str | None], goal: int) ->
     else:
         demand(endings == ["not_revealed" if each is None else "round_over" for each in shown], "one did not reveal")
     for score in result["scores"]:
-        demand((score["placed"], score["direct"], score["turns"], score["goal"]) == (0, 0, 0, goal), "cards placed")
+        demand(
+            (score["placed"], score["direct"], score["cards_turned"], score["goal"]) == (0, 0, 0, goal), "cards placed"
+        )
     demand(result["winner"] == decide(result["scores"], ties=False), "another winner")
 
 
@@ -363,7 +365,7 @@ class Seat:
             "placed": sum(map(len, self.foundations)),
             "goal": sum(length for _, _, length in self.dealt.layout),
             "direct": self.direct,
-            "turns": self.turns,
+            "cards_turned": self.turns,
             "ending": self.ending,
         }
 
@@ -381,27 +383,31 @@ class Replay:
     def check(self) -> None:
         shown = [[each.hex() for each in row] for row in self.dealt.envelopes]
         demand(self.lines.opened["envelopes"] == shown, "other envelopes")
-        before = 0
+        before = -1
         for event in self.lines.events:
-            demand(event["at_ms"] >= before, "time goes back")
-            before = event["at_ms"]
+            at_ms = -1 if event["at_ms"] is None else event["at_ms"]
+            demand(at_ms >= before, "time goes back")
+            before = at_ms
             if event["type"] == "move":
                 self.seats[event["seat"]].play(event["move"])
             else:
-                self.stop(event["seats"], event["ending"])
+                self.stop(event["seats"], event["ending"], is_timed=event["at_ms"] is not None)
             if any(seat.ending in ("won", "resigned") for seat in self.seats):
                 for seat in self.seats:
                     seat.ending = seat.ending or "round_over"
+            if event["at_ms"] is None:
+                for seat in self.seats:
+                    seat.turns = 0 if seat.ending else seat.turns
         demand(all(seat.ending for seat in self.seats), "the round is not over")
         result = self.lines.result
         assert result
         scores = [seat.score() for seat in self.seats]
         demand(result["scores"] == scores and result["winner"] == decide(scores, ties=self.ties), "another result")
 
-    def stop(self, seats: list[int], ending: str) -> None:
+    def stop(self, seats: list[int], ending: str, *, is_timed: bool) -> None:
         racing = [place for place, seat in enumerate(self.seats) if seat.ending is None]
         if ending == "out_of_time":
-            demand(bool(racing) and seats == racing, "the clock stops all")
+            demand(is_timed and bool(racing) and seats == racing, "the clock stops all, and nobody in the countdown")
         else:
             demand(len(seats) == 1 and seats[0] in racing, "one leaves or is away")
         for place in seats:

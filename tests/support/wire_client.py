@@ -56,7 +56,7 @@ class WireClient:
             self.scene, self.position, self.tag = message.scene, message.position, message.tag
         elif isinstance(message, View):
             assert self.scene is not None
-            assert message.position == self.position + 1, "positions have no gaps and no repeats"
+            assert message.first == self.position + 1, "positions have no gaps and no repeats"
             self.tag = message.tag
             for entry in message.entries:
                 self.scene = self.scene.after(entry)

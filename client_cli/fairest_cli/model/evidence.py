@@ -117,8 +117,8 @@ class Evidence(Value):
             if scene.phase is Phase.FINISHED
             else (later(self.stopped_ms[0], first.has_stopped), later(self.stopped_ms[1], second.has_stopped)),
             away_ms=(
-                later(self.away_ms[0], first.away_until_ms is not None),
-                later(self.away_ms[1], second.away_until_ms is not None),
+                later(self.away_ms[0], first.until_ms is not None),
+                later(self.away_ms[1], second.until_ms is not None),
             ),
             outcome=scene.outcome if scene.phase is Phase.FINISHED else None,
         )
@@ -147,7 +147,7 @@ class Evidence(Value):
 def begin_evidence(scene: Scene, seat: int, at_ms: int) -> Evidence:
     """Return the evidence of a client whose own hash has just been shown by an entry, which led to `scene`."""
     assert scene.round is not None, "a player gets ready for a round"
-    away = scene.seats[1 - seat].away_until_ms is not None
+    away = scene.seats[1 - seat].until_ms is not None
     return Evidence(
         scene.round,
         seat,

@@ -168,10 +168,10 @@ class KnownRoom(Value):
 
         Entries that we have seen before are left out. Raises as `after` does.
         """
-        if self.scene is None or message.position > self.position + 1:
-            raise Contradiction(f"entry {message.position} of the view follows entry {self.position}")
+        if self.scene is None or message.first > self.position + 1:
+            raise Contradiction(f"entry {message.first} of the view follows entry {self.position}")
         scene, seal_check, binding = self.scene, self.seal_check, self.binding
-        for entry in message.entries[self.position + 1 - message.position :]:
+        for entry in message.entries[self.position + 1 - message.first :]:
             _check_own_move(self, entry, seal_check)
             # A room that is closed is the operator's deed, which the binding names; the rest the seal has to judge.
             seal_check = seal_check if isinstance(entry, RoomClosed) else seal_check.after(entry, scene.options)
@@ -187,10 +187,16 @@ class KnownRoom(Value):
             if isinstance(entry, RoomClosed):
                 binding = binding.settle(now_ms)
                 seal_check = seal_check.after(entry, scene.options)
-        position = message.position + len(message.entries) - 1
-        if position < self.position:
+        if message.position < self.position:
             return replace(self, binding=binding)
-        changed = replace(self, scene=scene, seal_check=seal_check, position=position, tag=message.tag, binding=binding)
+        changed = replace(
+            self,
+            scene=scene,
+            seal_check=seal_check,
+            position=message.position,
+            tag=message.tag,
+            binding=binding,
+        )
         return _without_made_moves(changed)
 
     def settled(self, now_ms: int) -> "KnownRoom":

@@ -11,7 +11,6 @@ from fairest_protocol.calculation.race import (
     Outcome,
     Racer,
     Score,
-    Turn,
     judge,
     start_race,
     undealt_outcome,
@@ -30,8 +29,8 @@ def check_outcome(
     for seat, score in enumerate(outcome.scores):
         racer = _replay(rules, deal, seat, shown[seat])
         board = racer.board
-        counted = (board.placed, board.goal, board.direct, racer.seen)
-        if (score.placed, score.goal, score.direct, score.turns) != counted:
+        counted = (board.placed, board.goal, board.direct, racer.seen if shown[seat] else 0)
+        if (score.placed, score.goal, score.direct, score.cards_turned) != counted:
             raise Cheated(f"The result counts other cards for seat {seat + 1} than it has placed.")
         if not _may_end(racer, score):
             raise Cheated(f"Seat {seat + 1} is said to have ended as {score.ending}, which its race does not bear out.")
@@ -85,7 +84,7 @@ def _replay(rules: Rules, deal: Deal, seat: int, shown: Sequence[RaceEntry]) -> 
     for entry in shown:
         racer = race.racers[0]
         if isinstance(entry, entries.Turned):
-            turn = Turn(entry.pass_number, entry.position)
+            turn = entry.turn
             if (turn, entry.card) != (racer.turn, racer.board.turned):
                 raise Cheated(f"Seat {seat + 1} was shown the card at {name_place(turn)}, and it was not its turn.")
         elif racer.ending or race.refusal(0, entry.move):

@@ -20,26 +20,28 @@ def shown_opening(scene: Scene) -> RoundOpened | None:
     return RoundOpened(
         round=scene.round,
         match=scene.match,
-        number=scene.round_number,
+        round_number=scene.round_number,
         commitment=scene.commitment,
         signature=scene.signature,
-        ready_until_ms=0,
+        until_ms=0,
     )
 
 
 def check_opening(opened: RoundOpened, terms: str, key: bytes | None) -> None:
     """Check what does not depend on the rounds before, before anybody is ready. Raises `Cheated`."""
-    statement = round_statement(opened.round, opened.commitment, opened.match, opened.number, terms)
+    statement = round_statement(opened.round, opened.commitment, opened.match, opened.round_number, terms)
     if key is None or not is_signed(statement, opened.signature, key):
         raise Cheated("The server did not sign its commitment, the match and the rules with the key that it shows.")
-    if (opened.number == 1) != (opened.match == opened.round):
+    if (opened.round_number == 1) != (opened.match == opened.round):
         raise Cheated("The server opens the first round of a match under the id of another round.")
 
 
 def check_place(opened: RoundOpened, match_id: bytes | None, number: int) -> None:
     """Raise `Cheated` unless a round follows round `number` of the match `match_id`, or is the first of a match."""
-    if opened.number > 1 and (opened.match, opened.number) != (match_id, number + 1):
-        raise Cheated(f"The server opens round {opened.number} of a match, and it does not follow the one before.")
+    if opened.round_number > 1 and (opened.match, opened.round_number) != (match_id, number + 1):
+        raise Cheated(
+            f"The server opens round {opened.round_number} of a match, and it does not follow the one before."
+        )
 
 
 def check_begins_match(opened: RoundOpened, scene: Scene) -> None:
@@ -48,7 +50,7 @@ def check_begins_match(opened: RoundOpened, scene: Scene) -> None:
     A seat that was freed ends a match too; the room waits then.
     """
     begins = scene.phase is not Phase.FINISHED or scene.match_is_over
-    if begins and opened.number > 1:
-        raise Cheated(f"The server opens round {opened.number} of a match that is over, or has not begun.")
-    if not begins and opened.number == 1:
+    if begins and opened.round_number > 1:
+        raise Cheated(f"The server opens round {opened.round_number} of a match that is over, or has not begun.")
+    if not begins and opened.round_number == 1:
         raise Cheated("The server begins another match, and the one before is not over.")

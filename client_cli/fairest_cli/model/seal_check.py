@@ -159,7 +159,7 @@ class SealCheck(Value):
             check = _open_round(check, opened, scene.options.terms())
         elif opened.commitment != self.commitment:
             raise Cheated("The server shows another commitment than before for the same round.")
-        elif (opened.match, opened.number) != (self.match_id, self.number):
+        elif (opened.match, opened.round_number) != (self.match_id, self.number):
             raise Cheated("The server has moved the round to another place in the match, or to another match.")
         # Entries may have been missed before the snapshot, so the race can no longer be replayed from its start.
         check = replace(check, shown=None)
@@ -212,7 +212,7 @@ def _open_round(check: SealCheck, opened: entries.RoundOpened, terms: str) -> Se
         fresh,
         round_id=round_id,
         match_id=opened.match,
-        number=opened.number,
+        number=opened.round_number,
         terms=terms,
         commitment=commitment,
         shown=((), ()),
@@ -262,14 +262,14 @@ def _with_deal(check: SealCheck, dealt: entries.Dealt, options: RoomOptions) -> 
 
 
 def _with_opened_card(check: SealCheck, turned: entries.Turned) -> SealCheck:
-    turn = Turn(turned.pass_number, turned.position)
+    turn = turned.turn
     _check_order(check, turned.seat, turn)
-    number = sealed_pass(turned.pass_number, check.envelopes)
-    index, card = (number, turned.position), turned.card
+    number = sealed_pass(turn.pass_number, check.envelopes)
+    index, card = (number, turn.position), turned.card
     sealed = check.envelopes[number] if check.envelopes else ()
-    if turned.position >= len(sealed):
+    if turn.position >= len(sealed):
         raise Cheated(f"The server turns a card at {name_place(turn)}, which it has not sealed.")
-    if make_envelope(_require_round(check), number, turned.position, card, turned.salt) != sealed[turned.position]:
+    if make_envelope(_require_round(check), number, turn.position, card, turned.salt) != sealed[turn.position]:
         raise Cheated(f"The card at {name_place(turn)}, {card}, does not come from its envelope.")
     if card in (check.laid_out or ()) or any(
         other == card and at != index and at[0] == number for at, other in check.opened_cards.items()

@@ -173,8 +173,7 @@ def _steps_heard(model: KnownRoom, message: Message, at_ms: int, where: str) -> 
             yield Step(where, at_ms, message, model, model.after(message, at_ms))
         case View():
             for offset, entry in enumerate(message.entries):
-                single = View(position=message.position + offset, entries=(entry,), tag=message.tag)
-                before, model = model, model.after_part(single, at_ms)
+                before, model = model, model.after_part(message.part(offset, offset + 1), at_ms)
                 if model.position > before.position:
                     yield Step(where, at_ms, entry, before, model)
             yield Step(where, at_ms, None, model, model.settled(at_ms))

@@ -198,16 +198,15 @@ class Receipt:
 
 def _begins_match(view: View, model: KnownRoom) -> bool:
     """Return whether a view that follows without a gap opens the first round of a match before anything of a round."""
-    if view.position != model.position + 1:
+    if view.first != model.position + 1:
         return False
     first = next((entry for entry in view.entries if not isinstance(entry, NOT_OF_A_ROUND)), None)
-    return isinstance(first, entries.RoundOpened) and first.number == 1
+    return isinstance(first, entries.RoundOpened) and first.round_number == 1
 
 
 def _between_matches(scene: Scene) -> Scene:
     """Return the scene of a room without its last round, as that of a room in which nothing was dealt yet."""
     first, second = (
-        SeatScene(name=seat.name, is_connected=seat.is_connected, away_until_ms=seat.away_until_ms)
-        for seat in scene.seats
+        SeatScene(name=seat.name, is_connected=seat.is_connected, until_ms=seat.until_ms) for seat in scene.seats
     )
     return Scene(options=scene.options, phase=Phase.WAITING, seats=(first, second))

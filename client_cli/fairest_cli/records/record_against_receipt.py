@@ -131,7 +131,7 @@ class _Comparison:
             return
         match entry:
             case entries.Turned():
-                if self._deal(played).orders[entry.pass_number][entry.position] != entry.card:
+                if self._deal(played).orders[entry.turn.pass_number][entry.turn.position] != entry.card:
                     raise WrongRecord(f"{where}: the deal of the record has another card than {entry.card} there.")
                 read.cards += 1
             case entries.Moved():

@@ -52,7 +52,7 @@ def progress_of(record: Record, number: int) -> tuple[Points, Points]:
         return (), ()
     players: list[list[tuple[int, int]]] = [[], []]
     for event, race in record.steps(number):
-        at_ms = 0 if event is None else event.at_ms
+        at_ms = (event.at_ms or 0) if event else 0
         for seat, racer in enumerate(race.racers):
             if not players[seat] or players[seat][-1][1] != racer.board.placed:
                 players[seat].append((at_ms, racer.board.placed))

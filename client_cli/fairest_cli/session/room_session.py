@@ -194,5 +194,5 @@ def model_at_round_end(before: KnownRoom, model: KnownRoom, view: View, at_ms: i
         return model
     # The connection has compared our moves with those that we sent; without the entries by seat, that is skipped here.
     unchecked = replace(before, seal_check=replace(before.seal_check, shown=None))
-    ended = unchecked.after_part(view.model_copy(update={"entries": view.entries[: place + 1]}), at_ms)
+    ended = unchecked.after_part(view.part(0, place + 1), at_ms)
     return replace(ended, binding=model.binding)

@@ -83,7 +83,7 @@ def describe_score(name: str, score: Score) -> Iterator[str]:
     """Yield the score of one player: the cards placed, the ending, and the cards turned."""
     near = ", a near miss" if score.is_near_miss else ""
     yield f"  {clean(name)}: {score.placed} of {score.goal} cards{near}; {ENDINGS[score.ending]}"
-    turned = "1 stock card" if score.turns == 1 else f"{score.turns} stock cards"
+    turned = "1 stock card" if score.cards_turned == 1 else f"{score.cards_turned} stock cards"
     yield f"    {turned} turned, {score.direct} of them played straight to a foundation"
 
 

@@ -106,7 +106,7 @@ def describe_boards(model: KnownRoom) -> Iterator[str]:
 
 def describe_time_left(model: KnownRoom, now_ms: int) -> str:
     """Return how long the present phase lasts at most. `now_ms` is the time of our own clock."""
-    until_ms = model.scene.deadline_ms if model.scene else None
+    until_ms = model.scene.until_ms if model.scene else None
     if until_ms is None:
         return "There is no time limit right now."
     left_ms = max(0, until_ms - (now_ms - model.clock_ahead_ms))
@@ -189,7 +189,7 @@ def _describe_entry(before: KnownRoom, model: KnownRoom, entry: Entry) -> Iterat
         case entries.SeatFreed(seat=seat, reason=reason):
             name = "You" if seat == model.seat else _name(before, seat)
             yield f"{name} {FREED[reason]}; seat {seat + 1} is free."
-        case entries.Attached(seat=seat) if before.scene and before.scene.seats[seat].away_until_ms is not None:
+        case entries.Attached(seat=seat) if before.scene and before.scene.seats[seat].until_ms is not None:
             yield f"{_name(model, seat)} is back."
         case entries.Detached(seat=seat) if model.scene and model.scene.match_is_over:
             yield f"{_name(model, seat)} is away."
@@ -197,7 +197,7 @@ def _describe_entry(before: KnownRoom, model: KnownRoom, entry: Entry) -> Iterat
             yield f"{_name(model, seat)} is away; the seat waits {model.scene.options.grace_seconds} seconds."
         case entries.Paused(length_ms=length_ms):
             yield f"The server was away for {format_time(length_ms / 1000)}. All clocks stood still meanwhile."
-        case entries.RoundOpened(number=number):
+        case entries.RoundOpened(round_number=number):
             yield f"Round {number}. The server has sealed its part of the deck: {entry.commitment.hex()[:16]}, signed."
         case entries.RoundVoided():
             yield "The round is called off."

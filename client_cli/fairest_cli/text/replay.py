@@ -75,7 +75,7 @@ def describe_event(record: Record, step: Step) -> str:
     event = step.event
     if event is None:
         return "the cards are dealt"
-    when = format_time(event.at_ms / 1000)
+    when = "before the start" if event.at_ms is None else format_time(event.at_ms / 1000)
     if isinstance(event, RecordedMove):
         return f"{when} {clean(record.names[event.seat])} plays {event.move}"
     names = " and ".join(clean(record.names[seat]) for seat in event.seats)

@@ -11,6 +11,8 @@ from fairest_protocol.calculation.record import BadRecord, Record, RecordedRound
 
 MAX_CALLED_OFF: Final = 1000
 """The most rounds that a record lists as called off before the first one with a result: the newest ones."""
+_BEFORE_START: Final = -1
+"""Stands for the time of a stop in the countdown, which a record gives as null."""
 
 
 def is_match_over(winners: Sequence[int | None], best_of: int) -> bool:
@@ -78,7 +80,7 @@ def _may_end_undealt(played: RecordedRound) -> bool:
 
 def _check_race(record: Record, number: int) -> None:
     played, where = record.rounds[number], f"round {number + 1}"
-    times = [event.at_ms for event in played.events]
+    times = [_BEFORE_START if event.at_ms is None else event.at_ms for event in played.events]
     if times != sorted(times):
         raise BadRecord(f"{where}: time goes back")
     race: Race | None = None
@@ -91,6 +93,11 @@ def _check_race(record: Record, number: int) -> None:
 
 
 def _may_stop(race: Race, stop: RecordedStop) -> bool:
-    """Return whether these seats can be stopped together: the clock stops all that still race, the rest stops one."""
+    """Return whether these seats can be stopped together: the clock stops all that still race, the rest stops one.
+
+    The clock stops nobody before the race.
+    """
+    if stop.ending is Ending.OUT_OF_TIME and stop.at_ms is None:
+        return False
     racing = tuple(seat for seat, racer in enumerate(race.racers) if not racer.ending)
     return stop.seats == racing if stop.ending is Ending.OUT_OF_TIME else len(stop.seats) == 1

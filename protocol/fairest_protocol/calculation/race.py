@@ -69,15 +69,12 @@ class Racer(Value):
 
 @message_dataclass
 class Score:
-    """The score of a seat in its race; `turns` counts its stock cards turned, the first one from the deal on."""
-
-    # Also for a seat that is stopped in the countdown. A record does not say when the race began, so a verifier cannot
-    # tell such a stop from one in the first millisecond of the race.
+    """The score of a seat in its race. `cards_turned` counts the stock cards that it was shown."""
 
     placed: int
     goal: int
     direct: int
-    turns: int
+    cards_turned: int
     ending: Ending
 
     @property
@@ -106,6 +103,11 @@ class Race(Value):
     def is_over(self) -> bool:
         """Whether every seat's race has ended."""
         return all(racer.ending for racer in self.racers)
+
+    @property
+    def has_started(self) -> bool:
+        """Whether a race that is over had started: not if it was over in the countdown, before anybody saw a card."""
+        return any(racer.seen for racer in self.racers)
 
     @property
     def horizon(self) -> OpensAt | None:
@@ -156,6 +158,12 @@ class Race(Value):
         for seat in seats:
             stopped = stopped._with(seat, replace(stopped.racers[seat], ending=ending))
         return stopped
+
+    def stop_before_start(self, seats: Sequence[int], ending: Ending) -> "Race":
+        """Return the race after these seats were stopped in the countdown: those that it ends have seen no card."""
+        stopped = self.stop(seats, ending)
+        racers = tuple(replace(racer, seen=0) if racer.ending else racer for racer in stopped.racers)
+        return replace(stopped, racers=racers)
 
     def outcome(self) -> Outcome:
         """Return the result of a race that is over. `judge` says which seat wins."""

@@ -44,9 +44,12 @@ class RecordedMove(Value):
 
 
 class RecordedStop(Value):
-    """Seats whose race was ended by the clock, by absence or by leaving (`STOPS`), `at_ms` after the race started."""
+    """Seats whose race was ended by the clock, by absence or by leaving (`STOPS`), `at_ms` after the race started.
 
-    at_ms: int
+    `at_ms` is None for a stop in the countdown, before the race.
+    """
+
+    at_ms: int | None
     seats: tuple[int, ...]
     ending: Ending
 
@@ -190,7 +193,7 @@ def _play_event(race: Race, event: RecordedMove | RecordedStop, where: str) -> R
         if seat not in range(len(race.racers)) or race.racers[seat].ending:
             raise BadRecord(f"{where}: seat {seat + 1} is not racing")
     if isinstance(event, RecordedStop):
-        return race.stop(event.seats, event.ending)
+        return (race.stop_before_start if event.at_ms is None else race.stop)(event.seats, event.ending)
     illegal = race.refusal(event.seat, event.move)
     if illegal:
         raise BadRecord(f"{where}: {event.move} of seat {event.seat + 1} is against the rules ({illegal})")

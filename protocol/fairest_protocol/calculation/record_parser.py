@@ -129,7 +129,8 @@ class _RoundLines:
                 seats, ending = tuple(map(_seat, _list(fields["seats"]))), Ending(fields["ending"])
                 if seats not in ((0,), (1,), (0, 1)) or ending not in STOPS:
                     raise ValueError(f"a stop cannot have these seats and this ending: {seats}, {ending}")
-                self.events.append(RecordedStop(_time(fields["at_ms"]), seats, ending))
+                at_ms = fields["at_ms"]
+                self.events.append(RecordedStop(None if at_ms is None else _time(at_ms), seats, ending))
             case "result":
                 first, second = map(_score, _list(fields["scores"]))
                 winner = fields["winner"]
@@ -210,9 +211,9 @@ def _bytes(value: object, length: int) -> bytes:
 
 
 def _score(fields: object) -> Score:
-    if not isinstance(fields, dict) or fields.keys() != {"placed", "goal", "direct", "turns", "ending"}:
+    if not isinstance(fields, dict) or fields.keys() != {"placed", "goal", "direct", "cards_turned", "ending"}:
         raise ValueError("a score does not have just its five fields")
-    counts = {name: _whole_number(fields[name]) for name in ("placed", "goal", "direct", "turns")}
+    counts = {name: _whole_number(fields[name]) for name in ("placed", "goal", "direct", "cards_turned")}
     return Score(**counts, ending=Ending(fields["ending"]))
 
 

@@ -21,6 +21,7 @@ from fairest_protocol.messages.fields import (
     RoundId,
     Seat,
     Secret,
+    ShownTurn,
     Signature,
     TimeMs,
 )
@@ -65,7 +66,9 @@ class Paused(Message):
 
 
 class RoundOpened(Message):
-    """A round can be made ready for, `number` of its match. `match` is the id of that match, and of its first round.
+    """A round can be made ready for until this time; it has this number in its match.
+
+    `match` is the id of that match, and of its first round.
 
     `signature` binds the server to the secret behind `commitment`, and to the terms, before anybody is ready.
     """
@@ -73,10 +76,10 @@ class RoundOpened(Message):
     type: Literal["round_opened"] = "round_opened"
     round: RoundId
     match: RoundId
-    number: Annotated[int, Field(ge=1, le=BEST_OF[-1])]
+    round_number: Annotated[int, Field(ge=1, le=BEST_OF[-1])]
     commitment: Hash
     signature: Signature
-    ready_until_ms: TimeMs
+    until_ms: TimeMs
 
 
 class RoundVoided(Message):
@@ -108,7 +111,9 @@ class Revealed(Message):
 
 
 class Dealt(Message):
-    """The cards are dealt and the countdown runs. `envelopes` holds, for each sealed pass, one hash a position.
+    """The cards are dealt, and the countdown runs until this time.
+
+    `envelopes` holds, for each sealed pass, one hash a position.
 
     With `piles` and `redeals` it is all that a client needs to lay the board out, whatever the variant.
     """
@@ -120,7 +125,7 @@ class Dealt(Message):
     piles: Annotated[int, Field(ge=1, le=MAX_PILES)]
     redeals: Annotated[int, Field(ge=0)]
     envelopes: Annotated[tuple[tuple[Hash, ...], ...], Field(min_length=1)]
-    starts_at_ms: TimeMs
+    until_ms: TimeMs
 
 
 class Started(Message):
@@ -131,12 +136,11 @@ class Started(Message):
 
 
 class Turned(Message):
-    """A seat turned the stock card at this position of this pass; the salt opens its envelope."""
+    """A seat turned a stock card: `turn` is its pass and its position there; the salt opens its envelope."""
 
     type: Literal["turned"] = "turned"
     seat: Seat
-    pass_number: Annotated[int, Field(ge=0)]
-    position: Annotated[int, Field(ge=0)]
+    turn: ShownTurn
     card: CardText
     salt: Hash
 

@@ -30,8 +30,7 @@ def encode_moved(seat: int, number: int, move: Move, card: Card | None) -> bytes
 def encode_turned(seat: int, pass_number: int, position: int, card: Card, salt: bytes) -> bytes:
     """Return the bytes of `encode(Turned(...))`."""
     return (
-        f'{{"type":"turned","seat":{seat},"pass_number":{pass_number},"position":{position},'
-        f'"card":"{card}","salt":"{salt.hex()}"}}'
+        f'{{"type":"turned","seat":{seat},"turn":[{pass_number},{position}],"card":"{card}","salt":"{salt.hex()}"}}'
     ).encode()
 
 

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializ
 
 from fairest_protocol.calculation.cards import Card, is_card
 from fairest_protocol.calculation.moves import MOVES, Move
+from fairest_protocol.calculation.race import Turn
 from fairest_protocol.calculation.seal import KEY_BYTES, ROUND_ID_BYTES, SECRET_BYTES, SIGNATURE_BYTES
 
 SUBPROTOCOL: Final = "fairest.v1"
@@ -50,6 +51,12 @@ def _parse_move(text: object) -> Move:
     return MOVES[text]
 
 
+def _check_turn(turn: Turn) -> Turn:
+    if turn.pass_number < 0 or turn.position < 0:
+        raise ValueError("not a turn: pass and position count from 0")
+    return turn
+
+
 CardText = Annotated[
     Card,
     AfterValidator(_check_card),
@@ -64,6 +71,9 @@ MoveText = Annotated[
     WithJsonSchema({"type": "string", "pattern": "^([sa-h][1-8a-h]|redeal|stop|resign)$"}),
 ]
 """A move in its text form."""
+
+ShownTurn = Annotated[Turn, AfterValidator(_check_turn)]
+"""How far a seat has seen the stock, as the list `[pass_number, position]`."""
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{2,20}$")]
 """A player's name: letters, digits, underscore and hyphen, 2 to 20 of them."""

@@ -53,15 +53,21 @@ class Snapshot(Message):
 
 
 class View(Message):
-    """The next entries of this viewer's view; the first of them has this position, the others follow it.
-
-    `tag` belongs to the position of the last of them: say both to go on from there.
-    """
+    """The next entries of this viewer's view, up to and with this position of it, under this tag."""
 
     type: Literal["view"] = "view"
     position: int
     tag: LogTag
     entries: tuple[Entry, ...]
+
+    @property
+    def first(self) -> int:
+        """The position of the first entry."""
+        return self.position - len(self.entries) + 1
+
+    def part(self, start: int, end: int) -> "View":
+        """Return a view of the entries from `start` up to, and without, `end`; both count from 0."""
+        return View(position=self.first + end - 1, tag=self.tag, entries=self.entries[start:end])
 
 
 class Placed(Message):

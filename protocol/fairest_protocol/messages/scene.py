@@ -11,12 +11,23 @@ from pydantic import AfterValidator, Field
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import is_card
 from fairest_protocol.calculation.moves import RESIGN, STOP
-from fairest_protocol.calculation.race import Outcome, Turn
+from fairest_protocol.calculation.race import Outcome
 from fairest_protocol.calculation.rules import MAX_PILES
 from fairest_protocol.calculation.terms import BEST_OF
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry
-from fairest_protocol.messages.fields import CardText, Hash, Message, Name, Phase, RoundId, Secret, Signature, TimeMs
+from fairest_protocol.messages.fields import (
+    CardText,
+    Hash,
+    Message,
+    Name,
+    Phase,
+    RoundId,
+    Secret,
+    ShownTurn,
+    Signature,
+    TimeMs,
+)
 from fairest_protocol.messages.options import RoomOptions
 
 
@@ -34,13 +45,13 @@ class SeatScene(Message):
 
     name: Name | None = None
     is_connected: bool = False
-    away_until_ms: TimeMs | None = None
+    until_ms: TimeMs | None = None
     entropy_hash: Hash | None = None
     entropy: Secret | None = None
     wins: int = 0
     wants_rematch: bool = False
     board: Annotated[Board, AfterValidator(_checked_board)] | None = None
-    turn: Turn | None = None
+    turn: ShownTurn | None = None
     moves: int = 0
     has_stopped: bool = False
 
@@ -60,7 +71,7 @@ class Scene(Message):
     secret: Secret | None = None
     markers: tuple[CardText, ...] = ()
     envelopes: tuple[tuple[Hash, ...], ...] = ()
-    deadline_ms: TimeMs | None = None
+    until_ms: TimeMs | None = None
     """When the present phase ends by itself, or None if it does not; ready, dealing, countdown and race do."""
     outcome: Outcome | None = None
     duration_ms: int | None = None
@@ -77,39 +88,38 @@ class Scene(Message):
             case entries.SeatFreed(seat=seat):
                 return self._after_seat_freed(seat)
             case entries.Attached(seat=seat):
-                return _with_seat(self, seat, is_connected=True, away_until_ms=None)
+                return _with_seat(self, seat, is_connected=True, until_ms=None)
             case entries.Detached(seat=seat, until_ms=until):
-                return _with_seat(self, seat, is_connected=False, away_until_ms=until)
+                return _with_seat(self, seat, is_connected=False, until_ms=until)
             case entries.Paused(length_ms=length_ms):
                 return self._after_pause(length_ms)
             case entries.RoundOpened():
                 return self._after_opening(entry)
             case entries.RoundVoided():
-                return _with_fields(self, phase=Phase.WAITING, secret=entry.secret, deadline_ms=None)
+                return _with_fields(self, phase=Phase.WAITING, secret=entry.secret, until_ms=None)
             case entries.PlayerReady(seat=seat, entropy_hash=entropy_hash):
                 ready = _with_seat(self, seat, entropy_hash=entropy_hash)
                 all_ready = all(each.entropy_hash for each in ready.seats)
-                return _with_fields(ready, phase=Phase.DEALING, deadline_ms=entry.until_ms) if all_ready else ready
+                return _with_fields(ready, phase=Phase.DEALING, until_ms=entry.until_ms) if all_ready else ready
             case entries.Revealed(seat=seat, entropy=entropy):
                 return _with_seat(self, seat, entropy=entropy)
             case entries.Dealt():
                 return self._after_deal(entry)
             case entries.Started(until_ms=until):
-                return _with_fields(self, phase=Phase.RACING, deadline_ms=until)
-            case entries.Turned(seat=seat):
-                turn = Turn(entry.pass_number, entry.position)
+                return _with_fields(self, phase=Phase.RACING, until_ms=until)
+            case entries.Turned(seat=seat, turn=turn):
                 return _with_seat(self, seat, board=self._board(seat).turn(entry.card), turn=turn)
             case entries.Moved(seat=seat):
                 return self._after_move(entry)
             case entries.Stopped(seat=seat, until_ms=until):
                 stopped = _with_seat(self, seat, has_stopped=True)
-                return _with_fields(stopped, deadline_ms=until) if self.phase is Phase.RACING else stopped
+                return _with_fields(stopped, until_ms=until) if self.phase is Phase.RACING else stopped
             case entries.RoundFinished():
                 return self._after_finish(entry)
             case entries.RematchWanted(seat=seat):
                 return _with_seat(self, seat, wants_rematch=True)
             case entries.RoomClosed():
-                return _with_fields(self, phase=Phase.CLOSED, deadline_ms=None)
+                return _with_fields(self, phase=Phase.CLOSED, until_ms=None)
 
     def _board(self, seat: int) -> Board:
         board = self.seats[seat].board
@@ -118,28 +128,27 @@ class Scene(Message):
         return board
 
     def _after_pause(self, length_ms: int) -> "Scene":
-        scene = self if self.deadline_ms is None else _with_fields(self, deadline_ms=self.deadline_ms + length_ms)
+        scene = self if self.until_ms is None else _with_fields(self, until_ms=self.until_ms + length_ms)
         for number, seat in enumerate(self.seats):
-            if seat.away_until_ms is not None:
-                scene = _with_seat(scene, number, away_until_ms=seat.away_until_ms + length_ms)
+            if seat.until_ms is not None:
+                scene = _with_seat(scene, number, until_ms=seat.until_ms + length_ms)
         return scene
 
     def _after_seat_freed(self, seat: int) -> "Scene":
         """Return the scene with this seat free. The player who stays keeps the seat, but not the score of the match."""
         seats = [
-            SeatScene(name=each.name, is_connected=each.is_connected, away_until_ms=each.away_until_ms)
-            for each in self.seats
+            SeatScene(name=each.name, is_connected=each.is_connected, until_ms=each.until_ms) for each in self.seats
         ]
         seats[seat] = SeatScene()
-        return _with_fields(self, phase=Phase.WAITING, seats=tuple(seats), deadline_ms=None)
+        return _with_fields(self, phase=Phase.WAITING, seats=tuple(seats), until_ms=None)
 
     def _after_opening(self, entry: entries.RoundOpened) -> "Scene":
-        first = entry.number == 1
+        first = entry.round_number == 1
         seats = tuple(
             SeatScene(
                 name=each.name,
                 is_connected=each.is_connected,
-                away_until_ms=each.away_until_ms,
+                until_ms=each.until_ms,
                 wins=0 if first else each.wins,
             )
             for each in self.seats
@@ -150,10 +159,10 @@ class Scene(Message):
             seats=(seats[0], seats[1]),
             match=entry.match,
             round=entry.round,
-            round_number=entry.number,
+            round_number=entry.round_number,
             commitment=entry.commitment,
             signature=entry.signature,
-            deadline_ms=entry.ready_until_ms,
+            until_ms=entry.until_ms,
         )
 
     def _after_deal(self, entry: entries.Dealt) -> "Scene":
@@ -171,7 +180,7 @@ class Scene(Message):
             phase=Phase.COUNTDOWN,
             markers=entry.markers,
             envelopes=entry.envelopes,
-            deadline_ms=entry.starts_at_ms,
+            until_ms=entry.until_ms,
         )
 
     def _after_move(self, entry: entries.Moved) -> "Scene":
@@ -194,7 +203,7 @@ class Scene(Message):
             duration_ms=entry.duration_ms,
             match_is_over=entry.match_is_over,
             secret=entry.secret,
-            deadline_ms=None,
+            until_ms=None,
         )
         for seat in (0, 1):
             scene = _with_seat(scene, seat, wins=entry.wins[seat], has_stopped=True)

@@ -82,8 +82,7 @@ class SpectatorFanout(Generic[Spectator]):
     def _close_frame(self) -> None:
         """Make a frame of the collected entries, for the spectators that are here now."""
         if self._collected:
-            position = self._cursor.position - len(self._collected) + 1
-            self._add_frame(encode_view(position, self._collected, self._cursor.tag))
+            self._add_frame(encode_view(self._cursor.position, self._collected, self._cursor.tag))
             self._collected = []
 
     def _add_frame(self, data: bytes) -> None:

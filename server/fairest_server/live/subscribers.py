@@ -164,7 +164,7 @@ class Subscribers:
         for subscriber, view in self.seats.values():
             entries = view.reveal(*projected)
             if entries:
-                subscriber.show(encode_view(view.position - len(entries) + 1, entries, view.tag))
+                subscriber.show(encode_view(view.position, entries, view.tag))
         if self._spectator_view is not None and self.spectators:
             entries = self._spectator_view.reveal(*projected)
             if entries:

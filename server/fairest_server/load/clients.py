@@ -224,9 +224,8 @@ class Racer(Guest):
         """Create the room or join it; after the first time, resume as a client does that has kept its entries."""
         if self.last_shown:
             seen = json.loads(self.last_shown)
-            position = seen["position"] + max(0, len(seen.get("entries", ())) - 1)
             room = seen.get("room") or self.room.result()
-            self.send(type="resume", room=room, position=position, tag=seen["tag"])
+            self.send(type="resume", room=room, position=seen["position"], tag=seen["tag"])
         elif self.other:
             self.other.room.add_done_callback(self._join)
         else:

@@ -53,7 +53,7 @@ def catching_up(
             if index % STEPS_IN_SLICE == 0:
                 yield
         if size <= MAX_MISSED_BYTES:
-            return Catchup(encode_view(seen_upto.position + 1, shown, view.tag), view)
+            return Catchup(encode_view(view.position, shown, view.tag), view)
     view, scene = yield from showing_scene(history, viewer)
     snapshot = messages.Snapshot(
         room=room,
@@ -107,7 +107,7 @@ def _scene_of_open_round(state: RoomState) -> Scene:
         SeatScene(
             name=seat.name,
             is_connected=seat.connection_id is not None,
-            away_until_ms=state.clocks.away_until_ms[number],
+            until_ms=state.clocks.away_until_ms[number],
             wins=seat.wins,
         )
         for number, seat in ((0, state.seat(0)), (1, state.seat(1)))
@@ -121,7 +121,7 @@ def _scene_of_open_round(state: RoomState) -> Scene:
         round_number=opened.number,
         commitment=commit_secret(opened.round_id, opened.secret),
         signature=opened.signature,
-        deadline_ms=state.clocks.phase_until_ms,
+        until_ms=state.clocks.phase_until_ms,
     )
 
 

@@ -193,7 +193,8 @@ def _make_move(state: RoomState, command: MakeMove) -> Verdict:
     is_racing = state.phase is Phase.RACING
     if race is None and state.phase is Phase.FINISHED:
         return _refuse_finished_move(state, seat, command)
-    if race is None or not (is_racing or state.phase is Phase.FINISHED):
+    has_started = is_racing or (state.phase is Phase.FINISHED and race is not None and race.has_started)
+    if race is None or not has_started:
         return refuse("play", Refusal.RACE_NOT_STARTED, number=number)
     racer = race.racers[seat]
     if number == racer.moves and move is racer.last_move:
@@ -215,8 +216,8 @@ def _refuse_finished_move(state: RoomState, seat: Seat, command: MakeMove) -> Ve
     holder, outcome = state.seat(seat), state.round.outcome if state.round else None
     if holder.moves and (command.number, command.move.text) == (holder.moves, holder.last_move):
         return Accepted(number=command.number)
-    was_dealt = outcome is not None and outcome.scores[seat].turns > 0
-    return refuse("play", Refusal.RACE_OVER if was_dealt else Refusal.RACE_NOT_STARTED, number=command.number)
+    was_raced = outcome is not None and any(score.cards_turned for score in outcome.scores)
+    return refuse("play", Refusal.RACE_OVER if was_raced else Refusal.RACE_NOT_STARTED, number=command.number)
 
 
 def _wrong_number(number: int, accepted: int) -> Refused:

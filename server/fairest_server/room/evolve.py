@@ -92,7 +92,8 @@ def _stopped(state: RoomState, event: events.SeatsStopped, at_ms: int) -> RoomSt
         stopped = dict.fromkeys(event.seats, event.ending)
         outcome = undealt_outcome(state.rules, [stopped.get(seat, Ending.ROUND_OVER) for seat in (0, 1)])
         return _finished(state, outcome, at_ms)
-    after = race.stop(event.seats, event.ending)
+    stop = race.stop_before_start if state.phase is Phase.COUNTDOWN else race.stop
+    after = stop(event.seats, event.ending)
     return _after_ending(state.with_race(after), after, at_ms)
 
 

@@ -142,15 +142,14 @@ def _names(state: RoomState) -> tuple[str, str]:
 def _add_step(match: _Match, step: Step) -> None:
     """Add a step of the log to its match: a move or a stop, a pause, or the end of a round."""
     before, event, after = step.before, step.event, step.after
-    # Before the start of the race everything is recorded at 0.
-    started_at = after.clocks.started_at_ms or step.at_ms
     # No earlier than the event before: a pause may be timed by a clock ahead of the room's own, on another node.
-    earliest = match.events[-1].at_ms if match.events else 0
-    since_start = max(earliest, step.at_ms - started_at)
+    earliest = (match.events[-1].at_ms or 0) if match.events else 0
+    since_start = max(earliest, step.at_ms - (after.clocks.started_at_ms or step.at_ms))
     if isinstance(event, events.Played):
         match.events.append(RecordedMove(since_start, event.seat, event.move))
     elif isinstance(event, events.SeatsStopped) and after.race is not None:
-        match.events.append(RecordedStop(since_start, event.seats, event.ending))
+        is_in_countdown = before is not None and before.phase is Phase.COUNTDOWN
+        match.events.append(RecordedStop(None if is_in_countdown else since_start, event.seats, event.ending))
     elif isinstance(event, events.Paused) and before and before.clocks.started_at_ms:
         _clamp_to_pause_start(match, event.start_ms - before.clocks.started_at_ms)
     if before and before.round and before.phase is Phase.READY and isinstance(event, events.SeatFreed):
@@ -163,7 +162,8 @@ def _add_step(match: _Match, step: Step) -> None:
 
 def _clamp_to_pause_start(match: _Match, since_start_ms: int) -> None:
     """Record the events that Redis stored during a pause at its start, `since_start_ms` after the start of the race."""
-    match.events = [replace(event, at_ms=min(event.at_ms, max(0, since_start_ms))) for event in match.events]
+    latest = max(0, since_start_ms)
+    match.events = [replace(event, at_ms=latest) if (event.at_ms or 0) > latest else event for event in match.events]
 
 
 def _recorded(state: RoomState, opened: OpenRound) -> RecordedRound:

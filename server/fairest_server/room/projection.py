@@ -188,10 +188,10 @@ def _project_opened(after: RoomState) -> list[OutgoingEntry]:
         entries.RoundOpened(
             round=opened.round_id,
             match=opened.match_id,
-            number=opened.number,
+            round_number=opened.number,
             commitment=commit_secret(opened.round_id, opened.secret),
             signature=opened.signature,
-            ready_until_ms=_phase_end(after),
+            until_ms=_phase_end(after),
         )
     )
 
@@ -207,7 +207,7 @@ def _project_deal(after: RoomState) -> entries.Dealt:
         piles=after.rules.piles,
         redeals=after.rules.redeals,
         envelopes=dealt.sealed.envelopes,
-        starts_at_ms=_phase_end(after),
+        until_ms=_phase_end(after),
     )
 
 

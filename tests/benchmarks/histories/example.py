@@ -55,8 +55,8 @@ class Example:
 
     def show(self, viewer: str, *entries: Message) -> None:
         """Show a viewer these entries in one view."""
-        position = self.positions[viewer] + 1
         self.positions[viewer] += len(entries)
+        position = self.positions[viewer]
         self.put(viewer, "received", {"type": "view", "position": position, "tag": "00", "entries": list(entries)})
 
     def _begin(self) -> None:
@@ -66,7 +66,7 @@ class Example:
             kind = "create" if seat == 0 else "join" if seat == 1 else "watch"
             self.put(viewer, "sent", {"type": kind})
             self.put(viewer, "received", snapshot(seat))
-        opened = {"type": "round_opened", "round": ROUND.hex(), "number": 1, "commitment": COMMITMENT}
+        opened = {"type": "round_opened", "round": ROUND.hex(), "round_number": 1, "commitment": COMMITMENT}
         hashes = [entropy_hash(ROUND, seat, ENTROPIES[seat]) for seat in (0, 1)]
         ready = [
             {"type": "player_ready", "seat": seat, "entropy_hash": hashes[seat], "until_ms": 0 if seat else None}
@@ -121,12 +121,12 @@ def new_table() -> Table:
 def turned(seat: int, position: int) -> Message:
     """Return the entry with which a seat turns the card at a position."""
     card, salt = DEAL.orders[0][position], salt_of(SEED, 0, position).hex()
-    return {"type": "turned", "seat": seat, "pass_number": 0, "position": position, "card": card, "salt": salt}
+    return {"type": "turned", "seat": seat, "turn": [0, position], "card": card, "salt": salt}
 
 
 def scores(tables: Sequence[Table]) -> list[Message]:
     """Return the scores of a round that both seats have stopped."""
-    return [{"placed": table.board.placed, "goal": 52, "direct": table.board.direct, "turns": table.board.turns,
+    return [{"placed": table.board.placed, "goal": 52, "direct": table.board.direct, "cards_turned": table.board.turns,
              "ending": "stopped"} for table in tables]  # fmt: skip
 
 
@@ -186,7 +186,7 @@ def honest_run() -> Run:
 
 def message_end(view: Message) -> int:
     """Return the position of the last entry of a view."""
-    return int(view["position"]) + len(view["entries"]) - 1
+    return int(view["position"])
 
 
 def edit(run: Run, viewer: str, change: Callable[[Message], Message | None], *, kind: str = "received") -> None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from benchmarks.histories.checker import check
-from benchmarks.histories.history import Event, Message, Run
+from benchmarks.histories.history import Event, Message, Run, first_of
 from tests.benchmarks.histories.example import (
     MOVES,
     answer_play,
@@ -16,6 +16,10 @@ from tests.benchmarks.histories.example import (
     snapshot,
     turned,
 )
+
+
+def begins_at(message: Message, position: int) -> bool:
+    return message.get("type") == "view" and first_of(message) == position
 
 
 def test_an_honest_run_has_no_problems() -> None:
@@ -91,8 +95,8 @@ def test_a_refused_move_may_be_stored_when_it_was_sent_again() -> None:
 def test_a_gap_between_positions_is_found_for_every_kind_of_viewer() -> None:
     for viewer in ("player-0", "player-1", "spectator"):
         run = honest_run()
-        edit(run, viewer, lambda message: None if message.get("position") == 9 else message)
-        _assert_found("a view at 12 follows position 8", run)
+        edit(run, viewer, lambda message: None if begins_at(message, 9) else message)
+        _assert_found("a view from 12 on follows position 8", run)
 
 
 def test_an_old_view_behind_a_new_snapshot_is_found() -> None:
@@ -122,10 +126,11 @@ def test_a_decision_shown_early_is_found_in_a_players_own_view() -> None:
     run = honest_run()
 
     def show_early(message: Message) -> Message:
-        if message["type"] == "view" and message["position"] == 9:
+        if begins_at(message, 9):
             message["entries"].append(
                 {"type": "moved", "seat": 1, "number": 1, "move": "sb", "card": turned(1, 0)["card"]}
             )
+            message["position"] += 1
         return message
 
     edit(run, "player-0", show_early)
@@ -171,7 +176,7 @@ def test_a_resume_that_shows_other_entries_than_before_is_found() -> None:
     run = honest_run()
     history = run.histories[0]
     last = history.events[-1]
-    view = next(event.message for event in history.events if event.message.get("position") == 9)
+    view = next(event.message for event in history.events if begins_at(event.message, 9))
     other = view | {"entries": [{"type": "detached", "seat": 1, "until_ms": 5}, *view["entries"][1:]]}
     history.events += [
         Event(last.at_s + 0.1, 2, "opened"),

@@ -27,7 +27,7 @@ def dealt(**changes: Any) -> entries.Dealt:
         "piles": RULES.piles,
         "redeals": RULES.redeals,
         "envelopes": ENVELOPES,
-        "starts_at_ms": 0,
+        "until_ms": 0,
     }
     return entries.Dealt(**fields | changes)
 

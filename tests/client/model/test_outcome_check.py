@@ -21,8 +21,7 @@ DEAL = make_deal(RULES, bytes(32))
 def turned_by(seat: int, racer: Racer) -> entries.Turned:
     card = racer.board.turned
     assert card is not None
-    number, position = racer.turn
-    return entries.Turned(seat=as_seat(seat), pass_number=number, position=position, card=card, salt=bytes(32))
+    return entries.Turned(seat=as_seat(seat), turn=racer.turn, card=card, salt=bytes(32))
 
 
 def moved_by(seat: int, number: int, move: str) -> entries.Moved:
@@ -69,7 +68,7 @@ def test_a_round_that_the_other_player_resigned_is_over() -> None:
     check(second=resigned, outcome=Outcome(0, (over, score_of(racer, Ending.RESIGNED))))
 
 
-@pytest.mark.parametrize("field", ["placed", "goal", "direct", "turns"])
+@pytest.mark.parametrize("field", ["placed", "goal", "direct", "cards_turned"])
 def test_a_count_that_the_race_does_not_lead_to_is_noticed(field: str) -> None:
     score = TIMED_OUT.scores[1]
     changes: dict[str, Any] = {field: getattr(score, field) + 1}
@@ -88,10 +87,10 @@ def test_an_ending_that_the_race_does_not_bear_out_is_named_with_its_seat() -> N
         check(outcome=stuck)
 
 
-@pytest.mark.parametrize("changes", [{"position": 5}, {"card": DEAL.orders[0][-1]}])
+@pytest.mark.parametrize("changes", [{"turn": Turn(0, 5)}, {"card": DEAL.orders[0][-1]}])
 def test_a_card_that_is_not_the_next_one_of_the_deal_is_noticed(changes: dict[str, Any]) -> None:
     other = SECOND[2].model_copy(update=changes)
-    place = name_place(Turn(0, changes.get("position", 1)))
+    place = name_place(changes.get("turn", Turn(0, 1)))
     with pytest.raises(Cheated, match=f"^Seat 2 was shown the card at {place}, and it was not its turn"):
         check(second=[*SECOND[:2], other, *SECOND[3:]])
 

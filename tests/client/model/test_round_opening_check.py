@@ -12,7 +12,7 @@ from fairest_protocol.messages.scene import Scene
 
 def opened(number: int) -> RoundOpened:
     return RoundOpened(
-        round=bytes(16), match=bytes(16), number=number, commitment=bytes(32), signature=bytes(64), ready_until_ms=0
+        round=bytes(16), match=bytes(16), round_number=number, commitment=bytes(32), signature=bytes(64), until_ms=0
     )
 
 

@@ -79,16 +79,16 @@ def test_other_envelopes_have_other_check_words(shown: list[Entry]) -> None:
         (entries.RoundOpened, 0, {"signature": bytes(64)}, "did not sign its commitment"),
         (entries.RoundOpened, 0, {"commitment": bytes(32)}, "did not sign its commitment"),
         (entries.RoundOpened, 0, {"match": bytes(16)}, "did not sign its commitment"),
-        (entries.RoundOpened, 0, {"number": 2}, "it does not follow the one before"),
+        (entries.RoundOpened, 0, {"round_number": 2}, "it does not follow the one before"),
         (entries.Revealed, 0, {"entropy": bytes(32)}, "does not belong to the hash"),
         (entries.Revealed, 1, {"entropy": bytes(32)}, "does not belong to the hash"),
         (entries.Turned, 0, {"card": "KS"}, "does not come from its envelope"),
         (entries.Turned, 9, {"card": "KS"}, "does not come from its envelope"),
         (entries.Turned, 9, {"salt": bytes(32)}, "does not come from its envelope"),
-        (entries.Turned, 9, {"position": 40}, "after the one at"),
-        (entries.Turned, 9, {"position": 0}, "after the one at"),
-        (entries.Turned, 9, {"pass_number": 2}, "after the one at"),
-        (entries.Turned, -1, {"position": 0}, "after the one at"),
+        (entries.Turned, 9, {"turn": Turn(0, 40)}, "after the one at"),
+        (entries.Turned, 9, {"turn": Turn(0, 0)}, "after the one at"),
+        (entries.Turned, 9, {"turn": Turn(2, 8)}, "after the one at"),
+        (entries.Turned, -1, {"turn": Turn(0, 0)}, "after the one at"),
         (entries.Turned, -1, {"card": "KS"}, "does not come from its envelope"),
         (entries.RoundFinished, 0, {"secret": bytes(32)}, "does not belong to the commitment"),
     ],
@@ -138,7 +138,7 @@ def test_a_signed_round_that_begins_a_match_has_the_id_of_that_match(table: Tabl
         watch(lie[: place + 1])
 
 
-@pytest.mark.parametrize("changes", [{"number": 3}, {"match": bytes(16)}])
+@pytest.mark.parametrize("changes", [{"round_number": 3}, {"match": bytes(16)}])
 def test_a_round_follows_the_one_before_it_in_its_match(changes: dict[str, object]) -> None:
     table = Table(1, RoomOptions(best_of=3))
     table.start()
@@ -496,7 +496,7 @@ def test_a_card_behind_the_last_envelope_is_noticed(
     check = replace(
         dealt, last_turns=(Turn(0, 47), None), envelopes=dealt.envelopes if envelopes is None else envelopes
     )
-    turned = entries.Turned(seat=0, pass_number=0, position=48, card=Card("KS"), salt=bytes(32))
+    turned = entries.Turned(seat=0, turn=Turn(0, 48), card=Card("KS"), salt=bytes(32))
     with pytest.raises(Cheated, match=r"^The server turns a card at position 49, which it has not sealed\.$"):
         check.after(turned, OPTIONS)
 
@@ -504,11 +504,11 @@ def test_a_card_behind_the_last_envelope_is_noticed(
 def test_the_first_card_is_that_on_top_of_the_stock(shown: list[Entry]) -> None:
     place = place_of(shown, entries.Turned)
     with pytest.raises(Cheated, match=r"^Seat 1 turns the card at position 2 after the one at position 0\.$"):
-        watch(changed(shown, place, position=1)[: place + 1])
+        watch(changed(shown, place, turn=Turn(0, 1))[: place + 1])
 
 
 def test_a_card_of_a_redeal_is_not_turned_twice(shown: list[Entry]) -> None:
-    place = max(place for place, each in enumerate(shown) if isinstance(each, entries.Turned) and each.pass_number)
+    place = max(place for place, each in enumerate(shown) if isinstance(each, entries.Turned) and each.turn.pass_number)
     with pytest.raises(Cheated, match=r"turns the card at (position \d+ of redeal 1) after the one at \1"):
         watch(shown[: place + 1]).after(shown[place], OPTIONS)
 

@@ -1,5 +1,6 @@
 """Receipts have bounds, at which nothing is left out in silence: another file, an alarm, or a sentence."""
 
+import itertools
 import json
 import os
 from collections.abc import Iterator
@@ -102,7 +103,7 @@ def test_no_line_of_a_match_goes_into_another_file(folder: Path, table: Table, t
 
 def test_a_view_that_was_shown_before_begins_no_file(tmp_path: Path) -> None:
     opened = entries.RoundOpened(
-        round=bytes(16), match=bytes(16), number=1, commitment=bytes(32), signature=bytes(64), ready_until_ms=0
+        round=bytes(16), match=bytes(16), round_number=1, commitment=bytes(32), signature=bytes(64), until_ms=0
     )
     model = KnownRoom(seal_check=SealCheck(key=KEY.public)).after(snapshot().model_copy(update={"position": 9}), 0)
     with closing(Receipt(tmp_path, EACH_MATCH)) as receipt:
@@ -128,11 +129,9 @@ def snapshot() -> Snapshot:
 
 
 def endless_views() -> Iterator[View]:
-    position = 1
-    while True:
-        shown = (entries.Detached(seat=1, until_ms=0), entries.Attached(seat=1)) * 20
-        yield View(position=position, entries=shown, tag="00000000")
-        position += len(shown)
+    shown = (entries.Detached(seat=1, until_ms=0), entries.Attached(seat=1)) * 20
+    for number in itertools.count(1):
+        yield View(position=number * len(shown), entries=shown, tag="00000000")
 
 
 def hear_without_end(receipt: Receipt, model: KnownRoom) -> None:

@@ -62,7 +62,7 @@ def receipt_of(steps: Sequence[Step], seat: int = 0, missed: range = NOTHING_MIS
         if place > start and place not in missed:
             lines += said_with(step, seat)
             if shown:
-                told = encode_view(watcher.position - len(shown) + 1, shown, watcher.tag)
+                told = encode_view(watcher.position, shown, watcher.tag)
                 lines.append(note("heard", told, step.at_ms))
         if place + 1 == missed.stop:
             lines += [HEADER, snapshot_at(steps[: place + 1], seat)]

@@ -283,7 +283,7 @@ def receipt_of(table: Table, seat: int) -> list[str]:
             note("said", encode(Reveal(round=sealed.round_id, entropy=entropy)))
         shown = watcher.reveal(project(step))
         if place > start and shown:
-            note("heard", encode_view(watcher.cursor.position - len(shown) + 1, shown, step.tag))
+            note("heard", encode_view(watcher.cursor.position, shown, step.tag))
         if isinstance(step.event, RoundOpened):
             note("said", encode(Ready(round=sealed.round_id, entropy_hash=entropy_hash)))
     return lines

@@ -31,9 +31,8 @@ def ended() -> tuple[KnownRoom, KnownRoom, View]:
     staged_room.table.play(1, "stop")
     while staged_room.table.state.phase is not Phase.READY:
         staged_room.table.let_time_pass()
-    missed = View(
-        position=before.position + 1, tag="00000000", entries=tuple(view(staged_room.table.steps, 0)[before.position :])
-    )
+    shown = view(staged_room.table.steps, 0)
+    missed = View(position=len(shown), tag="00000000", entries=tuple(shown[before.position :]))
     return before, before.after(missed, 0), missed
 
 

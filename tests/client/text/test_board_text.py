@@ -97,7 +97,7 @@ def test_a_hostile_sentence_is_cleaned() -> None:
 
 
 def test_time_is_told_by_the_server_s_clock() -> None:
-    model = KnownRoom(scene=Scene(options=RoomOptions(), deadline_ms=100_000), clock_ahead_ms=5_000)
+    model = KnownRoom(scene=Scene(options=RoomOptions(), until_ms=100_000), clock_ahead_ms=5_000)
     assert describe_time_left(model, now_ms=45_000) == "1:00 left."
     assert describe_time_left(model, now_ms=200_000) == "0:00 left."
     assert describe_time_left(KnownRoom(), now_ms=0) == "There is no time limit right now."

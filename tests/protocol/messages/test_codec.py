@@ -73,7 +73,7 @@ def test_any_object_is_a_message_or_a_violation_with_a_printable_sentence(fields
 
 @pytest.mark.parametrize("card", ["", "1H", "AX", "10H", "ah", "AHH"])
 def test_a_text_that_is_not_a_card_is_a_violation(card: str) -> None:
-    frame = {"type": "turned", "seat": 0, "pass_number": 0, "position": 0, "card": card, "salt": "00" * 32}
+    frame = {"type": "turned", "seat": 0, "turn": [0, 0], "card": card, "salt": "00" * 32}
     with pytest.raises(ProtocolViolation):
         decode_from_server(json.dumps({"type": "view", "position": 1, "entries": [frame]}))
 

@@ -24,7 +24,7 @@ def test_a_move_is_written_as_its_model_is(seat: Seat, number: int, move: object
 
 @given(seats, counts, counts, cards, st.binary(min_size=32, max_size=32))
 def test_a_turned_card_is_written_as_its_model_is(seat: Seat, number: int, at: int, card: str, salt: bytes) -> None:
-    turned = Turned.model_validate({"seat": seat, "pass_number": number, "position": at, "card": card, "salt": salt})
+    turned = Turned.model_validate({"seat": seat, "turn": (number, at), "card": card, "salt": salt})
     assert encode_turned(seat, number, at, turned.card, salt) == encode(turned)
 
 

@@ -27,7 +27,7 @@ LAID = lay_out(CLASSIC, make_deal(CLASSIC, bytes(32)))
 EMPTY_SEAT = {
     "name": None,
     "is_connected": False,
-    "away_until_ms": None,
+    "until_ms": None,
     "entropy_hash": None,
     "entropy": None,
     "wins": 0,
@@ -48,7 +48,7 @@ EMPTY_ROOM = {
     "secret": None,
     "markers": [],
     "envelopes": [],
-    "deadline_ms": None,
+    "until_ms": None,
     "outcome": None,
     "duration_ms": None,
     "match_is_over": False,
@@ -73,14 +73,14 @@ def dealt() -> Scene:
             piles=4,
             redeals=0,
             envelopes=SEALED.envelopes,
-            starts_at_ms=5000,
+            until_ms=5000,
         )
     )
 
 
 def turned(position: int) -> entries.Turned:
     """The entry that turns the card at this position for seat 0."""
-    return entries.Turned(seat=0, pass_number=0, position=position, card=STOCK[position], salt=SEALED.salt(0, position))
+    return entries.Turned(seat=0, turn=Turn(0, position), card=STOCK[position], salt=SEALED.salt(0, position))
 
 
 def test_a_room_before_its_first_entry_is_empty() -> None:
@@ -131,7 +131,7 @@ def test_a_deal_without_starters_leaves_its_foundations_empty() -> None:
             piles=1,
             redeals=2,
             envelopes=sealed.envelopes,
-            starts_at_ms=0,
+            until_ms=0,
         )
     )
     assert scene.seats[1].board == Board(
@@ -145,7 +145,7 @@ def test_a_deal_without_starters_leaves_its_foundations_empty() -> None:
 
 
 def test_a_deal_begins_the_countdown_and_shows_its_markers_and_envelopes(dealt: Scene) -> None:
-    assert (dealt.phase, dealt.deadline_ms) == (Phase.COUNTDOWN, 5000)
+    assert (dealt.phase, dealt.until_ms) == (Phase.COUNTDOWN, 5000)
     assert (dealt.markers, dealt.envelopes) == (SEALED.deal.markers, SEALED.envelopes)
 
 
@@ -194,37 +194,37 @@ def test_a_pause_moves_the_deadline_and_the_grace_of_the_seats_that_are_away() -
     away = after(
         Scene(options=RoomOptions()), entries.Started(until_ms=9000), entries.Detached(seat=1, until_ms=4000)
     ).after(entries.Paused(length_ms=500))
-    assert (away.deadline_ms, [seat.away_until_ms for seat in away.seats]) == (9500, [None, 4500])
+    assert (away.until_ms, [seat.until_ms for seat in away.seats]) == (9500, [None, 4500])
 
 
 def test_a_pause_without_a_deadline_sets_none() -> None:
-    assert Scene(options=RoomOptions()).after(entries.Paused(length_ms=500)).deadline_ms is None
+    assert Scene(options=RoomOptions()).after(entries.Paused(length_ms=500)).until_ms is None
 
 
 def test_a_player_is_connected_until_the_connection_is_lost_and_again_after_coming_back() -> None:
     room = after(Scene(options=RoomOptions()), entries.Seated(seat=1, name="bob"), entries.Attached(seat=1))
     lost = room.after(entries.Detached(seat=1, until_ms=4000))
     back = lost.after(entries.Attached(seat=1))
-    states = [(scene.seats[1].is_connected, scene.seats[1].away_until_ms) for scene in (room, lost, back)]
+    states = [(scene.seats[1].is_connected, scene.seats[1].until_ms) for scene in (room, lost, back)]
     assert states == [(True, None), (False, 4000), (True, None)]
 
 
 def test_dealing_begins_when_both_players_are_ready() -> None:
     one = Scene(options=RoomOptions(), phase=Phase.READY).after(entries.PlayerReady(seat=1, entropy_hash=bytes(32)))
     both = one.after(entries.PlayerReady(seat=0, entropy_hash=bytes(32), until_ms=3000))
-    assert [(each.phase, each.deadline_ms) for each in (one, both)] == [(Phase.READY, None), (Phase.DEALING, 3000)]
+    assert [(each.phase, each.until_ms) for each in (one, both)] == [(Phase.READY, None), (Phase.DEALING, 3000)]
 
 
 def test_a_stop_ends_the_race_of_its_seat_and_sets_the_time_of_the_other() -> None:
     stopped = Scene(options=RoomOptions(), phase=Phase.RACING).after(entries.Stopped(seat=1, until_ms=7000))
     assert [seat.has_stopped for seat in stopped.seats] == [False, True]
-    assert stopped.deadline_ms == 7000
+    assert stopped.until_ms == 7000
 
 
 def test_a_stop_in_the_countdown_leaves_the_time_of_the_start() -> None:
-    countdown = Scene(options=RoomOptions(), phase=Phase.COUNTDOWN, deadline_ms=5000)
+    countdown = Scene(options=RoomOptions(), phase=Phase.COUNTDOWN, until_ms=5000)
     stopped = countdown.after(entries.Stopped(seat=1, until_ms=185_000))
-    assert (stopped.seats[1].has_stopped, stopped.deadline_ms) == (True, 5000)
+    assert (stopped.seats[1].has_stopped, stopped.until_ms) == (True, 5000)
 
 
 def test_a_player_who_wants_a_rematch_is_shown_to_want_one() -> None:
@@ -233,12 +233,12 @@ def test_a_player_who_wants_a_rematch_is_shown_to_want_one() -> None:
 
 
 def test_a_closed_room_has_no_deadline() -> None:
-    closed = Scene(options=RoomOptions(), deadline_ms=5).after(entries.RoomClosed())
-    assert (closed.phase, closed.deadline_ms) == (Phase.CLOSED, None)
+    closed = Scene(options=RoomOptions(), until_ms=5).after(entries.RoomClosed())
+    assert (closed.phase, closed.until_ms) == (Phase.CLOSED, None)
 
 
 def test_a_voided_round_shows_its_secret_and_waits_for_a_player() -> None:
-    voided = Scene(options=RoomOptions(), phase=Phase.READY, deadline_ms=5).after(
+    voided = Scene(options=RoomOptions(), phase=Phase.READY, until_ms=5).after(
         entries.RoundVoided(round=bytes(16), secret=bytes(32))
     )
-    assert (voided.phase, voided.deadline_ms, voided.secret) == (Phase.WAITING, None, bytes(32))
+    assert (voided.phase, voided.until_ms, voided.secret) == (Phase.WAITING, None, bytes(32))

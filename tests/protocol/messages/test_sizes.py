@@ -82,7 +82,7 @@ def size_of_round() -> int:
     turn = len(encode_turned(1, 2, LONGEST.stock, CARD, HASH)) + 1
     dealt = Dealt(
         layout=(Foundation(13, 12),) * 8, starters=(CARD,) * 8, markers=(CARD,) * 4, piles=8, redeals=2,
-        envelopes=ENVELOPES, starts_at_ms=TIME_MS,
+        envelopes=ENVELOPES, until_ms=TIME_MS,
     )  # fmt: skip
     cards = LONGEST.stock * (LONGEST.redeals + 1)
     return 2 * (most_moves(LONGEST) * move + cards * turn) + size(dealt) + 4 * KIB
@@ -102,12 +102,12 @@ def test_a_snapshot_has_at_most_64_kibibytes() -> None:
         stock=96, redeals=2, direct=104,
     )  # fmt: skip
     seat = SeatScene(
-        name=NAME, is_connected=False, away_until_ms=TIME_MS, entropy_hash=HASH, entropy=HASH, wins=9,
+        name=NAME, is_connected=False, until_ms=TIME_MS, entropy_hash=HASH, entropy=HASH, wins=9,
         wants_rematch=False, board=board, turn=Turn(2, 96), moves=387, has_stopped=False,
     )  # fmt: skip
     scene = Scene(
         options=OPTIONS, phase=Phase.COUNTDOWN, seats=(seat, seat), match=ID, round=ID, round_number=9, commitment=HASH,
-        signature=SIGNATURE, secret=HASH, markers=(CARD,) * 4, envelopes=ENVELOPES, deadline_ms=TIME_MS,
+        signature=SIGNATURE, secret=HASH, markers=(CARD,) * 4, envelopes=ENVELOPES, until_ms=TIME_MS,
         outcome=OUTCOME, duration_ms=TIME_MS, match_is_over=False,
     )  # fmt: skip
     snapshot = Snapshot(room=ROOM, seat=0, position=TIME_MS, tag="0" * 8, now_ms=TIME_MS, scene=scene)

@@ -99,7 +99,7 @@ def timeline_of(record: Record) -> Timeline:
     moments = []
     for step in all_steps(record):
         first, second = (racer.board for racer in step.race.racers)
-        at_ms = 0 if step.event is None else step.event.at_ms
+        at_ms = (step.event.at_ms or 0) if step.event else 0
         outcome = step.race.outcome() if step.race.is_over else None
         counts = first.placed, second.placed
         label = describe_event(record, step)

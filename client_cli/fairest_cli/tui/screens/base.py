@@ -145,9 +145,9 @@ class RoomScreen(FairestScreen):
     def seconds_left(self) -> float | None:
         """Return the seconds until the present phase ends by itself, or None if it has no deadline."""
         scene = self.session.model.scene
-        if scene is None or scene.deadline_ms is None:
+        if scene is None or scene.until_ms is None:
             return None
-        return max(0, scene.deadline_ms - (self.session.clock() - self.session.model.clock_ahead_ms)) / 1000
+        return max(0, scene.until_ms - (self.session.clock() - self.session.model.clock_ahead_ms)) / 1000
 
     def time_left(self) -> str:
         """Return `seconds_left` for people, or an empty string if the phase has no deadline."""

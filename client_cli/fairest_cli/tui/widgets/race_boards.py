@@ -70,7 +70,7 @@ class RaceBoards(Container):
         """Redraw the other player's board under the player's `name`; leave it as it is if `seat` shows no board."""
         if seat.board is None:
             return
-        if seat.away_until_ms is not None:
+        if seat.until_ms is not None:
             state = "is away"
         elif seat.has_stopped:
             state = "has stopped"
