@@ -103,6 +103,23 @@ def portable(node: Any) -> Any:
     return plain
 
 
+STAND_INS: Final = ("UnknownEntry", "UnknownMessage")
+"""What our decoder puts in the place of something that it does not know; no server sends it."""
+
+
+def _is_stand_in(node: Any) -> bool:
+    return isinstance(node, dict) and "$ref" in node and name_of(node) in STAND_INS
+
+
+def _without_stand_ins(node: Any) -> Any:
+    """Return the schemas without those of the stand-ins, and without the references to them."""
+    if isinstance(node, list):
+        return [_without_stand_ins(each) for each in node if not _is_stand_in(each)]
+    if not isinstance(node, dict):
+        return node
+    return {key: _without_stand_ins(value) for key, value in node.items() if key not in STAND_INS}
+
+
 def all_schemas() -> tuple[list[str], list[str], list[str], dict[str, Schema]]:
     """Return the names of the client's and the server's messages and of the entries of a view, and all schemas."""
     roots, definitions = TypeAdapter.json_schemas(
@@ -113,9 +130,9 @@ def all_schemas() -> tuple[list[str], list[str], list[str], dict[str, Schema]]:
     # Pydantic's names for one model that is read with defaults and written without.
     text = json.dumps(definitions["$defs"])
     text = text.replace("RoomOptions-Input", "RequestedOptions").replace("RoomOptions-Output", "RoomOptions")
-    schemas = portable(json.loads(text))
+    schemas = portable(_without_stand_ins(json.loads(text)))
     entries = schemas["View"]["properties"]["entries"]["items"]
-    unions = (roots["client", "validation"], roots["server", "serialization"], entries)
+    unions = (roots["client", "validation"], _without_stand_ins(roots["server", "serialization"]), entries)
     clients, servers, shown = ([name_of(option) for option in union["oneOf"]] for union in unions)
     return clients, servers, shown, schemas
 

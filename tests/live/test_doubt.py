@@ -38,7 +38,7 @@ def end_time(isolated: IsolatedRoom) -> None:
     isolated.timers[-1]()
 
 
-def codes(asker: RecordingSubscriber) -> list[Refusal]:
+def codes(asker: RecordingSubscriber) -> list[str]:
     """Return the codes of all refusals that a subscriber was sent, also of a request to enter."""
     return [
         *(each.code for each in asker.messages if isinstance(each, Refused)),

@@ -17,7 +17,7 @@ from tests.support.races import Table, raced, start_next_round
 SEATS = (0, 1)
 
 
-def code(verdict: object) -> Refusal:
+def code(verdict: object) -> str:
     assert isinstance(verdict, Refused)
     return verdict.code
 

@@ -9,7 +9,7 @@ from pydantic_core import SchemaSerializer
 from fairest_protocol.messages.explanation import explain
 from fairest_protocol.messages.fields import Message
 from fairest_protocol.messages.from_client import FromClient
-from fairest_protocol.messages.from_server import FromServer
+from fairest_protocol.messages.from_server import FromServer, UnknownMessage
 from fairest_protocol.messages.refusals import Breach
 
 # The validators themselves, because every move is decoded here: `TypeAdapter.validate_json` only adds a call that
@@ -66,12 +66,31 @@ def _refuse_repeated_key(pairs: list[tuple[str, Any]]) -> None:
 
 
 def decode_from_server(frame: str | bytes) -> FromServer:
-    """Return the message in a server's frame. Raises `ProtocolViolation`."""
+    """Return the message in a server's frame. Raises `ProtocolViolation`.
+
+    What a newer server may have added is passed over: fields, and messages and entries of other types.
+    """
     try:
         message: FromServer = _FROM_SERVER.validate_json(frame)
     except ValidationError as reason:
-        raise _explain(reason) from None
+        return _without_unknown_types(frame, reason)
     return message
+
+
+def _without_unknown_types(frame: str | bytes, reason: ValidationError) -> FromServer:
+    """Return the message in a frame in which types of messages or entries are unknown, and nothing else is wrong."""
+    errors = reason.errors(include_url=False)
+    if any(error["type"] != "union_tag_invalid" for error in errors):
+        raise _explain(reason) from None
+    message = json.loads(frame)
+    if not isinstance(message["type"], str):
+        raise _explain(reason) from None
+    for *_, place in (error["loc"] for error in errors if error["loc"]):
+        message["entries"][place] = {"type": "unknown"}
+    if not errors[0]["loc"]:
+        return UnknownMessage()
+    known: FromServer = _FROM_SERVER.validate_json(json.dumps(message))
+    return known
 
 
 _BREACHES: Final = {

@@ -14,20 +14,20 @@ from fairest_protocol.calculation.terms import BEST_OF
 from fairest_protocol.messages.fields import (
     CardText,
     Hash,
-    Message,
     MoveText,
     Name,
     PlainText,
     RoundId,
     Seat,
     Secret,
+    ServerMessage,
     ShownTurn,
     Signature,
     TimeMs,
 )
 
 
-class Seated(Message):
+class Seated(ServerMessage):
     """A player took a seat."""
 
     type: Literal["seated"] = "seated"
@@ -35,7 +35,7 @@ class Seated(Message):
     name: Name
 
 
-class SeatFreed(Message):
+class SeatFreed(ServerMessage):
     """A player gave a seat up, was not ready in time, or stayed away; or the operator closes the room."""
 
     type: Literal["seat_freed"] = "seat_freed"
@@ -43,14 +43,14 @@ class SeatFreed(Message):
     reason: Literal["left", "not_ready", "away", "closed"]
 
 
-class Attached(Message):
+class Attached(ServerMessage):
     """The seat's player is connected."""
 
     type: Literal["attached"] = "attached"
     seat: Seat
 
 
-class Detached(Message):
+class Detached(ServerMessage):
     """The seat's player lost the connection; the seat waits until this time."""
 
     type: Literal["detached"] = "detached"
@@ -58,14 +58,14 @@ class Detached(Message):
     until_ms: TimeMs
 
 
-class Paused(Message):
+class Paused(ServerMessage):
     """All servers, or their Redis, were away for so long. Clocks stood still: every deadline is later by that."""
 
     type: Literal["paused"] = "paused"
     length_ms: TimeMs
 
 
-class RoundOpened(Message):
+class RoundOpened(ServerMessage):
     """A round can be made ready for until this time; it has this number in its match.
 
     `match` is the id of that match, and of its first round.
@@ -82,7 +82,7 @@ class RoundOpened(Message):
     until_ms: TimeMs
 
 
-class RoundVoided(Message):
+class RoundVoided(ServerMessage):
     """The open round was called off before both players were ready; its commitment is opened all the same."""
 
     type: Literal["round_voided"] = "round_voided"
@@ -90,7 +90,7 @@ class RoundVoided(Message):
     secret: Secret
 
 
-class PlayerReady(Message):
+class PlayerReady(ServerMessage):
     """A player is ready, bound to the entropy behind this hash. `until_ms`: both are, and reveal until this time.
 
     It is null for the first player who is ready.
@@ -102,7 +102,7 @@ class PlayerReady(Message):
     until_ms: TimeMs | None = None
 
 
-class Revealed(Message):
+class Revealed(ServerMessage):
     """A player showed its entropy."""
 
     type: Literal["revealed"] = "revealed"
@@ -110,7 +110,7 @@ class Revealed(Message):
     entropy: Secret
 
 
-class Dealt(Message):
+class Dealt(ServerMessage):
     """The cards are dealt, and the countdown runs until this time.
 
     `envelopes` holds, for each sealed pass, one hash a position.
@@ -128,14 +128,14 @@ class Dealt(Message):
     until_ms: TimeMs
 
 
-class Started(Message):
+class Started(ServerMessage):
     """The race is on, until this time at the latest."""
 
     type: Literal["started"] = "started"
     until_ms: TimeMs
 
 
-class Turned(Message):
+class Turned(ServerMessage):
     """A seat turned a stock card: `turn` is its pass and its position there; the salt opens its envelope."""
 
     type: Literal["turned"] = "turned"
@@ -145,7 +145,7 @@ class Turned(Message):
     salt: Hash
 
 
-class Moved(Message):
+class Moved(ServerMessage):
     """A seat's accepted move, its number, and the card that moved. To the mover it is the acknowledgement."""
 
     type: Literal["moved"] = "moved"
@@ -155,7 +155,7 @@ class Moved(Message):
     card: CardText | None
 
 
-class Stopped(Message):
+class Stopped(ServerMessage):
     """A seat has stopped and keeps its count; the other one has until this time. How it ended is told at the end.
 
     In the countdown, when the seat is stopped for being away, the time is that of a race that starts as announced.
@@ -166,7 +166,7 @@ class Stopped(Message):
     until_ms: TimeMs
 
 
-class RoundFinished(Message):
+class RoundFinished(ServerMessage):
     """The result of a round, the rounds won by each seat in this match, and the secret behind the commitment."""
 
     type: Literal["round_finished"] = "round_finished"
@@ -177,18 +177,27 @@ class RoundFinished(Message):
     secret: Secret
 
 
-class RematchWanted(Message):
+class RematchWanted(ServerMessage):
     """A player asked for another match."""
 
     type: Literal["rematch_wanted"] = "rematch_wanted"
     seat: Seat
 
 
-class RoomClosed(Message):
+class RoomClosed(ServerMessage):
     """The room is gone: nobody came back to it in time, or the operator has closed it, for this `reason`."""
 
     type: Literal["room_closed"] = "room_closed"
     reason: PlainText | None = None
+
+
+class UnknownEntry(ServerMessage):
+    """Stands for an entry of a type that this version does not know, as the decoder puts it there; no server sends it.
+
+    It keeps its place, so that positions count on, and changes nothing in the scene.
+    """
+
+    type: Literal["unknown"] = "unknown"
 
 
 Entry = Annotated[
@@ -208,6 +217,7 @@ Entry = Annotated[
     | Stopped
     | RoundFinished
     | RematchWanted
-    | RoomClosed,
+    | RoomClosed
+    | UnknownEntry,
     Field(discriminator="type"),
 ]

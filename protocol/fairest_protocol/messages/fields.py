@@ -25,6 +25,15 @@ class Message(BaseModel):
     )
 
 
+class ServerMessage(Message):
+    """What a server sends: a field that this version does not know is left out, because a newer server may add some.
+
+    docs/protocol.md says what version 1 of the protocol may add, and docs/decisions/0062-how-v1-grows.md why.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+
 class Phase(StrEnum):
     """Where a room stands."""
 
@@ -98,6 +107,12 @@ RoomCode = Annotated[str, Field(pattern=r"^[a-z]+(-[a-z]+){1,5}$", max_length=60
 
 Token = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{43}$")]
 """256 random bits in unpadded base64url. It gives access to the player's seats: never log it or put it into a URL."""
+
+Code = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+"""The code of a refusal or of a breach; a newer server may have some that this version does not know."""
+Capability = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+"""The name of something that version 1 of the protocol did not have from the start."""
+Capabilities = Annotated[tuple[Capability, ...], Field(max_length=64)]
 
 Hash = Annotated[bytes, Field(min_length=32, max_length=32)]
 Secret = Annotated[bytes, Field(min_length=SECRET_BYTES, max_length=SECRET_BYTES)]

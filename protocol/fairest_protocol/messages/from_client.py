@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, WrapValidator
 
 from fairest_protocol.messages.fields import (
+    Capabilities,
     Hash,
     LogTag,
     MatchId,
@@ -20,12 +21,16 @@ from fairest_protocol.messages.options import RoomOptions, keep_unplayable
 
 
 class Hello(Message):
-    """The first word on every connection. Without a token the server makes a new player and answers with its token."""
+    """The first word on every connection. Without a token the server makes a new player and answers with its token.
+
+    `capabilities` are those that the client has; a server needs none of them now.
+    """
 
     type: Literal["hello"] = "hello"
     token: Token | None = None
     name: Name | None = None
     client: Annotated[str, Field(max_length=60)] = ""
+    capabilities: Capabilities = ()
 
 
 class Create(Message):

@@ -6,14 +6,16 @@ from pydantic import Field
 
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fields import (
+    Capabilities,
+    Code,
     LogTag,
-    Message,
     Name,
     Phase,
     PlainText,
     PublicKey,
     RoomCode,
     Seat,
+    ServerMessage,
     TimeMs,
     Token,
     Version,
@@ -24,11 +26,12 @@ from fairest_protocol.messages.rounds import RoundsHead
 from fairest_protocol.messages.scene import Scene
 
 
-class Welcome(Message):
+class Welcome(ServerMessage):
     """The answer to `hello`. `token` is there only for a new player, once: keep it where nobody else reads it.
 
     `key` checks this server's signatures; it stays the same for as long as the deployment lives.
     `version` is that of the server. `rounds` is the head of its chain of rounds; null while it cannot be read.
+    `capabilities` are those that the server has; there are none yet.
     """
 
     type: Literal["welcome"] = "welcome"
@@ -38,9 +41,10 @@ class Welcome(Message):
     now_ms: TimeMs
     version: Version
     rounds: RoundsHead | None = None
+    capabilities: Capabilities = ()
 
 
-class Snapshot(Message):
+class Snapshot(ServerMessage):
     """A room as this viewer has seen it, up to and with this position of the viewer's view, under this tag."""
 
     type: Literal["snapshot"] = "snapshot"
@@ -52,7 +56,7 @@ class Snapshot(Message):
     scene: Scene
 
 
-class View(Message):
+class View(ServerMessage):
     """The next entries of this viewer's view, up to and with this position of it, under this tag."""
 
     type: Literal["view"] = "view"
@@ -70,52 +74,52 @@ class View(Message):
         return View(position=self.first + end - 1, tag=self.tag, entries=self.entries[start:end])
 
 
-class Placed(Message):
+class Placed(ServerMessage):
     """On a fixed tick, the cards on each seat's foundations, starters included: all that is told of a leader."""
 
     type: Literal["placed"] = "placed"
     placed: tuple[int, int]
 
 
-class Accepted(Message):
+class Accepted(ServerMessage):
     """The answer to a move sent again: it has been accepted before, under this number, and only once."""
 
     type: Literal["accepted"] = "accepted"
     number: int
 
 
-class Refused(Message):
+class Refused(ServerMessage):
     """A request was refused, nothing changed. `number` is the refused move's."""
 
     type: Literal["refused"] = "refused"
     to: str
-    code: Annotated[Refusal, Field(strict=False)]
+    code: Annotated[Annotated[Refusal, Field(strict=False)] | Code, Field(union_mode="left_to_right")]
     sentence: str
     number: int | None = None
 
 
-class Error(Message):
+class Error(ServerMessage):
     """The protocol was broken, or the server has a fault; the connection closes behind this."""
 
     type: Literal["error"] = "error"
-    code: Annotated[Breach, Field(strict=False)]
+    code: Annotated[Annotated[Breach, Field(strict=False)] | Code, Field(union_mode="left_to_right")]
     sentence: str
 
 
-class Left(Message):
+class Left(ServerMessage):
     """The answer to `leave`: this connection is in no room any more."""
 
     type: Literal["left"] = "left"
 
 
-class Announcement(Message):
+class Announcement(ServerMessage):
     """A sentence of the operator to everybody who is connected. It may come at any time after `welcome`."""
 
     type: Literal["announcement"] = "announcement"
     text: PlainText
 
 
-class MatchRecord(Message):
+class MatchRecord(ServerMessage):
     """The record of a finished match, line by line, ready to be written to a file."""
 
     type: Literal["record"] = "record"
@@ -123,7 +127,7 @@ class MatchRecord(Message):
     lines: tuple[str, ...]
 
 
-class ListedRoom(Message):
+class ListedRoom(ServerMessage):
     """A room as the lobby knows it: nothing of a round but whether there is one. `since_ms`: when that began."""
 
     room: RoomCode
@@ -138,7 +142,7 @@ class ListedRoom(Message):
     since_ms: TimeMs
 
 
-class LobbyPage(Message):
+class LobbyPage(ServerMessage):
     """A page of the listed rooms: those with a free seat first, then the newest. `total` counts all of them."""
 
     type: Literal["lobby"] = "lobby"
@@ -148,7 +152,24 @@ class LobbyPage(Message):
     rooms: tuple[ListedRoom, ...]
 
 
+class UnknownMessage(ServerMessage):
+    """Stands for a message of a type that this version does not know, as the decoder returns it; no server sends it."""
+
+    type: Literal["unknown"] = "unknown"
+
+
 FromServer = Annotated[
-    Welcome | LobbyPage | Snapshot | View | Placed | Accepted | Refused | Error | Left | Announcement | MatchRecord,
+    Welcome
+    | LobbyPage
+    | Snapshot
+    | View
+    | Placed
+    | Accepted
+    | Refused
+    | Error
+    | Left
+    | Announcement
+    | MatchRecord
+    | UnknownMessage,
     Field(discriminator="type"),
 ]

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, TypeAdapter
 
 from fairest_protocol.calculation.race import Ending
-from fairest_protocol.messages.fields import Hash, Message, PublicKey, Signature, TimeMs
+from fairest_protocol.messages.fields import Hash, Message, PublicKey, ServerMessage, Signature, TimeMs
 
 PAGE_LINES: Final = 250
 """The entries on one page of `GET /rounds`; a page has about 100 KiB."""
@@ -31,7 +31,7 @@ class RoundEnd(StrEnum):
     """Both players were ready, and the deck was not dealt."""
 
 
-class RoundsHead(Message):
+class RoundsHead(ServerMessage):
     """The signed end of the server's chain of rounds: the newest entry's number and chain, as Redis had it `at_ms`.
 
     Number 0, with a chain of zeros, is a chain without entries.
@@ -43,7 +43,7 @@ class RoundsHead(Message):
     signature: Signature
 
 
-class RoundsSummary(Message):
+class RoundsSummary(ServerMessage):
     """The answer to `GET /rounds`: the head, the key that signs it, and the first page that is still kept."""
 
     type: Literal["rounds"] = "rounds"
@@ -53,7 +53,7 @@ class RoundsSummary(Message):
     first_page: EntryNumber
 
 
-class RoundsPage(Message):
+class RoundsPage(ServerMessage):
     """The answer to `GET /rounds?page=N`: the entries from number N * `page_lines` + 1 on, as they were hashed.
 
     `before` is the chain of the entry before them.

@@ -19,11 +19,11 @@ from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fields import (
     CardText,
     Hash,
-    Message,
     Name,
     Phase,
     RoundId,
     Secret,
+    ServerMessage,
     ShownTurn,
     Signature,
     TimeMs,
@@ -40,7 +40,7 @@ def _checked_board(board: Board) -> Board:
     return board
 
 
-class SeatScene(Message):
+class SeatScene(ServerMessage):
     """One seat as far as the viewer has seen it. `turn` is that of the last turned card shown."""
 
     name: Name | None = None
@@ -56,7 +56,7 @@ class SeatScene(Message):
     has_stopped: bool = False
 
 
-class Scene(Message):
+class Scene(ServerMessage):
     """A room and its round in the eyes of one viewer."""
 
     options: RoomOptions
@@ -120,6 +120,8 @@ class Scene(Message):
                 return _with_seat(self, seat, wants_rematch=True)
             case entries.RoomClosed():
                 return _with_fields(self, phase=Phase.CLOSED, until_ms=None)
+            case entries.UnknownEntry():
+                return self
 
     def _board(self, seat: int) -> Board:
         board = self.seats[seat].board

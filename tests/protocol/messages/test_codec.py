@@ -10,7 +10,7 @@ from fairest_protocol.calculation.board import Illegal
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages.codec import ProtocolViolation, decode_from_client, decode_from_server, encode
 from fairest_protocol.messages.from_client import Create, FromClient, Hello, Play, Ready, Resume, Watch
-from fairest_protocol.messages.from_server import Snapshot, View
+from fairest_protocol.messages.from_server import Left, Snapshot, UnknownMessage, View
 from fairest_protocol.messages.refusals import CLOSE_CODES, SENTENCES, Breach, Refusal
 from fairest_server.room.view import scene, view
 from tests.support.races import raced
@@ -76,6 +76,54 @@ def test_a_text_that_is_not_a_card_is_a_violation(card: str) -> None:
     frame = {"type": "turned", "seat": 0, "turn": [0, 0], "card": card, "salt": "00" * 32}
     with pytest.raises(ProtocolViolation):
         decode_from_server(json.dumps({"type": "view", "position": 1, "entries": [frame]}))
+
+
+LEFT = {"type": "left"}
+ATTACHED = {"type": "attached", "seat": 0}
+
+
+def view_of(*entries: object) -> str:
+    """Return the frame of a view with these entries."""
+    return json.dumps({"type": "view", "position": 7, "tag": "00000000", "entries": entries})
+
+
+def test_a_client_passes_over_a_field_that_it_does_not_know() -> None:
+    assert decode_from_server(json.dumps(LEFT | {"since": 1})) == Left()
+
+
+def test_a_client_passes_over_a_field_of_an_entry_that_it_does_not_know() -> None:
+    assert decode_from_server(view_of(ATTACHED | {"mood": "fair"})) == decode_from_server(view_of(ATTACHED))
+
+
+def test_a_client_passes_over_a_message_of_a_type_that_it_does_not_know() -> None:
+    assert decode_from_server('{"type":"weather","entries":[{"type":"rain"}]}') == UnknownMessage()
+
+
+def test_an_entry_of_an_unknown_type_keeps_its_place() -> None:
+    message = decode_from_server(view_of({"type": "gift", "seat": 9}, ATTACHED, {"type": "gift"}))
+    assert isinstance(message, View)
+    assert [entry.type for entry in message.entries] == ["unknown", "attached", "unknown"]
+
+
+def test_a_refusal_for_an_unknown_reason_keeps_its_code() -> None:
+    refused = {"type": "refused", "to": "join", "code": "too_late", "sentence": "It is too late.", "number": None}
+    assert decode_from_server(json.dumps(refused)).model_dump() == refused
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        view_of({"type": "gift"}, ATTACHED | {"seat": 2}),
+        view_of({"type": 5}, ATTACHED | {"seat": 2}),
+        view_of({"seat": 1}),
+        '{"type":5}',
+        "{}",
+        '{"type":"refused","to":"join","code":"Too Late!","sentence":"","number":null}',
+    ],
+)
+def test_what_no_version_sends_is_a_violation(frame: str) -> None:
+    with pytest.raises(ProtocolViolation):
+        decode_from_server(frame)
 
 
 def test_every_refusal_has_a_sentence() -> None:
