@@ -46,6 +46,7 @@ class SeatScene(ServerMessage):
     name: Name | None = None
     is_connected: bool = False
     until_ms: TimeMs | None = None
+    """Until when the room waits for the player, who is away; None for one who is there."""
     entropy_hash: Hash | None = None
     entropy: Secret | None = None
     wins: int = 0
