@@ -68,6 +68,8 @@ class Reader:
         self._is_stale = False
         self._match: str | None = None
         """The id of the newest match that was shown."""
+        self._match_began = 0
+        """The position of its first entry, or the first one at which it was seen: the log before may be cut."""
         self._events = history.events
 
     def read(self) -> Reading:
@@ -138,7 +140,8 @@ class Reader:
         is_instead = asked is None or (asked["type"] == "resume" and asked["position"] > 0)
         if is_instead:
             reading.dropped_at_s.append(event.at_s)
-        is_told = is_instead and not self._is_over(message)
+        is_of_earlier_match = asked is not None and asked.get("position", 0) < self._match_began
+        is_told = is_instead and not is_of_earlier_match and not self._is_over(message)
         same_list = message["seat"] == reading.seat
         if self._known.room and same_list and message["position"] < max(reading.entries, default=0):
             is_told = True
@@ -152,7 +155,7 @@ class Reader:
                     if not is_told:
                         self._problem(event, f"the snapshot of seat {seat} is not what its entries lead to")
         self._is_stale = False
-        self._match = message["scene"].get("match")
+        self._note_match(message["scene"].get("match"), message["position"])
         if is_told:
             reading.losses.append((event.at_s, "the snapshot is not of the past that was shown"))
         if is_told or not same_list:
@@ -160,6 +163,10 @@ class Reader:
         reading.seat, reading.rules = message["seat"], self._known.rules
         self._is_inside = True
         self._check_snapshot(event)
+
+    def _note_match(self, match: str | None, position: int) -> None:
+        if match != self._match:
+            self._match, self._match_began = match, position
 
     def _is_over(self, snapshot: Message) -> bool:
         """Return whether the match that was shown last is over: its positions are no longer held."""
@@ -186,7 +193,7 @@ class Reader:
         for place, entry in enumerate(message["entries"], first):
             self._compare(event, place, json.dumps(entry, sort_keys=True))
             if entry["type"] == "round_opened":
-                self._match = entry.get("match")
+                self._note_match(entry.get("match"), place)
             if place > known.position:
                 self._show(event, entry)
         for problem in self._fold(message, fresh):

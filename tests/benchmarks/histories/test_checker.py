@@ -194,6 +194,15 @@ def test_a_snapshot_instead_of_entries_is_a_loss_in_a_race() -> None:
     _assert_found("loss: the snapshot", _resumed(honest_run(), phase="racing"))
 
 
+def test_a_snapshot_in_answer_to_a_position_in_an_earlier_match_is_no_loss() -> None:
+    run = honest_run()
+    edit_entries(run, "player-0", lambda entry: entry | {"match": "m"} if entry["type"] == "round_opened" else entry)
+    began = next(first_of(event.message) for event in run.histories[0].received("view"))
+    resumed = _resumed(run, phase="racing", position=began - 1)
+    resumed.histories[0].events[-1].message["scene"]["match"] = "m"
+    assert check(resumed).problems == []
+
+
 def test_two_spectators_that_see_different_views_are_found() -> None:
     run = honest_run()
     other = honest_run().histories[2]
@@ -296,7 +305,7 @@ def _away(entry: Message) -> Message:
     return _end(entry, "away")
 
 
-def _resumed(run: Run, *, phase: str) -> Run:
+def _resumed(run: Run, *, phase: str, position: int = 10) -> Run:
     """The run with a snapshot of a room in `phase` in answer to a `resume` of seat 0; it is as new as what it saw."""
     history = run.histories[0]
     at_s, last = history.events[-1].at_s, max(message_end(event.message) for event in history.received("view"))
@@ -304,7 +313,7 @@ def _resumed(run: Run, *, phase: str) -> Run:
     answer["scene"] |= {"phase": phase}
     history.events += [
         Event(at_s + 0.1, 2, "opened"),
-        Event(at_s + 0.2, 2, "sent", {"type": "resume", "position": 10, "tag": "00"}),
+        Event(at_s + 0.2, 2, "sent", {"type": "resume", "position": position, "tag": "00"}),
         Event(at_s + 0.3, 2, "received", answer | {"position": last + 1}),
     ]
     return run
