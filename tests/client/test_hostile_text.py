@@ -211,14 +211,19 @@ async def closes_with_a_steering_reason(websocket: ServerConnection, _: int) -> 
     await websocket.close(4403, STEERING[:60])
 
 
-async def sends_a_hostile_key(websocket: ServerConnection, _: int) -> None:
+async def show_options(websocket: ServerConnection, options: dict[str, Any]) -> None:
+    """Show a room with these options, of which the client takes none that it does not know."""
     await welcome_client(websocket)
-    await send(websocket, "left", **{STEERING: STEERING})
+    shown = {"room": ROOM, "seat": 0, "position": 1, "tag": "00000000", "now_ms": 0}
+    await send(websocket, "snapshot", **shown, scene={"options": options})
 
 
-async def sends_a_hostile_long_key(websocket: ServerConnection, _: int) -> None:
-    await welcome_client(websocket)
-    await send(websocket, "left", **{LONG: 1})
+async def sends_a_hostile_option(websocket: ServerConnection, _: int) -> None:
+    await show_options(websocket, {STEERING: STEERING})
+
+
+async def sends_a_hostile_long_option(websocket: ServerConnection, _: int) -> None:
+    await show_options(websocket, {LONG: 1})
 
 
 async def forges_a_record(websocket: ServerConnection, _: int) -> None:
@@ -261,8 +266,8 @@ async def test_a_server_s_sentences_steer_no_terminal(tmp_path: Path, arguments:
         refuses_with_a_long_sentence,
         sends_a_long_sentence,
         closes_with_a_steering_reason,
-        sends_a_hostile_key,
-        sends_a_hostile_long_key,
+        sends_a_hostile_option,
+        sends_a_hostile_long_option,
         makes_time_overflow,
     ],
     ids=lambda script: script.__name__,

@@ -233,7 +233,7 @@ async def contradict(liar: LyingServer, _state: RoomState, chance: random.Random
         line.position += 7
         await line.show(entries.Attached(seat=0))
         return Story("a gap in the positions")
-    await line.send_text('{"type":"viewed"}')
+    await line.send_text('{"type":"view"}')
     return Story("a message that is none")
 
 
