@@ -15,7 +15,7 @@ from urllib.request import urlopen
 from websockets.http11 import Request
 
 from benchmarks.figure import Figure
-from fairest_server.edge.http_pages import Page, QueryParams, make_responder, text_page
+from fairest_server.edge.http_pages import Page, PageRequest, make_responder, text_page
 from fairest_server.edge.refusal_log import RefusalLog
 from fairest_server.edge.server import Server
 from fairest_server.edge.websocket import WebSocket
@@ -56,11 +56,11 @@ async def _measure(chromium: str) -> tuple[str, str, float]:
     reports: asyncio.Queue[str] = asyncio.Queue()
     url = ""
 
-    async def show(_: QueryParams) -> Page:
+    async def show(_: PageRequest) -> Page:
         return Page(PAGE.replace("SERVER", url).encode(), "text/html")
 
-    async def report(ask: QueryParams) -> Page:
-        reports.put_nowait(ask["what"])
+    async def report(request: PageRequest) -> Page:
+        reports.put_nowait(request.params["what"])
         return text_page("thanks")
 
     site = Server(Settings(), make_responder({"/": show, "/report": report}, None), _serve_nobody, RefusalLog())

@@ -309,14 +309,14 @@ def format_span(seconds: int) -> str:
 
 def make_close_codes() -> str:
     """Return the table of close codes, from their docstrings, with the error code that comes before each."""
-    breaches = {code: breach for breach, code in CLOSE_CODES.items()}
     meanings = dict(attribute_docs(CloseCode))
     rows = []
     for code in CloseCode:
         again = "no" if code in (CloseCode.BINARY_FRAME, CloseCode.TOO_BIG) else "not in the same way"
         again = "yes" if code in (CloseCode.INTERNAL, CloseCode.RESTARTING) else again
-        breach = f"`{breaches[code]}`" if code in breaches else "-"
-        rows.append((str(int(code)), breach, meanings[code.name], "-" if code is CloseCode.NORMAL else again))
+        again = "later" if code is CloseCode.TRY_LATER else again
+        breaches = ", ".join(f"`{breach}`" for breach, closed_with in CLOSE_CODES.items() if closed_with is code)
+        rows.append((str(int(code)), breaches or "-", meanings[code.name], "-" if code is CloseCode.NORMAL else again))
     return as_table(("close code", "`error` code", "means", "connect again?"), rows)
 
 

@@ -78,15 +78,16 @@ class Settings(BaseSettings):
     own_hosts: Annotated[
         str,
         Field(
-            description="Names under which browsers reach this server, comma-separated: play.example.org. Pages served "
-            "under them may connect. localhost, --host and IP addresses need not be named."
+            description="Names under which this server is reached, comma-separated: play.example.org. Pages of these "
+            "hosts may connect, and what this server shows over HTTP is shown under these names only. localhost, "
+            "--host and IP addresses need not be named."
         ),
     ] = ""
     origins: Annotated[
         str,
         Field(
-            description="Origins whose pages may connect besides this server's own, comma-separated: "
-            "https://example.org. Programs send no origin and may always connect."
+            description="Origins whose pages may connect, and read what this server shows over HTTP, besides this "
+            "server's own, comma-separated: https://example.org. Programs send no origin and may always connect."
         ),
     ] = ""
     trusted_proxies: Annotated[
@@ -97,13 +98,14 @@ class Settings(BaseSettings):
         ),
     ] = ""
     max_connections: Annotated[
-        int, Field(ge=1, description="Limit of connections to one process; further ones get HTTP 503.")
+        int, Field(ge=1, description="Limit of connections to one process; further ones get HTTP 503, browsers 1013.")
     ] = 10_000
     connections_per_address: Annotated[
         int,
         Field(
             ge=1,
-            description="Limit of connections to one process per address (IPv6: per /64); further ones get HTTP 429.",
+            description="Limit of connections to one process per address (IPv6: per /64); further ones get HTTP 429, "
+            "browsers 1013.",
         ),
     ] = 200
     players_per_address: Annotated[

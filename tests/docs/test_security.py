@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairest_protocol.messages.options import RoomOptions
+from fairest_server.edge.rate_limit import LOG_READ_TOKENS
 from fairest_server.edge.socket_counts import SPARE
 from fairest_server.live.proposal import UNRACED_LOG_SECONDS
 from fairest_server.membership.sweeper import OVERDUE_MS
@@ -25,6 +26,8 @@ PLAYER_BYTES = 320
 """A player and its name; docs/operations.md has the measurement of these and the next two."""
 RECORD_BYTES = 41_000
 """The largest record of a round: senior, with two decks."""
+LONGEST_RECORD_BYTES = 2 * 2**20
+"""The record of a whole match, by docs/protocol.md."""
 ROUND_LOG_BYTES = 14_000
 """The largest log of a round, likewise."""
 CONNECTION_BYTES = 15_500
@@ -78,6 +81,11 @@ def process_memory(settings: Settings) -> float:
     return (settings.connections_per_address + SPARE) * (CONNECTION_BYTES + settings.max_unsent_bytes + UNHANDLED_BYTES)
 
 
+def record_answers(settings: Settings) -> float:
+    """Return the bytes of records on their way to the clients of one address, none of which reads."""
+    return settings.messages_burst / LOG_READ_TOKENS * LONGEST_RECORD_BYTES
+
+
 def processor(settings: Settings) -> float:
     """Return the part of a processor that the messages of one address may take, in percent."""
     return settings.connections_per_address * settings.messages_per_second * MESSAGE_SECONDS * 100
@@ -98,6 +106,7 @@ def stated(row: str) -> float:
         ("new players", players, 1e6),
         ("records", records_of_a_day, 1e9),
         ("connections", process_memory, 1e6),
+        ("answers with records over HTTP", record_answers, 1e6),
         ("messages", processor, 1),
     ],
 )

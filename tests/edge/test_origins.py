@@ -54,3 +54,17 @@ def test_a_page_of_the_name_that_the_server_listens_on_may_connect() -> None:
 
 def test_a_named_origin_may_connect_whatever_the_host_is() -> None:
     assert ("https://friend.example", "play.example") in AllowedOrigins(Settings(origins="https://friend.example"))
+
+
+@pytest.mark.parametrize("host", ["play.example:8765", "localhost", "127.0.0.1:8765", "[::1]:8765"])
+def test_a_host_of_ours_is_not_foreign(host: str) -> None:
+    assert not AllowedOrigins(Settings(own_hosts="play.example")).is_foreign_host(host)
+
+
+@pytest.mark.parametrize("host", ["evil.example:8765", "play.example.evil.example", "a@play.example", "[", ""])
+def test_a_host_that_is_not_ours_is_foreign_once_ours_are_named(host: str) -> None:
+    assert AllowedOrigins(Settings(own_hosts="play.example")).is_foreign_host(host)
+
+
+def test_no_host_is_foreign_while_ours_are_not_named() -> None:
+    assert not AllowedOrigins(Settings(origins="https://friend.example")).is_foreign_host("evil.example")

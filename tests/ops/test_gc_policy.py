@@ -25,6 +25,7 @@ from fairest_server.live.live_room import LiveRoom
 from fairest_server.ops.gc_policy import NEWEST, configure_gc
 from fairest_server.settings import Settings
 from tests.support.certificates import make_certificate
+from tests.support.raw_websocket import UPGRADE
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, open_client, open_raw_client, racing_players
 
@@ -137,6 +138,7 @@ async def never_sends_hello(url: str) -> None:
             await client.socket.recv()
 
 
+ELSEWHERE = "https://elsewhere.example"
 NO_KEY = b"GET / HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
 
 
@@ -175,8 +177,27 @@ async def offers_another_subprotocol(url: str) -> None:
 
 
 async def comes_from_another_origin(url: str) -> None:
+    async with connect(url, origin=Origin(ELSEWHERE), proxy=None) as socket:
+        await socket.recv()
+        with pytest.raises(ConnectionClosed):
+            await socket.recv()
+
+
+async def comes_from_another_origin_and_aborts(url: str) -> None:
+    await send_request(url, UPGRADE.replace(b"\r\n\r\n", b"\r\nOrigin: %b\r\n\r\n" % ELSEWHERE.encode()), waits=False)
+
+
+async def comes_from_another_origin_with_another_subprotocol(url: str) -> None:
     with pytest.raises(InvalidStatus):
-        await connect(url, origin=Origin("https://elsewhere.example"), proxy=None)
+        await connect(url, origin=Origin(ELSEWHERE), subprotocols=[Subprotocol("other.v1")], proxy=None)
+
+
+async def asks_whether_it_may_request_a_page(url: str) -> None:
+    await send_request(url, b"OPTIONS /lobby HTTP/1.1\r\nHost: here\r\nOrigin: %b\r\n\r\n" % ELSEWHERE.encode())
+
+
+async def requests_a_record_that_does_not_exist(url: str) -> None:
+    await send_request(url, b"GET /records/%b HTTP/1.1\r\nHost: here\r\n\r\n" % (b"0" * 32))
 
 
 async def joins_a_room_that_does_not_exist(url: str) -> None:
@@ -237,6 +258,10 @@ async def races_and_is_watched(url: str) -> None:
         requests_an_upgrade_without_a_key_and_aborts,
         offers_another_subprotocol,
         comes_from_another_origin,
+        comes_from_another_origin_and_aborts,
+        comes_from_another_origin_with_another_subprotocol,
+        asks_whether_it_may_request_a_page,
+        requests_a_record_that_does_not_exist,
         joins_a_room_that_does_not_exist,
         leaves_its_room,
         aborts_in_its_room,

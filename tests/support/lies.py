@@ -184,7 +184,7 @@ async def cut_and_refuse(liar: LyingServer, _state: RoomState, chance: random.Ra
     code, seconds = pick(chance, RESUME_REFUSALS), pick(chance, [0, 10, 50])
     line: Line = pick(chance, liar.lines)
     line.on_resume = lambda _: refusal("resume", code)
-    await line.cut(pick(chance, [None, 1000, 1011, 1012]))
+    await line.cut(pick(chance, [None, 1000, 1011, 1012, 1013]))
     liar.advance(seconds)
     return Story(f"cut for {seconds} s, then {code}")
 

@@ -99,7 +99,7 @@ class Refused(ServerMessage):
 
 
 class Error(ServerMessage):
-    """The protocol was broken, or the server has a fault; the connection closes behind this."""
+    """The protocol was broken, the connection is not admitted, or the server has a fault; it closes behind this."""
 
     type: Literal["error"] = "error"
     code: Annotated[Annotated[Breach, Field(strict=False)] | Code, Field(union_mode="left_to_right")]

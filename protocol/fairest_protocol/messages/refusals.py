@@ -95,7 +95,10 @@ SEND_AGAIN: Final = frozenset({Refusal.TRY_AGAIN, Refusal.IN_DOUBT})
 
 
 class Breach(StrEnum):
-    """The other side does not speak the protocol; it is told so, and the connection closes."""
+    """The reason for which a server ends a connection, mostly that the client does not speak the protocol.
+
+    The last three, `BANNED` and `RESTARTING` are also the answer to a browser whose connection is not admitted.
+    """
 
     BAD_JSON = "bad_json"
     UNKNOWN_TYPE = "unknown_type"
@@ -111,6 +114,9 @@ class Breach(StrEnum):
     BANNED = "banned"
     RESTARTING = "restarting"
     INTERNAL = "internal"
+    OTHER_SITE = "other_site"
+    TOO_MANY_CONNECTIONS = "too_many_connections"
+    SERVER_FULL = "server_full"
 
 
 class CloseCode(IntEnum):
@@ -126,6 +132,8 @@ class CloseCode(IntEnum):
     """The server has a fault; or, without an `error`, a ping was not answered."""
     RESTARTING = 1012
     """The server restarts, or has lost Redis; connect again, here or elsewhere, and resume."""
+    TRY_LATER = 1013
+    """There are too many connections, of your address or in all; wait a while, then connect again."""
     BAD_JSON = 4400
     """A frame is not JSON, or an object in it has a key twice."""
     UNKNOWN_TYPE = 4401
@@ -148,7 +156,12 @@ class CloseCode(IntEnum):
     """Another connection of this player has the seat; leave it alone."""
     BANNED = 4410
     """The operator has banned this player or this address; the `error` says until when, and why."""
+    OTHER_SITE = 4411
+    """Pages of this site may not connect to this server; its operator can allow the site."""
 
 
-CLOSE_CODES: Final[dict[Breach, CloseCode]] = {breach: CloseCode[breach.name] for breach in Breach}
+_TRY_LATER: Final = frozenset({Breach.TOO_MANY_CONNECTIONS, Breach.SERVER_FULL})
+CLOSE_CODES: Final[dict[Breach, CloseCode]] = {
+    breach: CloseCode.TRY_LATER if breach in _TRY_LATER else CloseCode[breach.name] for breach in Breach
+}
 """The close code that follows the `error` of each breach."""

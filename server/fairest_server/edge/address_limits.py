@@ -32,15 +32,23 @@ class AddressBuckets:
     def try_take(self, address: str) -> bool:
         """Take one token of this address; return False, and take nothing, if there is none."""
         now = self._monotonic()
-        if address not in self._buckets:
-            self._drop_full_buckets(now)
-            self._buckets[address] = TokenBucket(self._most / self._limit_seconds, self._most, now)
-        return self._buckets[address].try_take(now)
+        return self._bucket(address, now).try_take(now)
+
+    def take(self, address: str, tokens: int) -> float:
+        """Take `tokens` of this address, on credit if it has fewer; return the seconds until they are paid back."""
+        now = self._monotonic()
+        return self._bucket(address, now).take(now, tokens)
 
     def has_token(self, address: str) -> bool:
         """Return whether this address has a token left."""
         bucket = self._buckets.get(address)
         return bucket is None or bucket.has_token(self._monotonic())
+
+    def _bucket(self, address: str, now: float) -> TokenBucket:
+        if address not in self._buckets:
+            self._drop_full_buckets(now)
+            self._buckets[address] = TokenBucket(self._most / self._limit_seconds, self._most, now)
+        return self._buckets[address]
 
     def _drop_full_buckets(self, now: float) -> None:
         """Forget addresses whose buckets are full again: a new bucket would be the same."""

@@ -6,6 +6,7 @@ messages; counted are frames of every kind.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Final
 
 from websockets.exceptions import NegotiationError
@@ -35,6 +36,16 @@ class Arrivals:
     kinds: list[FrameKind] = field(default_factory=list)
     messages: list[str | bytes] = field(default_factory=list)
     pongs: list[bytes] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """The end of a connection as soon as its opening handshake is complete: a message, and a close code."""
+
+    request: Request
+    message: bytes
+    code: int
+    reason: str
 
 
 class FrameStream:
@@ -76,12 +87,21 @@ class FrameStream:
 
     def accept(self, request: Request) -> bool:
         """Answer the opening handshake; return whether the connection is open now."""
-        self.respond(self._protocol.accept(request))
-        error = self._protocol.handshake_exc
-        if error is not None:
-            # The request keeps it, and its stack frames refer to the request.
-            error.__traceback__ = error.__cause__ = error.__context__ = None
+        self.respond(self._negotiate(request))
         return self.is_open
+
+    def reject(self, rejection: Rejection) -> bool:
+        """Complete the opening handshake, send one message, and close without waiting for the client.
+
+        Return False, and send nothing, if the request is not a valid opening handshake.
+        """
+        response = self._negotiate(rejection.request)
+        if response.status_code != HTTPStatus.SWITCHING_PROTOCOLS:
+            return False
+        self.respond(response)
+        self._protocol.send_text(rejection.message)
+        self._protocol.fail(rejection.code, rejection.reason)
+        return True
 
     def respond(self, response: Response) -> None:
         """Answer a request over plain HTTP, which ends the connection."""
@@ -126,6 +146,15 @@ class FrameStream:
         """Close a connection without waiting for the client: nothing that still arrives is parsed."""
         self._protocol.fail(code, reason)
 
+    def _negotiate(self, request: Request) -> Response:
+        """Return the library's answer to an opening handshake: 101, or why it is not a valid one."""
+        response = self._protocol.accept(request)
+        error = self._protocol.handshake_exc
+        if error is not None:
+            # The request keeps it, and its stack frames refer to the request.
+            error.__traceback__ = error.__cause__ = error.__context__ = None
+        return response
+
     def take_output(self) -> Sequence[bytes]:
         """Return the frames to write, in order; an empty one, `SEND_EOF`, ends the stream.
 
@@ -166,4 +195,4 @@ def _choose_subprotocol(_protocol: ServerProtocol, offered: Sequence[Subprotocol
     return Subprotocol(SUBPROTOCOL)
 
 
-__all__ = ["SEND_EOF", "Arrivals", "FrameStream"]
+__all__ = ["SEND_EOF", "Arrivals", "FrameStream", "Rejection"]

@@ -1,71 +1,150 @@
-"""Pages over plain HTTP: small answers to GET, each of one line or one JSON text."""
+"""Pages over plain HTTP: small answers to GET, each of one line, one JSON text, or the lines of a record.
 
+Scripts of other sites may read the shared pages if their origin may connect (CORS). They send no cookies and need none:
+a shared page is the same for everybody.
+"""
+
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
+from typing import Final
 from urllib.parse import parse_qs
 
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from fairest_protocol.value import Value
-from fairest_server.edge.admission import ConnectionRefused
+from fairest_server.edge.admission import Admission
 
-TEXT = "text/plain; charset=utf-8"
-JSON = "application/json"
+TEXT: Final = "text/plain; charset=utf-8"
+JSON: Final = "application/json"
+METHODS: Final = ("GET", "HEAD", "OPTIONS")
+PAGE_SECONDS: Final = 6.0
+"""Time limit for a page, longer than that of a read from the archive."""
+PREFLIGHT_SECONDS: Final = 600
+"""The time for which a browser need not ask again whether a site may read a page."""
 
 
 class Page(Value):
-    """The answer to a request for a page."""
+    """The answer to a request for a page. `retry_seconds` is when to ask again, or None."""
 
     body: bytes
     content_type: str = TEXT
     status: HTTPStatus = HTTPStatus.OK
+    retry_seconds: int | None = None
 
 
-QueryParams = Mapping[str, str]
-"""The parameters of a URL's query. If a parameter is given twice, the last value counts."""
-Pages = Mapping[str, Callable[[QueryParams], Awaitable[Page]]]
+class PageRequest(Value):
+    """A request for a page, from a client at `address` as the limits count it. `name` says which one of many pages.
+
+    `params` is the query of the URL; if a parameter is given twice, the last value counts.
+    """
+
+    address: str
+    name: str
+    params: Mapping[str, str]
+
+
+Show = Callable[[PageRequest], Awaitable[Page]]
+Pages = Mapping[str, Show]
+"""Pages by their paths. A path that ends with a slash is that of many pages, each with a name behind the slash."""
 Respond = Callable[[str, Request], Awaitable[Response | None]]
-"""Answers a request from the peer at an address, or returns None if the request may open a WebSocket."""
+"""Answers a request from the peer at an address, or returns None if the request may open a WebSocket.
+
+Raises `RequestRefused`.
+"""
+_Fields = tuple[tuple[str, str], ...]
+"""Headers of an answer: their names with their values."""
 
 
-def text_page(text: str, status: HTTPStatus = HTTPStatus.OK) -> Page:
+def text_page(text: str, status: HTTPStatus = HTTPStatus.OK, retry_seconds: int | None = None) -> Page:
     """Return a page of one line."""
-    return Page(f"{text}\n".encode(), status=status)
+    return Page(f"{text}\n".encode(), status=status, retry_seconds=retry_seconds)
 
 
-def make_responder(pages: Pages, check: Callable[[str, Request], None] | None) -> Respond:
-    """Return a function that answers a request for one of `pages`, and lets any other through to the WebSocket.
+def make_responder(pages: Pages, shared: Pages | None = None, admission: Admission | None = None) -> Respond:
+    """Return a function that answers requests for `pages` and `shared`, and lets others through to the WebSocket.
 
-    `check` raises `ConnectionRefused` for a request that may not open a WebSocket. Without it, no request may, and
-    every other path is not found.
+    `pages` are for programs such as a balancer, under whatever name they know the server by. `shared` are also for the
+    scripts of sites that `admission` allows. Without it no request may open a WebSocket, and other paths are not found.
     """
 
     async def respond(peer: str, request: Request) -> Response | None:
         path, _, query = request.path.partition("?")
-        page = pages.get(path)
+        found, fields = _find(pages, path), _Fields()
+        if found is None and admission is not None:
+            found = _find(shared or {}, path)
+            if found is not None:
+                fields = _sharing_fields(admission.check_page(peer, request))
+        if found is None:
+            return _pass_on(peer, request, admission)
+        if request.method == "OPTIONS":
+            return _preflight(fields)
+        if request.method not in METHODS:
+            return _not_allowed(METHODS)
+        show, name = found
+        address = peer if admission is None else admission.address_of(peer, request)
+        params = {key: values[-1] for key, values in parse_qs(query).items()}
         try:
-            if page is not None:
-                return answer(await page({name: values[-1] for name, values in parse_qs(query).items()}))
-            if check is None:
-                return answer(text_page("There is nothing here.", HTTPStatus.NOT_FOUND))
-            check(peer, request)
-        except ConnectionRefused as reason:
-            return answer(text_page(str(reason), reason.status))
-        return None
+            async with asyncio.timeout(PAGE_SECONDS):
+                page = await show(PageRequest(address, name, params))
+        except TimeoutError:
+            page = text_page("The server cannot answer right now; try again.", HTTPStatus.SERVICE_UNAVAILABLE)
+        return answer(page, fields, has_body=request.method != "HEAD")
 
     return respond
 
 
-def answer(page: Page) -> Response:
-    """Return the response that serves a page and ends the connection."""
-    headers = Headers(
-        {
-            "Content-Type": page.content_type,
-            "Content-Length": str(len(page.body)),
-            "Cache-Control": "no-store",
-            "X-Content-Type-Options": "nosniff",
-            "Connection": "close",
-        }
-    )
-    return Response(page.status.value, page.status.phrase, headers, page.body)
+def answer(page: Page, fields: _Fields = (), *, has_body: bool = True) -> Response:
+    """Return the response that serves a page with these headers besides its own, and ends the connection."""
+    own = [
+        ("Content-Type", page.content_type),
+        ("Content-Length", str(len(page.body))),
+        ("Cache-Control", "no-store"),
+        ("X-Content-Type-Options", "nosniff"),
+    ]
+    if page.retry_seconds is not None:
+        own.append(("Retry-After", str(page.retry_seconds)))
+    return _respond(page.status, (*own, *fields), page.body if has_body else b"")
+
+
+def _find(pages: Pages, path: str) -> tuple[Show, str] | None:
+    """Return the page of a path, and its name in a path of many pages."""
+    if path in pages:
+        return pages[path], ""
+    folder, slash, name = path.rpartition("/")
+    show = pages.get(folder + slash) if folder else None
+    return (show, name) if show is not None else None
+
+
+def _sharing_fields(origin: str | None) -> _Fields:
+    """Return the headers by which a browser lets scripts of `origin` read a page; None allows no other site."""
+    # The answer depends on the origin also if it allows none.
+    varying = ("Vary", "Origin")
+    return (varying,) if origin is None else (varying, ("Access-Control-Allow-Origin", origin))
+
+
+def _pass_on(peer: str, request: Request, admission: Admission | None) -> Response | None:
+    """Let a request that asks for no page of ours through to the WebSocket, if it may. Raises `RequestRefused`."""
+    if admission is None:
+        return answer(text_page("There is nothing here.", HTTPStatus.NOT_FOUND))
+    if request.method != "GET":
+        return _not_allowed(("GET",))
+    admission.check(peer, request)
+    return None
+
+
+def _preflight(fields: _Fields) -> Response:
+    """Return the answer to the question of a browser whether a script may send a request that is not a simple one."""
+    methods = ", ".join(METHODS)
+    fields = (("Allow", methods), ("Access-Control-Allow-Methods", methods), *fields)
+    return _respond(HTTPStatus.NO_CONTENT, (*fields, ("Access-Control-Max-Age", str(PREFLIGHT_SECONDS))), b"")
+
+
+def _not_allowed(methods: tuple[str, ...]) -> Response:
+    page = text_page(f"The methods here are {', '.join(methods)}.", HTTPStatus.METHOD_NOT_ALLOWED)
+    return answer(page, (("Allow", ", ".join(methods)),))
+
+
+def _respond(status: HTTPStatus, fields: _Fields, body: bytes) -> Response:
+    return Response(status.value, status.phrase, Headers([*fields, ("Connection", "close")]), body)

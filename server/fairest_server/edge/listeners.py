@@ -4,6 +4,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from http import HTTPStatus
 from typing import Final
 
@@ -18,10 +19,11 @@ from fairest_server.edge.admission import Admission
 from fairest_server.edge.certificate import Certificate
 from fairest_server.edge.draining import drain_when_asked
 from fairest_server.edge.handshake import Handshake
-from fairest_server.edge.http_pages import JSON, Page, Pages, QueryParams, make_responder, text_page
+from fairest_server.edge.http_pages import JSON, Page, PageRequest, Pages, make_responder, text_page
+from fairest_server.edge.record_pages import RecordPages
 from fairest_server.edge.refusal_log import RefusalLog
 from fairest_server.edge.room_entry import RoomEntry
-from fairest_server.edge.round_pages import answer_rounds
+from fairest_server.edge.round_pages import page_rounds
 from fairest_server.edge.server import Server, os_error_text
 from fairest_server.edge.session import Session
 from fairest_server.edge.websocket import WebSocket
@@ -68,14 +70,14 @@ async def public_port(
             session = Session(websocket, connection_id, address, settings, hello, room_entry, rooms, lobby)
             await session.serve()
 
-    async def page_key(_: QueryParams) -> Page:
+    async def page_key(_: PageRequest) -> Page:
         return text_page(rooms.key.public.hex())
 
-    async def page_durability(_: QueryParams) -> Page:
+    async def page_durability(_: PageRequest) -> Page:
         return text_page(durability.promise)
 
-    async def page_lobby(params: QueryParams) -> Page:
-        number = params.get("page", "0")
+    async def page_lobby(request: PageRequest) -> Page:
+        number = request.params.get("page", "0")
         if not number.isdecimal() or len(number) > 6:
             return text_page(f"page is a number from 0, not {number[:40]!r}", HTTPStatus.BAD_REQUEST)
         try:
@@ -83,18 +85,15 @@ async def public_port(
         except (RedisError, OSError):
             return text_page("The lobby cannot be read right now; try again.", HTTPStatus.SERVICE_UNAVAILABLE)
 
-    async def page_rounds(params: QueryParams) -> Page:
-        return await answer_rounds(rooms, params)
-
-    pages: Pages = {
-        **_health_pages(rooms),
+    shared: Pages = {
         "/key": page_key,
         "/durability": page_durability,
         "/lobby": page_lobby,
-        "/rounds": page_rounds,
+        "/rounds": partial(page_rounds, rooms),
+        "/records/": RecordPages(rooms.records, admission, settings).show,
     }
     tls = certificate.context if certificate else None
-    server = Server(settings, make_responder(pages, admission.check), handle, refusals, tls)
+    server = Server(settings, make_responder(_health_pages(rooms), shared, admission), handle, refusals, tls)
     with _as_cannot_listen(settings.host, settings.port):
         port = await server.listen(settings.host, settings.port, reuse_port=settings.reuse_port)
     draining = asyncio.create_task(
@@ -114,7 +113,7 @@ async def admin_port(settings: Settings, rooms: RoomServer) -> AsyncIterator[str
         yield None
         return
 
-    async def page_metrics(_: QueryParams) -> Page:
+    async def page_metrics(_: PageRequest) -> Page:
         counts = count_rooms(rooms.registry.rooms.values())
         metrics.PLAYERS.set(counts.players)
         metrics.SPECTATORS.set(counts.spectators)
@@ -124,7 +123,7 @@ async def admin_port(settings: Settings, rooms: RoomServer) -> AsyncIterator[str
         return Page(metrics.expose(), metrics.CONTENT_TYPE)
 
     pages: Pages = {**_health_pages(rooms), "/metrics": page_metrics}
-    server = Server(settings, make_responder(pages, None), _handle_none, RefusalLog())
+    server = Server(settings, make_responder(pages), _handle_none, RefusalLog())
     with _as_cannot_listen(settings.admin_host, settings.admin_port):
         port = await server.listen(settings.admin_host, settings.admin_port)
     try:
@@ -136,10 +135,10 @@ async def admin_port(settings: Settings, rooms: RoomServer) -> AsyncIterator[str
 def _health_pages(rooms: RoomServer) -> Pages:
     """Return the pages for a liveness probe and for a balancer: whether the process lives, and may get players."""
 
-    async def page_alive(_: QueryParams) -> Page:
+    async def page_alive(_: PageRequest) -> Page:
         return text_page(f"alive fairest {installed_version()}")
 
-    async def page_ready(_: QueryParams) -> Page:
+    async def page_ready(_: PageRequest) -> Page:
         if rooms.drain.is_draining:
             return text_page("draining", HTTPStatus.SERVICE_UNAVAILABLE)
         if rooms.clock.decision_window():

@@ -9,6 +9,10 @@ from fairest_server.edge.frames import PONG_HEAD, frame_text
 
 CLOSING_SECONDS: Final = 2.0
 """Time limit for the closing handshake, and for the client's end of the stream behind ours."""
+SLOW_BYTES_PER_SECOND: Final = 65_536
+"""A long answer over HTTP gets more time: as much as a line of this rate takes for it."""
+MAX_CLOSING_SECONDS: Final = 30.0
+"""The most time for an answer; asyncio gives a TLS connection no more (`ssl_shutdown_timeout`)."""
 MAX_UNSENT_PONG_BYTES: Final = 32_768
 """No pong is written while more than this is unsent; the newest one waits, and takes the place of older ones."""
 
@@ -37,19 +41,29 @@ class Outgoing:
 
     def flush(self) -> None:
         """Write what the library has to send: answers to pings and close frames, and what it was asked for."""
-        for frame in self._stream.take_output():
-            if frame == SEND_EOF:
-                self._end()
-            elif self._is_full and frame.startswith(PONG_HEAD):
+        frames = []
+        output = self._stream.take_output()
+        for frame in output:
+            if self._is_full and frame.startswith(PONG_HEAD):
                 self._pong = frame
-            elif not self.transport.is_closing():
-                self.transport.write(frame)
+            else:
+                # `SEND_EOF` is empty, and always the last.
+                frames.append(frame)
+        data = b"".join(frames)
+        if data and not self.transport.is_closing():
+            self.transport.write(data)
+        if SEND_EOF in output:
+            self._end()
         self.is_open = self._stream.is_open
 
-    def limit_closing(self) -> None:
-        """Abort the connection unless it ends within CLOSING_SECONDS."""
+    def limit_closing(self, answer_bytes: int = 0) -> None:
+        """Abort the connection unless it ends within CLOSING_SECONDS, or within the time for an answer of this size.
+
+        The first call counts.
+        """
         if self._closing is None:
-            self._closing = asyncio.get_running_loop().call_later(CLOSING_SECONDS, self.transport.abort)
+            seconds = min(CLOSING_SECONDS + answer_bytes / SLOW_BYTES_PER_SECOND, MAX_CLOSING_SECONDS)
+            self._closing = asyncio.get_running_loop().call_later(seconds, self.transport.abort)
 
     def set_full(self, *, is_full: bool) -> None:
         """Hold pongs back while the transport has much to send; afterwards write the newest."""

@@ -18,6 +18,7 @@ from websockets.http11 import Request
 
 from fairest_server.edge.http_pages import Respond, answer, text_page
 from fairest_server.edge.refusal_log import RefusalLog
+from fairest_server.edge.request_refused import RequestRefused
 from fairest_server.edge.socket_counts import SocketCounts
 from fairest_server.edge.turns import Turns
 from fairest_server.edge.websocket import WebSocket
@@ -123,7 +124,7 @@ class Server:
         self._connections.add(websocket)
 
     def on_request(self, websocket: WebSocket, request: Request) -> None:
-        """Serve a connection whose request has arrived."""
+        """Answer a request that has arrived, and serve the connection that it may become."""
         _keep(self._serving, asyncio.create_task(self._serve(websocket, request)))
 
     def on_lost(self, websocket: WebSocket) -> None:
@@ -143,6 +144,10 @@ class Server:
             websocket.accept(request)
             if websocket.outgoing.is_open:
                 await self._handle(websocket, request)
+        except RequestRefused as refused:
+            if websocket.is_opening:
+                response = answer(text_page(refused.sentence, refused.status))
+                websocket.respond(response, refused.rejection_of(request))
         except Exception as fault:
             report(Part.CONNECTION, fault)
             if websocket.is_opening:

@@ -30,7 +30,7 @@ from fairest_server.edge.handshake import Handshake
 from fairest_server.edge.inbox import Inbox
 from fairest_server.edge.incoming import Disconnected
 from fairest_server.edge.outbox import Outbox
-from fairest_server.edge.rate_limit import TokenBucket
+from fairest_server.edge.rate_limit import LOG_READ_TOKENS, READ_FOR_TOKEN, TokenBucket
 from fairest_server.edge.room_entry import RoomEntry
 from fairest_server.edge.room_messages import TIMED_SECONDS, RoomMessage, refuse_message
 from fairest_server.edge.websocket import WebSocket
@@ -52,11 +52,6 @@ from fairest_server.store.players import Player
 
 _LOG: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
 
-LOG_READ_TOKENS: Final = 10
-"""A message for which the server reads a log, or a record, counts as this many messages, and as one more for each
-`READ_FOR_TOKEN` entries or lines.
-"""
-READ_FOR_TOKEN: Final = 100
 LOG_READERS: Final = (Join, Resume, Watch, GetRecord)
 """The messages for which the server reads a log or a record."""
 MISSES: Final = frozenset({Refusal.NO_SUCH_ROOM, Refusal.TOO_MANY_MISSES})

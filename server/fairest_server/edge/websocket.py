@@ -15,7 +15,7 @@ from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
 from fairest_server.edge.frame_budget import FrameBudget
-from fairest_server.edge.frame_stream import FrameStream
+from fairest_server.edge.frame_stream import FrameStream, Rejection
 from fairest_server.edge.frames import unframe_text
 from fairest_server.edge.http_pages import answer, text_page
 from fairest_server.edge.incoming import Incoming
@@ -30,7 +30,9 @@ FastPath = Callable[[bytes], bool]
 """Handles a text message at once and returns True, or returns False to leave it to `recv`."""
 
 OPENING_SECONDS: Final = 2.0
-"""Time limit for the request of an opening handshake, and for its answer."""
+"""Time limit for the request of an opening handshake."""
+ANSWER_SECONDS: Final = 8.0
+"""Time limit for its answer, longer than that of any page."""
 HANDSHAKE_MESSAGES: Final = 2
 """A handshake, with the session that follows, takes as long as this many messages, or longer."""
 MAX_HEAD_BYTES: Final = 16_384
@@ -158,11 +160,13 @@ class WebSocket(asyncio.Protocol):
             self._timer = asyncio.get_running_loop().call_later(self._owner.settings.heartbeat_seconds, self._beat)
             self.incoming.begin()
 
-    def respond(self, response: Response) -> None:
-        """Answer a request over plain HTTP, which ends the connection."""
+    def respond(self, response: Response, rejection: Rejection | None = None) -> None:
+        """Answer a request over plain HTTP, or by `rejection` if that is given and can be; this ends the connection."""
         self.is_opening = False
         self._timer.cancel()
-        self._stream.respond(response)
+        if rejection is None or not self._stream.reject(rejection):
+            self._stream.respond(response)
+        self.outgoing.limit_closing(len(response.body))
         self.outgoing.flush()
 
     def begin_close(self, code: int, reason: str) -> None:
@@ -187,6 +191,8 @@ class WebSocket(asyncio.Protocol):
         request = self._stream.receive_request(self._request)
         self.outgoing.flush()
         if request is not None:
+            self._timer.cancel()
+            self._timer = asyncio.get_running_loop().call_later(ANSWER_SECONDS, self._open_late)
             self._owner.on_request(self, request)
         return HANDSHAKE_MESSAGES
 

@@ -23,7 +23,17 @@ class RecordFinder:
         self._archive = archive
 
     async def find(self, match_id: str) -> MatchRecord | None:
-        """Return the record of a match, or None if it is not kept. Raises RedisError and `RecordUnavailable`."""
+        """Return the record of a match as a message, or None. Raises as `read` does."""
+        text = await self.read(match_id)
+        if text is None:
+            return None
+        return MatchRecord(match=match_id, lines=tuple(text.decode(errors="replace").removesuffix("\n").split("\n")))
+
+    async def read(self, match_id: str) -> bytes | None:
+        """Return the record of a match as lines, each with a line feed behind it; None if the record is not kept.
+
+        Raises RedisError, OSError and `RecordUnavailable`.
+        """
         found = await self._records.read(match_id)
         if found is None and self._archive is not None:
             try:
@@ -31,6 +41,4 @@ class RecordFinder:
             except ArchiveUnavailable as reason:
                 _LOG.warning(Event.ARCHIVE_FAILED, reason=str(reason))
                 raise RecordUnavailable from reason
-        if found is None:
-            return None
-        return MatchRecord(match=match_id, lines=tuple(found.decode(errors="replace").removesuffix("\n").split("\n")))
+        return None if found is None else found.removesuffix(b"\n") + b"\n"

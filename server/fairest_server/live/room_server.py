@@ -69,7 +69,7 @@ class RoomServer:
         records = RecordStore(redis)
         slices = Slices()
         self._record_maker = RecordMaker(self.log, records, slices, key.sign_lines, self.stopping)
-        self._finder = RecordFinder(records, archive)
+        self.records: Final = RecordFinder(records, archive)
         self.registry: Final = RoomRegistry(
             self.log,
             self.clock,
@@ -112,7 +112,7 @@ class RoomServer:
             record, match_id, entries_read = last.record, last.match_id, last.entries_read
         try:
             if record is None and match_id is not None:
-                record = await self._finder.find(match_id)
+                record = await self.records.find(match_id)
         except RecordUnavailable:
             subscriber.show(encode(refuse("get_record", Refusal.TRY_AGAIN)))
             return entries_read

@@ -21,9 +21,10 @@ CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 
 
 class TurnedAway(StrEnum):
-    """A reason for which a request does not become a connection."""
+    """A reason for which a request becomes no connection, or is not answered with the page that it asks for."""
 
     ORIGIN = "origin"
+    """A page of another site asks for a connection; or the request for a page names a host that is not ours."""
     FULL = "full"
     ADDRESS = "address"
     DRAINING = "draining"
@@ -32,6 +33,8 @@ class TurnedAway(StrEnum):
     """Its socket was closed before a byte was read: the address, or all together, had too many."""
     HEADERS = "headers"
     """It has two Origin or Host headers."""
+    RECORDS = "records"
+    """A page with a record: its address has read more records than it may."""
 
 
 class CutOff(StrEnum):
@@ -171,8 +174,8 @@ BUILD_INFO.labels(installed_version(), python_version()).set(1)
 CONNECTIONS: Final = Gauge("fairest_connections", "Open WebSocket connections.")
 TURNED_AWAY: Final = counter(
     "fairest_turned_away",
-    "Requests for a connection that were turned away, by reason: origin, full, address, draining, banned, "
-    "sockets (before a byte was read), headers.",
+    "Requests for a connection or a page that were turned away, by reason: origin, full, address, draining, banned, "
+    "sockets (before a byte was read), headers, records.",
     "reason",
     TurnedAway,
 )
