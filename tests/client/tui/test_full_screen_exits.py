@@ -28,7 +28,7 @@ from tests.client.test_hostile_text import (
     output_against_bytes,
     refuses_hello,
     refuses_with_a_long_sentence,
-    sends_a_hostile_key,
+    sends_a_hostile_option,
     sends_steering_sentences,
 )
 from tests.support.ports import free_port
@@ -211,7 +211,7 @@ def _meet_on_terminal(home: Path, url: str, arguments: Arguments) -> bytes:
         (refuses_hello, ("watch", ROOM)),
         (refuses_with_a_long_sentence, ("join", ROOM)),
         (closes_with_a_steering_reason, ("create",)),
-        (sends_a_hostile_key, ("join", ROOM)),
+        (sends_a_hostile_option, ("join", ROOM)),
     ],
     ids=lambda value: getattr(value, "__name__", " ".join(value) if isinstance(value, tuple) else ""),
 )
