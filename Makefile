@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 # What playing needs, and the tools of a developer besides.
 PLAYER := $(VENV)/installed
 INSTALLED := $(VENV)/installed-tools
+# Tools of `make check` that run on Node, which is a tool of a developer itself. Like pip, npm trusts what the system does.
+NODE_FOLDER := $(VENV)/node
+NODE_TOOLS := $(NODE_FOLDER)/installed
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # More than there are cores: many tests wait, for a grace period, a lapse, a heartbeat.
 PARALLEL := -n 4 --dist worksteal
@@ -25,6 +28,13 @@ $(INSTALLED): $(PLAYER)
 	@$(PIP) install --group dev
 	@touch $@
 
+$(NODE_TOOLS): .ci/node/package.json .ci/node/package-lock.json | $(INSTALLED)
+	@echo "Installing the tools that run on Node as well ..."
+	@mkdir -p $(NODE_FOLDER)
+	@cp .ci/node/package.json .ci/node/package-lock.json $(NODE_FOLDER)
+	@NODE_OPTIONS=--use-system-ca $(BIN)/npm ci --prefix $(NODE_FOLDER) --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
 play: $(PLAYER)  ## race a bot on this machine
 	@$(BIN)/fairest play
 
@@ -37,13 +47,15 @@ test-long: $(INSTALLED)  ## run the long tests: faults that last, and all proper
 test-redis: $(INSTALLED)  ## run the tests that touch Redis on another engine: make test-redis REDIS=/usr/bin/redis-server
 	@$(BIN)/pytest $(PARALLEL) --redis=$(REDIS) tests/server tests/store
 
-check: $(INSTALLED)  ## check format, lint, types, import contracts, structure, docs in step with the code, Dockerfile, site
+check: $(INSTALLED) $(NODE_TOOLS)  ## check format, lint, types, import contracts, structure, docs in step with the code and valid, Dockerfile, site
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python .ci/structure.py --check
 	@$(BIN)/python docs/generate.py --check
+	@NODE_PATH=$(NODE_FOLDER)/node_modules $(BIN)/node .ci/node/lint_asyncapi.cjs docs/asyncapi.json
+	@$(BIN)/node $(NODE_FOLDER)/node_modules/typescript/bin/tsc --project .ci/node
 	@$(BIN)/hadolint Dockerfile
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --site-dir $(VENV)/site
 

@@ -3,24 +3,24 @@
 `python docs/generate.py` writes; with `--check` it only compares, names each file that is out of step, and exits 1.
 """
 
-import ast
 import inspect
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, pairwise
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
-from textwrap import dedent
-from types import ModuleType
-from typing import Any, Final
+from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from prometheus_client import Counter, Gauge
-from pydantic import TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core.core_schema import BytesSchema, DataclassField, ModelField, TypedDictField, WithDefaultSchema
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from docs.asyncapi import close_codes, make_asyncapi
+from docs.examples import find_examples, message_examples
+from docs.schemas import Schema, all_schemas, attribute_docs, kind_of, name_of
+from docs.typescript import make_typescript
 from fairest_cli.text.variant_reference import describe_variant
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.deal import make_deal, seal_deal
@@ -40,20 +40,14 @@ from fairest_protocol.calculation.seal import (
     round_statement,
     rounds_head_statement,
 )
-from fairest_protocol.messages.fields import SUBPROTOCOL
-from fairest_protocol.messages.from_client import FromClient
-from fairest_protocol.messages.from_server import FromServer
 from fairest_protocol.messages.options import RoomOptions
-from fairest_protocol.messages.refusals import CLOSE_CODES, SENTENCES, CloseCode
+from fairest_protocol.messages.refusals import SENTENCES
 from fairest_server.ops import metrics
 from fairest_server.ops.events import Event
 from fairest_server.settings import ENV_PREFIX, Settings
 from fairest_server.store import keys
 
-Schema = dict[str, Any]
-
 DOCS: Final = Path(__file__).parent
-SCHEMAS: Final = "#/components/schemas/"
 OBJECTS: Final = (
     *("RequestedOptions", "RoomOptions", "Spectators", "Scene", "SeatScene", "Board", "Foundation", "Outcome", "Score"),
     *("ListedRoom", "RoundsHead", "Phase", "Ending"),
@@ -68,119 +62,6 @@ PRIVATE_KEY: Final = bytes(range(0x70, 0x90))
 KEY: Final = Ed25519PrivateKey.from_private_bytes(PRIVATE_KEY)
 RECORD_LINES: Final = '{"type":"match","format":3}', '{"type":"round"}'
 SEED: Final = make_seed(SECRET, ENTROPIES, ROUND_ID)
-
-
-class WireSchema(GenerateJsonSchema):
-    """JSON schemas of the wire: bytes are hexadecimal text, and a server writes every field."""
-
-    def bytes_schema(self, schema: BytesSchema) -> JsonSchemaValue:
-        """Return a pattern for the fixed length that all bytes of the protocol have."""
-        return {"type": "string", "pattern": f"^[0-9a-f]{{{2 * schema['min_length']}}}$"}
-
-    def field_is_required(self, field: ModelField | DataclassField | TypedDictField, total: bool) -> bool:
-        """Return whether the field is in every message: of the server's fields, those with a default are too."""
-        return self.mode == "serialization" or super().field_is_required(field, total)
-
-    def default_schema(self, schema: WithDefaultSchema) -> JsonSchemaValue:
-        """Return the schema of a field with its default value, if the field may be left out."""
-        described = super().default_schema(schema)
-        return {key: value for key, value in described.items() if key != "default" or self.mode == "validation"}
-
-
-def portable(node: Any) -> Any:
-    """Return the schema in the keywords of JSON Schema draft 7, on which those of AsyncAPI are built."""
-    if isinstance(node, list):
-        return [portable(each) for each in node]
-    if not isinstance(node, dict):
-        return node
-    plain = {key: portable(value) for key, value in node.items() if key != "title" or not isinstance(value, str)}
-    if "prefixItems" in plain:
-        plain["items"] = plain.pop("prefixItems")
-    if "discriminator" in plain:
-        plain["discriminator"] = plain["discriminator"]["propertyName"]
-    if "const" in plain.get("properties", {}).get("type", {}):
-        plain["required"] = ["type", *(name for name in plain.get("required", []) if name != "type")]
-    return plain
-
-
-STAND_INS: Final = ("UnknownEntry", "UnknownMessage")
-"""What our decoder puts in the place of something that it does not know; no server sends it."""
-
-
-def _is_stand_in(node: Any) -> bool:
-    return isinstance(node, dict) and "$ref" in node and name_of(node) in STAND_INS
-
-
-def _without_stand_ins(node: Any) -> Any:
-    """Return the schemas without those of the stand-ins, and without the references to them."""
-    if isinstance(node, list):
-        return [_without_stand_ins(each) for each in node if not _is_stand_in(each)]
-    if not isinstance(node, dict):
-        return node
-    return {key: _without_stand_ins(value) for key, value in node.items() if key not in STAND_INS}
-
-
-def all_schemas() -> tuple[list[str], list[str], list[str], dict[str, Schema]]:
-    """Return the names of the client's and the server's messages and of the entries of a view, and all schemas."""
-    roots, definitions = TypeAdapter.json_schemas(
-        [("client", "validation", TypeAdapter(FromClient)), ("server", "serialization", TypeAdapter(FromServer))],
-        ref_template=SCHEMAS + "{model}",
-        schema_generator=WireSchema,
-    )
-    # Pydantic's names for one model that is read with defaults and written without.
-    text = json.dumps(definitions["$defs"])
-    text = text.replace("RoomOptions-Input", "RequestedOptions").replace("RoomOptions-Output", "RoomOptions")
-    schemas = portable(_without_stand_ins(json.loads(text)))
-    entries = schemas["View"]["properties"]["entries"]["items"]
-    unions = (roots["client", "validation"], _without_stand_ins(roots["server", "serialization"]), entries)
-    clients, servers, shown = ([name_of(option) for option in union["oneOf"]] for union in unions)
-    return clients, servers, shown, schemas
-
-
-def name_of(schema: Schema) -> str:
-    """Return the name of the schema that this one refers to."""
-    return str(schema["$ref"]).removeprefix(SCHEMAS)
-
-
-def kind_of(schema: Schema) -> str:
-    """Return the value of `type` in this message."""
-    return str(schema["properties"]["type"]["const"])
-
-
-def make_asyncapi() -> str:
-    """Return the AsyncAPI document of the server, which receives the client's messages and sends its own."""
-    clients, servers, _, schemas = all_schemas()
-    messages = {
-        name: {
-            "name": kind_of(schemas[name]),
-            "summary": schemas[name]["description"],
-            "payload": {"$ref": SCHEMAS + name},
-        }
-        for name in clients + servers
-    }
-    headers = {"type": "object", "properties": {"Sec-WebSocket-Protocol": {"type": "string", "const": SUBPROTOCOL}}}
-    channel = {
-        "address": "/",
-        "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in messages},
-        "bindings": {"ws": {"method": "GET", "headers": headers}},
-    }
-    about = "Races of Calculation on identical, sealed deals. docs/protocol.md says what a schema cannot."
-    document = {
-        "asyncapi": "3.0.0",
-        "info": {"title": "Fairest", "version": SUBPROTOCOL, "description": about},
-        "defaultContentType": "application/json",
-        "channels": {"race": channel},
-        "operations": {
-            action: {
-                "action": action,
-                "channel": {"$ref": "#/channels/race"},
-                "messages": [{"$ref": f"#/channels/race/messages/{name}"} for name in names],
-            }
-            for action, names in (("receive", clients), ("send", servers))
-        },
-        "components": {"messages": messages, "schemas": schemas},
-    }
-    return json.dumps(document, indent=2) + "\n"
 
 
 def make_parts() -> dict[str, str]:
@@ -200,7 +81,8 @@ def make_parts() -> dict[str, str]:
 def make_reference() -> str:
     """Return docs/reference.md: a section for each message and each entry, with its fields and an example."""
     clients, servers, shown, schemas = all_schemas()
-    examples = find_examples((DOCS / "protocol.md").read_text("utf-8"))
+    complete = {kind: json.dumps(each, separators=(",", ":")) for kind, each in message_examples().items()}
+    examples = complete | find_examples((DOCS / "protocol.md").read_text("utf-8"))
     about = (
         "Every message of the wire and every entry of a view, with its fields: [asyncapi.json](asyncapi.json) for "
         "people, and\ngenerated like it. [Protocol](protocol.md) says when they are sent and what a schema cannot say; "
@@ -218,21 +100,6 @@ def make_reference() -> str:
                 sections.append(f"```json\n{examples[kind]}\n```")
     sections += ["## Objects", *(describe_object(name, schemas[name]) for name in OBJECTS)]
     return "\n\n".join(filter(None, sections)) + "\n"
-
-
-def find_examples(page: str) -> dict[str, str]:
-    """Return the first complete example of each message and entry on a page, by its `type`."""
-    examples: dict[str, str] = {}
-    for text in re.findall(r"^(?:[<>] )?({.*})$", page, re.MULTILINE):
-        try:
-            message = json.loads(text)
-        except ValueError:
-            # Abbreviated by "...".
-            continue
-        for each in (message, *message.get("entries", ())):
-            if isinstance(each, dict) and "type" in each:
-                examples.setdefault(str(each["type"]), json.dumps(each, separators=(",", ":")))
-    return examples
 
 
 def make_operations() -> dict[str, str]:
@@ -308,32 +175,17 @@ def format_span(seconds: int) -> str:
 
 
 def make_close_codes() -> str:
-    """Return the table of close codes, from their docstrings, with the error code that comes before each."""
-    meanings = dict(attribute_docs(CloseCode))
-    rows = []
-    for code in CloseCode:
-        again = "no" if code in (CloseCode.BINARY_FRAME, CloseCode.TOO_BIG) else "not in the same way"
-        again = "yes" if code in (CloseCode.INTERNAL, CloseCode.RESTARTING) else again
-        again = "later" if code is CloseCode.TRY_LATER else again
-        breaches = ", ".join(f"`{breach}`" for breach, closed_with in CLOSE_CODES.items() if closed_with is code)
-        rows.append((str(int(code)), breaches or "-", meanings[code.name], "-" if code is CloseCode.NORMAL else again))
-    return as_table(("close code", "`error` code", "means", "connect again?"), rows)
-
-
-def attribute_docs(owner: ModuleType | type) -> Iterator[tuple[str, str]]:
-    """Yield the attributes of a module or class that have a docstring below them, with the docstring."""
-    body = ast.parse(dedent(inspect.getsource(owner))).body
-    body = body[0].body if isinstance(body[0], ast.ClassDef) else body
-    for each, below in pairwise(body):
-        target = (
-            each.target
-            if isinstance(each, ast.AnnAssign)
-            else each.targets[0]
-            if isinstance(each, ast.Assign)
-            else None
+    """Return the table of close codes, with the error code that comes before each."""
+    rows = (
+        (
+            str(each["code"]),
+            ", ".join(f"`{error}`" for error in each["errors"]) or "-",
+            each["meaning"],
+            each["connect_again"] or "-",
         )
-        if isinstance(target, ast.Name) and isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
-            yield target.id, inspect.cleandoc(str(below.value.value))
+        for each in close_codes()
+    )
+    return as_table(("close code", "`error` code", "means", "connect again?"), rows)
 
 
 def make_cards() -> dict[str, str]:
@@ -480,7 +332,12 @@ def main() -> None:
     only_checks = "--check" in sys.argv[1:]
     parts = {"protocol.md": make_parts(), "rules.md": make_cards(), "operations.md": make_operations()}
     pages = {name: fill((DOCS / name).read_text("utf-8"), made) for name, made in parts.items()}
-    wanted = {"asyncapi.json": make_asyncapi(), "reference.md": make_reference(), **pages}
+    wanted = {
+        "asyncapi.json": make_asyncapi(),
+        "types/fairest.d.ts": make_typescript(),
+        "reference.md": make_reference(),
+        **pages,
+    }
     stale = [name for name in wanted if not (DOCS / name).exists() or (DOCS / name).read_text("utf-8") != wanted[name]]
     for name in stale:
         if not only_checks:

@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
-from docs.generate import DOCS, SCHEMAS, all_schemas, make_asyncapi, make_cards, make_operations, make_parts
+from docs.asyncapi import make_asyncapi
+from docs.generate import DOCS, make_cards, make_operations, make_parts, make_reference
+from docs.schemas import SCHEMAS, all_schemas
+from docs.typescript import make_typescript
 
 PAGES: dict[str, Callable[[], dict[str, str]]] = {
     "protocol.md": make_parts,
@@ -20,8 +23,16 @@ PAGES: dict[str, Callable[[], dict[str, str]]] = {
 MARKED = re.compile(r"<!-- generated: (.+?) -->\n\n(.*?)\n\n<!-- end -->", re.DOTALL)
 
 
-def test_the_asyncapi_document_is_that_of_the_code() -> None:
-    assert (DOCS / "asyncapi.json").read_text("utf-8") == make_asyncapi()
+FILES: dict[str, Callable[[], str]] = {
+    "asyncapi.json": make_asyncapi,
+    "reference.md": make_reference,
+    "types/fairest.d.ts": make_typescript,
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_generated_file_is_that_of_the_code(name: str) -> None:
+    assert (DOCS / name).read_text("utf-8") == FILES[name]()
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -4,6 +4,7 @@ from enum import StrEnum
 from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic.json_schema import JsonSchemaValue
 
 from fairest_protocol.calculation.cards import Card, is_card
 from fairest_protocol.calculation.moves import MOVES, Move
@@ -66,12 +67,10 @@ def _check_turn(turn: Turn) -> Turn:
     return turn
 
 
-CardText = Annotated[
-    Card,
-    AfterValidator(_check_card),
-    WithJsonSchema({"type": "string", "pattern": "^[A2-9TJQK][CDHScdhs]$"}),
-]
-"""A card, two characters."""
+CARD_SCHEMA: Final[JsonSchemaValue] = {"type": "string", "pattern": "^[A2-9TJQK][CDHScdhs]$"}
+"""The JSON schema of a card."""
+CardText = Annotated[Card, AfterValidator(_check_card), WithJsonSchema(CARD_SCHEMA)]
+"""A card: its rank, then its suit, in small letters in the second deck of two."""
 
 MoveText = Annotated[
     Move,
@@ -79,7 +78,7 @@ MoveText = Annotated[
     PlainSerializer(str, return_type=str),
     WithJsonSchema({"type": "string", "pattern": "^([sa-h][1-8a-h]|redeal|stop|resign)$"}),
 ]
-"""A move in its text form."""
+"""A move: its source, then its target, such as `sa`, `s2`, `b4`; or `redeal`, `stop`, `resign`."""
 
 ShownTurn = Annotated[Turn, AfterValidator(_check_turn)]
 """How far a seat has seen the stock, as the list `[pass_number, position]`."""
@@ -105,6 +104,9 @@ MatchId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 RoomCode = Annotated[str, Field(pattern=r"^[a-z]+(-[a-z]+){1,5}$", max_length=60)]
 """A room's code, words joined by hyphens. Everybody who knows the code may join or watch the room."""
 
+RulesName = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,40}$")]
+"""The name of a variant, such as `classic`."""
+
 Token = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{43}$")]
 """256 random bits in unpadded base64url. It gives access to the player's seats: never log it or put it into a URL."""
 
@@ -113,6 +115,7 @@ Code = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 Capability = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 """The name of something that version 1 of the protocol did not have from the start."""
 Capabilities = Annotated[tuple[Capability, ...], Field(max_length=64)]
+"""The names of things that version 1 of the protocol did not have from the start, and that a program has."""
 
 Hash = Annotated[bytes, Field(min_length=32, max_length=32)]
 Secret = Annotated[bytes, Field(min_length=SECRET_BYTES, max_length=SECRET_BYTES)]
@@ -129,6 +132,7 @@ A client sends back the tag of the last entry that it saw, so that a server can 
 the client saw.
 """
 Seat = Literal[0, 1]
+"""A seat; people read 0 as 1 and 1 as 2."""
 TimeMs = Annotated[int, Field(ge=0, lt=2**53)]
 """Milliseconds since 1970 on the server's clock, below 2^53, so that every JSON reader keeps it exact."""
 

@@ -9,6 +9,7 @@ from fairest_protocol.messages.fields import (
     Capabilities,
     Code,
     LogTag,
+    MatchId,
     Name,
     Phase,
     PlainText,
@@ -123,7 +124,7 @@ class MatchRecord(ServerMessage):
     """The record of a finished match, line by line, ready to be written to a file."""
 
     type: Literal["record"] = "record"
-    match: str
+    match: MatchId
     lines: tuple[str, ...]
 
 

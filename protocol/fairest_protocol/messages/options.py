@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails, PydanticKnownError
 from fairest_protocol.calculation.rules import BadRules, Rules, choose_rules
 from fairest_protocol.calculation.terms import CLOCKS, format_terms
 from fairest_protocol.messages.explanation import explain
-from fairest_protocol.messages.fields import Message
+from fairest_protocol.messages.fields import Message, RulesName
 
 
 class Spectators(StrEnum):
@@ -31,7 +31,7 @@ class RoomOptions(Message):
     A `listed` room stands in the lobby: strangers may join it, and watch it.
     """
 
-    rules: Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,40}$")] = "classic"
+    rules: RulesName = "classic"
     piles: int | None = None
     redeals: int | None = None
     best_of: Literal[1, 3, 5, 7, 9] = 1

@@ -6,7 +6,9 @@ entries did not show, and server and client cannot disagree on what an entry mea
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import is_card
@@ -17,6 +19,7 @@ from fairest_protocol.calculation.terms import BEST_OF
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fields import (
+    CARD_SCHEMA,
     CardText,
     Hash,
     Name,
@@ -40,6 +43,22 @@ def _checked_board(board: Board) -> Board:
     return board
 
 
+class _BoardSchema:
+    """An annotation that puts the pattern of a card into the JSON schema of a board.
+
+    The game declares cards as plain text, and `_checked_board` checks them all at once; this is not used when a frame
+    is validated.
+    """
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        described = handler(schema)
+        fields = handler.resolve_ref_schema(described)["properties"]
+        for stacks in ("foundations", "piles"):
+            fields[stacks]["items"]["items"] = CARD_SCHEMA.copy()
+        fields["turned"]["anyOf"][0] = CARD_SCHEMA.copy()
+        return described
+
+
 class SeatScene(ServerMessage):
     """One seat as far as the viewer has seen it. `turn` is that of the last turned card shown."""
 
@@ -51,7 +70,7 @@ class SeatScene(ServerMessage):
     entropy: Secret | None = None
     wins: int = 0
     wants_rematch: bool = False
-    board: Annotated[Board, AfterValidator(_checked_board)] | None = None
+    board: Annotated[Board, AfterValidator(_checked_board), _BoardSchema()] | None = None
     turn: ShownTurn | None = None
     moves: int = 0
     has_stopped: bool = False

@@ -256,7 +256,7 @@ def test_a_client_that_has_left_is_in_no_room(model: KnownRoom) -> None:
     [
         Refused(to="ready", code=Refusal.TRY_AGAIN, sentence="Later."),
         Error(code=Breach.TOO_FAST, sentence="Too fast."),
-        MatchRecord(match="0", lines=()),
+        MatchRecord(match="0" * 32, lines=()),
         LobbyPage(page=1, pages=1, total=0, rooms=()),
     ],
 )

@@ -1,0 +1,88 @@
+"""An example of each message: from docs/protocol.md, which shows an exchange with a real server, or else made here."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from fairest_protocol.messages.codec import ProtocolViolation, decode_from_client, decode_from_server, encode
+from fairest_protocol.messages.fields import Message
+from fairest_protocol.messages.from_client import Join, Rematch, Watch
+from fairest_protocol.messages.from_server import Accepted, Announcement, Error, MatchRecord, Placed
+from fairest_server.room.match_record import record_last_match
+from tests.support.races import KEY, Table
+
+DOCS: Final = Path(__file__).parent
+ROOM: Final = "amber-quiet-lynx"
+
+
+def find_examples(page: str) -> dict[str, str]:
+    """Return the first complete example of each message and entry on a page, by its `type`."""
+    examples: dict[str, str] = {}
+    for message in _messages_on(page):
+        for each in (message, *message.get("entries", ())):
+            if isinstance(each, dict) and "type" in each:
+                examples.setdefault(str(each["type"]), json.dumps(each, separators=(",", ":")))
+    return examples
+
+
+def message_examples() -> dict[str, dict[str, Any]]:
+    """Return an example of each message, by its `type`: the first valid one of the page, or one that is made here."""
+    examples: dict[str, dict[str, Any]] = {}
+    for shown in _messages_on((DOCS / "protocol.md").read_text("utf-8")):
+        for decode in (decode_from_client, decode_from_server):
+            valid = _validated(shown, decode)
+            if valid is not None:
+                examples.setdefault(valid["type"], valid)
+    for made in _made():
+        message = json.loads(encode(made))
+        examples.setdefault(message["type"], message)
+    return examples
+
+
+def _messages_on(page: str) -> Iterator[dict[str, Any]]:
+    for text in re.findall(r"^(?:[<>] )?({.*})$", page, re.MULTILINE):
+        try:
+            yield json.loads(text)
+        except ValueError:
+            # Abbreviated by "...".
+            continue
+
+
+def _validated(shown: dict[str, Any], decode: Callable[[str], Message]) -> dict[str, Any] | None:
+    """Return a message of the page, a server's with all of its fields; or None if `decode` cannot read it in full."""
+    if '"..."' in json.dumps(shown).replace("\\", ""):
+        return None
+    try:
+        message = decode(json.dumps(shown))
+    except ProtocolViolation:
+        return None
+    written: dict[str, Any] = shown if decode is decode_from_client else json.loads(encode(message))
+    return written
+
+
+def _made() -> Iterator[Message]:
+    """Yield the messages that the page does not show in full."""
+    yield Join(room=ROOM)
+    yield Watch(room=ROOM)
+    yield Rematch()
+    yield Accepted(number=12)
+    yield Placed(placed=(17, 21))
+    yield Announcement(text="This server restarts at noon; your race goes on afterwards.")
+    try:
+        decode_from_client('{"type":"play","number":1,"move":"s9"}')
+    except ProtocolViolation as breach:
+        yield Error(code=breach.breach, sentence=breach.sentence)
+    yield _make_record()
+
+
+def _make_record() -> MatchRecord:
+    """Return the record of a race of three moves, of which the last one resigns."""
+    table = Table()
+    table.start()
+    for seat, move in ((0, "sa"), (1, "sb"), (1, "resign")):
+        table.play(seat, move)
+    record = record_last_match(ROOM, table.steps)
+    assert record is not None, "the match is over"
+    return MatchRecord(match=record.match_id, lines=tuple(KEY.sign(record).lines()))

@@ -1,0 +1,838 @@
+/**
+ * Every message of the protocol `fairest.v1`. Generated from the server's own models; docs/protocol.md says when
+ * each message is sent, and what a type cannot say.
+ *
+ * A server writes every field of its messages. A later server may send fields, messages, entries and codes that are not
+ * here: pass over them. A client may leave out the fields that are optional here, and sends no others.
+ */
+
+/** The subprotocol of the WebSocket. */
+export type Subprotocol = "fairest.v1";
+
+/** The rank of a card, from ace to king. */
+export type Rank = "A" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "T" | "J" | "Q" | "K";
+
+/** The suit of a card, in small letters in the second deck of two. */
+export type Suit = "C" | "D" | "H" | "S" | "c" | "d" | "h" | "s";
+
+/** A waste pile. */
+export type PileLetter = "a" | "b" | "c" | "d" | "e" | "f" | "g" | "h";
+
+/** A foundation. */
+export type FoundationDigit = "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8";
+
+/** A move without a card. */
+export type MoveWord = "redeal" | "stop" | "resign";
+
+/** A message of a client. */
+export type FromClient =
+  | Hello
+  | GetLobby
+  | Create
+  | Join
+  | Watch
+  | Resume
+  | Ready
+  | Reveal
+  | Play
+  | Rematch
+  | Leave
+  | GetRecord;
+
+/** A message of a server. */
+export type FromServer =
+  | Welcome
+  | LobbyPage
+  | Snapshot
+  | View
+  | Placed
+  | Accepted
+  | Refused
+  | Error
+  | Left
+  | Announcement
+  | MatchRecord;
+
+/** The messages that answer a request, by its `type`. */
+export interface Replies {
+  hello: Welcome | Refused;
+  get_lobby: LobbyPage | Refused;
+  create: Snapshot | Refused;
+  join: Snapshot | Refused;
+  watch: Snapshot | Refused;
+  resume: View | Snapshot | Refused;
+  ready: View | Refused;
+  reveal: View | Refused;
+  play: View | Accepted | Refused;
+  rematch: View | Refused;
+  leave: Left | Refused;
+  get_record: MatchRecord | Refused;
+}
+
+/** Why a connection was closed. Codes from 4000 are final: connecting again the same way does not help. */
+export type CloseCode =
+  /** A normal end. */
+  | 1000
+  /** A binary frame; messages are text. */
+  | 1003
+  /** A frame was larger than this server takes; no `error` comes before it. */
+  | 1009
+  /** The server has a fault; or, without an `error`, a ping was not answered. */
+  | 1011
+  /** The server restarts, or has lost Redis; connect again, here or elsewhere, and resume. */
+  | 1012
+  /** There are too many connections, of your address or in all; wait a while, then connect again. */
+  | 1013
+  /** A frame is not JSON, or an object in it has a key twice. */
+  | 4400
+  /** There is no message of this `type`. */
+  | 4401
+  /** A message has a key that is not in its table. */
+  | 4402
+  /** A field is missing, or has a value that it cannot have. */
+  | 4403
+  /** Another message came before `hello`. */
+  | 4404
+  /** A second `hello` came on a connection that had been welcomed. */
+  | 4405
+  /** No `hello` was accepted in time. */
+  | 4406
+  /** No player has this token; send `hello` without one. */
+  | 4407
+  /** For too long, more was sent than this server reads. */
+  | 4408
+  /** Another connection of this player has the seat; leave it alone. */
+  | 4409
+  /** The operator has banned this player or this address; the `error` says until when, and why. */
+  | 4410
+  /** Pages of this site may not connect to this server; its operator can allow the site. */
+  | 4411;
+
+/** The answer to a move sent again: it has been accepted before, under this number, and only once. */
+export interface Accepted {
+  type: "accepted";
+  number: number;
+}
+
+/** A sentence of the operator to everybody who is connected. It may come at any time after `welcome`. */
+export interface Announcement {
+  type: "announcement";
+  text: PlainText;
+}
+
+/** The seat's player is connected. */
+export interface Attached {
+  type: "attached";
+  seat: Seat;
+}
+
+/**
+ * Foundations and waste piles, bottom card first; the turned card; the count of cards face down in the stock.
+ *
+ * `direct` counts stock cards played straight to a foundation. A board with cards in the stock and none turned is
+ * waiting to be told the next one: `turn`.
+ */
+export interface Board {
+  layout: Foundation[];
+  foundations: Card[][];
+  piles: Card[][];
+  turned: Card | null;
+  stock: number;
+  redeals: number;
+  direct: number;
+}
+
+/**
+ * The reason for which a server ends a connection, mostly that the client does not speak the protocol.
+ *
+ * The last three, `BANNED` and `RESTARTING` are also the answer to a browser whose connection is not admitted.
+ */
+export type Breach =
+  | "bad_json"
+  | "unknown_type"
+  | "unknown_key"
+  | "bad_value"
+  | "binary_frame"
+  | "hello_first"
+  | "hello_twice"
+  | "hello_late"
+  | "bad_token"
+  | "too_fast"
+  | "replaced"
+  | "banned"
+  | "restarting"
+  | "internal"
+  | "other_site"
+  | "too_many_connections"
+  | "server_full";
+
+/** The names of things that version 1 of the protocol did not have from the start, and that a program has. */
+export type Capabilities = string[];
+
+/** A card: its rank, then its suit, in small letters in the second deck of two. It matches `^[A2-9TJQK][CDHScdhs]$`. */
+export type Card = `${Rank}${Suit}`;
+
+/**
+ * The code of a refusal or of a breach; a newer server may have some that this version does not know. It matches
+ * `^[a-z][a-z0-9_]{0,39}$`.
+ */
+export type Code = string & {};
+
+/** Open a room and take its first seat. */
+export interface Create {
+  type: "create";
+  options?: RequestedOptions;
+}
+
+/**
+ * The cards are dealt, and the countdown runs until this time.
+ *
+ * `envelopes` holds, for each sealed pass, one hash a position.
+ *
+ * With `piles` and `redeals` it is all that a client needs to lay the board out, whatever the variant.
+ */
+export interface Dealt {
+  type: "dealt";
+  /** It has 1 to 8 items. */
+  layout: Foundation[];
+  starters: Card[];
+  markers: Card[];
+  /** An integer from 1 to 8. */
+  piles: number;
+  /** An integer from 0. */
+  redeals: number;
+  /** It has 1 items or more. */
+  envelopes: Hex32[][];
+  until_ms: TimeMs;
+}
+
+/** The seat's player lost the connection; the seat waits until this time. */
+export interface Detached {
+  type: "detached";
+  seat: Seat;
+  until_ms: TimeMs;
+}
+
+/** How one seat's race ended. */
+export type Ending =
+  | "won"
+  | "stuck"
+  | "stopped"
+  | "out_of_time"
+  | "away"
+  | "resigned"
+  | "not_revealed"
+  /** The seat was still racing when the other seat placed every card, resigned or did not reveal its entropy. */
+  | "round_over";
+
+/** One entry of a view. */
+export type Entry =
+  | Seated
+  | SeatFreed
+  | Attached
+  | Detached
+  | Paused
+  | RoundOpened
+  | RoundVoided
+  | PlayerReady
+  | Revealed
+  | Dealt
+  | Started
+  | Turned
+  | Moved
+  | Stopped
+  | RoundFinished
+  | RematchWanted
+  | RoomClosed;
+
+/** The protocol was broken, the connection is not admitted, or the server has a fault; it closes behind this. */
+export interface Error {
+  type: "error";
+  code: Breach | Code;
+  sentence: string;
+}
+
+/** One foundation: the rank it starts from, the step from card to card, and how many cards complete it. */
+export interface Foundation {
+  start: number;
+  step: number;
+  length: number;
+}
+
+/** Ask for a page of the lobby, from 0. */
+export interface GetLobby {
+  type: "get_lobby";
+  /** An integer from 0 to 100000. @defaultValue `0` */
+  page?: number;
+}
+
+/** Ask for the record of a match: of `match`, or of the last match finished in this room. */
+export interface GetRecord {
+  type: "get_record";
+  /** @defaultValue `null` */
+  match?: Hex16 | null;
+}
+
+/**
+ * The first word on every connection. Without a token the server makes a new player and answers with its token.
+ *
+ * `capabilities` are those that the client has; a server needs none of them now.
+ */
+export interface Hello {
+  type: "hello";
+  /** @defaultValue `null` */
+  token?: Token | null;
+  /** @defaultValue `null` */
+  name?: Name | null;
+  /** It has 0 to 60 characters. @defaultValue `""` */
+  client?: string;
+  /** @defaultValue `[]` */
+  capabilities?: Capabilities;
+}
+
+/** 16 bytes as hexadecimal text in small letters. It matches `^[0-9a-f]{32}$`. */
+export type Hex16 = string;
+
+/** 32 bytes as hexadecimal text in small letters. It matches `^[0-9a-f]{64}$`. */
+export type Hex32 = string;
+
+/** 64 bytes as hexadecimal text in small letters. It matches `^[0-9a-f]{128}$`. */
+export type Hex64 = string;
+
+/** Take a free seat of a room, or come back to the seat that this player already has. */
+export interface Join {
+  type: "join";
+  room: RoomCode;
+}
+
+/** Leave the room. Once both players are ready, a player who leaves resigns. */
+export interface Leave {
+  type: "leave";
+}
+
+/** The answer to `leave`: this connection is in no room any more. */
+export interface Left {
+  type: "left";
+}
+
+/** A room as the lobby knows it: nothing of a round but whether there is one. `since_ms`: when that began. */
+export interface ListedRoom {
+  room: RoomCode;
+  phase: Phase;
+  names: [Name | null, Name | null];
+  wins: [number, number];
+  rules: string;
+  piles: number;
+  redeals: number;
+  best_of: number;
+  spectators: Spectators;
+  since_ms: TimeMs;
+}
+
+/** A page of the listed rooms: those with a free seat first, then the newest. `total` counts all of them. */
+export interface LobbyPage {
+  type: "lobby";
+  page: number;
+  pages: number;
+  total: number;
+  rooms: ListedRoom[];
+}
+
+/**
+ * A random tag that all events of one append share.
+ *
+ * A client sends back the tag of the last entry that it saw, so that a server can tell whether its log still holds what
+ * the client saw. It matches `^[0-9a-f]{8}$`.
+ */
+export type LogTag = string;
+
+/** The record of a finished match, line by line, ready to be written to a file. */
+export interface MatchRecord {
+  type: "record";
+  match: Hex16;
+  lines: string[];
+}
+
+/**
+ * A move: its source, then its target, such as `sa`, `s2`, `b4`; or `redeal`, `stop`, `resign`. It matches
+ * `^([sa-h][1-8a-h]|redeal|stop|resign)$`.
+ */
+export type Move = `s${FoundationDigit | PileLetter}` | `${PileLetter}${FoundationDigit | PileLetter}` | MoveWord;
+
+/** A seat's accepted move, its number, and the card that moved. To the mover it is the acknowledgement. */
+export interface Moved {
+  type: "moved";
+  seat: Seat;
+  /** An integer from 1. */
+  number: number;
+  move: Move;
+  card: Card | null;
+}
+
+/** A player's name: letters, digits, underscore and hyphen, 2 to 20 of them. It matches `^[A-Za-z0-9_-]{2,20}$`. */
+export type Name = string;
+
+/** The result of a round: the winning seat, or None for a draw, and each seat's score. */
+export interface Outcome {
+  winner: number | null;
+  scores: Score[];
+}
+
+/** All servers, or their Redis, were away for so long. Clocks stood still: every deadline is later by that. */
+export interface Paused {
+  type: "paused";
+  length_ms: TimeMs;
+}
+
+/** Where a room stands. */
+export type Phase = "waiting" | "ready" | "dealing" | "countdown" | "racing" | "finished" | "closed";
+
+/** On a fixed tick, the cards on each seat's foundations, starters included: all that is told of a leader. */
+export interface Placed {
+  type: "placed";
+  placed: [number, number];
+}
+
+/**
+ * A sentence of the operator: one line of printable characters. It may hold markup, so show it as it is. It has 1 to
+ * 500 characters.
+ */
+export type PlainText = string;
+
+/** A move. `number` counts this seat's accepted moves of the round, from 1; a refusal uses none. */
+export interface Play {
+  type: "play";
+  /** An integer from 1 to 100000. */
+  number: number;
+  move: Move;
+}
+
+/**
+ * A player is ready, bound to the entropy behind this hash. `until_ms`: both are, and reveal until this time.
+ *
+ * It is null for the first player who is ready.
+ */
+export interface PlayerReady {
+  type: "player_ready";
+  seat: Seat;
+  entropy_hash: Hex32;
+  until_ms: TimeMs | null;
+}
+
+/** Ready for this round, with the hash of this player's own 32 random bytes. */
+export interface Ready {
+  type: "ready";
+  round: Hex16;
+  entropy_hash: Hex32;
+}
+
+/** A request that may not be; the connection goes on, and nothing changes, but with `IN_DOUBT`. */
+export type Refusal =
+  /** There is no room with this code; ask for it again, or create one. */
+  | "no_such_room"
+  /** Both seats of this room are taken; you can watch it. */
+  | "room_full"
+  /** This room is closed; create a new one. */
+  | "room_closed"
+  /** This connection is in a room already; leave it first. */
+  | "already_in_room"
+  /** This connection is in no room; create, join or watch one first. */
+  | "not_in_room"
+  /** You have no seat in this room; join it first. */
+  | "not_seated"
+  /** The players of this room do not want to be watched. */
+  | "no_spectators"
+  /** You have a seat in this room, so you cannot watch it; join it to come back to your seat. */
+  | "already_seated"
+  /** Somebody else uses this name now; choose another one. */
+  | "name_taken"
+  /** Too many new players come from your address; try again in some minutes. */
+  | "too_many_players"
+  /** You have opened many rooms lately; use one of them, or wait ten minutes. */
+  | "too_many_rooms"
+  /** Too many rounds begin at your address; try again in some minutes. */
+  | "too_many_rounds"
+  /** Too many codes from your address led to no room; try again in some minutes, or join a room of the lobby. */
+  | "too_many_misses"
+  /** Nobody plays these rules. */
+  | "bad_rules"
+  /** This is not the time for that. */
+  | "wrong_phase"
+  /** This round is not open any more; the newest one is. */
+  | "wrong_round"
+  /** You are ready already; a hash once sent stays. */
+  | "already_ready"
+  /** These bytes do not belong to the hash that you sent with ready. */
+  | "wrong_entropy"
+  /** There is no such record: no match was finished here yet, or none of this id is kept. */
+  | "no_record"
+  /** The race has not started yet. */
+  | "race_not_started"
+  /** The race is over. */
+  | "race_over"
+  /** Your race has ended; your count stands. */
+  | "seat_stopped"
+  /** A later move of yours has been accepted already. */
+  | "number_old"
+  /** Another move of yours has been accepted under this number. */
+  | "number_repeated"
+  /** This number is ahead of your moves. */
+  | "number_future"
+  /** The stock is empty: no card is turned. Play from the waste, or redeal. */
+  | "nothing_turned"
+  /** There is no such foundation in these rules. */
+  | "no_such_foundation"
+  /** There is no such waste pile in these rules. */
+  | "no_such_pile"
+  /** This foundation is complete. */
+  | "foundation_complete"
+  /** This foundation needs another rank. */
+  | "rank_not_needed"
+  /** This waste pile is empty. */
+  | "pile_empty"
+  /** Cards never move from one waste pile to another. */
+  | "pile_to_pile"
+  /** Redeal only when the stock is empty and no card is turned. */
+  | "card_still_turned"
+  /** These rules have no redeal, or none is left. */
+  | "no_redeal_left"
+  /** The waste piles are empty: there is nothing to deal again. */
+  | "nothing_to_redeal"
+  /** The server cannot store anything right now; try again in a moment. */
+  | "try_again"
+  /** The server cannot tell whether this was stored; send the very same again in a moment. */
+  | "in_doubt";
+
+/** A request was refused, nothing changed. `number` is the refused move's. */
+export interface Refused {
+  type: "refused";
+  to: string;
+  code: Refusal | Code;
+  sentence: string;
+  number: number | null;
+}
+
+/** After a match: play another one here. It starts when both players have asked. */
+export interface Rematch {
+  type: "rematch";
+}
+
+/** A player asked for another match. */
+export interface RematchWanted {
+  type: "rematch_wanted";
+  seat: Seat;
+}
+
+/**
+ * Rules with their parameters, length of the match, and the clocks of a round in seconds.
+ *
+ * A `listed` room stands in the lobby: strangers may join it, and watch it.
+ */
+export interface RequestedOptions {
+  /** @defaultValue `"classic"` */
+  rules?: RulesName;
+  /** @defaultValue `null` */
+  piles?: number | null;
+  /** @defaultValue `null` */
+  redeals?: number | null;
+  /** @defaultValue `1` */
+  best_of?: 1 | 3 | 5 | 7 | 9;
+  /** An integer from 10 to 7200. @defaultValue `1200` */
+  limit_seconds?: number;
+  /** An integer from 5 to 7200. @defaultValue `180` */
+  chase_seconds?: number;
+  /** An integer from 1 to 3600. @defaultValue `60` */
+  grace_seconds?: number;
+  /** An integer from 5 to 3600. @defaultValue `300` */
+  ready_seconds?: number;
+  /** An integer from 1 to 60. @defaultValue `10` */
+  reveal_seconds?: number;
+  /** An integer from 5 to 3600. @defaultValue `600` */
+  idle_seconds?: number;
+  /** An integer from 0 to 10. @defaultValue `3` */
+  countdown_seconds?: number;
+  /** @defaultValue `"horizon"` */
+  spectators?: Spectators;
+  /** @defaultValue `false` */
+  direct_breaks_ties?: boolean;
+  /** @defaultValue `false` */
+  listed?: boolean;
+}
+
+/**
+ * Come back to a seat and get what follows this position of the seat's view; 0 asks for a snapshot.
+ *
+ * `tag` is what the server sent with that position. If its log holds another one there, it answers with a snapshot, as
+ * it does without a tag.
+ */
+export interface Resume {
+  type: "resume";
+  room: RoomCode;
+  /** An integer from 0. */
+  position: number;
+  /** @defaultValue `null` */
+  tag?: LogTag | null;
+}
+
+/** The 32 bytes behind the hash, once both players are ready. */
+export interface Reveal {
+  type: "reveal";
+  round: Hex16;
+  entropy: Hex32;
+}
+
+/** A player showed its entropy. */
+export interface Revealed {
+  type: "revealed";
+  seat: Seat;
+  entropy: Hex32;
+}
+
+/** The room is gone: nobody came back to it in time, or the operator has closed it, for this `reason`. */
+export interface RoomClosed {
+  type: "room_closed";
+  reason: PlainText | null;
+}
+
+/**
+ * A room's code, words joined by hyphens. Everybody who knows the code may join or watch the room. It matches
+ * `^[a-z]+(-[a-z]+){1,5}$`.
+ */
+export type RoomCode = `${string}-${string}`;
+
+/**
+ * Rules with their parameters, length of the match, and the clocks of a round in seconds.
+ *
+ * A `listed` room stands in the lobby: strangers may join it, and watch it.
+ */
+export interface RoomOptions {
+  rules: RulesName;
+  piles: number | null;
+  redeals: number | null;
+  best_of: 1 | 3 | 5 | 7 | 9;
+  /** An integer from 10 to 7200. */
+  limit_seconds: number;
+  /** An integer from 5 to 7200. */
+  chase_seconds: number;
+  /** An integer from 1 to 3600. */
+  grace_seconds: number;
+  /** An integer from 5 to 3600. */
+  ready_seconds: number;
+  /** An integer from 1 to 60. */
+  reveal_seconds: number;
+  /** An integer from 5 to 3600. */
+  idle_seconds: number;
+  /** An integer from 0 to 10. */
+  countdown_seconds: number;
+  spectators: Spectators;
+  direct_breaks_ties: boolean;
+  listed: boolean;
+}
+
+/** The result of a round, the rounds won by each seat in this match, and the secret behind the commitment. */
+export interface RoundFinished {
+  type: "round_finished";
+  outcome: Outcome;
+  wins: [number, number];
+  match_is_over: boolean;
+  duration_ms: TimeMs;
+  secret: Hex32;
+}
+
+/**
+ * A round can be made ready for until this time; it has this number in its match.
+ *
+ * `match` is the id of that match, and of its first round.
+ *
+ * `signature` binds the server to the secret behind `commitment`, and to the terms, before anybody is ready.
+ */
+export interface RoundOpened {
+  type: "round_opened";
+  round: Hex16;
+  match: Hex16;
+  /** An integer from 1 to 9. */
+  round_number: number;
+  commitment: Hex32;
+  signature: Hex64;
+  until_ms: TimeMs;
+}
+
+/** The open round was called off before both players were ready; its commitment is opened all the same. */
+export interface RoundVoided {
+  type: "round_voided";
+  round: Hex16;
+  secret: Hex32;
+}
+
+/**
+ * The signed end of the server's chain of rounds: the newest entry's number and chain, as Redis had it `at_ms`.
+ *
+ * Number 0, with a chain of zeros, is a chain without entries.
+ */
+export interface RoundsHead {
+  number: TimeMs;
+  chain: Hex32;
+  at_ms: TimeMs;
+  signature: Hex64;
+}
+
+/** The name of a variant, such as `classic`. It matches `^[A-Za-z0-9-]{1,40}$`. */
+export type RulesName = string;
+
+/** A room and its round in the eyes of one viewer. */
+export interface Scene {
+  options: RoomOptions;
+  phase: Phase;
+  seats: [SeatScene, SeatScene];
+  /** The id of the match that the round belongs to, which is that of its first round. */
+  match: Hex16 | null;
+  round: Hex16 | null;
+  /** An integer from 0 to 9. */
+  round_number: number;
+  commitment: Hex32 | null;
+  signature: Hex64 | null;
+  secret: Hex32 | null;
+  markers: Card[];
+  envelopes: Hex32[][];
+  /** When the present phase ends by itself, or None if it does not; ready, dealing, countdown and race do. */
+  until_ms: TimeMs | null;
+  outcome: Outcome | null;
+  duration_ms: number | null;
+  match_is_over: boolean;
+}
+
+/** The score of a seat in its race. `cards_turned` counts the stock cards that it was shown. */
+export interface Score {
+  placed: number;
+  goal: number;
+  direct: number;
+  cards_turned: number;
+  ending: Ending;
+}
+
+/** A seat; people read 0 as 1 and 1 as 2. */
+export type Seat = 0 | 1;
+
+/** A player gave a seat up, was not ready in time, or stayed away; or the operator closes the room. */
+export interface SeatFreed {
+  type: "seat_freed";
+  seat: Seat;
+  reason: "left" | "not_ready" | "away" | "closed";
+}
+
+/** One seat as far as the viewer has seen it. `turn` is that of the last turned card shown. */
+export interface SeatScene {
+  name: Name | null;
+  is_connected: boolean;
+  until_ms: TimeMs | null;
+  entropy_hash: Hex32 | null;
+  entropy: Hex32 | null;
+  wins: number;
+  wants_rematch: boolean;
+  board: Board | null;
+  turn: Turn | null;
+  moves: number;
+  has_stopped: boolean;
+}
+
+/** A player took a seat. */
+export interface Seated {
+  type: "seated";
+  seat: Seat;
+  name: Name;
+}
+
+/** A room as this viewer has seen it, up to and with this position of the viewer's view, under this tag. */
+export interface Snapshot {
+  type: "snapshot";
+  room: RoomCode;
+  seat: Seat | null;
+  position: number;
+  tag: LogTag;
+  now_ms: TimeMs;
+  scene: Scene;
+}
+
+/** The view of spectators: up to the horizon, everything at once, or nothing. */
+export type Spectators = "horizon" | "open" | "closed";
+
+/** The race is on, until this time at the latest. */
+export interface Started {
+  type: "started";
+  until_ms: TimeMs;
+}
+
+/**
+ * A seat has stopped and keeps its count; the other one has until this time. How it ended is told at the end.
+ *
+ * In the countdown, when the seat is stopped for being away, the time is that of a race that starts as announced.
+ */
+export interface Stopped {
+  type: "stopped";
+  seat: Seat;
+  until_ms: TimeMs;
+}
+
+/**
+ * Milliseconds since 1970 on the server's clock, below 2^53, so that every JSON reader keeps it exact. An integer from
+ * 0, below 9007199254740992.
+ */
+export type TimeMs = number;
+
+/**
+ * 256 random bits in unpadded base64url. It gives access to the player's seats: never log it or put it into a URL. It
+ * matches `^[A-Za-z0-9_-]{43}$`.
+ */
+export type Token = string;
+
+/**
+ * How far a player has seen. Turns compare in the order in which a player reaches them.
+ *
+ * `position` is a position in the committed order of *all* stock cards of the pass, from 0. An empty stock is one more
+ * turn: the position after the last card.
+ */
+export type Turn = [number, number];
+
+/** A seat turned a stock card: `turn` is its pass and its position there; the salt opens its envelope. */
+export interface Turned {
+  type: "turned";
+  seat: Seat;
+  turn: Turn;
+  card: Card;
+  salt: Hex32;
+}
+
+/** A version of Fairest, as Python packages write it, such as `0.2.0`. It matches `^[0-9A-Za-z.+!-]{1,60}$`. */
+export type Version = string;
+
+/** The next entries of this viewer's view, up to and with this position of it, under this tag. */
+export interface View {
+  type: "view";
+  position: number;
+  tag: LogTag;
+  entries: Entry[];
+}
+
+/** See a room as a spectator. */
+export interface Watch {
+  type: "watch";
+  room: RoomCode;
+}
+
+/**
+ * The answer to `hello`. `token` is there only for a new player, once: keep it where nobody else reads it.
+ *
+ * `key` checks this server's signatures; it stays the same for as long as the deployment lives. `version` is that of
+ * the server. `rounds` is the head of its chain of rounds; null while it cannot be read. `capabilities` are those that
+ * the server has; there are none yet.
+ */
+export interface Welcome {
+  type: "welcome";
+  name: Name;
+  token: Token | null;
+  key: Hex32;
+  now_ms: TimeMs;
+  version: Version;
+  rounds: RoundsHead | null;
+  capabilities: Capabilities;
+}
