@@ -23,6 +23,7 @@ REPLIES: Final[dict[type[Message], tuple[type[Message], ...]]] = {
     from_client.Rematch: (from_server.View,),
     from_client.Leave: (from_server.Left,),
     from_client.GetRecord: (from_server.MatchRecord,),
+    from_client.Ping: (from_server.Pong,),
 }
 """The messages that answer each request; any request may be answered by `Refused` as well."""
 UNASKED: Final[tuple[type[Message], ...]] = (

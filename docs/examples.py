@@ -8,8 +8,16 @@ from typing import Any, Final
 
 from fairest_protocol.messages.codec import ProtocolViolation, decode_from_client, decode_from_server, encode
 from fairest_protocol.messages.fields import Message
-from fairest_protocol.messages.from_client import Join, Rematch, Watch
-from fairest_protocol.messages.from_server import Accepted, Announcement, Error, MatchRecord, Placed
+from fairest_protocol.messages.from_client import Join, Ping, Rematch, Watch
+from fairest_protocol.messages.from_server import (
+    Accepted,
+    Announcement,
+    Error,
+    MatchRecord,
+    Placed,
+    Pong,
+    UnknownMessage,
+)
 from fairest_server.room.match_record import record_last_match
 from tests.support.races import KEY, Table
 
@@ -58,6 +66,8 @@ def _validated(shown: dict[str, Any], decode: Callable[[str], Message]) -> dict[
         message = decode(json.dumps(shown))
     except ProtocolViolation:
         return None
+    if isinstance(message, UnknownMessage):
+        return None
     written: dict[str, Any] = shown if decode is decode_from_client else json.loads(encode(message))
     return written
 
@@ -67,6 +77,8 @@ def _made() -> Iterator[Message]:
     yield Join(room=ROOM)
     yield Watch(room=ROOM)
     yield Rematch()
+    yield Ping(id="ping-7")
+    yield Pong(id="ping-7", now_ms=1_795_441_242_771)
     yield Accepted(number=12)
     yield Placed(placed=(17, 21))
     yield Announcement(text="This server restarts at noon; your race goes on afterwards.")

@@ -220,14 +220,21 @@ def describe_object(name: str, schema: Schema) -> str:
 
 
 def describe_fields(schema: Schema, has_defaults: bool) -> list[str]:
-    """Return a line for each field except `type`: name, type, and with `has_defaults` the default value."""
+    """Return a line for each field except `type`: name, type, and with `has_defaults` the default value.
+
+    The `id` of a request is the same in all messages, so its line is short, and the last one.
+    """
     lines = []
     for name, field in schema["properties"].items():
+        if name == "id":
+            continue
         default = field.get("default")
         value = f"`{json.dumps(default)}`" if not isinstance(default, dict) else "that of each of its fields"
         left_out = f", default {value}" if has_defaults and "default" in field else ""
         if "const" not in field:
             lines.append(f"`{name}` {describe_type(field)}{left_out}")
+    if "id" in schema["properties"]:
+        lines.append("`id` optional" if has_defaults else "`id` that of the request, if it had one")
     return lines
 
 

@@ -51,8 +51,10 @@ class WireSchema(GenerateJsonSchema):
         return {"type": "string", "pattern": f"^[0-9a-f]{{{2 * schema['min_length']}}}$"}
 
     def field_is_required(self, field: ModelField | DataclassField | TypedDictField, total: bool) -> bool:
-        """Return whether the field is in every message: of the server's fields, those with a default are too."""
-        return self.mode == "serialization" or super().field_is_required(field, total)
+        """Return whether the field is in every message: of the server's fields, all but an `id` that has no value."""
+        if self.mode == "serialization":
+            return "serialization_exclude_if" not in field
+        return super().field_is_required(field, total)
 
     def default_schema(self, schema: WithDefaultSchema) -> JsonSchemaValue:
         """Return the schema of a field with its default value, if the field may be left out."""

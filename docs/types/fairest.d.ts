@@ -37,11 +37,13 @@ export type FromClient =
   | Play
   | Rematch
   | Leave
-  | GetRecord;
+  | GetRecord
+  | Ping;
 
 /** A message of a server. */
 export type FromServer =
   | Welcome
+  | Pong
   | LobbyPage
   | Snapshot
   | View
@@ -67,6 +69,7 @@ export interface Replies {
   rematch: View | Refused;
   leave: Left | Refused;
   get_record: MatchRecord | Refused;
+  ping: Pong | Refused;
 }
 
 /** Why a connection was closed. Codes from 4000 are final: connecting again the same way does not help. */
@@ -110,6 +113,7 @@ export type CloseCode =
 
 /** The answer to a move sent again: it has been accepted before, under this number, and only once. */
 export interface Accepted {
+  id?: string | null;
   type: "accepted";
   number: number;
 }
@@ -178,10 +182,18 @@ export type Card = `${Rank}${Suit}`;
  */
 export type Code = string & {};
 
-/** Open a room and take its first seat. */
+/**
+ * Open a room and take its first seat. Sent again with the same `key`, it leads to the same room.
+ *
+ * The key is one of the client's own choice, for this player alone. The server knows it for ten minutes.
+ */
 export interface Create {
+  /** @defaultValue `null` */
+  id?: string | null;
   type: "create";
   options?: RequestedOptions;
+  /** @defaultValue `null` */
+  key?: string | null;
 }
 
 /**
@@ -261,6 +273,8 @@ export interface Foundation {
 
 /** Ask for a page of the lobby, from 0. */
 export interface GetLobby {
+  /** @defaultValue `null` */
+  id?: string | null;
   type: "get_lobby";
   /** An integer from 0 to 100000. @defaultValue `0` */
   page?: number;
@@ -268,6 +282,8 @@ export interface GetLobby {
 
 /** Ask for the record of a match: of `match`, or of the last match finished in this room. */
 export interface GetRecord {
+  /** @defaultValue `null` */
+  id?: string | null;
   type: "get_record";
   /** @defaultValue `null` */
   match?: Hex16 | null;
@@ -279,6 +295,8 @@ export interface GetRecord {
  * `capabilities` are those that the client has; a server needs none of them now.
  */
 export interface Hello {
+  /** @defaultValue `null` */
+  id?: string | null;
   type: "hello";
   /** @defaultValue `null` */
   token?: Token | null;
@@ -301,17 +319,22 @@ export type Hex64 = string;
 
 /** Take a free seat of a room, or come back to the seat that this player already has. */
 export interface Join {
+  /** @defaultValue `null` */
+  id?: string | null;
   type: "join";
   room: RoomCode;
 }
 
 /** Leave the room. Once both players are ready, a player who leaves resigns. */
 export interface Leave {
+  /** @defaultValue `null` */
+  id?: string | null;
   type: "leave";
 }
 
 /** The answer to `leave`: this connection is in no room any more. */
 export interface Left {
+  id?: string | null;
   type: "left";
 }
 
@@ -331,6 +354,7 @@ export interface ListedRoom {
 
 /** A page of the listed rooms: those with a free seat first, then the newest. `total` counts all of them. */
 export interface LobbyPage {
+  id?: string | null;
   type: "lobby";
   page: number;
   pages: number;
@@ -348,6 +372,7 @@ export type LogTag = string;
 
 /** The record of a finished match, line by line, ready to be written to a file. */
 export interface MatchRecord {
+  id?: string | null;
   type: "record";
   match: Hex16;
   lines: string[];
@@ -387,6 +412,13 @@ export interface Paused {
 /** Where a room stands. */
 export type Phase = "waiting" | "ready" | "dealing" | "countdown" | "racing" | "finished" | "closed";
 
+/** Ask for a sign of life: a browser cannot send WebSocket pings. */
+export interface Ping {
+  /** @defaultValue `null` */
+  id?: string | null;
+  type: "ping";
+}
+
 /** On a fixed tick, the cards on each seat's foundations, starters included: all that is told of a leader. */
 export interface Placed {
   type: "placed";
@@ -401,6 +433,8 @@ export type PlainText = string;
 
 /** A move. `number` counts this seat's accepted moves of the round, from 1; a refusal uses none. */
 export interface Play {
+  /** @defaultValue `null` */
+  id?: string | null;
   type: "play";
   /** An integer from 1 to 100000. */
   number: number;
@@ -419,8 +453,17 @@ export interface PlayerReady {
   until_ms: TimeMs | null;
 }
 
+/** The answer to `ping`, with the server's clock. */
+export interface Pong {
+  id?: string | null;
+  type: "pong";
+  now_ms: TimeMs;
+}
+
 /** Ready for this round, with the hash of this player's own 32 random bytes. */
 export interface Ready {
+  /** @defaultValue `null` */
+  id?: string | null;
   type: "ready";
   round: Hex16;
   entropy_hash: Hex32;
@@ -505,6 +548,7 @@ export type Refusal =
 
 /** A request was refused, nothing changed. `number` is the refused move's. */
 export interface Refused {
+  id?: string | null;
   type: "refused";
   to: string;
   code: Refusal | Code;
@@ -514,6 +558,8 @@ export interface Refused {
 
 /** After a match: play another one here. It starts when both players have asked. */
 export interface Rematch {
+  /** @defaultValue `null` */
+  id?: string | null;
   type: "rematch";
 }
 
@@ -566,6 +612,8 @@ export interface RequestedOptions {
  * it does without a tag.
  */
 export interface Resume {
+  /** @defaultValue `null` */
+  id?: string | null;
   type: "resume";
   room: RoomCode;
   /** An integer from 0. */
@@ -576,6 +624,8 @@ export interface Resume {
 
 /** The 32 bytes behind the hash, once both players are ready. */
 export interface Reveal {
+  /** @defaultValue `null` */
+  id?: string | null;
   type: "reveal";
   round: Hex16;
   entropy: Hex32;
@@ -744,6 +794,7 @@ export interface Seated {
 
 /** A room as this viewer has seen it, up to and with this position of the viewer's view, under this tag. */
 export interface Snapshot {
+  id?: string | null;
   type: "snapshot";
   room: RoomCode;
   seat: Seat | null;
@@ -807,6 +858,7 @@ export type Version = string;
 
 /** The next entries of this viewer's view, up to and with this position of it, under this tag. */
 export interface View {
+  id?: string | null;
   type: "view";
   position: number;
   tag: LogTag;
@@ -815,6 +867,8 @@ export interface View {
 
 /** See a room as a spectator. */
 export interface Watch {
+  /** @defaultValue `null` */
+  id?: string | null;
   type: "watch";
   room: RoomCode;
 }
@@ -827,6 +881,7 @@ export interface Watch {
  * the server has; there are none yet.
  */
 export interface Welcome {
+  id?: string | null;
   type: "welcome";
   name: Name;
   token: Token | null;

@@ -47,6 +47,7 @@ from fairest_server.store.redis.clients import describe_unfit, make_client, with
 from fairest_server.store.redis.durability import read_durability
 from fairest_server.store.redis.embedded import embedded_redis
 from fairest_server.store.redis.embedded_engine import EmbeddedRedisError
+from fairest_server.store.room_openings import RoomOpenings
 
 STOP_SECONDS: Final = 3.5
 """A process ends at most this long after it was told to, even if Redis or clients do not answer. This loses nothing,
@@ -99,12 +100,13 @@ async def running(
             archive = _open_archive(settings.archive)
         except ArchiveUnavailable as reason:
             raise StartError(f"--archive: {reason}") from reason
-        players = Players(greeting)
         rooms = await stack.enter_async_context(serving_rooms(redis, beating, listening, key, settings, archive, drain))
         try:
             admin = await stack.enter_async_context(admin_port(settings, rooms))
             url = await stack.enter_async_context(
-                public_port(settings, rooms, players, Lobby(greeting), durability, certificate)
+                public_port(
+                    settings, rooms, Players(greeting), RoomOpenings(greeting), Lobby(greeting), durability, certificate
+                )
             )
         except CannotListen as reason:
             # Raised after the stack has unwound: the task group in it would wrap the error in an exception group.

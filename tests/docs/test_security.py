@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairest_protocol.messages.options import RoomOptions
-from fairest_server.edge.rate_limit import LOG_READ_TOKENS
+from fairest_server.edge.message_costs import LOG_READ_TOKENS
 from fairest_server.edge.socket_counts import SPARE
 from fairest_server.live.proposal import UNRACED_LOG_SECONDS
 from fairest_server.membership.sweeper import OVERDUE_MS

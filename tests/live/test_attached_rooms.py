@@ -10,10 +10,10 @@ from redis.exceptions import RedisError
 from fairest_protocol.messages.from_client import Create
 from fairest_server.app import running
 from fairest_server.live.attached_rooms import AttachedRooms
+from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.registry import RoomRegistry
 from fairest_server.settings import Settings
 from fairest_server.store import keys
-from fairest_server.store.log import Log
 from fairest_server.store.processes import Processes
 from fairest_server.store.redis.clients import make_client
 from tests.support.wire_client import QUICK, open_client
@@ -123,22 +123,15 @@ async def test_a_new_room_that_was_released_before_it_was_open_is_held_all_the_s
 ) -> None:
     """A process that is killed must have told whose seats it held: else nobody would ever tell that room."""
     registries: list[RoomRegistry] = []
-    exists = Log.exists
-    new_room = RoomRegistry.new_room
+    open_room = RoomRegistry.open_room
 
-    async def new_room_of(registry: RoomRegistry) -> object:
+    async def release_then_open(registry: RoomRegistry, code: str) -> LiveRoom | None:
+        if len(registries) < 2:
+            await registry._attached.retain_only(registry.rooms.keys())
         registries.append(registry)
-        return await new_room(registry)
+        return await open_room(registry, code)
 
-    async def release_then_look(log: Log, room: str) -> bool:
-        if len(looked) < 2:
-            await registries[0]._attached.retain_only(registries[0].rooms.keys())
-        looked.append(room)
-        return await exists(log, room)
-
-    looked: list[str] = []
-    monkeypatch.setattr(RoomRegistry, "new_room", new_room_of)
-    monkeypatch.setattr(Log, "exists", release_then_look)
+    monkeypatch.setattr(RoomRegistry, "open_room", release_then_open)
     async with running(settings_for_tests) as url, open_client(url) as client:
         room = (await client.enter(Create(options=QUICK))).room
         assert await redis.sismember(keys.attached_rooms(registries[0]._attached._processes.process_id), room)

@@ -1,15 +1,15 @@
 """The subscribers of a room: the entries that each is shown, and how they come and go with the log."""
 
 from collections.abc import Callable
+from typing import Literal
 
 import pytest
 
 from fairest_protocol.messages.from_server import Accepted, Placed, Refused, Snapshot, View
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.live.subscribers import DropReason, Subscribers
-from fairest_server.ops import metrics
 from fairest_server.room.catchup import make_catchup
-from fairest_server.room.events import Attached, Detached, Event
+from fairest_server.room.events import Attached, Detached, Event, SeatFreed
 from fairest_server.room.evolve import evolve
 from fairest_server.room.projection import StepHistory
 from fairest_server.room.steps import Step
@@ -19,11 +19,12 @@ from tests.support.races import Table
 
 
 class Shown:
-    """A race and the subscribers that are shown it; timers ring when the test says so."""
+    """A room, in a race unless the test says otherwise, and its subscribers; timers ring when the test says so."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_racing: bool = True) -> None:
         self.table = Table(1)
-        self.table.start()
+        if is_racing:
+            self.table.start()
         self.timers: list[Callable[[], None]] = []
         self.subscribers = Subscribers(lambda _, call: self.timers.append(call))
 
@@ -143,20 +144,6 @@ def test_a_player_whose_move_is_refused_stays(shown: Shown) -> None:
     assert (player.messages[-1], shown.subscribers.shows(player)) == (refused, True)
 
 
-def refusals() -> dict[str, float]:
-    """Return how many requests were refused, by code."""
-    (family,) = metrics.REFUSALS.collect()
-    counted = [sample for sample in family.samples if sample.name.endswith("_total")]
-    return {sample.labels["code"]: sample.value for sample in counted}
-
-
-def test_a_request_that_is_refused_is_counted_under_its_code(shown: Shown) -> None:
-    before = refusals().get("race_over", 0.0)
-    player = shown.admit(0)
-    shown.subscribers.answer(player, Refused(to="play", code=Refusal.RACE_OVER, sentence="It is over.", number=1))
-    assert refusals()["race_over"] - before == 1
-
-
 def ticks_of(subscriber: RecordingSubscriber) -> list[Placed]:
     return [message for message in subscriber.messages if isinstance(message, Placed)]
 
@@ -186,6 +173,24 @@ def test_a_player_whose_connection_lost_the_seat_is_told_why(shown: Shown, lapse
     player = shown.admit(0)
     shown.take(Detached(seat=0, link="link-0", lapsed=lapsed))
     assert player.notes == ["admitted 0", note]
+
+
+@pytest.mark.parametrize(
+    ("reason", "has_asked"), [("left", True), ("away", False), ("not_ready", False), ("closed", False)]
+)
+def test_a_player_whose_seat_was_freed_is_told_whether_it_had_asked(
+    reason: Literal["left", "away", "not_ready", "closed"], has_asked: bool
+) -> None:
+    shown = Shown(is_racing=False)
+    player = shown.admit(0)
+    shown.take(SeatFreed(seat=0, reason=reason))
+    assert player.has_asked is has_asked
+
+
+def test_a_player_who_leaves_after_its_race_has_ended_had_asked(shown: Shown) -> None:
+    player = shown.admit(0)
+    shown.take(Detached(seat=0, link="link-0"))
+    assert player.has_asked
 
 
 def test_a_spectator_who_has_left_is_not_shown_the_room(shown: Shown) -> None:

@@ -10,6 +10,7 @@ from fairest_protocol.messages.from_client import Leave, Rematch
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
+from fairest_protocol.value import replace
 from fairest_server.room.commands import (
     CloseRoom,
     Command,
@@ -20,9 +21,10 @@ from fairest_server.room.commands import (
     ProcessLapsed,
     TakeSeat,
 )
-from fairest_server.room.decide import decide, refuse_for_now
-from fairest_server.room.events import Detached, RoomClosed
+from fairest_server.room.decide import decide
+from fairest_server.room.events import Attached, Detached, RoomClosed
 from fairest_server.room.projection import project
+from fairest_server.room.refusing import refuse_for_now
 from tests.support.races import Table
 from tests.support.records import signed_record, text_of
 
@@ -46,6 +48,18 @@ def test_a_room_with_rules_that_are_not_played_is_refused_in_a_sentence() -> Non
     refused = decide(None, CreateRoom(RoomOptions(rules="senior", piles=9), "player-0", "ann", "a"), table.draw_round)
     assert isinstance(refused, Refused)
     assert refused.sentence == "Senior is played with 4 to 8 piles, not 9."
+
+
+def test_a_repeated_create_comes_back_to_the_seat_that_the_first_one_took() -> None:
+    again = CreateRoom(RoomOptions(), "player-0", "ann", "link-7", is_repeatable=True)
+    assert Table(1).submit(again) == (Attached(seat=0, link="link-7"),)
+
+
+def test_a_create_that_may_be_repeated_makes_a_room_as_any_other() -> None:
+    table = Table(1)
+    create = CreateRoom(RoomOptions(), "player-0", "ann", "link-0")
+    made = decide(None, create, table.draw_round)
+    assert decide(None, replace(create, is_repeatable=True), table.draw_round) == made
 
 
 def test_a_seat_whose_process_has_lapsed_is_detached_as_lapsed() -> None:

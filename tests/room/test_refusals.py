@@ -164,6 +164,14 @@ def test_a_code_that_is_in_use_is_drawn_again() -> None:
     assert refused == Refused(to="create", code=Refusal.TRY_AGAIN, sentence=sentence)
 
 
+@pytest.mark.parametrize(
+    ("table", "code"), [(opened(), Refusal.ROOM_FULL), (closed(), Refusal.ROOM_CLOSED)], ids=["full", "closed"]
+)
+def test_a_repeated_create_of_a_player_without_a_seat_is_refused_like_join(table: Table, code: Refusal) -> None:
+    refused = table.submit(CreateRoom(RoomOptions(), "player-2", "cyd", "link-2", is_repeatable=True))
+    assert refused == Refused(to="create", code=code, sentence=SENTENCES[code])
+
+
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_request_that_was_accepted_is_accepted_again_without_an_event(seat: int) -> None:
     table = opened()

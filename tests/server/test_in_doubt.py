@@ -1,6 +1,7 @@
 """Redis executes an append and its reply is lost: nothing that is stored is refused, and a doubt is called a doubt."""
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
@@ -15,15 +16,19 @@ from fairest_protocol.messages.from_server import Accepted, FromServer, Left, Re
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.app import running
 from fairest_server.live.doubt import IN_DOUBT_SECONDS
-from fairest_server.room.events import MatchPublished
+from fairest_server.room.events import MatchPublished, RoomCreated, SeatTaken
 from fairest_server.room.steps import LogEntry
 from fairest_server.settings import Settings
 from fairest_server.store.log import Log
 from fairest_server.store.redis.clients import make_client
+from fairest_server.store.room_openings import RoomOpenings
 from tests.support.faulty_link import FaultyLink, faulty_link
-from tests.support.processes import RedisProcess, redis_process
+from tests.support.processes import RedisProcess, redis_process, serving_fleet
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
+
+CREATE = Create(options=QUICK, key="k")
+ROOM = "amber-quiet-lynx"
 
 
 @dataclass
@@ -33,14 +38,16 @@ class Link:
     link: FaultyLink
     redis: RedisProcess
 
-    async def lose_reply(self, room: str, act: Callable[[], Awaitable[None]]) -> None:
+    async def lose_reply(self, room: str, act: Callable[[], Awaitable[None]], said: str = "") -> None:
         """Let Redis store what follows from `act` in this room's log, lose its reply, and keep the link closed.
+
+        The reply is lost on each connection over which the code of the room, or `said`, was sent.
 
         The heartbeats of the server go on over their own connection, so it does not send its clients away. Returns when
         the server has given up sending the append again.
         """
         before, unknown = await self.length(room), unknown_appends()
-        self.link.muted = room.encode()
+        self.link.muted = (said or room).encode()
         await act()
 
         async def is_stored() -> bool:
@@ -62,6 +69,16 @@ class Link:
 
     async def is_recorded(self, room: str) -> bool:
         return isinstance((await self.read(room))[-1].event, MatchPublished)
+
+    async def choose_code(self, client: WireClient) -> None:
+        """Let this player's CREATE make the room ROOM, on a Redis that knows the script of appends."""
+        await client.enter(Create())
+        await client.send(Leave())
+        await client.receive_a(Left)
+        redis = make_client(self.redis.url)
+        player_id = hashlib.sha256(client.token.encode()).hexdigest()
+        await RoomOpenings(redis).open(player_id, CREATE.key, ROOM, 2)
+        await redis.aclose()
 
     async def length(self, room: str) -> int:
         return len(await self.read(room))
@@ -187,3 +204,47 @@ async def test_a_doubt_ends_before_clients_are_sent_away(link: Link, url: str) -
         await lose_reply(link, first, Play(number=1, move=MOVES["sa"]))
         async with asyncio.timeout(IN_DOUBT_SECONDS + 1.0):
             await first.receive_a(Refused)
+
+
+async def lose_reply_to_create(link: Link, client: WireClient) -> None:
+    """Send CREATE; Redis stores it, under a code that is known beforehand, and its reply is lost."""
+    await link.choose_code(client)
+    await link.lose_reply(ROOM, lambda: client.send(CREATE), said="room_created")
+
+
+async def test_a_create_in_doubt_that_is_sent_again_leads_to_the_room_of_the_first(link: Link, url: str) -> None:
+    async with open_client(url) as client:
+        await lose_reply_to_create(link, client)
+        assert (await client.receive_a(Refused)).code is Refusal.IN_DOUBT
+        link.heal()
+        snapshot = await client.enter(CREATE)
+        assert (snapshot.room, snapshot.seat) == (ROOM, 0)
+
+
+async def test_a_create_in_doubt_that_is_sent_again_makes_no_second_room(link: Link, url: str) -> None:
+    async with open_client(url) as client:
+        await lose_reply_to_create(link, client)
+        await client.receive_a(Refused)
+        link.heal()
+        await client.enter(CREATE)
+        kinds = [type(entry.event) for entry in await link.read(ROOM)]
+        assert (kinds.count(RoomCreated), kinds.count(SeatTaken)) == (1, 1)
+
+
+async def test_a_create_whose_process_was_killed_before_it_answered_leads_to_the_same_room(link: Link) -> None:
+    async with serving_fleet(link.link.url) as fleet:
+        here = await fleet.start()
+        async with open_client(here) as client:
+            await link.choose_code(client)
+            link.link.muted = b"room_created"
+            await client.send(CREATE)
+
+            async def is_stored() -> bool:
+                return await link.length(ROOM) > 0
+
+            await until(is_stored, "Redis has stored the room")
+            await fleet.kill(here)
+        link.link.muted = b""
+        async with open_client(await fleet.start(), token=client.token) as again:
+            snapshot = await again.enter(CREATE)
+            assert (snapshot.room, snapshot.seat) == (ROOM, 0)

@@ -301,5 +301,5 @@ async def test_a_room_code_in_use_is_not_given_to_another_room(
     async with open_client(two_urls[0]) as first, open_client(two_urls[place]) as second:
         taken = (await first.enter(Create(options=QUICK))).room
         drawn = iter([taken, "free-amber-otter"])
-        monkeypatch.setattr("fairest_server.live.registry.draw_code", lambda: next(drawn))
+        monkeypatch.setattr("fairest_server.live.room_codes.draw_code", lambda: next(drawn))
         assert (await second.enter(Create(options=QUICK))).room == "free-amber-otter"

@@ -146,16 +146,6 @@ async def test_a_player_that_was_renamed_is_found_by_its_old_name(players: Playe
     assert await players.find("ann") == player.player_id
 
 
-@pytest.mark.parametrize("opener", ["player-0", "2001:db8::/64"])
-async def test_the_rooms_that_a_player_or_an_address_opens_are_counted(players: Players, opener: str) -> None:
-    assert [await players.count_room(opener) for _ in range(3)] == [1, 2, 3]
-
-
-async def test_opened_rooms_are_counted_for_ten_minutes(players: Players, redis: Redis) -> None:
-    await players.count_room("player-0")
-    assert 590 < await redis.ttl(keys.opened("player-0")) <= 600
-
-
 async def test_a_name_that_another_player_uses_is_taken_for_a_player_who_comes_back(players: Players) -> None:
     await players.enroll("ann")
     _, token = await players.enroll("bob")

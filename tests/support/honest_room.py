@@ -57,16 +57,16 @@ class Socket:
     def show(self, data: bytes) -> None:
         self.send(decode_from_server(data))
 
-    def admitted(self, seat: int | None, log_length: int) -> None:
-        pass
+    def admitted(self, seat: int | None, log_length: int, missed: bytes) -> None:  # noqa: ARG002
+        self.show(missed)
 
-    def entry_refused(self, answer: Refused) -> None:
+    def refused(self, answer: Refused) -> None:
         self.send(answer)
 
     def replaced(self) -> None:
         pass
 
-    def unseated(self) -> None:
+    def unseated(self, *, has_asked: bool) -> None:  # noqa: ARG002
         self.send(Left())
 
     def sent_away(self, reason: DropReason) -> None:

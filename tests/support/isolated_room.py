@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
-from fairest_protocol.messages.codec import decode_from_server
+from fairest_protocol.messages.codec import decode_from_server, encode
 from fairest_protocol.messages.from_server import FromServer, Refused
 from fairest_protocol.messages.options import RoomOptions
+from fairest_server.edge.room_messages import ROOM_REQUESTS
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.proposal import Request
 from fairest_server.live.redis_clock import RedisClock
@@ -51,6 +52,8 @@ class RecordingSubscriber:
         self.notes: list[str] = []
         self.refusals: list[Refused] = []
         self.charged = 0
+        self.has_asked: bool | None = None
+        """Whether it had asked to leave, once it was unseated."""
 
     @property
     def messages(self) -> list[FromServer]:
@@ -60,18 +63,23 @@ class RecordingSubscriber:
     def show(self, data: bytes) -> None:
         self.frames.append(data)
 
-    def admitted(self, seat: int | None, log_length: int) -> None:
+    def admitted(self, seat: int | None, log_length: int, missed: bytes) -> None:
         self.charged += log_length
         self.notes.append(f"admitted {seat}")
+        self.show(missed)
 
-    def entry_refused(self, answer: Refused) -> None:
-        self.refusals.append(answer)
+    def refused(self, answer: Refused) -> None:
+        if answer.to in ROOM_REQUESTS:
+            self.show(encode(answer))
+        else:
+            self.refusals.append(answer)
 
     def replaced(self) -> None:
         self.notes.append("replaced")
 
-    def unseated(self) -> None:
+    def unseated(self, *, has_asked: bool) -> None:
         self.notes.append("unseated")
+        self.has_asked = has_asked
 
     def sent_away(self, reason: DropReason) -> None:
         self.notes.append(reason.name.lower().replace("_", " "))

@@ -13,7 +13,7 @@ from fairest_server.live.room_server import RoomServer
 from fairest_server.room.commands import CreateRoom, MakeMove, PlayerRequest, TakeSeat
 from fairest_server.room.state import RoomState
 from tests.support.isolated_room import RecordingSubscriber
-from tests.support.room_server import soon
+from tests.support.room_server import new_room, soon
 
 NO_COUNTDOWN = RoomOptions(countdown_seconds=0)
 ENTRIES_OF_MATCH = 10
@@ -32,7 +32,7 @@ class Pair:
     async def sit_down(self) -> None:
         """Open a room and take both seats."""
         first, second = self.players
-        self.room = await self.rooms.registry.new_room()
+        self.room = await new_room(self.rooms)
         self.room.submit(Request(CreateRoom(self.options, "player-0", "ann", first.connection_id), first))
         await soon(lambda: first.notes, "the first player is in the room")
         await self.join(second)

@@ -10,6 +10,7 @@ import pytest
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.proposal import Request
+from fairest_server.live.room_codes import draw_free_code
 from fairest_server.live.room_server import RoomServer
 from fairest_server.live.signing import DeploymentKey, SigningKey
 from fairest_server.room.commands import CreateRoom
@@ -70,10 +71,15 @@ async def soon(condition: Callable[[], object], awaited: str) -> None:
     await until(holds, awaited)
 
 
+async def new_room(rooms: RoomServer) -> LiveRoom:
+    """A room with an empty log."""
+    return await rooms.registry.make_room(await draw_free_code(rooms.log))
+
+
 async def create_room(rooms: RoomServer, options: RoomOptions | None = None) -> tuple[LiveRoom, RecordingSubscriber]:
     """A room with one player in it."""
     player = RecordingSubscriber("abcd1234-1", "create")
-    room = await rooms.registry.new_room()
+    room = await new_room(rooms)
     room.submit(Request(CreateRoom(options or RoomOptions(), "player-0", "ann", player.connection_id), player))
     await soon(lambda: player.notes, "the player is shown the room")
     return room, player

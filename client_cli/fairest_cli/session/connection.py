@@ -30,6 +30,7 @@ from fairest_cli.session.websocket import (
     advise_without_server,
     check_close,
     explain_failure,
+    make_repeatable,
     next_entry_request,
     open_websocket,
     refuse_banned_address,
@@ -109,7 +110,7 @@ class Connection:
         self._url = server_url
         self._identity = identity
         self._entropy = EntropyExchange(identity)
-        self._entry_request = entry_request
+        self._entry_request = make_repeatable(entry_request)
         self._name = name
         self._gives_up_after = gives_up_after
         self._clock = clock

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import secrets
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Final
@@ -15,7 +16,7 @@ from fairest_cli.model.known_room import Contradiction, KnownRoom
 from fairest_cli.model.round_end import WayOut
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fields import MAX_SERVER_MESSAGE_BYTES, SUBPROTOCOL, Message
-from fairest_protocol.messages.from_client import FromClient, Play, Resume, Watch
+from fairest_protocol.messages.from_client import Create, FromClient, Join, Play, Resume, Watch
 from fairest_protocol.messages.from_server import FromServer, Snapshot, View, Welcome
 from fairest_protocol.messages.refusals import CloseCode
 
@@ -27,6 +28,8 @@ ANSWER_SECONDS: Final = 5.0
 """A move that is not answered within this time is sent again on a new socket: the present one may be dead without a
 sign.
 """
+CREATE_KEY_BYTES: Final = 18
+"""Random bytes of the key of a `create`, which no other `create` of this player has."""
 LOCAL_HOSTS: Final = ("localhost", "127.0.0.1", "::1")
 
 
@@ -178,6 +181,13 @@ def explain_failure(reason: Exception) -> str:
     if isinstance(reason, OSError) and reason.errno and reason.errno > 0:
         return os.strerror(reason.errno)
     return str(reason) or type(reason).__name__
+
+
+def make_repeatable(request: Create | Join | Watch) -> Create | Join | Watch:
+    """Return the request so that it leads to one room, however often it is sent because its answer was lost."""
+    if not isinstance(request, Create):
+        return request
+    return request.model_copy(update={"key": secrets.token_urlsafe(CREATE_KEY_BYTES)})
 
 
 def next_entry_request(model: KnownRoom, first: FromClient) -> FromClient:

@@ -37,3 +37,8 @@ def encode_turned(seat: int, pass_number: int, position: int, card: Card, salt: 
 def encode_view(position: int, entries: Sequence[bytes], tag: str) -> bytes:
     """Return the bytes of `encode(View(...))`, with entries that are already encoded."""
     return b'{"type":"view","position":%d,"tag":"%b","entries":[%b]}' % (position, tag.encode(), b",".join(entries))
+
+
+def add_id(text: bytes, request_id: str | None) -> bytes:
+    """Return the bytes of a message that was encoded without an id, with the id of the message that it answers."""
+    return text if request_id is None else b'{"id":"%b",%b' % (request_id.encode(), text[1:])

@@ -1,7 +1,7 @@
 """The field types that messages share, and the base of every message."""
 
 from enum import StrEnum
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
 from pydantic.json_schema import JsonSchemaValue
@@ -33,6 +33,27 @@ class ServerMessage(Message):
     """
 
     model_config = ConfigDict(extra="ignore")
+
+
+ChosenId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
+"""An id that a client chooses: 1 to 40 letters, digits, underscores and hyphens."""
+
+
+class WithId(Message):
+    """A message of a client, or an answer to one: `id` is the one that the client has given its message.
+
+    It is left out of the text where there is none, so that it costs nothing on the way of a move.
+    """
+
+    id: Annotated[ChosenId | None, Field(exclude_if=lambda value: value is None)] = None
+
+    def with_id(self, request_id: str | None) -> Self:
+        """Return the same message as the answer to one with this id."""
+        return self if request_id is None else self.model_copy(update={"id": request_id})
+
+
+class Answer(WithId, ServerMessage):
+    """The answer of a server to a message of a client."""
 
 
 class Phase(StrEnum):

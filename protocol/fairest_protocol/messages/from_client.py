@@ -6,21 +6,22 @@ from pydantic import Field, WrapValidator
 
 from fairest_protocol.messages.fields import (
     Capabilities,
+    ChosenId,
     Hash,
     LogTag,
     MatchId,
-    Message,
     MoveText,
     Name,
     RoomCode,
     RoundId,
     Secret,
     Token,
+    WithId,
 )
 from fairest_protocol.messages.options import RoomOptions, keep_unplayable
 
 
-class Hello(Message):
+class Hello(WithId):
     """The first word on every connection. Without a token the server makes a new player and answers with its token.
 
     `capabilities` are those that the client has; a server needs none of them now.
@@ -33,28 +34,32 @@ class Hello(Message):
     capabilities: Capabilities = ()
 
 
-class Create(Message):
-    """Open a room and take its first seat."""
+class Create(WithId):
+    """Open a room and take its first seat. Sent again with the same `key`, it leads to the same room.
+
+    The key is one of the client's own choice, for this player alone. The server knows it for ten minutes.
+    """
 
     type: Literal["create"] = "create"
     options: Annotated[RoomOptions, WrapValidator(keep_unplayable)] = RoomOptions()
+    key: ChosenId | None = None
 
 
-class Join(Message):
+class Join(WithId):
     """Take a free seat of a room, or come back to the seat that this player already has."""
 
     type: Literal["join"] = "join"
     room: RoomCode
 
 
-class Watch(Message):
+class Watch(WithId):
     """See a room as a spectator."""
 
     type: Literal["watch"] = "watch"
     room: RoomCode
 
 
-class Resume(Message):
+class Resume(WithId):
     """Come back to a seat and get what follows this position of the seat's view; 0 asks for a snapshot.
 
     `tag` is what the server sent with that position. If its log holds another one there, it answers with a snapshot, as
@@ -67,7 +72,7 @@ class Resume(Message):
     tag: LogTag | None = None
 
 
-class Ready(Message):
+class Ready(WithId):
     """Ready for this round, with the hash of this player's own 32 random bytes."""
 
     type: Literal["ready"] = "ready"
@@ -75,7 +80,7 @@ class Ready(Message):
     entropy_hash: Hash
 
 
-class Reveal(Message):
+class Reveal(WithId):
     """The 32 bytes behind the hash, once both players are ready."""
 
     type: Literal["reveal"] = "reveal"
@@ -83,7 +88,7 @@ class Reveal(Message):
     entropy: Secret
 
 
-class Play(Message):
+class Play(WithId):
     """A move. `number` counts this seat's accepted moves of the round, from 1; a refusal uses none."""
 
     type: Literal["play"] = "play"
@@ -91,33 +96,39 @@ class Play(Message):
     move: MoveText
 
 
-class Rematch(Message):
+class Rematch(WithId):
     """After a match: play another one here. It starts when both players have asked."""
 
     type: Literal["rematch"] = "rematch"
 
 
-class Leave(Message):
+class Leave(WithId):
     """Leave the room. Once both players are ready, a player who leaves resigns."""
 
     type: Literal["leave"] = "leave"
 
 
-class GetRecord(Message):
+class GetRecord(WithId):
     """Ask for the record of a match: of `match`, or of the last match finished in this room."""
 
     type: Literal["get_record"] = "get_record"
     match: MatchId | None = None
 
 
-class GetLobby(Message):
+class GetLobby(WithId):
     """Ask for a page of the lobby, from 0."""
 
     type: Literal["get_lobby"] = "get_lobby"
     page: Annotated[int, Field(ge=0, le=100_000)] = 0
 
 
+class Ping(WithId):
+    """Ask for a sign of life: a browser cannot send WebSocket pings."""
+
+    type: Literal["ping"] = "ping"
+
+
 FromClient = Annotated[
-    Hello | GetLobby | Create | Join | Watch | Resume | Ready | Reveal | Play | Rematch | Leave | GetRecord,
+    Hello | GetLobby | Create | Join | Watch | Resume | Ready | Reveal | Play | Rematch | Leave | GetRecord | Ping,
     Field(discriminator="type"),
 ]

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fields import (
+    Answer,
     Capabilities,
     Code,
     LogTag,
@@ -27,7 +28,7 @@ from fairest_protocol.messages.rounds import RoundsHead
 from fairest_protocol.messages.scene import Scene
 
 
-class Welcome(ServerMessage):
+class Welcome(Answer):
     """The answer to `hello`. `token` is there only for a new player, once: keep it where nobody else reads it.
 
     `key` checks this server's signatures; it stays the same for as long as the deployment lives.
@@ -45,7 +46,7 @@ class Welcome(ServerMessage):
     capabilities: Capabilities = ()
 
 
-class Snapshot(ServerMessage):
+class Snapshot(Answer):
     """A room as this viewer has seen it, up to and with this position of the viewer's view, under this tag."""
 
     type: Literal["snapshot"] = "snapshot"
@@ -57,7 +58,7 @@ class Snapshot(ServerMessage):
     scene: Scene
 
 
-class View(ServerMessage):
+class View(Answer):
     """The next entries of this viewer's view, up to and with this position of it, under this tag."""
 
     type: Literal["view"] = "view"
@@ -82,14 +83,14 @@ class Placed(ServerMessage):
     placed: tuple[int, int]
 
 
-class Accepted(ServerMessage):
+class Accepted(Answer):
     """The answer to a move sent again: it has been accepted before, under this number, and only once."""
 
     type: Literal["accepted"] = "accepted"
     number: int
 
 
-class Refused(ServerMessage):
+class Refused(Answer):
     """A request was refused, nothing changed. `number` is the refused move's."""
 
     type: Literal["refused"] = "refused"
@@ -107,7 +108,7 @@ class Error(ServerMessage):
     sentence: str
 
 
-class Left(ServerMessage):
+class Left(Answer):
     """The answer to `leave`: this connection is in no room any more."""
 
     type: Literal["left"] = "left"
@@ -120,12 +121,19 @@ class Announcement(ServerMessage):
     text: PlainText
 
 
-class MatchRecord(ServerMessage):
+class MatchRecord(Answer):
     """The record of a finished match, line by line, ready to be written to a file."""
 
     type: Literal["record"] = "record"
     match: MatchId
     lines: tuple[str, ...]
+
+
+class Pong(Answer):
+    """The answer to `ping`, with the server's clock."""
+
+    type: Literal["pong"] = "pong"
+    now_ms: TimeMs
 
 
 class ListedRoom(ServerMessage):
@@ -143,7 +151,7 @@ class ListedRoom(ServerMessage):
     since_ms: TimeMs
 
 
-class LobbyPage(ServerMessage):
+class LobbyPage(Answer):
     """A page of the listed rooms: those with a free seat first, then the newest. `total` counts all of them."""
 
     type: Literal["lobby"] = "lobby"
@@ -161,6 +169,7 @@ class UnknownMessage(ServerMessage):
 
 FromServer = Annotated[
     Welcome
+    | Pong
     | LobbyPage
     | Snapshot
     | View

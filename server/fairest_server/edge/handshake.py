@@ -12,7 +12,7 @@ from fairest_protocol.version import installed_version
 from fairest_server.edge.close_errors import bad_token, banned, hello_first, hello_late
 from fairest_server.edge.inbox import Inbox
 from fairest_server.live.room_server import RoomServer
-from fairest_server.room.decide import refuse
+from fairest_server.room.refusing import refuse
 from fairest_server.store.players import NameTaken, Player, Players, UnknownToken
 
 
@@ -45,8 +45,9 @@ class Handshake:
                     raise hello_first()
                 answer = await self._identify(message, address)
                 if not isinstance(answer, Refused):
-                    return answer
-                on_refused(answer)
+                    player, welcome = answer
+                    return player, welcome.with_id(message.id)
+                on_refused(answer.with_id(message.id))
                 await inbox.throttle()
         except TimeoutError:
             raise hello_late() from None

@@ -34,6 +34,7 @@ from fairest_server.settings import Settings, public_url
 from fairest_server.store.lobby import Lobby
 from fairest_server.store.players import Players
 from fairest_server.store.redis.durability import Durability
+from fairest_server.store.room_openings import RoomOpenings
 
 DRAIN_SECONDS: Final = 1.0
 """Time limit for all closing handshakes when this process ends, which may take five seconds altogether."""
@@ -51,6 +52,7 @@ async def public_port(
     settings: Settings,
     rooms: RoomServer,
     players: Players,
+    openings: RoomOpenings,
     lobby: Lobby,
     durability: Durability,
     certificate: Certificate | None,
@@ -60,7 +62,7 @@ async def public_port(
     admission = Admission(settings, rooms.drain, rooms.bans, refusals)
     limits = AddressLimits(settings)
     hello = Handshake(players, rooms, limits.may_enroll, settings.hello_seconds)
-    room_entry = RoomEntry(rooms, players, limits, settings)
+    room_entry = RoomEntry(rooms, openings, limits, settings)
 
     async def handle(websocket: WebSocket, request: Request) -> None:
         connection_id = f"{rooms.process_id}-{next(connection_numbers)}"

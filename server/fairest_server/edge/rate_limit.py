@@ -1,13 +1,6 @@
 """The token bucket that limits a client: pure arithmetic, with the time as an argument."""
 
 from dataclasses import dataclass
-from typing import Final
-
-LOG_READ_TOKENS: Final = 10
-"""A message for which the server reads a log, or a record, counts as this many messages, and as one more for each
-`READ_FOR_TOKEN` entries or lines.
-"""
-READ_FOR_TOKEN: Final = 100
 
 
 @dataclass(slots=True)

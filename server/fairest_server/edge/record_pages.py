@@ -12,7 +12,7 @@ from redis.exceptions import RedisError
 from fairest_server.edge.address_limits import AddressBuckets
 from fairest_server.edge.admission import Admission
 from fairest_server.edge.http_pages import Page, PageRequest, text_page
-from fairest_server.edge.rate_limit import LOG_READ_TOKENS, READ_FOR_TOKEN
+from fairest_server.edge.message_costs import LOG_READ_TOKENS, READ_FOR_TOKEN
 from fairest_server.edge.request_refused import RequestRefused
 from fairest_server.live.record_finder import RecordFinder, RecordUnavailable
 from fairest_server.ops.metrics import TurnedAway

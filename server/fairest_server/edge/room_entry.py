@@ -5,18 +5,25 @@ from typing import Final, Protocol
 
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Join, Resume, Watch
+from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.edge.address_limits import AddressLimits
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.proposal import Request
+from fairest_server.live.room_codes import draw_free_code
 from fairest_server.live.room_server import RoomServer
 from fairest_server.live.subscribers import Subscriber
 from fairest_server.room.commands import CreateRoom, TakeSeat
-from fairest_server.room.decide import refuse
+from fairest_server.room.refusing import refuse, resolve_options
 from fairest_server.settings import Settings
-from fairest_server.store.players import Player, Players
+from fairest_server.store.players import Player
+from fairest_server.store.room_openings import RoomOpenings
 
 _MANY_AT_ADDRESS: Final = "Many rooms were opened from your address lately; use one of them, or wait ten minutes."
+
+
+EntryMessage = Create | Join | Resume | Watch
+"""A message that asks for a seat or a view of a room."""
 
 
 class EnteringClient(Subscriber, Protocol):
@@ -30,47 +37,66 @@ class EnteringClient(Subscriber, Protocol):
 class RoomEntry:
     """Brings clients to the rooms that they ask for. One serves all connections of a process."""
 
-    def __init__(self, rooms: RoomServer, players: Players, limits: AddressLimits, settings: Settings) -> None:
+    def __init__(self, rooms: RoomServer, openings: RoomOpenings, limits: AddressLimits, settings: Settings) -> None:
         self.limits: Final = limits
         self._rooms = rooms
-        self._players = players
+        self._openings = openings
         self._rooms_per_player = settings.rooms_per_player
         self._rooms_per_address = settings.rooms_per_address
 
     async def enter(
         self,
-        message: Create | Join | Resume | Watch,
+        message: EntryMessage,
         player: Player,
         client: EnteringClient,
         is_open: Callable[[], bool],
     ) -> None:
-        """Ask for a seat or a view of a room. The room answers later: `admitted` or `entry_refused`.
+        """Ask for a seat or a view of a room. The room answers later: `admitted` or `refused`.
 
         `is_open` returns whether the client's connection is open still. Raises RedisError and OSError; then nothing has
         been asked.
         """
         if not isinstance(message, Create) and not await self._may_name(message.room, player, client.address):
-            client.entry_refused(refuse(message.type, Refusal.TOO_MANY_MISSES))
+            client.refused(refuse(message.type, Refusal.TOO_MANY_MISSES))
             return
         match message:
             case Create():
-                await self._create(message, player, client)
+                await self._create(message, player, client, is_open)
             case Watch(room=code):
                 client.room = await self._rooms.entrance.watch(code, client)
             case Join() | Resume():
                 await self._take_seat(message, player, client, is_open)
 
-    async def _create(self, message: Create, player: Player, client: EnteringClient) -> None:
-        if await self._players.count_room(player.player_id) > self._rooms_per_player:
-            client.entry_refused(refuse("create", Refusal.TOO_MANY_ROOMS))
+    async def _create(
+        self, message: Create, player: Player, client: EnteringClient, is_open: Callable[[], bool]
+    ) -> None:
+        options = resolve_options(message.options)
+        code = options if isinstance(options, Refused) else await self._open_room(message.key, player, client.address)
+        if isinstance(code, Refused):
+            client.refused(code)
             return
+        room = await self._rooms.registry.make_room(code)
+        is_repeatable = message.key is not None
+        command = CreateRoom(message.options, player.player_id, player.name, client.connection_id, is_repeatable)
+        self._submit(room, command, message.type, player, client, is_open)
+
+    async def _open_room(self, key: str | None, player: Player, address: str) -> str | Refused:
+        """Return the code of the room that a player opens, or has opened with this key before; or the refusal.
+
+        The code is known before the room is made, so that a `create` sent again leads to the same room whatever has
+        become of the first one. One that leads to a known room is not counted.
+        """
+        known, opened = await self._openings.look_up(player.player_id, key)
+        if known is not None:
+            return known
+        if opened >= self._rooms_per_player:
+            return refuse("create", Refusal.TOO_MANY_ROOMS)
         # Counted last: one player that is refused again and again must not use up the rooms of its address.
-        if await self._players.count_room(client.address) > self._rooms_per_address:
-            client.entry_refused(refuse("create", Refusal.TOO_MANY_ROOMS, _MANY_AT_ADDRESS))
-            return
-        room = await self._rooms.registry.new_room()
-        client.room = room
-        room.submit(Request(CreateRoom(message.options, player.player_id, player.name, client.connection_id), client))
+        if await self._openings.count_at(address) > self._rooms_per_address:
+            return refuse("create", Refusal.TOO_MANY_ROOMS, _MANY_AT_ADDRESS)
+        drawn = await draw_free_code(self._rooms.log)
+        code = await self._openings.open(player.player_id, key, drawn, self._rooms_per_player)
+        return refuse("create", Refusal.TOO_MANY_ROOMS) if code is None else code
 
     async def _may_name(self, code: str, player: Player, address: str) -> bool:
         """Return whether this player may ask for the room `code`: guessing codes ends when an address has missed often.
@@ -96,20 +122,34 @@ class RoomEntry:
     ) -> None:
         room = await self._rooms.registry.attach_room(message.room)
         if room is None:
-            client.entry_refused(refuse(message.type, Refusal.NO_SUCH_ROOM))
-        elif not is_open():
+            client.refused(refuse(message.type, Refusal.NO_SUCH_ROOM))
+            return
+        command = TakeSeat(player.player_id, player.name, client.connection_id, message.type)
+        self._submit(room, command, message.type, player, client, is_open)
+
+    def _submit(
+        self,
+        room: LiveRoom,
+        command: CreateRoom | TakeSeat,
+        to: str,
+        player: Player,
+        client: EnteringClient,
+        is_open: Callable[[], bool],
+    ) -> None:
+        """Ask the room for a seat, unless the client is gone, or its address may open no more rounds."""
+        if not is_open():
             # The player may have resumed over a newer connection, whose seat this one must not take.
             self._rooms.registry.on_change(room)
         elif _opens_round(room, player) and not self.limits.may_open_round(client.address):
             self._rooms.registry.on_change(room)
-            client.entry_refused(refuse(message.type, Refusal.TOO_MANY_ROUNDS))
+            client.refused(refuse(to, Refusal.TOO_MANY_ROUNDS))
         else:
             client.room = room
-            room.submit(Request(TakeSeat(player.player_id, player.name, client.connection_id, message.type), client))
+            room.submit(Request(command, client))
 
 
 def _opens_round(room: LiveRoom, player: Player) -> bool:
-    """Return whether this player's `join` would open a round: the other seat is taken, and not by the player."""
+    """Return whether the entry of this player would open a round: the other seat is taken, and not by the player."""
     state = room.state
     return (
         state is not None

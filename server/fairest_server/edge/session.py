@@ -2,37 +2,35 @@
 
 import asyncio
 import time
-from typing import Final
+from collections import deque
 
 import structlog
 from redis.exceptions import RedisError
 
 from fairest_protocol.messages.codec import ProtocolViolation, decode_from_client
+from fairest_protocol.messages.fast_encoding import add_id
 from fairest_protocol.messages.from_client import (
     Create,
     FromClient,
     GetLobby,
     GetRecord,
-    Hello,
-    Join,
     Leave,
+    Ping,
     Play,
     Ready,
-    Rematch,
     Resume,
-    Reveal,
-    Watch,
 )
-from fairest_protocol.messages.from_server import Error, Left, Refused
+from fairest_protocol.messages.from_server import Error, Left, Pong, Refused
 from fairest_protocol.messages.refusals import CLOSE_CODES, Refusal
 from fairest_server.edge import close_errors
 from fairest_server.edge.handshake import Handshake
 from fairest_server.edge.inbox import Inbox
 from fairest_server.edge.incoming import Disconnected
+from fairest_server.edge.message_costs import LOG_READ_TOKENS, LOG_READERS, MISS_TOKENS, MISSES, READ_FOR_TOKEN
 from fairest_server.edge.outbox import Outbox
-from fairest_server.edge.rate_limit import LOG_READ_TOKENS, READ_FOR_TOKEN, TokenBucket
-from fairest_server.edge.room_entry import RoomEntry
-from fairest_server.edge.room_messages import TIMED_SECONDS, RoomMessage, refuse_message
+from fairest_server.edge.rate_limit import TokenBucket
+from fairest_server.edge.room_entry import EntryMessage, RoomEntry
+from fairest_server.edge.room_messages import ROOM_REQUESTS, TIMED_SECONDS, RoomMessage, refuse_message
 from fairest_server.edge.websocket import WebSocket
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.proposal import Request
@@ -43,7 +41,7 @@ from fairest_server.ops.events import Event
 from fairest_server.ops.faults import report
 from fairest_server.ops.metrics import Part
 from fairest_server.room.commands import MakeMove, PlayerRequest
-from fairest_server.room.decide import refuse
+from fairest_server.room.refusing import refuse
 from fairest_server.room.view import ORIGIN, ViewCursor
 from fairest_server.settings import Settings
 from fairest_server.store.bans import Ban
@@ -52,12 +50,6 @@ from fairest_server.store.players import Player
 
 _LOG: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
 
-LOG_READERS: Final = (Join, Resume, Watch, GetRecord)
-"""The messages for which the server reads a log or a record."""
-MISSES: Final = frozenset({Refusal.NO_SUCH_ROOM, Refusal.TOO_MANY_MISSES})
-MISS_TOKENS: Final = 11
-"""A code of no room counts as this many more, 21 in all: ten may come at once, then one a second of each connection."""
-
 
 class Session:
     """One client, from its first frame to its last. As a `Subscriber`, it is shown the room that it is in."""
@@ -65,8 +57,10 @@ class Session:
     __slots__ = (
         "_bucket",
         "_closing",
+        "_entry_id",
         "_handshake",
         "_inbox",
+        "_leave_ids",
         "_lobby",
         "_log",
         "_log_context",
@@ -113,6 +107,9 @@ class Session:
         self._closing: asyncio.Task[None] | None = None
         """Closes this connection for a reason that did not come up in `_listen`, which waits for a frame meanwhile."""
         self._timed_at = 0.0
+        self._entry_id: str | None = None
+        self._leave_ids: deque[str | None] = deque()
+        """The ids of the requests to leave that are not answered yet, in order."""
         self.player: Player | None = None
         """The player that this client speaks for; None before the handshake is over."""
         self.player_id = ""
@@ -143,14 +140,15 @@ class Session:
         """Send an encoded message."""
         self._outbox.send(data)
 
-    def admitted(self, seat: int | None, log_length: int) -> None:
-        """Charge this client, admitted at `seat` or as a spectator, for reading the log; log that it is in the room."""
+    def admitted(self, seat: int | None, log_length: int, missed: bytes) -> None:
+        """Charge this client, admitted at `seat` or as a spectator, for reading the log; send what it has missed."""
         self._bucket.take(time.monotonic(), log_length // READ_FOR_TOKEN)
         self._log_context["seat"] = seat
         if self.room is not None:
             # A new room got its code after its player had asked for it.
             self._log_context["room"] = self.room.code
         self._log.info(Event.ENTERED, **self._log_context, request=self.entry_kind)
+        self.show(add_id(missed, self._entry_id))
 
     def replaced(self) -> None:
         """Close this connection: a newer one speaks for the seat."""
@@ -167,27 +165,33 @@ class Session:
         self._disconnect()
         self._schedule_close(close_errors.banned(ban))
 
-    def unseated(self) -> None:
+    def unseated(self, *, has_asked: bool) -> None:
         """Leave the room: the log has freed the seat, or the spectator has asked for it."""
         self._log.info(Event.LEFT, **self._log_context)
         self.room, self._log_context = None, {}
-        self._outbox.send_message(Left())
+        request_id = self._leave_ids.popleft() if has_asked and self._leave_ids else None
+        self._outbox.send_message(Left(id=request_id))
 
-    def entry_refused(self, answer: Refused) -> None:
-        """Tell the client that its hello, or its request to enter a room, was refused."""
+    def refused(self, answer: Refused) -> None:
+        """Tell the client that a request was refused. After one to enter a room it is in no room."""
+        if answer.to in ROOM_REQUESTS:
+            if answer.to == "leave" and self._leave_ids:
+                self._leave_ids.popleft()
+            self._outbox.send_message(answer)
+            return
         self._log.info(Event.NOT_LET_IN, **self._log_context, request=answer.to, refusal=answer.code)
         self.room, self._log_context = None, {}
         if answer.code in MISSES:
             self._bucket.take(time.monotonic(), MISS_TOKENS)
         if answer.code is Refusal.NO_SUCH_ROOM:
             self._room_entry.limits.count_miss(self.address)
-        self._outbox.send_message(answer)
+        self._outbox.send_message(answer.with_id(self._entry_id))
 
     # From the client to the room.
 
     async def _listen(self) -> None:
         try:
-            self.player, welcome = await self._handshake.accept(self._inbox, self.address, self.entry_refused)
+            self.player, welcome = await self._handshake.accept(self._inbox, self.address, self.refused)
             self.player_id = self.player.player_id
             self._log = self._log.bind(name=self.player.name)
             self._outbox.send_message(welcome)
@@ -227,15 +231,16 @@ class Session:
         return True
 
     async def _dispatch(self, message: FromClient) -> None:
-        match message:
-            case Play() | Ready() | Reveal() | Rematch() | Leave():
-                self._submit_to_room(message, time.monotonic())
-            case Create() | Join() | Resume() | Watch():
-                await self._enter(message)
-            case GetRecord() | GetLobby():
-                await self._look_up(message)
-            case Hello():
-                raise close_errors.hello_twice()
+        if isinstance(message, RoomMessage):
+            self._submit_to_room(message, time.monotonic())
+        elif isinstance(message, EntryMessage):
+            await self._enter(message)
+        elif isinstance(message, GetRecord | GetLobby):
+            await self._look_up(message)
+        elif isinstance(message, Ping):
+            self._outbox.send_message(Pong(id=message.id, now_ms=self._rooms.clock.now_ms()))
+        else:
+            raise close_errors.hello_twice()
 
     def _submit_to_room(self, message: RoomMessage, arrived_at: float) -> None:
         room = self.room
@@ -243,7 +248,8 @@ class Session:
             self._outbox.send_message(refuse_message(message, Refusal.NOT_IN_ROOM))
         elif self.entry_kind == "watch" and isinstance(message, Leave):
             room.unsubscribe(self)
-            self.unseated()
+            self._leave_ids.append(message.id)
+            self.unseated(has_asked=True)
         elif self.entry_kind == "watch":
             # The room would refuse it as well, and the players' requests would queue behind it.
             self._outbox.send_message(refuse_message(message, Refusal.NOT_SEATED))
@@ -252,40 +258,45 @@ class Session:
                 arrived_at = 0.0
             else:
                 self._timed_at = arrived_at
-            room.submit(Request(MakeMove(self.connection_id, message.number, message.move), self, arrived_at))
+            move = MakeMove(self.connection_id, message.number, message.move)
+            room.submit(Request(move, self, arrived_at, message.id))
         elif isinstance(message, Ready) and not self._room_entry.limits.may_get_ready(self.address):
             self._outbox.send_message(refuse_message(message, Refusal.TOO_MANY_ROUNDS))
         else:
-            room.submit(Request(PlayerRequest(self.connection_id, message), self))
+            if isinstance(message, Leave):
+                self._leave_ids.append(message.id)
+            room.submit(Request(PlayerRequest(self.connection_id, message), self, id=message.id))
 
-    async def _enter(self, message: Create | Join | Resume | Watch) -> None:
-        """Ask for a seat or a view of a room. The room answers later: `admitted` or `entry_refused`."""
+    async def _enter(self, message: EntryMessage) -> None:
+        """Ask for a seat or a view of a room. The room answers later: `admitted` or `refused`."""
         assert self.player is not None, "a message is dispatched only after the handshake"
         if self.room is not None:
-            self._outbox.send_message(refuse(message.type, Refusal.ALREADY_IN_ROOM))
+            self._outbox.send_message(refuse_message(message, Refusal.ALREADY_IN_ROOM))
             return
-        self.entry_kind = message.type
+        self.entry_kind, self._entry_id = message.type, message.id
         # An earlier request on this connection may have been about another room, or about another view of this one.
         self.seen_upto = ViewCursor(message.position, message.tag or "") if isinstance(message, Resume) else ORIGIN
         self._log_context = {"room": None if isinstance(message, Create) else message.room, "seat": None}
         try:
             await self._room_entry.enter(message, self.player, self, lambda: self._websocket.outgoing.is_open)
         except (RedisError, OSError):
-            self.entry_refused(refuse(message.type, Refusal.TRY_AGAIN))
+            self.refused(refuse(message.type, Refusal.TRY_AGAIN))
 
     async def _look_up(self, message: GetRecord | GetLobby) -> None:
         """Send a record, of a match or of the last match in the room, or a page of the lobby."""
         try:
             if isinstance(message, GetLobby):
-                self._outbox.send_message(await self._lobby.page(message.page))
+                page = await self._lobby.page(message.page)
+                self._outbox.send_message(page.with_id(message.id))
             elif self.room is None and message.match is None:
-                self._outbox.send_message(refuse("get_record", Refusal.NOT_IN_ROOM))
+                self._outbox.send_message(refuse_message(message, Refusal.NOT_IN_ROOM))
             else:
                 code = None if self.room is None else self.room.code
-                read = await self._rooms.send_record(code, message.match, self)
+                answer, read = await self._rooms.find_record(code, message.match)
                 self._bucket.take(time.monotonic(), read // READ_FOR_TOKEN)
+                self._outbox.send_message(answer.with_id(message.id))
         except (RedisError, OSError):
-            self._outbox.send_message(refuse(message.type, Refusal.TRY_AGAIN))
+            self._outbox.send_message(refuse_message(message, Refusal.TRY_AGAIN))
 
     # How it ends.
 

@@ -16,8 +16,8 @@ from fairest_server.live.subscribers import Subscriber
 from fairest_server.ops.faults import contained
 from fairest_server.ops.metrics import Part
 from fairest_server.room.catchup import Catchup, catching_up
-from fairest_server.room.decide import refuse
 from fairest_server.room.projection import StepHistory
+from fairest_server.room.refusing import refuse
 from fairest_server.room.sliced import Sliced, finish
 
 AT_ONCE_STEPS: Final = 50
@@ -44,10 +44,10 @@ class Entrance:
         registry = self._registry
         room = await registry.open_room(code)
         if room is None or room.state is None:
-            subscriber.entry_refused(refuse("watch", Refusal.NO_SUCH_ROOM))
+            subscriber.refused(refuse("watch", Refusal.NO_SUCH_ROOM))
             return None
         if room.state.options.spectators is Spectators.CLOSED:
-            subscriber.entry_refused(refuse("watch", Refusal.NO_SPECTATORS))
+            subscriber.refused(refuse("watch", Refusal.NO_SPECTATORS))
             registry.on_change(room)
             return None
         room.subscribers.add_pending(subscriber)
@@ -86,7 +86,7 @@ class Entrance:
                         has_seat = subscriber.entry_kind != "watch"
                         room.disconnect(subscriber)
                         code = Refusal.IN_DOUBT if has_seat else Refusal.TRY_AGAIN
-                        subscriber.entry_refused(refuse(subscriber.entry_kind, code))
+                        subscriber.refused(refuse(subscriber.entry_kind, code))
                         return
                 history, seat = room.recent.steps, self._seat_for(room, subscriber)
                 if history is None or seat is _NOT_ADMITTED:
@@ -107,7 +107,7 @@ class Entrance:
             return _NOT_ADMITTED
         if subscriber.entry_kind == "watch" and is_seated(room, subscriber):
             room.unsubscribe(subscriber)
-            subscriber.entry_refused(refuse("watch", Refusal.ALREADY_SEATED))
+            subscriber.refused(refuse("watch", Refusal.ALREADY_SEATED))
             return _NOT_ADMITTED
         if seat is None and subscriber.entry_kind != "watch":
             room.unsubscribe(subscriber)

@@ -37,7 +37,7 @@ from fairest_server.live.room_services import RoomServices
 from fairest_server.live.subscribers import Subscriber, Subscribers
 from fairest_server.ops.metrics import MOVE_SECONDS
 from fairest_server.room.commands import ApplyPauses, CreateRoom, Disconnect, ExpireDeadline, TakeSeat
-from fairest_server.room.decide import refuse_for_now
+from fairest_server.room.refusing import refuse_for_now
 from fairest_server.room.state import Deadline, RoomState
 from fairest_server.room.steps import LogEntry, LogSlice, Step, fold
 from fairest_server.store.append_queue import Answer, Append, Reply
@@ -113,7 +113,7 @@ class LiveRoom:
                 self.subscribers.add_pending(asker)
                 self.requests.withdraw_disconnect(asker.connection_id)
             if len(self.requests.waiting) >= MAX_WAITING:
-                self.subscribers.answer(asker, refuse_for_now(request.command))
+                self.subscribers.answer(asker, refuse_for_now(request.command).with_id(request.id))
                 return
         self.requests.waiting.append(request)
         self._enqueue()
@@ -354,7 +354,7 @@ class LiveRoom:
             return
         for request, code in self.requests.defer():
             if request.asker:
-                self.subscribers.answer(request.asker, refuse_for_now(request.command, code))
+                self.subscribers.answer(request.asker, refuse_for_now(request.command, code).with_id(request.id))
         if self.requests.waiting:
             self._services.retry_later(self)
         self._services.on_change(self)

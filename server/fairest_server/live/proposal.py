@@ -27,11 +27,13 @@ class Request(Value, gc=True):
     """A command, and the subscriber that gets the answer, if there is one.
 
     `arrived_at` is when the frame of a move arrived, on the clock of `time.monotonic`; 0 for every other command.
+    `id` is that of the client's message, which the answer repeats.
     """
 
     command: Command
     asker: Subscriber | None = None
     arrived_at: float = 0.0
+    id: str | None = None
 
 
 class LateAnswer(Value, gc=True):
@@ -56,7 +58,8 @@ class Proposal(Value, gc=True):
     @property
     def refuses_entry(self) -> bool:
         """Whether somebody is refused who asked for a seat in a room that exists."""
-        return any(isinstance(late.answer, Refused) and late.answer.to in ("join", "resume") for late in self.answers)
+        entries = ("create", "join", "resume")
+        return any(isinstance(late.answer, Refused) and late.answer.to in entries for late in self.answers)
 
     def stamped(self, at_ms: int) -> Sequence[Step]:
         """Return the steps with the log's time stamp, computed again only if a state among them depends on time."""
@@ -86,7 +89,7 @@ def propose(
                 steps.append(Step(state, event, now_ms, after, tag))
                 state = after
         elif request.asker:
-            answers.append(LateAnswer(len(steps), request.asker, verdict))
+            answers.append(LateAnswer(len(steps), request.asker, verdict.with_id(request.id)))
     return Proposal(requests, tag, steps, answers)
 
 

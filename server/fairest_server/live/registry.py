@@ -18,7 +18,6 @@ from fairest_server.live.log_reader import LogReader, read_steps
 from fairest_server.live.proposal import Request
 from fairest_server.live.record_maker import RecordMaker
 from fairest_server.live.redis_clock import RedisClock
-from fairest_server.live.room_codes import draw_code
 from fairest_server.live.room_services import RoomServices
 from fairest_server.live.room_tasks import RoomTasks
 from fairest_server.live.slices import Slices
@@ -81,13 +80,16 @@ class RoomRegistry:
         """The open rooms by their codes."""
         return self._rooms
 
-    async def new_room(self) -> LiveRoom:
-        """Open a room with a code of its own and an empty log, registered for its player. Raises RedisError."""
+    async def make_room(self, code: str) -> LiveRoom:
+        """Open the room with this code and register it, as `attach_room`; if it has no log, as a new room.
+
+        Raises RedisError, and ValueError for a broken log.
+        """
         while True:
-            code = draw_code()
             async with self._attached.entering(code):
-                if not await self._log.exists(code) and code not in self._rooms:
-                    return self._add(LiveRoom(code, self._services))
+                room = await self.open_room(code) or self._add(LiveRoom(code, self._services))
+            if code in self._attached:
+                return room
 
     async def attach_room(self, code: str) -> LiveRoom | None:
         """Open the room in which a player is about to speak here, and register it. As `open_room`."""

@@ -6,6 +6,8 @@ from typing import Any, Final, cast
 from coolname import RandomGenerator
 from coolname.data import config
 
+from fairest_server.store.log import Log
+
 _GENERATOR: Final = RandomGenerator(cast("Any", config), rand=secrets.SystemRandom())
 
 
@@ -15,3 +17,11 @@ def draw_code() -> str:
     while "of" in code.split("-"):
         code = _GENERATOR.generate_slug(3)
     return code
+
+
+async def draw_free_code(log: Log) -> str:
+    """Draw a code of which there is no room. Raises RedisError."""
+    while True:
+        code = draw_code()
+        if not await log.exists(code):
+            return code

@@ -7,7 +7,7 @@ from typing import Final
 
 from redis.asyncio import Redis
 
-from fairest_protocol.messages.codec import encode
+from fairest_protocol.messages.from_server import MatchRecord, Refused
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.archive.reader import ArchiveReader
 from fairest_server.live.attached_rooms import AttachedRooms
@@ -25,8 +25,7 @@ from fairest_server.live.round_chain import RoundChain
 from fairest_server.live.signing import DeploymentKey
 from fairest_server.live.slices import Slices
 from fairest_server.live.subscribers import Subscriber
-from fairest_server.ops import metrics
-from fairest_server.room.decide import refuse
+from fairest_server.room.refusing import refuse
 from fairest_server.store.log import Log
 from fairest_server.store.processes import Processes
 from fairest_server.store.records import RecordStore
@@ -101,10 +100,11 @@ class RoomServer:
                 wakeups.cancel()
                 tasks.create_task(self._wind_up())
 
-    async def send_record(self, code: str | None, match_id: str | None, subscriber: Subscriber) -> int:
-        """Send the record of a match, or of the last one finished in the room `code`; or a refusal. Raises RedisError.
+    async def find_record(self, code: str | None, match_id: str | None) -> tuple[MatchRecord | Refused, int]:
+        """Return the record of a match, or of the last one finished in the room `code`; or a refusal.
 
-        One of the two is given. Returns how many log entries, and lines of a record, were read for it.
+        One of the two is given. The number is that of the log entries, and lines of a record, that were read for it.
+        Raises RedisError.
         """
         record, entries_read = None, 0
         if match_id is None and code is not None:
@@ -114,12 +114,10 @@ class RoomServer:
             if record is None and match_id is not None:
                 record = await self.records.find(match_id)
         except RecordUnavailable:
-            subscriber.show(encode(refuse("get_record", Refusal.TRY_AGAIN)))
-            return entries_read
+            return refuse("get_record", Refusal.TRY_AGAIN), entries_read
         if record is None:
-            metrics.REFUSALS.labels(Refusal.NO_RECORD).inc()
-        subscriber.show(encode(record or refuse("get_record", Refusal.NO_RECORD)))
-        return entries_read + (len(record.lines) if record else 0)
+            return refuse("get_record", Refusal.NO_RECORD), entries_read
+        return record, entries_read + len(record.lines)
 
     def _welcome(self, room: LiveRoom, subscriber: Subscriber) -> None:
         self.entrance.welcome(room, subscriber)

@@ -12,7 +12,6 @@ from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fast_encoding import encode_view
 from fairest_protocol.messages.from_server import Accepted, Placed, Refused
 from fairest_server.live.spectator_fanout import Later, SpectatorFanout
-from fairest_server.ops import metrics
 from fairest_server.room import view as views
 from fairest_server.room.catchup import Catchup
 from fairest_server.room.events import Attached, Detached, Played, SeatFreed, SeatTaken
@@ -52,20 +51,23 @@ class Subscriber(Protocol):
     def show(self, data: bytes) -> None:
         """Send an encoded message."""
 
-    def admitted(self, seat: int | None, log_length: int) -> None:
+    def admitted(self, seat: int | None, log_length: int, missed: bytes) -> None:
         """Called when it is shown the room from here on, as the player in this seat or as a spectator.
 
-        So many log entries were read for it, by itself or together with others.
+        `missed` is the answer to its request: an encoded message with what it has missed. So many log entries were read
+        for it, by itself or together with others.
         """
 
-    def entry_refused(self, answer: Refused) -> None:
-        """Called when it is not admitted, for the reason in the answer."""
+    def refused(self, answer: Refused) -> None:
+        """Called when a request of its was refused. One to enter the room then is over: it is not admitted."""
 
     def replaced(self) -> None:
         """Called when a newer connection of the same player has the seat."""
 
-    def unseated(self) -> None:
-        """Called when the seat was freed, or a spectator has taken a seat elsewhere: the connection is in no room."""
+    def unseated(self, *, has_asked: bool) -> None:
+        """Called when it is in no room any more: it `has_asked` to leave, its seat was freed by time or the operator,
+        or it is a spectator whose player has taken a seat elsewhere.
+        """
 
     def sent_away(self, reason: DropReason) -> None:
         """Called when the room cannot be shown here any more: the client has to reconnect, here or elsewhere."""
@@ -116,8 +118,7 @@ class Subscribers:
         """Send a subscriber what it has missed and the counts of the last tick, and show it the room from here on."""
         del self._pending[subscriber.connection_id]
         self._granted.discard(subscriber.connection_id)
-        subscriber.admitted(seat, log_length)
-        subscriber.show(catchup.text)
+        subscriber.admitted(seat, log_length, catchup.text)
         if self._placed_sent is not None:
             subscriber.show(encode(Placed(placed=self._placed_sent)))
         if seat is not None:
@@ -131,12 +132,10 @@ class Subscribers:
         """Send the answer to a request. A refused request to enter also ends the subscription."""
         if not isinstance(answer, Refused):
             subscriber.show(encode(answer))
-        elif answer.to in ("create", "join", "resume"):
+            return
+        if answer.to in ("create", "join", "resume"):
             self.forget(subscriber)
-            subscriber.entry_refused(answer)
-        else:
-            metrics.REFUSALS.labels(answer.code).inc()
-            subscriber.show(encode(answer))
+        subscriber.refused(answer)
 
     def forget(self, subscriber: Subscriber) -> None:
         """Show this subscriber nothing more."""
@@ -197,7 +196,8 @@ class Subscribers:
             if subscriber is not None and isinstance(event, Detached) and event.lapsed:
                 subscriber.sent_away(DropReason.UNAVAILABLE)
             elif subscriber is not None:
-                subscriber.unseated()
+                # The seat of a player who leaves after its race has ended is not freed: it is detached.
+                subscriber.unseated(has_asked=isinstance(event, Detached) or event.reason == "left")
         elif isinstance(event, Attached):
             if event.link in self._pending:
                 self._granted.add(event.link)
@@ -209,7 +209,7 @@ class Subscribers:
             # In an open room they would show the player the cards ahead.
             for spectator in [each for each in self.spectators if each.player_id == event.player]:
                 self.spectators.discard(spectator)
-                spectator.unseated()
+                spectator.unseated(has_asked=False)
 
     def _newly_seated(self, steps: Sequence[Step]) -> list[Subscriber]:
         """Return the pending subscribers to which these steps gave a seat that they still have after them."""

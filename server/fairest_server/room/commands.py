@@ -11,18 +11,23 @@ from fairest_protocol.value import Value
 
 
 class CreateRoom(Value):
-    """Create a room, with this player in its first seat. `player` is the hash of the player's token."""
+    """Create a room, with this player in its first seat. `player` is the hash of the player's token.
+
+    A repeated one takes a seat in a room that exists, as the same player's `create` may have made it.
+    """
 
     options: RoomOptions
     player: str
     name: str
     connection_id: str
+    is_repeatable: bool = False
 
 
 class TakeSeat(Value):
     """A player takes a free seat, or comes back to the seat that it has.
 
-    `to` is the type of the message that asked for it, `join` or `resume`. A `resume` never takes a free seat.
+    `to` is the type of the message that asked for it: `join`, `resume`, or a repeated `create`. A `resume` never takes
+    a free seat.
     """
 
     player: str

@@ -6,7 +6,6 @@ Pure: the time comes with the command, and a new round's secret from `DrawRound`
 from collections.abc import Callable, Sequence, Set
 
 from fairest_protocol.calculation.race import Ending
-from fairest_protocol.calculation.rules import BadRules
 from fairest_protocol.calculation.seal import commit_entropy
 from fairest_protocol.messages.fields import Phase, Seat, as_seat
 from fairest_protocol.messages.from_client import Leave, Ready, Rematch, Reveal
@@ -44,6 +43,7 @@ from fairest_server.room.events import (
     SeatTaken,
     Started,
 )
+from fairest_server.room.refusing import refuse, resolve_options
 from fairest_server.room.state import Deadline, DeadlineKind, RoomState
 
 Verdict = tuple[Event, ...] | Refused | Accepted
@@ -56,26 +56,10 @@ The arguments are those of `RoomState.next_round`, and the terms of the room.
 """
 
 
-def refuse(to: str, code: Refusal, detail: str = "", number: int | None = None) -> Refused:
-    """Return a refusal of the message of type `to`, with the code's sentence or with `detail` instead of it."""
-    return Refused(to=to, code=code, sentence=detail or SENTENCES[code], number=number)
-
-
-def refuse_for_now(command: Command, code: Refusal = Refusal.TRY_AGAIN) -> Refused:
-    """Return the refusal of a command that cannot be decided or stored at the moment, or that may be stored already."""
-    match command:
-        case MakeMove(number=number):
-            return refuse("play", code, number=number)
-        case PlayerRequest(message=message):
-            return refuse(message.type, code)
-        case _:
-            return refuse(getattr(command, "to", "create"), code)
-
-
 def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> Verdict:
     """Return what a command leads to in this state. A state of None is that of a room whose log is empty."""
     if isinstance(command, CreateRoom):
-        return _create(state, command)
+        return _create(state, command, draw_round)
     if state is None:
         return refuse(getattr(command, "to", "join"), Refusal.NO_SUCH_ROOM)
     match command:
@@ -137,13 +121,15 @@ def _close(state: RoomState, reason: str) -> Verdict:
     return (*ends, *freed, RoomClosed(reason=reason))
 
 
-def _create(state: RoomState | None, command: CreateRoom) -> Verdict:
+def _create(state: RoomState | None, command: CreateRoom, draw_round: DrawRound) -> Verdict:
+    if state is not None and command.is_repeatable:
+        again = TakeSeat(command.player, command.name, command.connection_id, "create")
+        return _take_seat(state, again, draw_round)
     if state is not None:
         return refuse("create", Refusal.TRY_AGAIN, "The code drawn for this room was taken; try again.")
-    try:
-        options = command.options.resolved()
-    except BadRules as reason:
-        return refuse("create", Refusal.BAD_RULES, f"{str(reason)[:1].upper()}{str(reason)[1:]}.")
+    options = resolve_options(command.options)
+    if isinstance(options, Refused):
+        return options
     created = RoomCreated(options=options)
     return (created, *_sit_down(0, command.player, command.name, command.connection_id))
 

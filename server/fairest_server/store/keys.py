@@ -158,7 +158,14 @@ def opened(opener: str) -> str:
     """String: how many rooms this player has opened, by its id, or everybody at this address. Expires OPENED_SECONDS
     after the first of them.
     """
-    return f"fairest:opened:{opener}"
+    return f"fairest:opened:{{{opener}}}"
+
+
+def opened_with(player_id: str, key: str) -> str:
+    """String: the room that this player has opened with this key of its own, so that it can ask again without opening
+    another one. Expires after OPENED_SECONDS.
+    """
+    return f"fairest:opened:{{{player_id}}}:{key}"
 
 
 def name(text: str) -> str:

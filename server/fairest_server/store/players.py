@@ -107,17 +107,6 @@ class Players:
             await self._redis.set(keys.name(name), RENAMED + player_id, ex=keys.RENAMED_SECONDS)
         return True
 
-    async def count_room(self, opener: str) -> int:
-        """Count a room that `opener`, the id of a player or an address, wants to open.
-
-        Return how many it has wanted to open in OPENED_SECONDS.
-        """
-        pipeline = self._redis.pipeline(transaction=False)
-        pipeline.set(keys.opened(opener), 0, nx=True, ex=keys.OPENED_SECONDS)
-        pipeline.incr(keys.opened(opener))
-        _, count = await pipeline.execute()
-        return cast("int", count)
-
     async def _name_of(self, player_id: str) -> str | None:
         """Return the name of a player, in lower case; None for a player that is not known any more."""
         stored = cast("bytes | None", await cast("Any", self._redis.hget(keys.player(player_id), "name")))

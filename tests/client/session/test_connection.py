@@ -133,3 +133,35 @@ async def test_the_other_player_s_hash_is_stored_before_our_entropy_is_sent() ->
 
     async with scripted_server(wait_for_entropy) as url, playing(url, identity):
         assert await stored.get() == bob_is_ready().entropy_hash
+
+
+@asynccontextmanager
+async def dropping_server(creates: asyncio.Queue[Create]) -> AsyncIterator[str]:
+    """A server that drops each connection when it has received its `create`, before it answers."""
+
+    async def drop(script: Script) -> None:
+        await script.greet()
+        message = script.received[-1]
+        assert isinstance(message, Create)
+        creates.put_nowait(message)
+        script.websocket.transport.abort()
+
+    async with scripted_server(drop) as url:
+        yield url
+
+
+async def test_a_create_whose_answer_is_lost_is_sent_again_with_the_same_key() -> None:
+    creates: asyncio.Queue[Create] = asyncio.Queue()
+    async with dropping_server(creates) as url, playing(url, Identity()):
+        first, second, third = [await creates.get() for _ in range(3)]
+    assert first.key is not None
+    assert first == second == third
+
+
+async def test_each_room_of_a_player_is_created_with_a_key_of_its_own() -> None:
+    keys = set()
+    for _ in range(2):
+        creates: asyncio.Queue[Create] = asyncio.Queue()
+        async with dropping_server(creates) as url, playing(url, Identity()):
+            keys.add((await creates.get()).key)
+    assert len(keys) == 2

@@ -7,7 +7,7 @@ from fairest_protocol.calculation.cards import full_deck
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.entries import Entry, Moved, RematchWanted, Turned
-from fairest_protocol.messages.fast_encoding import decode_entry, encode_moved, encode_turned, encode_view
+from fairest_protocol.messages.fast_encoding import add_id, decode_entry, encode_moved, encode_turned, encode_view
 from fairest_protocol.messages.fields import Seat
 from fairest_protocol.messages.from_server import View
 
@@ -39,3 +39,9 @@ def test_a_view_is_written_as_its_model_is(position: int, wanting: list[Seat], t
 @given(seats)
 def test_an_entry_decodes_to_its_model(seat: Seat) -> None:
     assert decode_entry(encode(RematchWanted(seat=seat))) == RematchWanted(seat=seat)
+
+
+@given(counts, st.none() | st.from_regex(r"[A-Za-z0-9_-]{1,40}", fullmatch=True))
+def test_the_id_of_the_request_is_written_as_its_model_is(position: int, request_id: str | None) -> None:
+    view = View(position=position, entries=(), tag="0" * 8)
+    assert add_id(encode(view), request_id) == encode(view.with_id(request_id))

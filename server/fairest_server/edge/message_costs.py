@@ -1,0 +1,17 @@
+"""Messages that cost a client more than one token of its bucket, because they cost the server more work."""
+
+from typing import Final
+
+from fairest_protocol.messages.from_client import GetRecord, Join, Resume, Watch
+from fairest_protocol.messages.refusals import Refusal
+
+LOG_READ_TOKENS: Final = 10
+"""A message for which the server reads a log, or a record, counts as this many messages, and as one more for each
+`READ_FOR_TOKEN` entries or lines.
+"""
+READ_FOR_TOKEN: Final = 100
+LOG_READERS: Final = (Join, Resume, Watch, GetRecord)
+"""The messages for which the server reads a log or a record."""
+MISSES: Final = frozenset({Refusal.NO_SUCH_ROOM, Refusal.TOO_MANY_MISSES})
+MISS_TOKENS: Final = 11
+"""A code of no room counts as this many more, 21 in all: ten may come at once, then one a second of each connection."""
