@@ -85,4 +85,4 @@ async def test_the_rooms_that_an_address_opens_are_counted(openings: RoomOpening
 
 async def test_the_rooms_of_an_address_are_counted_for_ten_minutes(openings: RoomOpenings, redis: Redis) -> None:
     await openings.count_at("10.0.0.1")
-    assert 590 < await redis.ttl(keys.opened("10.0.0.1")) <= 600
+    assert 590 < await redis.ttl(keys.opened_at("10.0.0.1")) <= 600

@@ -154,11 +154,14 @@ def player(player_id: str) -> str:
     return f"fairest:player:{player_id}"
 
 
-def opened(opener: str) -> str:
-    """String: how many rooms this player has opened, by its id, or everybody at this address. Expires OPENED_SECONDS
-    after the first of them.
-    """
-    return f"fairest:opened:{{{opener}}}"
+def opened(player_id: str) -> str:
+    """String: how many rooms this player has opened. Expires OPENED_SECONDS after the first of them."""
+    return f"fairest:opened:{{{player_id}}}"
+
+
+def opened_at(address: str) -> str:
+    """String: how many rooms everybody at this address has opened. Expires OPENED_SECONDS after the first of them."""
+    return f"fairest:opened:{address}"
 
 
 def opened_with(player_id: str, key: str) -> str:

@@ -27,8 +27,8 @@ class RoomOpenings:
     async def count_at(self, address: str) -> int:
         """Count a room that somebody at this address wants to open. Return how many were counted lately."""
         pipeline = self._redis.pipeline(transaction=False)
-        pipeline.set(keys.opened(address), 0, nx=True, ex=keys.OPENED_SECONDS)
-        pipeline.incr(keys.opened(address))
+        pipeline.set(keys.opened_at(address), 0, nx=True, ex=keys.OPENED_SECONDS)
+        pipeline.incr(keys.opened_at(address))
         _, count = await pipeline.execute()
         return cast("int", count)
 
