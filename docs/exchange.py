@@ -89,8 +89,11 @@ async def _race(first: Noted, second: WireClient) -> list[str]:
             shown, first.lines = shown or [*first.lines, "..."], []
         move = choose_greedy(seat.board, chance)
         await first.send(Play(number=seat.moves + 1, move=move))
-        await second.play(move.text)
         await _receive_move(own, seat.moves + 1)
+        if own.scene.outcome is None:
+            await second.play(move.text)
+        if own.scene.seats[0].has_stopped:
+            await own.receive_until(lambda scene: scene.outcome is not None)
     first.note_received()
     return [*shown, *first.lines]
 

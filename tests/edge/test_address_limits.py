@@ -6,7 +6,7 @@ import pytest
 from redis.asyncio import Redis
 from websockets.exceptions import ConnectionClosed
 
-from fairest_protocol.messages.from_client import Create, Join, Leave, Ready, Resume, Watch
+from fairest_protocol.messages.from_client import Create, Join, Leave, Resume, Watch
 from fairest_protocol.messages.from_server import Left, Refused, Snapshot
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
@@ -104,21 +104,6 @@ async def test_the_rooms_of_an_address_are_counted_over_all_processes(fleet: Fle
         assert (await second.expect_refusal(Create())).code is Refusal.TOO_MANY_ROOMS
 
 
-async def test_an_address_may_not_begin_rounds_without_end(limited: Limited) -> None:
-    async with limited(rounds_per_address=2) as url, racing_players(url) as (first, second):
-        await first.play("resign")
-        await second.send(Leave())
-        await first.send(Leave())
-        await first.receive_a(Left)
-        async with open_client(url) as other:
-            room = (await first.enter(Create(options=QUICK))).room
-            await other.enter(Join(room=room))
-            scene = await first.receive_until(lambda seen: seen.round is not None)
-            assert scene.round is not None
-            refused = await first.expect_refusal(Ready(round=scene.round, entropy_hash=bytes(32)))
-            assert refused.code is Refusal.TOO_MANY_ROUNDS
-
-
 async def test_an_address_may_not_open_rounds_without_end_by_joining_and_leaving(limited: Limited) -> None:
     """Each round adds two entries to the chain of rounds, which keeps the newest."""
     async with limited(rounds_per_address=2) as url, open_client(url) as host, open_client(url) as other:
@@ -130,13 +115,6 @@ async def test_an_address_may_not_open_rounds_without_end_by_joining_and_leaving
         assert (await other.expect_refusal(Join(room=room))).code is Refusal.TOO_MANY_ROUNDS
         async with open_client(url, token=host.token) as again:
             assert (await again.enter(Join(room=room))).seat == 0
-
-
-async def test_an_address_that_has_missed_often_may_not_guess_any_more(limited: Limited) -> None:
-    async with limited(misses_per_address=2) as url, open_client(url) as host, open_client(url) as guesser:
-        room = (await host.enter(Create())).room
-        await miss(guesser, 2)
-        assert (await guesser.expect_refusal(Join(room=room))).code is Refusal.TOO_MANY_MISSES
 
 
 @pytest.mark.parametrize("request_type", [Join, Watch])

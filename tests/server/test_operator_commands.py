@@ -7,7 +7,7 @@ import pytest
 
 from fairest_protocol.messages.entries import RoomClosed
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.from_client import Create, Join, Watch
+from fairest_protocol.messages.from_client import Create, Watch
 from fairest_protocol.messages.from_server import Left, View
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.store import keys
@@ -121,11 +121,3 @@ async def test_a_request_that_cannot_be_done_is_refused_with_a_sentence(
 async def test_a_deployment_that_is_away_is_named_in_a_sentence(redis_url: str, url: str, sentence: str) -> None:
     ran = await operate(url or redis_url, "close", "quiet-amber-otter")
     assert (ran.code, sentence in ran.errors) == (1, True)
-
-
-async def test_a_closed_room_cannot_be_entered_again(fleet: Fleet, redis_url: str) -> None:
-    url = await fleet.start()
-    async with open_client(url) as ann, open_client(url) as bob:
-        room = (await ann.enter(Create())).room
-        await operate(redis_url, "close", room)
-        assert (await bob.expect_refusal(Join(room=room))).code == "room_closed"

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.typing import Subprotocol
+from websockets.typing import Origin, Subprotocol
 
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.seal import commit_entropy
@@ -144,10 +144,11 @@ async def open_client(url: str, **hello: Any) -> AsyncIterator[WireClient]:
 
 
 @asynccontextmanager
-async def open_raw_client(url: str) -> AsyncIterator[WireClient]:
-    """A client that has sent nothing yet."""
+async def open_raw_client(url: str, origin: str | None = None) -> AsyncIterator[WireClient]:
+    """A client that has sent nothing yet; with `origin`, as a page of that origin in a browser connects."""
     async with connect(
         url,
+        origin=None if origin is None else Origin(origin),
         subprotocols=[Subprotocol("fairest.v1")],
         compression=None,
         proxy=None,

@@ -1,0 +1,69 @@
+"""Every refusal, breach and close code, provoked once through a socket of a real server.
+
+To add a code, add a function with its name to `tests/support/provoking_*.py` that returns the answer of the server.
+"""
+
+import pytest
+
+from fairest_protocol.calculation.rules import VARIANTS
+from fairest_protocol.messages.refusals import CLOSE_CODES, SENTENCES, Breach, CloseCode, Refusal
+from tests.support import provoking_moves, provoking_rooms
+from tests.support.provoking import Deployment, Ending
+from tests.support.provoking_breaches import breach
+from tests.support.provoking_closes import silent_close
+
+REFUSALS = {**provoking_rooms.refusal, **provoking_moves.refusal}
+NEVER_SENT = {Refusal.NOTHING_TO_REDEAL}
+"""Only a client's own board may give this code: a board with nothing to redeal is won."""
+MORE = {
+    Refusal.BAD_RULES: "Senior is played with 4 to 8 piles, not 9.",
+    Refusal.WRONG_PHASE: "Nobody gets ready while the room is racing.",
+    Refusal.NUMBER_OLD: f"{SENTENCES[Refusal.NUMBER_OLD]} The next number is 3, not 1.",
+    Refusal.NUMBER_REPEATED: f"{SENTENCES[Refusal.NUMBER_REPEATED]} The next number is 2, not 1.",
+    Refusal.NUMBER_FUTURE: f"{SENTENCES[Refusal.NUMBER_FUTURE]} The next number is 1, not 2.",
+}
+"""The sentences of provoked refusals that say more than the table."""
+
+
+@pytest.fixture
+def deployment(redis_url: str) -> Deployment:
+    """The Redis of the run, without servers."""
+    return Deployment(redis_url)
+
+
+@pytest.mark.parametrize("code", list(REFUSALS))
+async def test_a_refusal_has_its_code_and_its_sentence(deployment: Deployment, code: Refusal) -> None:
+    refused = await REFUSALS[code](deployment)
+    assert (refused.code, refused.sentence) == (code, MORE.get(code, SENTENCES[code]))
+
+
+@pytest.mark.parametrize("code", list(breach))
+async def test_a_breach_is_named_before_the_connection_is_closed_with_its_code(
+    deployment: Deployment, code: Breach
+) -> None:
+    assert await breach[code](deployment) == Ending(code, CLOSE_CODES[code], code)
+
+
+@pytest.mark.parametrize("code", list(silent_close))
+async def test_a_close_without_an_error_has_its_code(deployment: Deployment, code: CloseCode) -> None:
+    ending = await silent_close[code](deployment)
+    assert (ending.error, ending.code) == (None, code)
+
+
+def test_every_refusal_is_provoked() -> None:
+    assert set(REFUSALS) == set(Refusal) - NEVER_SENT
+
+
+def test_every_breach_is_provoked() -> None:
+    assert set(breach) == set(Breach)
+
+
+def test_every_close_code_is_provoked() -> None:
+    assert {CLOSE_CODES[code] for code in breach} | set(silent_close) == set(CloseCode)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_board_with_nothing_to_redeal_is_won(variant: str) -> None:
+    """Its stock and its piles are empty, so all cards are on foundations. A race that is won takes no move."""
+    rules = VARIANTS[variant].rules
+    assert rules.goal == rules.stock + (rules.foundation_count if rules.starters else 0)
