@@ -3,7 +3,7 @@
 import json
 from typing import Any, Final
 
-from docs.examples import message_examples
+from docs.message_examples import message_examples
 from docs.schemas import SCHEMAS, Schema, attribute_docs, kind_of, shared_schemas
 from fairest_protocol.messages import from_client, from_server
 from fairest_protocol.messages.fields import SUBPROTOCOL, Message

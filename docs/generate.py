@@ -18,7 +18,7 @@ from prometheus_client import Counter, Gauge
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from docs.asyncapi import close_codes, make_asyncapi
-from docs.examples import find_examples, message_examples
+from docs.message_examples import find_examples, message_examples
 from docs.schemas import Schema, all_schemas, attribute_docs, kind_of, name_of
 from docs.typescript import make_typescript
 from fairest_cli.text.variant_reference import describe_variant
