@@ -27,7 +27,9 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         if not target.exists():
             return found[0]
         path = target.resolve()
-        if path.is_relative_to(DOCS) and path.suffix in (".md", ".svg", ".json", ".ts"):
+        if path.is_relative_to(DOCS) and (
+            path.suffix in (".md", ".svg", ".json", ".ts", ".mjs") or path.parent == DOCS / "examples"
+        ):
             return found[0]
         return f"{found[1]} (`{path.relative_to(ROOT).as_posix()}` of the project)"
 

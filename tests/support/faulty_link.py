@@ -45,6 +45,9 @@ class FaultyLink:
     """Whether new connections are refused."""
     muted: bytes = b""
     """If not empty, the far end's replies are lost on each connection over which these bytes were sent to it."""
+    stalls_after: int = 0
+    """If not 0, the link stalls when the far end has sent so many bytes more, and sets `has_stalled`."""
+    has_stalled: asyncio.Event = field(default_factory=asyncio.Event)
     strands: set[_Strand] = field(default_factory=set)
     _carrying: set[asyncio.Task[None] | None] = field(default_factory=set)
     _flowing: asyncio.Event = field(default_factory=asyncio.Event)
@@ -61,6 +64,12 @@ class FaultyLink:
     def flow(self) -> None:
         """Pass on all bytes again, also those that were held back."""
         self._flowing.set()
+
+    async def stall_after(self, count: int) -> None:
+        """Hold back all bytes once the far end has sent `count` bytes from now on; return then."""
+        self.stalls_after = count
+        self.has_stalled.clear()
+        await self.has_stalled.wait()
 
     def reset(self, said: bytes = b"") -> None:
         """End all connections with a TCP reset, or those that `said` was sent over; bytes on their way are lost."""
@@ -92,6 +101,12 @@ class FaultyLink:
         self.flow()
         self.reset()
         await asyncio.gather(*(task for task in self._carrying if task), return_exceptions=True)
+
+    def _count(self, sent: int) -> None:
+        self.stalls_after = max(0, self.stalls_after - sent)
+        if not self.stalls_after:
+            self.stall()
+            self.has_stalled.set()
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self.is_closed:
@@ -140,6 +155,8 @@ class FaultyLink:
                     strand.said = (strand.said + chunk)[-KEPT_BYTES:]
                 elif chunk and self.muted and self.muted in strand.said:
                     continue
+                elif chunk and self.stalls_after:
+                    self._count(len(chunk))
                 if strand.is_dead:
                     await strand.is_gone.wait()
                 if chunk is None or strand.is_gone.is_set():
