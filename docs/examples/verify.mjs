@@ -25,7 +25,7 @@ const LINE = new RegExp(`^\\{"type":(${[
   `"match","format":3,"match":${ID},"room":"[a-z]+(-[a-z]+){1,5}","names":\\[${NAME},${NAME}\\]` +
     `,"terms":"(?<text>${TERMS})","finished_at_ms":[0-9]+,"key":${HASH}`,
   `"round","id":${ID},"commitment":${HASH},"signature":${SIGNATURE},"secret":${HASH}` +
-    `,"entropy_hashes":\\[${ENTROPY},${ENTROPY}\\],"entropies":\\[${ENTROPY},${ENTROPY}\\],"envelopes":\\[.*\\]`,
+    `,"entropy_hashes":\\[${ENTROPY},${ENTROPY}\\],"entropies":\\[${ENTROPY},${ENTROPY}\\],"envelopes":\\[[^:]*\\]`,
   '"move","at_ms":[0-9]+,"seat":[01],"move":"([sa-h][1-8a-h]|redeal|stop|resign)"',
   '"stop","at_ms":([0-9]+|null),"seats":\\[[01](,[01])?\\],"ending":"(out_of_time|away|resigned)"',
   `"result","winner":(0|1|null),"scores":\\[${SCORE},${SCORE}\\]`,

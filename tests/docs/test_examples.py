@@ -17,6 +17,7 @@ from fairest_cli.records.record_check import WrongRecord, verify_record
 from fairest_protocol.messages.options import RoomOptions
 from tests.support.faulty_link import faulty_link
 from tests.support.forging import forge, lines_of, sound_records, write
+from tests.support.newer_server import newer_server
 from tests.support.node import node_command
 from tests.support.processes import Fleet, end_process
 from tests.support.races import raced
@@ -142,6 +143,18 @@ async def test_a_bot_that_is_cut_off_in_a_race_comes_back_and_ends_it(
     assert verdicts(tmp_path, [record.read_text("utf-8")]) == [""]
 
 
+@pytest.mark.parametrize("examples", [("bot.py", "bot.mjs"), ("bot.mjs", "bot.py")])
+async def test_the_bots_race_and_resume_on_a_server_of_a_later_version(
+    server_url: str, tmp_path: Path, examples: tuple[str, str]
+) -> None:
+    record = tmp_path / "match.jsonl"
+    async with newer_server(server_url, views_until_cut=40) as newer:
+        async with racing((newer.url, newer.url), examples, record) as race:
+            assert await race.end() == [0, 0]
+        assert newer.resumes == 1
+    assert verdicts(tmp_path, [record.read_text("utf-8")]) == [""]
+
+
 async def test_both_bots_come_back_when_the_server_is_killed_in_the_race(fleet: Fleet, tmp_path: Path) -> None:
     url = await fleet.start()
     record = tmp_path / "match.jsonl"
@@ -163,7 +176,7 @@ def test_the_verifier_accepts_every_kind_of_match(tmp_path: Path) -> None:
     assert verdicts(tmp_path, texts) == ["" for _ in texts]
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 20))])
+@pytest.mark.parametrize("seed", [6, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(20) if seed != 6)])
 def test_the_verifier_agrees_with_ours_on_every_forged_record(tmp_path: Path, seed: int) -> None:
     chance, sound = random.Random(seed), sound_records()
     texts = [forge(chance.choice(sound), chance.choice(sound), chance) for _ in range(FORGED)]
