@@ -56,15 +56,15 @@ class Rematcher:
                 if isinstance(message, View) and any(isinstance(entry, RoundFinished) for entry in message.entries):
                     assert scene.match is not None
                     self.finished[scene.match.hex()] = None
+                # The other one may have stopped already, with a rematch under way that both had asked for.
+                if self.is_stopping and scene.phase in (Phase.FINISHED, Phase.READY):
+                    return
                 if scene.phase is Phase.READY and model.own is not None and not model.own.entropy_hash:
                     await self.connection.get_ready()
                 elif scene.phase is Phase.RACING and self.resigns and model.may_send_next_move:
                     await self.connection.play(MOVES["resign"])
-                elif scene.phase is Phase.FINISHED:
-                    if self.is_stopping:
-                        return
-                    if model.own is not None and not model.own.wants_rematch:
-                        await self.connection.request(Rematch())
+                elif scene.phase is Phase.FINISHED and model.own is not None and not model.own.wants_rematch:
+                    await self.connection.request(Rematch())
 
 
 @pytest.mark.long
