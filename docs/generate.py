@@ -158,7 +158,7 @@ def make_keys() -> str:
             key = re.sub(r"\{\d+\}", "{<bucket>}", function(*filled))
             documented.append((key, " ".join((function.__doc__ or "").split())))
     spans = {name: format_span(value) for name, value in vars(keys).items() if name.endswith("_SECONDS")}
-    spans["PAUSES_KEPT"] = str(keys.PAUSES_KEPT)
+    spans |= {name: str(value) for name, value in vars(keys).items() if name.endswith("_KEPT")}
     names = re.compile("|".join(sorted(spans, key=len, reverse=True)))
     rows = (
         (f"`{key}`", *names.sub(lambda found: spans[found[0]], text).split(": ", 1)) for key, text in sorted(documented)

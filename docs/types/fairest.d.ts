@@ -878,7 +878,8 @@ export interface Watch {
  *
  * `key` checks this server's signatures; it stays the same for as long as the deployment lives. `version` is that of
  * the server. `rounds` is the head of its chain of rounds; null while it cannot be read. `capabilities` are those that
- * the server has; there are none yet.
+ * the server has; there are none yet. `rooms` are the newest rooms in which this player has a seat, the newest first;
+ * null while they cannot be read.
  */
 export interface Welcome {
   id?: string | null;
@@ -890,4 +891,5 @@ export interface Welcome {
   version: Version;
   rounds: RoundsHead | null;
   capabilities: Capabilities;
+  rooms: RoomCode[] | null;
 }

@@ -42,6 +42,7 @@ from fairest_server.ops.system import (
 from fairest_server.process import serving_rooms
 from fairest_server.settings import Settings
 from fairest_server.store.lobby import Lobby
+from fairest_server.store.player_rooms import PlayerRooms
 from fairest_server.store.players import Players
 from fairest_server.store.redis.clients import describe_unfit, make_client, without_secrets
 from fairest_server.store.redis.durability import read_durability
@@ -105,7 +106,14 @@ async def running(
             admin = await stack.enter_async_context(admin_port(settings, rooms))
             url = await stack.enter_async_context(
                 public_port(
-                    settings, rooms, Players(greeting), RoomOpenings(greeting), Lobby(greeting), durability, certificate
+                    settings,
+                    rooms,
+                    Players(greeting),
+                    PlayerRooms(greeting),
+                    RoomOpenings(greeting),
+                    Lobby(greeting),
+                    durability,
+                    certificate,
                 )
             )
         except CannotListen as reason:

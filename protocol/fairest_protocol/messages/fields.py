@@ -125,6 +125,9 @@ MatchId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 RoomCode = Annotated[str, Field(pattern=r"^[a-z]+(-[a-z]+){1,5}$", max_length=60)]
 """A room's code, words joined by hyphens. Everybody who knows the code may join or watch the room."""
 
+PlayerRooms = Annotated[tuple[RoomCode, ...], Field(max_length=16)]
+"""Codes of rooms in which a player has a seat, the newest first."""
+
 RulesName = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,40}$")]
 """The name of a variant, such as `classic`."""
 

@@ -14,6 +14,7 @@ from fairest_protocol.messages.fields import (
     Name,
     Phase,
     PlainText,
+    PlayerRooms,
     PublicKey,
     RoomCode,
     Seat,
@@ -34,6 +35,7 @@ class Welcome(Answer):
     `key` checks this server's signatures; it stays the same for as long as the deployment lives.
     `version` is that of the server. `rounds` is the head of its chain of rounds; null while it cannot be read.
     `capabilities` are those that the server has; there are none yet.
+    `rooms` are the newest rooms in which this player has a seat, the newest first; null while they cannot be read.
     """
 
     type: Literal["welcome"] = "welcome"
@@ -44,6 +46,7 @@ class Welcome(Answer):
     version: Version
     rounds: RoundsHead | None = None
     capabilities: Capabilities = ()
+    rooms: PlayerRooms | None = None
 
 
 class Snapshot(Answer):

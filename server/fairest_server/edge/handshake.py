@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import Final
 
 from redis.exceptions import RedisError
 
@@ -13,17 +14,27 @@ from fairest_server.edge.close_errors import bad_token, banned, hello_first, hel
 from fairest_server.edge.inbox import Inbox
 from fairest_server.live.room_server import RoomServer
 from fairest_server.room.refusing import refuse
+from fairest_server.store.player_rooms import PlayerRooms
 from fairest_server.store.players import NameTaken, Player, Players, UnknownToken
+
+LISTED_ROOMS: Final = 16
+"""The most rooms that `welcome` lists."""
 
 
 class Handshake:
     """Enrols new players and recognises known ones by their tokens. One serves all connections of a process."""
 
     def __init__(
-        self, players: Players, rooms: RoomServer, may_enroll: Callable[[str], bool], hello_seconds: float
+        self,
+        players: Players,
+        player_rooms: PlayerRooms,
+        rooms: RoomServer,
+        may_enroll: Callable[[str], bool],
+        hello_seconds: float,
     ) -> None:
         """`may_enroll` counts a new player from an address, and says whether the address may have one more."""
         self._players = players
+        self._player_rooms = player_rooms
         self._rooms = rooms
         self._may_enroll = may_enroll
         self._hello_seconds = hello_seconds
@@ -78,4 +89,21 @@ class Handshake:
             now_ms=rooms.clock.now_ms(),
             version=installed_version(),
             rounds=rooms.rounds.head,
+            rooms=await self._seats(player.player_id) if token is None else (),
         )
+
+    async def _seats(self, player_id: str) -> tuple[str, ...] | None:
+        """Return the newest rooms in which a player has a seat; None while they cannot be read.
+
+        A room that is not open in this process may be among them though its seat is gone: to find out, its log had to
+        be read.
+        """
+        try:
+            codes = await self._player_rooms.open_rooms(player_id)
+        except (RedisError, OSError):
+            return None
+        return tuple(code for code in codes if self._may_be_seated(player_id, code))[:LISTED_ROOMS]
+
+    def _may_be_seated(self, player_id: str, code: str) -> bool:
+        room = self._rooms.registry.rooms.get(code)
+        return room is None or room.state is None or room.state.seat_of(player_id) is not None

@@ -32,6 +32,7 @@ from fairest_server.live.room_server import RoomServer
 from fairest_server.ops import metrics
 from fairest_server.settings import Settings, public_url
 from fairest_server.store.lobby import Lobby
+from fairest_server.store.player_rooms import PlayerRooms
 from fairest_server.store.players import Players
 from fairest_server.store.redis.durability import Durability
 from fairest_server.store.room_openings import RoomOpenings
@@ -52,6 +53,7 @@ async def public_port(
     settings: Settings,
     rooms: RoomServer,
     players: Players,
+    player_rooms: PlayerRooms,
     openings: RoomOpenings,
     lobby: Lobby,
     durability: Durability,
@@ -61,8 +63,8 @@ async def public_port(
     refusals, connection_numbers = RefusalLog(), itertools.count(1)
     admission = Admission(settings, rooms.drain, rooms.bans, refusals)
     limits = AddressLimits(settings)
-    hello = Handshake(players, rooms, limits.may_enroll, settings.hello_seconds)
-    room_entry = RoomEntry(rooms, openings, limits, settings)
+    hello = Handshake(players, player_rooms, rooms, limits.may_enroll, settings.hello_seconds)
+    room_entry = RoomEntry(rooms, player_rooms, openings, limits, settings)
 
     async def handle(websocket: WebSocket, request: Request) -> None:
         connection_id = f"{rooms.process_id}-{next(connection_numbers)}"

@@ -1,7 +1,10 @@
 """The way of a client into a room: a new one, a seat in one, or a view of one."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final, Protocol
+
+from redis.exceptions import RedisError
 
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Join, Resume, Watch
@@ -16,6 +19,7 @@ from fairest_server.live.subscribers import Subscriber
 from fairest_server.room.commands import CreateRoom, TakeSeat
 from fairest_server.room.refusing import refuse, resolve_options
 from fairest_server.settings import Settings
+from fairest_server.store.player_rooms import PlayerRooms
 from fairest_server.store.players import Player
 from fairest_server.store.room_openings import RoomOpenings
 
@@ -30,6 +34,8 @@ class EnteringClient(Subscriber, Protocol):
     """A client that asks to enter a room."""
 
     address: str
+    entry_kind: str
+    """The type of its last request to enter a room."""
     room: LiveRoom | None
     """The room that it is in, or has asked to enter."""
 
@@ -37,9 +43,17 @@ class EnteringClient(Subscriber, Protocol):
 class RoomEntry:
     """Brings clients to the rooms that they ask for. One serves all connections of a process."""
 
-    def __init__(self, rooms: RoomServer, openings: RoomOpenings, limits: AddressLimits, settings: Settings) -> None:
+    def __init__(
+        self,
+        rooms: RoomServer,
+        player_rooms: PlayerRooms,
+        openings: RoomOpenings,
+        limits: AddressLimits,
+        settings: Settings,
+    ) -> None:
         self.limits: Final = limits
         self._rooms = rooms
+        self._player_rooms = player_rooms
         self._openings = openings
         self._rooms_per_player = settings.rooms_per_player
         self._rooms_per_address = settings.rooms_per_address
@@ -67,6 +81,26 @@ class RoomEntry:
             case Join() | Resume():
                 await self._take_seat(message, player, client, is_open)
 
+    def refused(self, client: EnteringClient, code: str) -> None:
+        """Take note of a refusal of this client's request to enter a room."""
+        if code == Refusal.NO_SUCH_ROOM:
+            self.limits.count_miss(client.address)
+        elif code == Refusal.ROOM_FULL:
+            self.unseated(client)
+
+    def unseated(self, client: EnteringClient) -> None:
+        """List the client's room no longer among those of its player, soon and if Redis is there.
+
+        A player that still has its seat keeps the room: after a race, one that leaves is only away.
+        """
+        if client.room is not None and client.entry_kind != "watch":
+            self._rooms.tasks.start(self._forget(client.player_id, client.room), client.room.code)
+
+    async def _forget(self, player_id: str, room: LiveRoom) -> None:
+        if room.state is None or room.state.seat_of(player_id) is None:
+            with suppress(RedisError, OSError):
+                await self._player_rooms.forget(player_id, room.code)
+
     async def _create(
         self, message: Create, player: Player, client: EnteringClient, is_open: Callable[[], bool]
     ) -> None:
@@ -75,6 +109,8 @@ class RoomEntry:
         if isinstance(code, Refused):
             client.refused(code)
             return
+        # Before the room is asked: a process that is killed meanwhile leaves a code too many rather than one too few.
+        await self._player_rooms.remember(player.player_id, code)
         room = await self._rooms.registry.make_room(code)
         is_repeatable = message.key is not None
         command = CreateRoom(message.options, player.player_id, player.name, client.connection_id, is_repeatable)
@@ -120,8 +156,11 @@ class RoomEntry:
         client: EnteringClient,
         is_open: Callable[[], bool],
     ) -> None:
+        if isinstance(message, Join):
+            await self._player_rooms.remember(player.player_id, message.room)
         room = await self._rooms.registry.attach_room(message.room)
         if room is None:
+            await self._player_rooms.forget(player.player_id, message.room)
             client.refused(refuse(message.type, Refusal.NO_SUCH_ROOM))
             return
         command = TakeSeat(player.player_id, player.name, client.connection_id, message.type)

@@ -168,6 +168,7 @@ class Session:
     def unseated(self, *, has_asked: bool) -> None:
         """Leave the room: the log has freed the seat, or the spectator has asked for it."""
         self._log.info(Event.LEFT, **self._log_context)
+        self._room_entry.unseated(self)
         self.room, self._log_context = None, {}
         request_id = self._leave_ids.popleft() if has_asked and self._leave_ids else None
         self._outbox.send_message(Left(id=request_id))
@@ -180,11 +181,10 @@ class Session:
             self._outbox.send_message(answer)
             return
         self._log.info(Event.NOT_LET_IN, **self._log_context, request=answer.to, refusal=answer.code)
+        self._room_entry.refused(self, answer.code)
         self.room, self._log_context = None, {}
         if answer.code in MISSES:
             self._bucket.take(time.monotonic(), MISS_TOKENS)
-        if answer.code is Refusal.NO_SUCH_ROOM:
-            self._room_entry.limits.count_miss(self.address)
         self._outbox.send_message(answer.with_id(self._entry_id))
 
     # From the client to the room.

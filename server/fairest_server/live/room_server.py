@@ -64,7 +64,7 @@ class RoomServer:
         self.drain: Final = drain or Drain()
         self.stopping: Final = asyncio.Event()
         """Set when this process stops."""
-        self._tasks = RoomTasks()
+        self.tasks: Final = RoomTasks()
         records = RecordStore(redis)
         slices = Slices()
         self._record_maker = RecordMaker(self.log, records, slices, key.sign_lines, self.stopping)
@@ -74,14 +74,14 @@ class RoomServer:
             self.clock,
             self.attached,
             self._record_maker,
-            self._tasks,
+            self.tasks,
             slices,
             listening,
             draw_round=key.draw_round,
             welcome=self._welcome,
             closed_room_seconds=closed_room_seconds,
         )
-        self.entrance: Final = Entrance(self.registry, self.clock, self._tasks, slices)
+        self.entrance: Final = Entrance(self.registry, self.clock, self.tasks, slices)
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[asyncio.TaskGroup]:
@@ -91,7 +91,7 @@ class RoomServer:
         and are not cancelled: redis-py may swallow a cancellation that meets it while it reads with a time limit
         (docs/decisions/0002-redis-client.md).
         """
-        async with self.log.sending(), self._tasks.running() as tasks:
+        async with self.log.sending(), self.tasks.running() as tasks:
             wakeups = tasks.create_task(self.registry.wakeups.run())
             try:
                 yield tasks

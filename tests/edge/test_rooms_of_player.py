@@ -1,0 +1,112 @@
+"""The rooms that `welcome` lists: a client that has kept only its token finds its seats by them."""
+
+import asyncio
+import hashlib
+
+from fairest_protocol.messages.from_client import Create, Hello, Join, Leave, Watch
+from fairest_protocol.messages.from_server import Left, Welcome
+from fairest_protocol.messages.refusals import Refusal
+from fairest_server.store import keys
+from fairest_server.store.redis.batching_client import BatchingRedis
+from tests.support.limited import Limited
+from tests.support.wire_client import QUICK, WireClient, open_client, open_raw_client
+
+CREATE = Create(options=QUICK)
+
+
+async def rooms_of(url: str, token: str) -> tuple[str, ...] | None:
+    """Return the rooms that the next `welcome` lists."""
+    async with open_raw_client(url) as client:
+        await client.send(Hello(token=token))
+        return (await client.receive_a(Welcome)).rooms
+
+
+async def until_rooms_are(url: str, token: str, expected: tuple[str, ...]) -> bool:
+    """Wait until `welcome` lists these rooms."""
+    async with asyncio.timeout(20):
+        while await rooms_of(url, token) != expected:
+            pass
+    return True
+
+
+async def create(url: str, token: str) -> str:
+    """Create a room over a connection of its own, and keep the seat."""
+    async with open_client(url, token=token) as client:
+        return (await client.enter(CREATE)).room
+
+
+async def leave(client: WireClient) -> None:
+    await client.send(Leave())
+    await client.receive_a(Left)
+
+
+async def test_a_new_player_has_no_rooms(server_url: str) -> None:
+    async with open_raw_client(server_url) as client:
+        await client.send(Hello())
+        assert (await client.receive_a(Welcome)).rooms == ()
+
+
+async def test_a_player_finds_the_rooms_that_it_created_and_joined_the_newest_first(server_url: str) -> None:
+    async with open_client(server_url) as host, open_client(server_url) as player:
+        created = await create(server_url, player.token)
+        joined = (await host.enter(CREATE)).room
+        await player.enter(Join(room=joined))
+        assert await rooms_of(server_url, player.token) == (joined, created)
+
+
+async def test_a_player_resumes_in_a_room_that_it_has_found(server_url: str) -> None:
+    async with open_client(server_url) as first:
+        await first.enter(CREATE)
+    found = await rooms_of(server_url, first.token)
+    assert found
+    async with open_client(server_url, token=first.token) as again:
+        assert (await again.resume(found[0])).seat == 0
+
+
+async def test_a_room_that_its_only_player_has_left_is_listed_no_longer(server_url: str) -> None:
+    async with open_client(server_url) as client:
+        await client.enter(CREATE)
+        await leave(client)
+        assert await until_rooms_are(server_url, client.token, ())
+
+
+async def test_a_room_that_a_player_has_left_to_another_is_listed_for_that_one_alone(server_url: str) -> None:
+    async with open_client(server_url) as host, open_client(server_url) as guest:
+        room = (await host.enter(CREATE)).room
+        await guest.enter(Join(room=room))
+        await leave(guest)
+        assert (await rooms_of(server_url, host.token), await rooms_of(server_url, guest.token)) == ((room,), ())
+
+
+async def test_a_room_that_a_player_watches_is_not_listed(server_url: str) -> None:
+    async with open_client(server_url) as host, open_client(server_url) as spectator:
+        await spectator.enter(Watch(room=(await host.enter(CREATE)).room))
+        assert await rooms_of(server_url, spectator.token) == ()
+
+
+async def test_a_room_that_refused_a_player_a_seat_is_not_listed(server_url: str) -> None:
+    async with open_client(server_url) as one, open_client(server_url) as two, open_client(server_url) as third:
+        room = (await one.enter(CREATE)).room
+        await two.enter(Join(room=room))
+        assert (await third.expect_refusal(Join(room=room))).code is Refusal.ROOM_FULL
+        assert await rooms_of(server_url, third.token) == ()
+
+
+async def test_a_room_that_does_not_exist_is_not_kept(server_url: str, redis: BatchingRedis) -> None:
+    async with open_client(server_url) as client:
+        await client.expect_refusal(Join(room="no-such-room"))
+        player_id = hashlib.sha256(client.token.encode()).hexdigest()
+        assert not await redis.exists(keys.player_rooms(player_id))
+
+
+async def test_of_more_than_sixteen_rooms_the_newest_are_listed(limited: Limited) -> None:
+    async with limited(rooms_per_player=20) as url, open_client(url) as client:
+        codes = [await create(url, client.token) for _ in range(17)]
+        assert await rooms_of(url, client.token) == tuple(reversed(codes[1:]))
+
+
+async def test_a_player_whose_rooms_cannot_be_read_is_welcomed(server_url: str, redis: BatchingRedis) -> None:
+    async with open_client(server_url) as client:
+        player_id = hashlib.sha256(client.token.encode()).hexdigest()
+        await redis.set(keys.player_rooms(player_id), "not a list")
+        assert await rooms_of(server_url, client.token) is None
