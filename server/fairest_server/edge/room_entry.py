@@ -96,6 +96,11 @@ class RoomEntry:
         if client.room is not None and client.entry_kind != "watch":
             self._rooms.tasks.start(self._forget(client.player_id, client.room), client.room.code)
 
+    async def _remember(self, player: Player, code: str) -> None:
+        """List a room among those of a player. On a Cluster a seat does not depend on the node that has the list."""
+        with suppress(RedisError, OSError):
+            await self._player_rooms.remember(player.player_id, code)
+
     async def _forget(self, player_id: str, room: LiveRoom) -> None:
         if room.state is None or room.state.seat_of(player_id) is None:
             with suppress(RedisError, OSError):
@@ -110,7 +115,7 @@ class RoomEntry:
             client.refused(code)
             return
         # Before the room is asked: a process that is killed meanwhile leaves a code too many rather than one too few.
-        await self._player_rooms.remember(player.player_id, code)
+        await self._remember(player, code)
         room = await self._rooms.registry.make_room(code)
         is_repeatable = message.key is not None
         command = CreateRoom(message.options, player.player_id, player.name, client.connection_id, is_repeatable)
@@ -157,10 +162,11 @@ class RoomEntry:
         is_open: Callable[[], bool],
     ) -> None:
         if isinstance(message, Join):
-            await self._player_rooms.remember(player.player_id, message.room)
+            await self._remember(player, message.room)
         room = await self._rooms.registry.attach_room(message.room)
         if room is None:
-            await self._player_rooms.forget(player.player_id, message.room)
+            with suppress(RedisError, OSError):
+                await self._player_rooms.forget(player.player_id, message.room)
             client.refused(refuse(message.type, Refusal.NO_SUCH_ROOM))
             return
         command = TakeSeat(player.player_id, player.name, client.connection_id, message.type)
