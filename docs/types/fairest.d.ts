@@ -539,8 +539,6 @@ export type Refusal =
   | "card_still_turned"
   /** These rules have no redeal, or none is left. */
   | "no_redeal_left"
-  /** The waste piles are empty: there is nothing to deal again. */
-  | "nothing_to_redeal"
   /** The server cannot store anything right now; try again in a moment. */
   | "try_again"
   /** The server cannot tell whether this was stored; send the very same again in a moment. */

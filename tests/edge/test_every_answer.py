@@ -5,7 +5,6 @@ To add a code, add a function with its name to `tests/support/provoking_*.py` th
 
 import pytest
 
-from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.messages.refusals import CLOSE_CODES, SENTENCES, Breach, CloseCode, Refusal
 from tests.support import provoking_moves, provoking_rooms
 from tests.support.provoking import Deployment, Ending
@@ -13,8 +12,6 @@ from tests.support.provoking_breaches import breach
 from tests.support.provoking_closes import silent_close
 
 REFUSALS = {**provoking_rooms.refusal, **provoking_moves.refusal}
-NEVER_SENT = {Refusal.NOTHING_TO_REDEAL}
-"""Only a client's own board may give this code: a board with nothing to redeal is won."""
 MORE = {
     Refusal.BAD_RULES: "Senior is played with 4 to 8 piles, not 9.",
     Refusal.WRONG_PHASE: "Nobody gets ready while the room is racing.",
@@ -51,7 +48,7 @@ async def test_a_close_without_an_error_has_its_code(deployment: Deployment, cod
 
 
 def test_every_refusal_is_provoked() -> None:
-    assert set(REFUSALS) == set(Refusal) - NEVER_SENT
+    assert set(REFUSALS) == set(Refusal)
 
 
 def test_every_breach_is_provoked() -> None:
@@ -60,10 +57,3 @@ def test_every_breach_is_provoked() -> None:
 
 def test_every_close_code_is_provoked() -> None:
     assert {CLOSE_CODES[code] for code in breach} | set(silent_close) == set(CloseCode)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_a_board_with_nothing_to_redeal_is_won(variant: str) -> None:
-    """Its stock and its piles are empty, so all cards are on foundations. A race that is won takes no move."""
-    rules = VARIANTS[variant].rules
-    assert rules.goal == rules.stock + (rules.foundation_count if rules.starters else 0)

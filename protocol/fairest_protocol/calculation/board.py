@@ -37,7 +37,6 @@ class Illegal(StrEnum):
     PILE_TO_PILE = "pile_to_pile"
     CARD_STILL_TURNED = "card_still_turned"
     NO_REDEAL_LEFT = "no_redeal_left"
-    NOTHING_TO_REDEAL = "nothing_to_redeal"
 
 
 @message_dataclass
@@ -173,7 +172,8 @@ class Board:
             return Illegal.NO_REDEAL_LEFT
         if self.turned is not None or self.stock:
             return Illegal.CARD_STILL_TURNED
-        return None if any(self.piles) else Illegal.NOTHING_TO_REDEAL
+        # No race comes to an empty waste here: its other cards are on the foundations then, and the seat has won.
+        return None if any(self.piles) else Illegal.PILE_EMPTY
 
 
 def lay_out(rules: Rules, deal: Deal) -> Board:

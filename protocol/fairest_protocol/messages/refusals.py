@@ -43,7 +43,6 @@ class Refusal(StrEnum):
     PILE_TO_PILE = Illegal.PILE_TO_PILE
     CARD_STILL_TURNED = Illegal.CARD_STILL_TURNED
     NO_REDEAL_LEFT = Illegal.NO_REDEAL_LEFT
-    NOTHING_TO_REDEAL = Illegal.NOTHING_TO_REDEAL
     TRY_AGAIN = "try_again"
     IN_DOUBT = "in_doubt"
 
@@ -85,7 +84,6 @@ SENTENCES: Final[dict[Refusal, str]] = {
     Refusal.PILE_TO_PILE: "Cards never move from one waste pile to another.",
     Refusal.CARD_STILL_TURNED: "Redeal only when the stock is empty and no card is turned.",
     Refusal.NO_REDEAL_LEFT: "These rules have no redeal, or none is left.",
-    Refusal.NOTHING_TO_REDEAL: "The waste piles are empty: there is nothing to deal again.",
     Refusal.TRY_AGAIN: "The server cannot store anything right now; try again in a moment.",
     Refusal.IN_DOUBT: "The server cannot tell whether this was stored; send the very same again in a moment.",
 }

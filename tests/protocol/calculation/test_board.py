@@ -66,7 +66,7 @@ def test_a_redeal_needs_one_left_and_something_to_deal(board: Board) -> None:
     over = replace(board, turned=None, stock=0)
     assert over.refusal(MOVES["redeal"]) is Illegal.NO_REDEAL_LEFT
     assert replace(board, redeals=1).refusal(MOVES["redeal"]) is Illegal.CARD_STILL_TURNED
-    assert replace(over, redeals=1, piles=((), (), (), ())).refusal(MOVES["redeal"]) is Illegal.NOTHING_TO_REDEAL
+    assert replace(over, redeals=1, piles=((), (), (), ())).refusal(MOVES["redeal"]) is Illegal.PILE_EMPTY
     assert replace(over, redeals=1).refusal(MOVES["redeal"]) is None
 
 

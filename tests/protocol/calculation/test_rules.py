@@ -85,6 +85,13 @@ def test_a_variant_accounts_for_its_cards(name: str, stock: int, goal: int, pile
     assert (rules.stock, rules.goal, rules.piles, rules.redeals) == (stock, goal, piles, redeals)
 
 
+@pytest.mark.parametrize("name", VARIANTS)
+def test_with_stock_and_waste_empty_every_card_is_on_a_foundation(name: str) -> None:
+    """So a race never comes to a redeal of nothing: it is won by then."""
+    rules = VARIANTS[name].rules
+    assert rules.goal == rules.stock + (rules.foundation_count if rules.starters else 0)
+
+
 def test_rules_without_starters_have_all_their_cards_in_the_stock() -> None:
     assert Rules("bare", CLASSIC.foundations, starters=False).stock == 52
 
