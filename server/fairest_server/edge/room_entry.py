@@ -96,8 +96,11 @@ class RoomEntry:
         if client.room is not None and client.entry_kind != "watch":
             self._rooms.tasks.start(self._forget(client.player_id, client.room), client.room.code)
 
+    def _remember_soon(self, player: Player, code: str) -> None:
+        """List a room among those of a player: in a task, since a seat does not wait for the list."""
+        self._rooms.tasks.start(self._remember(player, code), code)
+
     async def _remember(self, player: Player, code: str) -> None:
-        """List a room among those of a player. On a Cluster a seat does not depend on the node that has the list."""
         with suppress(RedisError, OSError):
             await self._player_rooms.remember(player.player_id, code)
 
@@ -114,8 +117,7 @@ class RoomEntry:
         if isinstance(code, Refused):
             client.refused(code)
             return
-        # Before the room is asked: a process that is killed meanwhile leaves a code too many rather than one too few.
-        await self._remember(player, code)
+        self._remember_soon(player, code)
         room = await self._rooms.registry.make_room(code)
         is_repeatable = message.key is not None
         command = CreateRoom(message.options, player.player_id, player.name, client.connection_id, is_repeatable)
@@ -162,7 +164,7 @@ class RoomEntry:
         is_open: Callable[[], bool],
     ) -> None:
         if isinstance(message, Join):
-            await self._remember(player, message.room)
+            self._remember_soon(player, message.room)
         room = await self._rooms.registry.attach_room(message.room)
         if room is None:
             with suppress(RedisError, OSError):
