@@ -79,7 +79,7 @@ def portable(node: Any) -> Any:
 
 
 STAND_INS: Final = ("UnknownEntry", "UnknownMessage")
-"""What our decoder puts in the place of something that it does not know; no server sends it."""
+"""The models that our decoder puts in the place of messages and entries that it does not know; no server sends them."""
 
 
 def _is_stand_in(node: Any) -> bool:

@@ -1,6 +1,5 @@
 """The rooms that `welcome` lists: a client that has kept only its token finds its seats by them."""
 
-import asyncio
 import hashlib
 
 from fairest_protocol.messages.from_client import Create, Hello, Join, Leave, Watch
@@ -9,6 +8,7 @@ from fairest_protocol.messages.refusals import Refusal
 from fairest_server.store import keys
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.limited import Limited
+from tests.support.waiting import until
 from tests.support.wire_client import QUICK, WireClient, open_client, open_raw_client
 
 CREATE = Create(options=QUICK)
@@ -21,12 +21,13 @@ async def rooms_of(url: str, token: str) -> tuple[str, ...] | None:
         return (await client.receive_a(Welcome)).rooms
 
 
-async def until_rooms_are(url: str, token: str, expected: tuple[str, ...]) -> bool:
-    """Wait until `welcome` lists these rooms."""
-    async with asyncio.timeout(20):
-        while await rooms_of(url, token) != expected:
-            pass
-    return True
+async def until_rooms_are(url: str, token: str, expected: tuple[str, ...]) -> None:
+    """Wait until `welcome` lists these rooms: the list is written behind the answer to the player."""
+
+    async def are_listed() -> None:
+        assert await rooms_of(url, token) == expected
+
+    await until(are_listed, "welcome lists these rooms")
 
 
 async def create(url: str, token: str) -> str:
@@ -51,23 +52,22 @@ async def test_a_player_finds_the_rooms_that_it_created_and_joined_the_newest_fi
         created = await create(server_url, player.token)
         joined = (await host.enter(CREATE)).room
         await player.enter(Join(room=joined))
-        assert await rooms_of(server_url, player.token) == (joined, created)
+        await until_rooms_are(server_url, player.token, (joined, created))
 
 
 async def test_a_player_resumes_in_a_room_that_it_has_found(server_url: str) -> None:
     async with open_client(server_url) as first:
-        await first.enter(CREATE)
-    found = await rooms_of(server_url, first.token)
-    assert found
+        room = (await first.enter(CREATE)).room
+    await until_rooms_are(server_url, first.token, (room,))
     async with open_client(server_url, token=first.token) as again:
-        assert (await again.resume(found[0])).seat == 0
+        assert (await again.resume(room)).seat == 0
 
 
 async def test_a_room_that_its_only_player_has_left_is_listed_no_longer(server_url: str) -> None:
     async with open_client(server_url) as client:
         await client.enter(CREATE)
         await leave(client)
-        assert await until_rooms_are(server_url, client.token, ())
+        await until_rooms_are(server_url, client.token, ())
 
 
 async def test_a_room_that_a_player_has_left_to_another_is_listed_for_that_one_alone(server_url: str) -> None:
@@ -75,7 +75,8 @@ async def test_a_room_that_a_player_has_left_to_another_is_listed_for_that_one_a
         room = (await host.enter(CREATE)).room
         await guest.enter(Join(room=room))
         await leave(guest)
-        assert (await rooms_of(server_url, host.token), await rooms_of(server_url, guest.token)) == ((room,), ())
+        await until_rooms_are(server_url, host.token, (room,))
+        await until_rooms_are(server_url, guest.token, ())
 
 
 async def test_a_room_that_a_player_watches_is_not_listed(server_url: str) -> None:
@@ -102,7 +103,7 @@ async def test_a_room_that_does_not_exist_is_not_kept(server_url: str, redis: Ba
 async def test_of_more_than_sixteen_rooms_the_newest_are_listed(limited: Limited) -> None:
     async with limited(rooms_per_player=20) as url, open_client(url) as client:
         codes = [await create(url, client.token) for _ in range(17)]
-        assert await rooms_of(url, client.token) == tuple(reversed(codes[1:]))
+        await until_rooms_are(url, client.token, tuple(reversed(codes[1:])))
 
 
 async def test_a_player_whose_rooms_cannot_be_read_is_welcomed(server_url: str, redis: BatchingRedis) -> None:

@@ -5,7 +5,7 @@ import pytest
 from fairest_protocol.calculation.match_rules import MAX_CALLED_OFF
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Ending
-from fairest_protocol.calculation.record import RecordedMove, RecordedStop
+from fairest_protocol.calculation.record import Record, RecordedMove, RecordedStop
 from fairest_protocol.calculation.seal import commit_entropy
 from fairest_protocol.messages.from_client import Leave
 from fairest_protocol.messages.options import RoomOptions
@@ -61,7 +61,8 @@ def test_a_seat_stopped_for_its_absence_is_recorded(racing: Table) -> None:
     assert record.rounds[0].events == (away, RecordedMove(since_start(racing), 0, MOVES["stop"]))
 
 
-def test_a_seat_stopped_before_the_start_is_recorded_without_a_time() -> None:
+def record_of_stop_before_start() -> Record:
+    """Return the record of a match in which seat 0 was away too long in the countdown."""
     table = Table(1, RoomOptions(countdown_seconds=10, grace_seconds=1))
     table.seat_both()
     table.deal()
@@ -70,20 +71,18 @@ def test_a_seat_stopped_before_the_start_is_recorded_without_a_time() -> None:
     table.let_time_pass()
     table.play(1, "stop")
     (record,) = record_matches(ROOM, table.steps)
+    return record
+
+
+def test_a_seat_stopped_before_the_start_is_recorded_without_a_time() -> None:
+    record = record_of_stop_before_start()
     assert record.rounds[0].events[0] == RecordedStop(None, (0,), Ending.AWAY)
 
 
 def test_a_seat_stopped_before_the_start_has_turned_no_card() -> None:
-    table = Table(1, RoomOptions(countdown_seconds=10, grace_seconds=1))
-    table.seat_both()
-    table.deal()
-    table.disconnect(0)
-    table.let_time_pass()
-    table.let_time_pass()
-    table.play(1, "stop")
-    (record,) = record_matches(ROOM, table.steps)
-    assert record.rounds[0].outcome is not None
-    assert [score.cards_turned for score in record.rounds[0].outcome.scores] == [0, 1]
+    outcome = record_of_stop_before_start().rounds[0].outcome
+    assert outcome is not None
+    assert [score.cards_turned for score in outcome.scores] == [0, 1]
 
 
 def test_a_stop_before_the_deal_is_in_the_result_alone() -> None:

@@ -113,15 +113,16 @@ class _Line:
                 message = json.loads(await server.recv())
             except ConnectionClosed:
                 return
-            for changed in self._changed(message):
-                await client.send(json.dumps(self._relay.grown(changed)))
+            self._change(message)
+            await client.send(json.dumps(self._relay.grown(message)))
             if count % 3 == 0:
                 added["messages"] += 1
                 await client.send(json.dumps({"type": "weather", "sky": "clear", "position": 5, "entries": [{}]}))
             if message["type"] == "view" and not self._relay.lets_view_pass():
                 raise _Cut
 
-    def _changed(self, message: dict[str, Any]) -> list[dict[str, Any]]:
+    def _change(self, message: dict[str, Any]) -> None:
+        """Add an entry, a capability or another code to the message, and count the positions of the client."""
         added = self._relay.added
         match message["type"]:
             case "welcome":
@@ -140,7 +141,6 @@ class _Line:
             case "refused":
                 added["codes"] += 1
                 message["code"] = "not_on_a_sunday"
-        return [message]
 
 
 @asynccontextmanager

@@ -68,7 +68,7 @@ def _refuse_repeated_key(pairs: list[tuple[str, Any]]) -> None:
 def decode_from_server(frame: str | bytes) -> FromServer:
     """Return the message in a server's frame. Raises `ProtocolViolation`.
 
-    What a newer server may have added is passed over: fields, and messages and entries of other types.
+    Additions of a newer server are passed over: fields, and messages and entries of other types.
     """
     try:
         message: FromServer = _FROM_SERVER.validate_json(frame)

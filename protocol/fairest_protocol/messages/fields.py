@@ -27,7 +27,7 @@ class Message(BaseModel):
 
 
 class ServerMessage(Message):
-    """What a server sends: a field that this version does not know is left out, because a newer server may add some.
+    """A part of what a server sends. Unknown fields are left out, because a newer server may add some.
 
     docs/protocol.md says what version 1 of the protocol may add, and docs/decisions/0062-how-v1-grows.md why.
     """

@@ -82,27 +82,29 @@ class RoomEntry:
                 await self._take_seat(message, player, client, is_open)
 
     def refused(self, client: EnteringClient, code: str) -> None:
-        """Take note of a refusal of this client's request to enter a room."""
+        """Count a code of no room at the address of the client."""
         if code == Refusal.NO_SUCH_ROOM:
             self.limits.count_miss(client.address)
-        elif code == Refusal.ROOM_FULL:
-            self.unseated(client)
+
+    def admitted(self, client: EnteringClient, seat: int | None) -> None:
+        """List the client's room among those of its player: in a task, since a seat does not wait for the list.
+
+        A spectator's is not listed, and that of a client that resumes is listed already.
+        """
+        if client.room is not None and seat is not None and client.entry_kind != "resume":
+            self._rooms.tasks.start(self._remember(client.player_id, client.room.code), client.room.code)
 
     def unseated(self, client: EnteringClient) -> None:
-        """List the client's room no longer among those of its player, soon and if Redis is there.
+        """List the client's room no longer among those of its player, in a task as well.
 
         A player that still has its seat keeps the room: after a race, one that leaves is only away.
         """
         if client.room is not None and client.entry_kind != "watch":
             self._rooms.tasks.start(self._forget(client.player_id, client.room), client.room.code)
 
-    def _remember_soon(self, player: Player, code: str) -> None:
-        """List a room among those of a player: in a task, since a seat does not wait for the list."""
-        self._rooms.tasks.start(self._remember(player, code), code)
-
-    async def _remember(self, player: Player, code: str) -> None:
+    async def _remember(self, player_id: str, code: str) -> None:
         with suppress(RedisError, OSError):
-            await self._player_rooms.remember(player.player_id, code)
+            await self._player_rooms.remember(player_id, code)
 
     async def _forget(self, player_id: str, room: LiveRoom) -> None:
         if room.state is None or room.state.seat_of(player_id) is None:
@@ -117,7 +119,6 @@ class RoomEntry:
         if isinstance(code, Refused):
             client.refused(code)
             return
-        self._remember_soon(player, code)
         room = await self._rooms.registry.make_room(code)
         is_repeatable = message.key is not None
         command = CreateRoom(message.options, player.player_id, player.name, client.connection_id, is_repeatable)
@@ -163,12 +164,8 @@ class RoomEntry:
         client: EnteringClient,
         is_open: Callable[[], bool],
     ) -> None:
-        if isinstance(message, Join):
-            self._remember_soon(player, message.room)
         room = await self._rooms.registry.attach_room(message.room)
         if room is None:
-            with suppress(RedisError, OSError):
-                await self._player_rooms.forget(player.player_id, message.room)
             client.refused(refuse(message.type, Refusal.NO_SUCH_ROOM))
             return
         command = TakeSeat(player.player_id, player.name, client.connection_id, message.type)

@@ -148,6 +148,7 @@ class Session:
             # A new room got its code after its player had asked for it.
             self._log_context["room"] = self.room.code
         self._log.info(Event.ENTERED, **self._log_context, request=self.entry_kind)
+        self._room_entry.admitted(self, seat)
         self.show(add_id(missed, self._entry_id))
 
     def replaced(self) -> None:
@@ -170,8 +171,7 @@ class Session:
         self._log.info(Event.LEFT, **self._log_context)
         self._room_entry.unseated(self)
         self.room, self._log_context = None, {}
-        request_id = self._leave_ids.popleft() if has_asked and self._leave_ids else None
-        self._outbox.send_message(Left(id=request_id))
+        self._outbox.send_message(Left(id=self._leave_ids.popleft() if has_asked and self._leave_ids else None))
 
     def refused(self, answer: Refused) -> None:
         """Tell the client that a request was refused. After one to enter a room it is in no room."""
@@ -181,10 +181,10 @@ class Session:
             self._outbox.send_message(answer)
             return
         self._log.info(Event.NOT_LET_IN, **self._log_context, request=answer.to, refusal=answer.code)
-        self._room_entry.refused(self, answer.code)
         self.room, self._log_context = None, {}
         if answer.code in MISSES:
             self._bucket.take(time.monotonic(), MISS_TOKENS)
+        self._room_entry.refused(self, answer.code)
         self._outbox.send_message(answer.with_id(self._entry_id))
 
     # From the client to the room.

@@ -18,9 +18,9 @@ NEW_PLAYER_SECONDS: Final = 7 * 86_400
 OPENED_SECONDS: Final = 600
 """The time in which the rooms that a player opens, or everybody at an address, are counted."""
 PLAYER_ROOMS_SECONDS: Final = 7 * 86_400
-"""How long the rooms of a player are kept after its last request for a seat, or its last hello."""
+"""How long the rooms of a player are kept after it was last given a seat, or its last hello."""
 PLAYER_ROOMS_KEPT: Final = 32
-"""Number of rooms kept of a player; more than `welcome` lists, since some are closed or never gave it a seat."""
+"""Number of rooms kept of a player; more than `welcome` lists, since some are closed."""
 NAME_SECONDS: Final = 86_400
 """How long a name is reserved after its player's last hello."""
 RECORD_SECONDS: Final = 400 * 86_400
@@ -176,8 +176,8 @@ def opened_with(player_id: str, key: str) -> str:
 
 
 def player_rooms(player_id: str) -> str:
-    """List: rooms in which this player has asked for a seat, the newest first, up to PLAYER_ROOMS_KEPT. A room is
-    removed when its player leaves it. Expires PLAYER_ROOMS_SECONDS after the last such request, or the last hello.
+    """List: rooms in which this player was given a seat, the newest first, up to PLAYER_ROOMS_KEPT. A room is
+    removed when its player leaves it. Expires PLAYER_ROOMS_SECONDS after the last seat, or the last hello.
     """
     return f"fairest:rooms:{player_id}"
 

@@ -9,7 +9,7 @@ from fairest_server.store import keys
 
 
 class PlayerRooms:
-    """The rooms for whose seats players have asked lately. Every method raises RedisError when Redis is away."""
+    """The rooms in which players were given seats lately. Every method raises RedisError when Redis is away."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
