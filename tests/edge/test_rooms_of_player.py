@@ -4,6 +4,7 @@ import hashlib
 
 from fairest_protocol.messages.from_client import Create, Hello, Join, Leave, Watch
 from fairest_protocol.messages.from_server import Left, Welcome
+from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.store import keys
 from fairest_server.store.redis.batching_client import BatchingRedis
@@ -77,6 +78,17 @@ async def test_a_room_that_a_player_has_left_to_another_is_listed_for_that_one_a
         await leave(guest)
         await until_rooms_are(server_url, host.token, (room,))
         await until_rooms_are(server_url, guest.token, ())
+
+
+async def test_a_seat_that_was_freed_while_its_player_was_away_is_listed_by_no_process(limited: Limited) -> None:
+    options = RoomOptions(grace_seconds=1)
+    async with limited() as url, limited() as other_url, open_client(url) as host:
+        room = (await host.enter(Create(options=options))).room
+        async with open_client(url) as guest:
+            await guest.enter(Join(room=room))
+            await until_rooms_are(other_url, guest.token, (room,))
+        await host.receive_until(lambda scene: scene.seats[1].name is None)
+        await until_rooms_are(other_url, guest.token, ())
 
 
 async def test_a_room_that_a_player_watches_is_not_listed(server_url: str) -> None:

@@ -14,7 +14,7 @@ from fairest_server.live.subscribers import DropReason, Subscriber
 from fairest_server.room.catchup import make_catchup
 from fairest_server.room.commands import Command, CreateRoom, TakeSeat
 from fairest_server.room.events import Event, RoundOpened
-from fairest_server.room.steps import LogEntry, LogSlice, fold
+from fairest_server.room.steps import LogEntry, LogSlice, Step, fold
 from fairest_server.room.view import ORIGIN
 from fairest_server.store.append_queue import Answer, Append, Reply, Writer
 
@@ -95,6 +95,8 @@ class IsolatedRoom:
         self.reads: list[int] = []
         """The index behind which each read was asked for."""
         self.retries = 0
+        self.shown: list[Step] = []
+        """The steps outside of a race that the room has moved on by."""
         self.changes = 0
         self.given_up = 0
         self.timers: list[Callable[[], None]] = []
@@ -107,6 +109,7 @@ class IsolatedRoom:
             read_log=lambda _, after: self.reads.append(after),
             retry_later=lambda _: self._count("retries"),
             welcome=self._welcome,
+            on_steps=lambda _, steps: self.shown.extend(steps),
             on_change=lambda _: self._count("changes"),
             give_up=lambda _: self._count("given_up"),
             closed_room_seconds=60,

@@ -95,8 +95,8 @@ class Handshake:
     async def _seats(self, player_id: str) -> tuple[str, ...] | None:
         """Return the newest rooms in which a player has a seat; None while they cannot be read.
 
-        A room that is not open in this process may be among them though its seat is gone: to find out, its log had to
-        be read.
+        Of a room that is open in this process, the state decides; of another one, the list, which a process that is
+        killed leaves one change behind.
         """
         try:
             codes = await self._player_rooms.open_rooms(player_id)

@@ -64,7 +64,7 @@ async def public_port(
     admission = Admission(settings, rooms.drain, rooms.bans, refusals)
     limits = AddressLimits(settings)
     hello = Handshake(players, player_rooms, rooms, limits.may_enroll, settings.hello_seconds)
-    room_entry = RoomEntry(rooms, player_rooms, openings, limits, settings)
+    room_entry = RoomEntry(rooms, openings, limits, settings)
 
     async def handle(websocket: WebSocket, request: Request) -> None:
         connection_id = f"{rooms.process_id}-{next(connection_numbers)}"

@@ -1,10 +1,7 @@
 """The way of a client into a room: a new one, a seat in one, or a view of one."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Final, Protocol
-
-from redis.exceptions import RedisError
 
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Join, Resume, Watch
@@ -19,7 +16,6 @@ from fairest_server.live.subscribers import Subscriber
 from fairest_server.room.commands import CreateRoom, TakeSeat
 from fairest_server.room.refusing import refuse, resolve_options
 from fairest_server.settings import Settings
-from fairest_server.store.player_rooms import PlayerRooms
 from fairest_server.store.players import Player
 from fairest_server.store.room_openings import RoomOpenings
 
@@ -46,14 +42,12 @@ class RoomEntry:
     def __init__(
         self,
         rooms: RoomServer,
-        player_rooms: PlayerRooms,
         openings: RoomOpenings,
         limits: AddressLimits,
         settings: Settings,
     ) -> None:
         self.limits: Final = limits
         self._rooms = rooms
-        self._player_rooms = player_rooms
         self._openings = openings
         self._rooms_per_player = settings.rooms_per_player
         self._rooms_per_address = settings.rooms_per_address
@@ -85,31 +79,6 @@ class RoomEntry:
         """Count a code of no room at the address of the client."""
         if code == Refusal.NO_SUCH_ROOM:
             self.limits.count_miss(client.address)
-
-    def admitted(self, client: EnteringClient, seat: int | None) -> None:
-        """List the client's room among those of its player: in a task, since a seat does not wait for the list.
-
-        A spectator's is not listed, and that of a client that resumes is listed already.
-        """
-        if client.room is not None and seat is not None and client.entry_kind != "resume":
-            self._rooms.tasks.start(self._remember(client.player_id, client.room.code), client.room.code)
-
-    def unseated(self, client: EnteringClient) -> None:
-        """List the client's room no longer among those of its player, in a task as well.
-
-        A player that still has its seat keeps the room: after a race, one that leaves is only away.
-        """
-        if client.room is not None and client.entry_kind != "watch":
-            self._rooms.tasks.start(self._forget(client.player_id, client.room), client.room.code)
-
-    async def _remember(self, player_id: str, code: str) -> None:
-        with suppress(RedisError, OSError):
-            await self._player_rooms.remember(player_id, code)
-
-    async def _forget(self, player_id: str, room: LiveRoom) -> None:
-        if room.state is None or room.state.seat_of(player_id) is None:
-            with suppress(RedisError, OSError):
-                await self._player_rooms.forget(player_id, room.code)
 
     async def _create(
         self, message: Create, player: Player, client: EnteringClient, is_open: Callable[[], bool]

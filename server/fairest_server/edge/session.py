@@ -148,7 +148,6 @@ class Session:
             # A new room got its code after its player had asked for it.
             self._log_context["room"] = self.room.code
         self._log.info(Event.ENTERED, **self._log_context, request=self.entry_kind)
-        self._room_entry.admitted(self, seat)
         self.show(add_id(missed, self._entry_id))
 
     def replaced(self) -> None:
@@ -169,7 +168,6 @@ class Session:
     def unseated(self, *, has_asked: bool) -> None:
         """Leave the room: the log has freed the seat, or the spectator has asked for it."""
         self._log.info(Event.LEFT, **self._log_context)
-        self._room_entry.unseated(self)
         self.room, self._log_context = None, {}
         self._outbox.send_message(Left(id=self._leave_ids.popleft() if has_asked and self._leave_ids else None))
 

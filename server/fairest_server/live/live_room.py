@@ -14,6 +14,7 @@ from random import getrandbits
 from time import monotonic
 from typing import Final
 
+from fairest_protocol.messages.fields import Phase
 from fairest_server.live.append_cycle import (
     APPEND,
     DECIDING,
@@ -324,6 +325,9 @@ class LiveRoom:
             self.cursor.note_checkpoint(steps)
         self.cursor.index += len(steps)
         self.recent.extend(steps, is_complete=self.subscribers.is_complete)
+        if before is None or before.phase is not Phase.RACING or self.state.phase is not Phase.RACING:
+            # No seat is given or freed between two moves of a race, so that a move does not pay for this.
+            self._services.on_steps(self.code, steps)
         for subscriber in self.subscribers.show(steps):
             self._services.welcome(self, subscriber)
 

@@ -27,7 +27,7 @@ from fairest_server.ops import metrics
 from fairest_server.ops.events import Event
 from fairest_server.room.commands import Disconnect, MarkRecorded, Pause
 from fairest_server.room.decide import DrawRound
-from fairest_server.room.steps import LogSlice
+from fairest_server.room.steps import LogSlice, Step
 from fairest_server.store.log import Log
 from fairest_server.store.wakeups import Wakeups
 
@@ -49,6 +49,7 @@ class RoomRegistry:
         *,
         draw_round: DrawRound,
         welcome: Callable[[LiveRoom, Subscriber], None],
+        on_steps: Callable[[str, Sequence[Step]], None],
         closed_room_seconds: int,
     ) -> None:
         """`listening` is a Redis client of its own for subscriptions; `welcome` shows a room to a seated player."""
@@ -70,6 +71,7 @@ class RoomRegistry:
             read_log=self.cutter.start_reading,
             retry_later=self._timers.retry,
             welcome=welcome,
+            on_steps=on_steps,
             on_change=self.on_change,
             give_up=self.give_up,
             closed_room_seconds=closed_room_seconds,

@@ -16,6 +16,7 @@ from fairest_server.live.client_connections import ClientConnections
 from fairest_server.live.drain import Drain
 from fairest_server.live.entrance import Entrance
 from fairest_server.live.live_room import LiveRoom
+from fairest_server.live.player_seats import PlayerSeats
 from fairest_server.live.record_finder import RecordFinder, RecordUnavailable
 from fairest_server.live.record_maker import RecordMaker
 from fairest_server.live.redis_clock import RedisClock
@@ -27,6 +28,7 @@ from fairest_server.live.slices import Slices
 from fairest_server.live.subscribers import Subscriber
 from fairest_server.room.refusing import refuse
 from fairest_server.store.log import Log
+from fairest_server.store.player_rooms import PlayerRooms
 from fairest_server.store.processes import Processes
 from fairest_server.store.records import RecordStore
 from fairest_server.store.redis.batching_client import BatchingRedis
@@ -79,6 +81,7 @@ class RoomServer:
             listening,
             draw_round=key.draw_round,
             welcome=self._welcome,
+            on_steps=PlayerSeats(PlayerRooms(redis), self.tasks).on_steps,
             closed_room_seconds=closed_room_seconds,
         )
         self.entrance: Final = Entrance(self.registry, self.clock, self.tasks, slices)

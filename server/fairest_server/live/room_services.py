@@ -1,6 +1,6 @@
 """The surroundings of a live room: the clock, the append queue, reads of the log, timers. One object for all rooms."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -10,6 +10,7 @@ from fairest_server.live.subscribers import Subscriber
 from fairest_server.room.commands import Pause
 from fairest_server.room.decide import DrawRound
 from fairest_server.room.state import RoomState
+from fairest_server.room.steps import Step
 from fairest_server.store.append_queue import Writer
 
 Room = TypeVar("Room")
@@ -40,6 +41,8 @@ class RoomServices(Generic[Room]):
     """Calls the room's `catch_up` in a while, since Redis does not answer."""
     welcome: Callable[[Room, Subscriber], None]
     """Shows the room to a player whom the log has given a seat, in a task if the log has to be read for it."""
+    on_steps: Callable[[str, Sequence[Step]], None]
+    """Called with a room's code and the steps on which it moved on, outside of a race."""
     on_change: Callable[[Room], None]
     """Called when deadlines, a match without a record, or the need for the room may have changed."""
     give_up: Callable[[Room], None]
