@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from docs.asyncapi import close_codes, make_asyncapi
 from docs.message_examples import find_examples, message_examples
+from docs.record_data import make_record_data
 from docs.schemas import Schema, all_schemas, attribute_docs, kind_of, name_of
 from docs.typescript import make_typescript
 from fairest_cli.text.variant_reference import describe_variant
@@ -342,6 +343,7 @@ def main() -> None:
     wanted = {
         "asyncapi.json": make_asyncapi(),
         "types/fairest.d.ts": make_typescript(),
+        "record.json": make_record_data(),
         "reference.md": make_reference(),
         **pages,
     }

@@ -1,48 +1,58 @@
 // A verifier of records in plain JavaScript, written from docs/protocol.md: node verify.mjs FILE...
 // It prints a line for each file, and exits with 0 if each is the record of a match that can have happened, or with 1.
 // The key that it prints is the word of the record: compare it with that of the server, which GET /key answers.
-import { createPublicKey, verify as isSigned } from "node:crypto";
+import { isUtf8 } from "node:buffer";
+import { createHash, createHmac, createPublicKey, verify as isSigned } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { RANKS, VARIANTS, byte, encode, hash, hex, makeDeal, two } from "./deal.mjs";
+
+// The patterns of lines, the variants and the limits of rooms are published as data.
+const DATA = JSON.parse(readFileSync(new URL("../record.json", import.meta.url)));
+const LINE = new RegExp(`^(${Object.values(DATA.lines).join("|")})$`);
+const RANKS = "A23456789TJQK";
 
 class WrongRecord extends Error {}
-const wrong = (sentence) => { throw new WrongRecord(sentence); };
-const demand = (condition, sentence) => condition || wrong(sentence);
-const attempt = (action, sentence) => { try { return action(); } catch { return wrong(sentence); } };
+const demand = (condition, sentence) => { if (!condition) throw new WrongRecord(sentence); };
 
-const LIMITS = { limit: [10, 7200], chase: [5, 7200], grace: [1, 3600], ready: [5, 3600], reveal: [1, 60],
-  idle: [5, 3600], countdown: [0, 10] };
+// Hashes and random numbers. Of a stream the first 4096 bytes are made, many times as many as a deal takes.
+const hex = (value) => Buffer.from(value, "hex");
+const number = (value, bytes) => hex(value.toString(16).padStart(2 * bytes, "0"));
+const encode = (label, ...parts) =>
+  Buffer.concat([Buffer.from(`fairest.v1.${label}`), ...parts].flatMap((part) => [number(part.length, 4), part]));
+const hash = (label, ...parts) => createHash("sha256").update(encode(label, ...parts)).digest("hex");
+const stream = (...parts) => createHash("shake256", { outputLength: 4096 }).update(encode(...parts)).digest().values();
+const draw = (below, numbers, drawn = numbers.next().value) =>
+  drawn < 256 - (256 % below) ? drawn % below : draw(below, numbers);
+function shuffle(cards, numbers) {
+  const shuffled = [...cards];
+  for (let last = cards.length - 1; last > 0; last--) {
+    const other = draw(last + 1, numbers);
+    [shuffled[last], shuffled[other]] = [shuffled[other], shuffled[last]];
+  }
+  return shuffled;
+}
 
-// A pattern for the JSON of each line, its fields in the order of `ORDER`. What is computed again needs no narrow one.
-const seconds = Object.keys(LIMITS).map((name) => `${name}_seconds=(?<${name}>0|[1-9][0-9]{0,3}) `).join("");
-const TERMS = `rules=(?<rules>[a-z-]+) piles=(?<piles>[1-8]) redeals=(?<redeals>[0-2]) best_of=(?<best>[13579]) ` +
-  seconds + "spectators=(horizon|open|closed) direct_breaks_ties=(?<ties>true|false) listed=(true|false)";
-const [ID, HASH, SIGNATURE] = [16, 32, 64].map((count) => `"[0-9a-f]{${2 * count}}"`);
-const [NAME, ENTROPY] = ['"[A-Za-z0-9_-]{2,20}"', `(${HASH}|null)`];
-const COUNTS = ["placed", "goal", "direct", "cards_turned"].map((name) => `"${name}":[0-9]+,`).join("");
-const SCORE = `\\{${COUNTS}"ending":"[a-z_]+"\\}`;
-const LINE = new RegExp(`^\\{"type":(${[
-  `"match","format":3,"match":${ID},"room":"[a-z]+(-[a-z]+){1,5}","names":\\[${NAME},${NAME}\\]` +
-    `,"terms":"(?<text>${TERMS})","finished_at_ms":[0-9]+,"key":${HASH}`,
-  `"round","id":${ID},"commitment":${HASH},"signature":${SIGNATURE},"secret":${HASH}` +
-    `,"entropy_hashes":\\[${ENTROPY},${ENTROPY}\\],"entropies":\\[${ENTROPY},${ENTROPY}\\],"envelopes":\\[[^:]*\\]`,
-  '"move","at_ms":[0-9]+,"seat":[01],"move":"([sa-h][1-8a-h]|redeal|stop|resign)"',
-  '"stop","at_ms":([0-9]+|null),"seats":\\[[01](,[01])?\\],"ending":"(out_of_time|away|resigned)"',
-  `"result","winner":(0|1|null),"scores":\\[${SCORE},${SCORE}\\]`,
-  `"seal","signature":${SIGNATURE}`].join("|")})\\}$`);
-const ORDER = ("type format match room names terms finished_at_ms id commitment signature secret entropy_hashes " +
-  "entropies envelopes at_ms seat seats move winner scores placed goal direct cards_turned ending key").split(" ");
-const STRING = /"(?:[^"\\]|\\.)*"(?:\s*:)?/g; // a string, with its colon if it is the name of a field
-const countNames = (text) => text.match(STRING).filter((each) => each.endsWith(":")).length;
-
-// Parse a line without its chain: each field stands there once, and there is no other.
-function parse(text) {
-  const line = attempt(() => JSON.parse(text), "a line that is not JSON");
-  const ordered = JSON.stringify(line, ORDER);
-  demand(LINE.test(ordered) && countNames(text) === countNames(ordered), `a wrong line: ${text.slice(0, 80)}`);
-  demand(!/[0-9][.eE]/.test(text.replace(STRING, "")), "a number that is not an integer");
-  demand((line.at_ms ?? line.finished_at_ms ?? 0) <= 253370764800000, "a time after the year 9998");
-  return line;
+// Return the foundations as [start, step, length], the order of the stock in each pass, and the envelopes.
+function makeDeal(terms, seed, roundId) {
+  const { foundations, rolled, decks, markers, redeal } = DATA.variants[terms.rules];
+  const unshuffled = [..."CDHScdhs"].slice(0, 4 * decks).flatMap((suit) => [...RANKS].map((rank) => rank + suit));
+  const deck = shuffle(unshuffled, stream("shuffle", seed));
+  const firstOf = (rank, laid) => unshuffled.find((card) => card[0] === RANKS[rank - 1] && !laid.includes(card));
+  const laid = rolled ? deck.slice(0, rolled.count)
+    : [...foundations.map(([start]) => start), ...markers].reduce((laid, rank) => [...laid, firstOf(rank, laid)], []);
+  let layout = foundations;
+  const dice = stream("dice", seed);
+  while (rolled && new Set(layout?.map(String)).size < rolled.count) {
+    layout = laid.map((card) => [RANKS.indexOf(card[0]) + 1, draw(rolled.sides, dice) + 1, rolled.length]);
+  }
+  const stock = deck.filter((card) => !laid.includes(card));
+  const isTurned = redeal === "turned_over";
+  const reorder = (pass) => (isTurned ? stock : shuffle(stock, stream("redeal", seed, number(pass, 1))));
+  const orders = [stock, ...[1, 2].slice(0, terms.redeals).map(reorder)];
+  const seal = (pass) => (card, position) => {
+    const salt = createHmac("sha256", seed).update(encode("salt", number(pass, 1), number(position, 2))).digest();
+    return hash("envelope", roundId, number(pass, 1), number(position, 2), Buffer.from(card), salt);
+  };
+  return { layout, orders, envelopes: orders.slice(0, isTurned ? 1 : 3).map((order, pass) => order.map(seal(pass))) };
 }
 
 // The race of a seat: `cards.s` is its stock, the turned card at the end, `cards.a` a pile; `counts` are foundations.
@@ -53,11 +63,11 @@ class Racer {
     for (const pile of "abcdefgh".slice(0, piles)) this.cards[pile] = [];
   }
   legalMoves() {
-    const needs = (place, { start, step, length } = this.layout[place], count = this.counts[place]) =>
-      count < length && RANKS[(start + 12 + (step + 13) * count) % 13];
+    const needs = ([start, step, length], count) => count < length && RANKS[(start + 12 + (step + 13) * count) % 13];
     const sources = Object.keys(this.cards).filter((source) => this.cards[source].length);
-    const moves = sources.flatMap((source) => Object.keys(this.layout)
-      .filter((place) => needs(place) === this.cards[source].at(-1)[0]).map((place) => source + (Number(place) + 1)));
+    const wanted = this.layout.map((foundation, place) => needs(foundation, this.counts[place]));
+    const moves = sources.flatMap((source) => wanted.flatMap((rank, place) =>
+      rank === this.cards[source].at(-1)[0] ? [source + (place + 1)] : []));
     if (this.cards.s.length) moves.push(...Object.keys(this.cards).slice(1).map((pile) => `s${pile}`));
     else if (sources.length && this.pass + 1 < this.orders.length) moves.push("redeal");
     return moves;
@@ -73,17 +83,18 @@ class Racer {
       isPile ? this.cards[target].push(card) : (this.counts[target - 1] += 1);
       if (source === "s") [this.played, this.direct] = [this.played + 1, this.direct + (isPile ? 0 : 1)];
     }
-    const isWon = this.counts.every((count, place) => count === this.layout[place].length);
+    const isWon = this.counts.every((count, place) => count === this.layout[place][2]);
     if (isWon || !this.legalMoves().length) this.ending = isWon ? "won" : "stuck";
   }
-  score() {
+  score(goal) {
     const cards_turned = this.isUnstarted ? 0 : this.played + Math.min(this.cards.s.length, 1);
-    return { placed: this.counts.reduce((a, b) => a + b), direct: this.direct, cards_turned, ending: this.ending };
+    const placed = this.counts.reduce((sum, count) => sum + count);
+    return { placed, goal, direct: this.direct, cards_turned, ending: this.ending };
   }
 }
 
 // Return the scores to which the moves and stops of a round lead. A time of null, in the countdown, comes before 0.
-function replay(terms, { id, secret, entropies, envelopes, events }) {
+function replay(terms, goal, { id, secret, entropies, envelopes, events }) {
   const deal = makeDeal(terms, hex(hash("seed", ...[secret, ...entropies, id].map(hex))), hex(id));
   demand(JSON.stringify(envelopes) === JSON.stringify(deal.envelopes), "other envelopes than those of the deal");
   const racers = [new Racer(deal, terms.piles), new Racer(deal, terms.piles)];
@@ -100,75 +111,56 @@ function replay(terms, { id, secret, entropies, envelopes, events }) {
     for (const racer of racers) racer.isUnstarted ||= at_ms === null && Boolean(racer.ending);
   }
   demand(racers.every((racer) => racer.ending), "a race that has not ended");
-  return racers.map((racer) => racer.score());
+  return racers.map((racer) => racer.score(goal));
 }
 
 // Return the scores of a round that ended before its deal.
-function undealt({ result, entropies, envelopes, events }) {
+function undealt(goal, { result, entropies, envelopes, events }) {
   const endings = result.scores.map((score) => score.ending);
   const unrevealed = entropies.map((entropy) => (entropy === null ? "not_revealed" : "round_over"));
   const isPossible = endings.join() === unrevealed.join() || endings.toSorted().join() === "resigned,round_over";
   demand(isPossible && !envelopes.length && !events.length, "what a round without a deal cannot have");
-  return endings.map((ending) => ({ placed: 0, direct: 0, cards_turned: 0, ending }));
-}
-
-// Check that a result follows from the scores of a round: the first merit in which they differ wins.
-function checkResult(terms, { winner, scores }, found) {
-  const goal = VARIANTS[terms.rules].starts.length * VARIANTS[terms.rules].length;
-  const isRight = (score, seat) =>
-    Object.entries({ ...score, goal }).every(([name, value]) => scores[seat][name] === value);
-  const merits = found.map(({ ending, placed, direct }) =>
-    [ending === "won", !["resigned", "not_revealed"].includes(ending), placed, terms.ties === "true" && direct]);
-  const place = merits[0].findIndex((merit, each) => merit !== merits[1][each]);
-  const wanted = place < 0 ? null : Number(merits[0][place] < merits[1][place]);
-  demand(found.every(isRight) && winner === wanted, "a result that does not follow from the round");
+  return endings.map((ending) => ({ placed: 0, goal, direct: 0, cards_turned: 0, ending }));
 }
 
 // Check that a round was signed for its place in the match, and everything that it says.
 function checkRound(terms, round, key, place) {
   const { id, commitment, secret, entropies, entropy_hashes: hashes, envelopes, events, result, signature } = round;
-  const isShown = (entropy, seat) =>
-    entropy === null || hash("entropy", hex(id), byte(seat), hex(entropy)) === hashes[seat];
+  const isShown = (own, seat) => own === null || hash("entropy", hex(id), number(seat, 1), hex(own)) === hashes[seat];
   const statement = encode("round", hex(id), hex(commitment), ...place, Buffer.from(terms.text));
   demand(isSigned(null, statement, key, hex(signature)), "a round that was not signed for its place");
   demand(hash("secret", hex(id), hex(secret)) === commitment, "a secret of another commitment");
   demand(entropies.every(isShown) && hashes.includes(null) === !result, "an entropy of another hash, or one too few");
-  if (result) return checkResult(terms, result, entropies.includes(null) ? undealt(round) : replay(terms, round));
-  demand(entropies.join() === "," && !envelopes.length && !events.length, "a deal that was called off");
-}
-
-// Check which rounds there are; return how many each seat has won, and the draws.
-function checkRounds(terms, match, key, rounds) {
-  const [first, wins] = [rounds.findIndex((round) => round.result), [0, 0, 0]];
-  demand(0 <= first && first <= 1000 && rounds[first].id === match, "no round with a result and the id of the match");
-  demand(new Set(rounds.map(({ id }) => id)).size === rounds.length, "a round twice");
-  for (const [place, round] of rounds.entries()) {
-    const isOver = Math.max(wins[0], wins[1]) > terms.best / 2 || wins[0] + wins[1] + wins[2] >= terms.best;
-    demand(!isOver && (round.result || place < first || place === rounds.length - 1), "a round too many");
-    checkRound(terms, round, key, place < first ? [hex(round.id), two(1)] : [hex(match), two(place - first + 1)]);
-    if (round.result) wins[round.result.winner ?? 2] += 1;
-  }
-  return wins;
+  if (!result) return demand(String(entropies) === "," && !envelopes.length && !events.length, "a deal called off");
+  const { goal } = DATA.variants[terms.rules];
+  const found = entropies.includes(null) ? undealt(goal, round) : replay(terms, goal, round);
+  // The first merit in which the seats differ decides.
+  const merits = found.map(({ ending, placed, direct }) =>
+    [ending === "won", !/resigned|not_revealed/.test(ending), placed, terms.direct_breaks_ties === "true" && direct]);
+  const decisive = merits[0].findIndex((merit, each) => merit !== merits[1][each]);
+  const winner = decisive < 0 ? null : Number(merits[0][decisive] < merits[1][decisive]);
+  demand(JSON.stringify(result) === JSON.stringify({ type: "result", winner, scores: found }), "a wrong result");
 }
 
 // Check a whole record; return a sentence about it. Throw WrongRecord if it is none.
 function verify(content) {
-  const text = attempt(() => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content), "not UTF-8");
-  const lines = text.split("\n");
-  demand(lines.pop() === "" && lines.length <= 10000 && content.length <= 4 * 2 ** 20, "too large, or without an end");
+  const [lines, { sizes }] = [content.toString().split("\n"), DATA];
+  const isSized = lines.pop() === "" && lines.length <= sizes.lines && content.length <= sizes.bytes;
+  demand(isUtf8(content) && isSized, "not UTF-8, without an end, or more than a record has");
   let chain = Buffer.alloc(0);
   const [heading, ...others] = lines.map((line, place) => {
-    demand(line.length <= 32768, "a line that is too long");
-    if (place === lines.length - 1) return parse(line);
-    const start = line.slice(0, -76);
-    chain = hex(hash("line", chain, Buffer.from(`${start}}`)));
-    demand(line === `${start},"chain":"${chain.toString("hex")}"}`, `line ${place + 1} breaks the chain`);
-    return parse(`${start}}`);
+    const [, start, written] = /^(.*),"chain":"([0-9a-f]{64})"}$/.exec(line) ?? [];
+    const text = start === undefined ? line : `${start}}`;
+    demand(line.length <= sizes.line_bytes && LINE.test(text), `line ${place + 1} is not a line of a record`);
+    if (place < lines.length - 1) chain = hex(hash("line", chain, Buffer.from(text)));
+    demand(written === (place < lines.length - 1 ? chain.toString("hex") : undefined), `line ${place + 1}: its chain`);
+    const fields = JSON.parse(text);
+    demand((fields.at_ms ?? fields.finished_at_ms ?? 0) <= sizes.time_ms, "a time after the year 9998");
+    return fields;
   });
   const [seal, rounds] = [others.pop(), []];
   demand(heading?.type === "match" && seal?.type === "seal", "no heading, or no seal");
-  const jwk = { kty: "OKP", crv: "Ed25519", x: hex(heading.key).toString("base64url") };
-  const key = attempt(() => createPublicKey({ format: "jwk", key: jwk }), "a wrong key");
+  const key = createPublicKey({ format: "der", type: "spki", key: hex(`302a300506032b6570032100${heading.key}`) });
   demand(isSigned(null, encode("record", chain), key, hex(seal.signature)), "a record that its key did not sign");
   for (const line of others) {
     if (line.type === "round") rounds.push({ ...line, events: [] });
@@ -176,11 +168,23 @@ function verify(content) {
     if (line.type === "result") rounds.at(-1).result = line;
     else if (line.type !== "round") rounds.at(-1).events.push(line);
   }
-  const terms = LINE.exec(JSON.stringify(heading, ORDER)).groups;
-  const ranges = Object.hasOwn(VARIANTS, terms.rules) && { ...LIMITS, ...VARIANTS[terms.rules] };
-  const isWithin = (name) => ranges[name][0] <= Number(terms[name]) && Number(terms[name]) <= ranges[name][1];
-  demand(ranges && [...Object.keys(LIMITS), "piles", "redeals"].every(isWithin), "terms that no room can have");
-  const wins = checkRounds(terms, heading.match, key, rounds);
+  const pairs = heading.terms.split(" ").map((pair) => pair.split("="));
+  const terms = { ...Object.fromEntries(pairs), text: heading.terms };
+  demand(Object.hasOwn(DATA.variants, terms.rules), "an unknown variant");
+  const allowed = Object.entries({ ...DATA.terms, ...DATA.variants[terms.rules].terms });
+  const fits = ([name, values], place, _, value = terms[name]) => String(pairs[place]) === `${name},${value}` &&
+    (values.includes?.(value) ?? (value === String(Number(value)) && values.from <= value && value <= values.to));
+  demand(pairs.length === allowed.length && allowed.every(fits), "terms that no room can have");
+  const [first, wins] = [rounds.findIndex((round) => round.result), [0, 0, 0]];
+  demand(0 <= first && first <= 1000 && rounds[first].id === heading.match, "no first round with the id of the match");
+  demand(new Set(rounds.map(({ id }) => id)).size === rounds.length, "a round twice");
+  for (const [place, round] of rounds.entries()) {
+    const isOver = Math.max(wins[0], wins[1]) > terms.best_of / 2 || wins[0] + wins[1] + wins[2] >= terms.best_of;
+    demand(!isOver && (round.result || place < first || place === rounds.length - 1), "a round too many");
+    const [match, count] = place < first ? [round.id, 1] : [heading.match, place - first + 1];
+    checkRound(terms, round, key, [hex(match), number(count, 2)]);
+    if (round.result) wins[round.result.winner ?? 2] += 1;
+  }
   return `${heading.names.join(" against ")}, ${terms.rules}, ${wins[0]} : ${wins[1]}, signed by ${heading.key}`;
 }
 

@@ -210,12 +210,12 @@ def _spell(line: Line, chance: Chance | None) -> str:
     if chance is None:
         return json.dumps(line, separators=(",", ":"))
     fields = list(line.items())
-    if chance.random() < 0.1:
+    if chance.random() < 0.001:
         chance.shuffle(fields)
-    text = json.dumps(dict(fields), separators=(", ", " : ") if chance.random() < 0.05 else (",", ":"))
-    if chance.random() < 0.002:
+    text = json.dumps(dict(fields), separators=(", ", " : ") if chance.random() < 0.001 else (",", ":"))
+    if chance.random() < 0.001:
         text = text.replace('"type"', '"\\u0074ype"')
-    if chance.random() < 0.002:
+    if chance.random() < 0.001:
         text = text.replace("}", ',"seat":0}', 1)
     return text
 

@@ -14,14 +14,12 @@ from typing import Final
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.race import Ending, Outcome, Race, start_race
+from fairest_protocol.calculation.record_lines import FORMAT
 from fairest_protocol.calculation.rules import Rules
 from fairest_protocol.calculation.seal import chain_line, make_seed, round_statement
 from fairest_protocol.calculation.terms import Terms
 from fairest_protocol.value import Value
 
-FORMAT: Final = 3
-STOPS: Final = (Ending.OUT_OF_TIME, Ending.AWAY, Ending.RESIGNED)
-"""The endings of a race that the clock, absence and leaving cause. The other endings follow from moves."""
 MAX_BYTES: Final = 4 * 2**20
 MAX_LINES: Final = 10_000
 MAX_LINE_BYTES: Final = 2**15

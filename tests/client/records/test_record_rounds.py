@@ -145,7 +145,9 @@ def test_a_move_may_be_made_in_the_very_moment_of_the_start(record: Record) -> N
 
 
 def test_a_move_before_the_start_is_found_out(record: Record) -> None:
-    with pytest.raises(WrongRecord, match=r"^Line 3 is not a line of a record .*'-1' is not a whole number"):
+    with pytest.raises(
+        WrongRecord, match=r"^Line 3 is not a line of a record: no server writes a line of type 'move' like this"
+    ):
         verify(with_first_time(record, -1))
 
 

@@ -1,6 +1,7 @@
 """A record replays its match; a record that contradicts itself is refused with the place where it does."""
 
 import json
+import re
 from typing import Any, get_args
 
 import pytest
@@ -58,7 +59,9 @@ def test_a_move_against_the_rules_is_found_even_if_the_record_was_signed_again()
 @pytest.mark.parametrize("ending", ["won", "stuck", "stopped", "round_over", "not_revealed"])
 def test_a_stop_with_an_ending_that_nothing_but_moves_or_silence_leads_to_is_refused(ending: str) -> None:
     forged = with_event(RecordedStop(0, (0,), Ending(ending)))
-    with pytest.raises(BadRecord, match=r"line 3 .* a stop cannot have these seats and this ending"):
+    with pytest.raises(
+        BadRecord, match="line 3 is not a line of a record: no server writes a line of type 'stop' like this"
+    ):
         parse_record(list(forged.lines()))
 
 
@@ -70,7 +73,9 @@ def test_a_stop_by_the_clock_by_absence_or_by_leaving_is_parsed(ending: str) -> 
 
 def test_a_stop_of_no_seat_is_refused() -> None:
     forged = with_event(RecordedStop(0, (), Ending.AWAY))
-    with pytest.raises(BadRecord, match=r"line 3 .* a stop cannot have these seats and this ending"):
+    with pytest.raises(
+        BadRecord, match="line 3 is not a line of a record: no server writes a line of type 'stop' like this"
+    ):
         parse_record(list(forged.lines()))
 
 
@@ -92,7 +97,7 @@ def test_a_result_that_the_moves_do_not_lead_to_is_found() -> None:
 
 
 def test_a_changed_line_is_named(lines: list[str]) -> None:
-    lines[7] = lines[7].replace('"seat":', '"seat": ')
+    lines[7] = re.sub('"seat":.', '"seat":' + ("1" if '"seat":0' in lines[7] else "0"), lines[7])
     with pytest.raises(BadRecord, match="line 8 is not as it was written"):
         read_record(lines)
 
@@ -108,6 +113,19 @@ def test_a_first_line_of_another_format_is_refused(lines: list[str], number: int
     first = lines[0].replace('"format":3', f'"format":{number}')
     with pytest.raises(BadRecord, match="a record starts with a match line of format 3"):
         parse_record([first, *lines[1:]])
+
+
+@pytest.mark.parametrize("spelling", ['"seat": ', '"seat":0', '"seat":-', '"sea\\u0074":'])
+def test_a_line_that_is_spelled_in_another_way_is_refused(lines: list[str], spelling: str) -> None:
+    lines[2] = lines[2].replace('"seat":', spelling)
+    with pytest.raises(BadRecord, match="line 3 is not a line of a record: no server writes a line of type 'move'"):
+        parse_record(lines)
+
+
+def test_a_time_that_not_every_calendar_can_show_is_refused() -> None:
+    forged = with_event(RecordedMove(253370764800001, 0, MOVES["sa"]))
+    with pytest.raises(BadRecord, match="line 3 is not a line of a record: the time 253370764800001 is after"):
+        parse_record(list(forged.lines()))
 
 
 def test_a_first_line_of_another_type_is_refused(lines: list[str]) -> None:
@@ -174,7 +192,9 @@ def test_a_round_that_was_called_off_has_no_race_to_check() -> None:
 @pytest.mark.parametrize("at_ms", [2**53, -(2**53)])
 def test_a_number_that_not_every_reader_keeps_exact_is_refused(at_ms: int) -> None:
     forged = with_event(RecordedMove(at_ms, 0, MOVES["sa"]))
-    with pytest.raises(BadRecord, match=r"line 3 .* is not a whole number"):
+    with pytest.raises(
+        BadRecord, match="line 3 is not a line of a record: no server writes a line of type 'move' like this"
+    ):
         parse_record(list(forged.lines()))
 
 
@@ -194,7 +214,7 @@ def test_a_number_that_not_every_reader_keeps_exact_is_refused(at_ms: int) -> No
 )
 def test_a_heading_that_no_server_writes_is_refused(changes: dict[str, Any]) -> None:
     forged = replace(signed_record(raced(3)), **changes)
-    with pytest.raises(BadRecord, match="line 1 does not describe a match"):
+    with pytest.raises(BadRecord, match="line 1 is not a line of a record: no server writes a line of type 'match'"):
         parse_record(list(forged.lines()))
 
 
