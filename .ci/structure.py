@@ -73,7 +73,7 @@ def _size_figures(modules: Sequence[Module]) -> Iterable[Figure]:
 
 def _classes(module: Module) -> Iterable[tuple[int, str]]:
     """Yield the number of methods of each class and its place; a property and its setter are one method."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.ClassDef):
             methods = {inner.name for inner in node.body if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef)}
             yield len(methods), f"{module.path}:{node.lineno} {node.name}"

@@ -16,7 +16,7 @@ def import_graph(modules: Iterable[Module]) -> Graph:
 
 
 def _imported(module: Module, by_name: Mapping[str, Module]) -> Iterator[str]:
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in by_name)
         elif isinstance(node, ast.ImportFrom):

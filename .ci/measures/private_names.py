@@ -63,8 +63,8 @@ def is_private(name: str) -> bool:
 
 def _accesses(module: Module) -> Iterator[Use]:
     """Yield `thing._name` and `getattr(thing, "_name")`, unless this file itself defines that name."""
-    own = _defined_names(module.tree)
-    for node in ast.walk(module.tree):
+    own = _defined_names(module)
+    for node in module.nodes:
         name = ""
         if isinstance(node, ast.Attribute) and not _is_own(node.value):
             name = node.attr
@@ -86,7 +86,7 @@ def _is_own(node: ast.expr) -> bool:
 def _imports(module: Module) -> Iterator[Use]:
     """Yield private modules and names that are imported from other projects."""
     package = module.name.partition(".")[0]
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Import):
             dotted = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and not node.level:
@@ -100,7 +100,7 @@ def _imports(module: Module) -> Iterator[Use]:
 
 def _inherited(module: Module, classes: Classes) -> Iterator[Use]:
     """Yield private names in our classes that a library base has too, whether they read, set or override it."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.ClassDef):
             theirs = _library_names(module, node, classes)
             for line, name in _mentioned_names(node):
@@ -110,6 +110,13 @@ def _inherited(module: Module, classes: Classes) -> Iterator[Use]:
 
 def _mentioned_names(node: ast.AST) -> Iterator[tuple[int, str]]:
     """Yield the names that a class defines in its body, and each `name` of its `self.name`."""
+    yield from _names_in_body(node)
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Attribute) and _is_own(inner.value):
+            yield inner.lineno, inner.attr
+
+
+def _names_in_body(node: ast.AST) -> Iterator[tuple[int, str]]:
     for statement in getattr(node, "body", ()):
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
             yield statement.lineno, statement.name
@@ -117,14 +124,13 @@ def _mentioned_names(node: ast.AST) -> Iterator[tuple[int, str]]:
             yield from ((statement.lineno, target.id) for target in statement.targets if isinstance(target, ast.Name))
         elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
             yield statement.lineno, statement.target.id
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Attribute) and _is_own(inner.value):
-            yield inner.lineno, inner.attr
 
 
-def _defined_names(tree: ast.Module) -> set[str]:
-    names = {name for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for _, name in _mentioned_names(node)}
-    return names | {name for _, name in _mentioned_names(tree)}
+def _defined_names(module: Module) -> set[str]:
+    """Return the names at the top of a module, those in its classes, and each `name` of a `self.name`."""
+    places = [module.tree, *(node for node in module.nodes if isinstance(node, ast.ClassDef))]
+    names = {name for place in places for _, name in _names_in_body(place)}
+    return names | {node.attr for node in module.nodes if isinstance(node, ast.Attribute) and _is_own(node.value)}
 
 
 def _library_names(module: Module, node: ast.ClassDef, classes: Classes) -> frozenset[str]:
@@ -144,7 +150,7 @@ def _library_names(module: Module, node: ast.ClassDef, classes: Classes) -> froz
 def _aliases(module: Module) -> dict[str, str]:
     """Return the dotted name behind each name that the module imports."""
     aliases = {}
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 name = alias.name if alias.asname else alias.name.partition(".")[0]
@@ -168,16 +174,22 @@ def _names_of_library_class(dotted: str) -> frozenset[str]:
     names: set[str] = set()
     for ancestor in inspect.getmro(found) if inspect.isclass(found) else ():
         names.update(vars(ancestor))
-        names.update(_names_in_source(ancestor.__module__).get(ancestor.__name__, ()))
+        names.update(_names_in_source(ancestor.__module__, ancestor.__name__))
     return frozenset(names)
 
 
 @cache
-def _names_in_source(module: str) -> dict[str, set[str]]:
-    """Return the names that each class of a module mentions; nothing for a module that is not written in Python."""
+def _names_in_source(module: str, class_name: str) -> set[str]:
+    """Return the names that a class of a module mentions; none for a module that is not written in Python."""
+    return {
+        name for node in _classes_in_source(module) if node.name == class_name for _, name in _mentioned_names(node)
+    }
+
+
+@cache
+def _classes_in_source(module: str) -> tuple[ast.ClassDef, ...]:
     try:
         tree = ast.parse(inspect.getsource(sys.modules[module]))
     except (OSError, TypeError):
-        return {}
-    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    return {node.name: {name for _, name in _mentioned_names(node)} for node in classes}
+        return ()
+    return tuple(node for node in tree.body if isinstance(node, ast.ClassDef))

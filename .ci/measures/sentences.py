@@ -40,7 +40,7 @@ class Text(NamedTuple):
 def short_docstrings(module: Module) -> list[Text]:
     """Return the docstrings of one or two words of modules, classes and functions."""
     found = []
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, Documented):
             docstring = ast.get_docstring(node)
             if docstring is not None and len(docstring.split()) <= 2:
@@ -50,7 +50,7 @@ def short_docstrings(module: Module) -> list[Text]:
 
 def read_texts(module: Module) -> Iterator[Text]:
     """Yield the docstrings (of attributes too) and the comments of a module; successive comment lines are one text."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield Text(str(module.path), node.lineno, node.value.value)
     yield from _comments(module)
