@@ -15,7 +15,7 @@ from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.race import Outcome
-from fairest_protocol.messages.entries import Entry, Moved, RoomClosed, RoundFinished, RoundOpened
+from fairest_protocol.messages.entries import Entry, Moved, RoomClosed, RoundFinished, RoundOpened, Started
 from fairest_protocol.messages.fields import Message, Phase
 from fairest_protocol.messages.from_client import Play
 from fairest_protocol.messages.from_server import (
@@ -57,9 +57,10 @@ class KnownRoom(Value):
     """The room as far as the server has shown it to us.
 
     `room` is its code; `seat` is None for a spectator. `position` is the number of the last entry of the view that we
-    received, `tag` the tag of its append; `resume` sends both. `placed` are the counts of the last tick. `sent` are our
-    moves that the server has not answered yet. `clock_ahead_ms` is how far our clock is ahead of the server's.
-    `binding` is the evidence that holds the server to the round, and how the last round ended.
+    received, `tag` the tag of its append; `resume` sends both. `placed` are the counts of the round's last tick, None
+    before its first one. `sent` are our moves that the server has not answered yet. `clock_ahead_ms` is how far our
+    clock is ahead of the server's. `binding` is the evidence that holds the server to the round, and how the last round
+    ended.
     """
 
     server_url: str = DEFAULT_SERVER
@@ -172,13 +173,16 @@ class KnownRoom(Value):
         """
         if self.scene is None or message.first > self.position + 1:
             raise Contradiction(f"entry {message.first} of the view follows entry {self.position}")
-        scene, seal_check, binding = self.scene, self.seal_check, self.binding
+        scene, seal_check, binding, placed = self.scene, self.seal_check, self.binding, self.placed
         for entry in message.entries[self.position + 1 - message.first :]:
             _check_own_move(self, entry, seal_check)
             # A room that is closed is the operator's deed, which the binding names; the rest the seal has to judge.
             seal_check = seal_check if isinstance(entry, RoomClosed) else seal_check.after(entry, scene.options)
             if isinstance(entry, RoundOpened):
                 check_begins_match(entry, scene)
+            if isinstance(entry, (RoundOpened, Started)):
+                # The counts are those of the last round: a tick of this one can only follow its start.
+                placed = None
             try:
                 before, scene = scene, scene.after(entry)
             except ValueError as reason:
@@ -197,6 +201,7 @@ class KnownRoom(Value):
             seal_check=seal_check,
             position=message.position,
             tag=message.tag,
+            placed=placed,
             binding=binding,
         )
         return _without_made_moves(changed)

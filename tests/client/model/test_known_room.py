@@ -8,6 +8,7 @@ from fairest_cli.model.binding import Binding
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import ConnectionStatus, Contradiction, KnownRoom
 from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
+from fairest_cli.session.progress import count_of
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.seal import commit_secret
 from fairest_protocol.messages.fields import Phase, Seat
@@ -25,11 +26,12 @@ from fairest_protocol.messages.from_server import (
     View,
     Welcome,
 )
+from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import SEND_AGAIN, Breach, Refusal
 from fairest_protocol.messages.scene import Scene
 from fairest_protocol.value import replace
 from fairest_server.room.view import scene, view
-from tests.support.races import KEY, Table
+from tests.support.races import KEY, Table, start_next_round
 
 
 def snapshot_of(table: Table, viewer: int | None) -> Snapshot:
@@ -243,6 +245,48 @@ def test_a_snapshot_brings_the_distance_of_the_clocks(table: Table, model: Known
 
 def test_a_tick_brings_the_counts_of_both_seats(model: KnownRoom) -> None:
     assert model.after(Placed(placed=(7, 5)), now_ms=0).placed == (7, 5)
+
+
+@pytest.fixture
+def after_a_round() -> tuple[Table, KnownRoom]:
+    """A match of up to three rounds whose first round is over, and its spectator, who was sent the last counts."""
+    table = Table(1, RoomOptions(best_of=3))
+    table.start()
+    watching = KnownRoom(seal_check=SealCheck(key=KEY.public)).after(snapshot_of(table, None), now_ms=0)
+    watching = watching.after(Placed(placed=(31, 18)), now_ms=0)
+    table.play(0, "stop")
+    table.play(1, "stop")
+    return table, watching.after(what_follows(table, watching), now_ms=0)
+
+
+def test_the_counts_of_the_last_round_stay_as_long_as_its_result(after_a_round: tuple[Table, KnownRoom]) -> None:
+    _, watching = after_a_round
+    assert watching.placed == (31, 18)
+
+
+def test_a_round_that_opens_has_no_counts_of_the_last_one(after_a_round: tuple[Table, KnownRoom]) -> None:
+    table, watching = after_a_round
+    table.let_time_pass()
+    assert table.state.phase is Phase.READY
+    assert watching.after(what_follows(table, watching), now_ms=0).placed is None
+
+
+def test_a_race_starts_with_the_count_of_its_own_cards(after_a_round: tuple[Table, KnownRoom]) -> None:
+    table, watching = after_a_round
+    start_next_round(table)
+    racing = watching.after(what_follows(table, watching), now_ms=0)
+    board = racing.scene.seats[1].board if racing.scene else None
+    assert board is not None
+    assert count_of(racing, 1) == board.placed
+
+
+def test_counts_that_came_before_the_start_are_not_those_of_the_race(after_a_round: tuple[Table, KnownRoom]) -> None:
+    table, watching = after_a_round
+    table.let_time_pass()
+    table.deal()
+    waiting = watching.after(what_follows(table, watching), now_ms=0).after(Placed(placed=(31, 18)), now_ms=0)
+    table.let_time_pass()
+    assert waiting.after(what_follows(table, waiting), now_ms=0).placed is None
 
 
 def test_a_client_that_has_left_is_in_no_room(model: KnownRoom) -> None:
