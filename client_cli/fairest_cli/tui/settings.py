@@ -35,6 +35,7 @@ class Settings(Value):
 
     keys: Keys = Keys.LETTERS
     hints: bool = True
+    dim_dead: bool = False
     colours: Colours = Colours.TWO
     ascii_cards: bool = False
     reduced_motion: bool = False

@@ -292,7 +292,7 @@ async def test_the_keys_of_moves_are_not_shown_once_our_race_has_ended(server_ur
 async def test_a_terminal_that_shrinks_in_a_race_says_what_it_needs(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, _rival):
         await player.pilot.resize_terminal(50, 12)
-        await player.sees("80 columns and 24 lines")
+        await player.sees("50 columns and 16 lines")
         await player.press("a")
         assert not player.session.model.sent
         await player.pilot.resize_terminal(120, 40)

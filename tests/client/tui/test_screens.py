@@ -23,6 +23,8 @@ from tests.support.full_screen import Terminal, terminal
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 SIZES = [(80, 24), (120, 40), (50, 12)]
+TABLE_SIZES = [(50, 16), (60, 20), (200, 60)]
+"""More sizes for the screens of a race: the smallest, a small one, and one with both boards in the same size."""
 OPEN = RoomOptions(spectators=Spectators.OPEN)
 SENIOR = RoomOptions(rules="senior", piles=8)
 
@@ -76,8 +78,11 @@ async def test_cards_are_drawn_as_ink_on_paper(tmp_path: Path) -> None:
     assert (card.style.bgcolor.name, card.style.color.name) == (PAPER, "#1d1d1d")
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.parametrize("name", SCREENS)
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [(name, size) for name in SCREENS for size in SIZES + (TABLE_SIZES if name in ("race", "senior") else [])],
+    ids=str,
+)
 async def test_a_screen_looks_like_its_snapshot(
     tmp_path: Path, request: pytest.FixtureRequest, name: str, size: tuple[int, int]
 ) -> None:

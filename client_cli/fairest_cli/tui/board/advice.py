@@ -1,70 +1,85 @@
-"""The advice below the boards: the moves that are possible now, or why the player's race is over. Pure.
+"""The advice that stands on the card or slot that it is about, and the sentence after the player's race is over. Pure.
 
-The moves are two sentences with their keys, enough to play without knowing the rules. Both fit on the line of a
-terminal of 80 columns, unless the top cards of more than three piles fit a foundation.
+Each piece of advice comes in several wordings, the fullest first: the drawing takes the first that fits its place. All
+wordings of a place say the same, so that nothing is lost in a small terminal except words.
 """
 
-from typing import Final
+from collections.abc import Sequence
 
 from fairest_cli.tui.board.card_input import PILE_KEYS, SEND_UP_KEYS, STOCK, fitting_foundations, pile_span
+from fairest_cli.tui.board.card_style import CardStyle
 from fairest_cli.tui.settings import Keys
 from fairest_protocol.calculation.board import Board
-from fairest_protocol.calculation.cards import rank_name
 from fairest_protocol.calculation.moves import FOUNDATION_DIGITS, REDEAL
 
-WAITING: Final = "The next card is on its way ..."
-
-
-def describe_advice(board: Board, keys: Keys, *, hints: bool) -> str:
-    """Return what the player can do with the turned card and the tops of piles. Without `hints`, name no card."""
-    if board.is_won:
-        return "Every card is placed."
-    if board.turned is None and board.stock:
-        return WAITING
-    if not hints:
-        return "" if board.turned is not None else _for_empty_stock(board)
-    sentences = [_for_piles(board, keys)]
-    if board.turned is not None:
-        sentences.append(_for_turned(board, keys))
-    else:
-        sentences.append(_for_empty_stock(board))
-    return "  ".join(sentence for sentence in sentences if sentence)
+Wordings = tuple[str, ...]
+"""The same advice in several lengths, the longest first."""
 
 
 def describe_end(board: Board, other_name: str) -> str:
     """Return why the player's own race is over, and that the other player may still be racing."""
+    if board.is_won:
+        return "Every card is placed."
     why = "No card fits any more: your" if board.is_stuck else "Your"
     return f"{why} race ends with {board.placed} cards. {other_name} may still be racing."
 
 
-def _for_turned(board: Board, keys: Keys) -> str:
-    first = "s then " if keys is Keys.TYPED else ""
+def stock_advice(board: Board, keys: Keys) -> list[Wordings]:
+    """Return what can be done with the turned card, line by line."""
+    if board.turned is None:
+        return [_for_empty_stock(board)] if not board.stock else [("on its way ...", "wait ...", "...")]
     targets = fitting_foundations(STOCK, board)
+    span = pile_span(keys, len(board.piles))
     if not targets:
-        target = f"a pile: {first}" if keys is Keys.TYPED else "pile "
-        return f"No foundation needs this card: lay it on {target}{pile_span(keys, len(board.piles))}."
-    digits = " or ".join(FOUNDATION_DIGITS[target] for target in targets)
-    return f"This card fits: {first}{digits}."
+        if keys is Keys.TYPED:
+            ways: Wordings = (
+                f"lay it on a pile: s, then {span}",
+                f"pile: s, then {span}",
+                f"s, then {span}",
+                f"s {span}",
+            )
+        else:
+            ways = (f"lay it on pile {span}", f"pile {span}", span)
+        return [("fits no foundation:", "fits nothing:", "no fit:", "no fit"), ways]
+    digits = [FOUNDATION_DIGITS[target] for target in targets]
+    fits = _fits(digits)
+    first = "s, then " if keys is Keys.TYPED else ""
+    return [(f"{fits[0]}: press {first}{' or '.join(digits)}", *fits)]
 
 
-def _for_piles(board: Board, keys: Keys) -> str:
-    ready = [number for number in range(len(board.piles)) if fitting_foundations(number, board)]
-    if not ready:
-        return ""
+def pile_advice(pile: int, board: Board, keys: Keys, card_style: CardStyle) -> Wordings:
+    """Return where the top card of `pile` can go; nothing if no foundation needs it."""
+    digits = [FOUNDATION_DIGITS[target] for target in fitting_foundations(pile, board)]
+    if not digits:
+        return ()
+    fits = _fits(digits)
     if keys is Keys.TYPED:
-        ways = ", ".join(
-            f"{PILE_KEYS[keys][pile]} then {FOUNDATION_DIGITS[fitting_foundations(pile, board)[0]]}" for pile in ready
-        )
+        full = f"{fits[0]}: {PILE_KEYS[keys][pile]}, then {' or '.join(digits)}"
     else:
-        *others, last = (SEND_UP_KEYS[keys][pile] for pile in ready)
-        ways = f"Shift+{', '.join(others)} or {last}" if others else f"Shift+{last}"
-    return f"Move up: {ways}."
+        full = f"{fits[0]}: Shift+{SEND_UP_KEYS[keys][pile]}"
+    return (full, *fits, f"{card_style.arrow}{''.join(digits)}")
 
 
-def _for_empty_stock(board: Board) -> str:
+def foundation_advice(number: int, board: Board, keys: Keys, card_style: CardStyle) -> Wordings:
+    """Return the cards that fit the foundation now: the turned card by name, piles by their letters."""
+    fitting = [PILE_KEYS[keys][pile] for pile in range(len(board.piles)) if number in fitting_foundations(pile, board)]
+    if board.turned is not None and number in fitting_foundations(STOCK, board):
+        fitting.insert(0, card_style.name(board.turned))
+    if not fitting:
+        return ()
+    verb = "fits" if len(fitting) == 1 else "fit"
+    count = (f"{len(fitting)} fit",) if len(fitting) > 2 else ()
+    return (f"{', '.join(fitting)} {verb}", f"{' '.join(fitting)} {verb}", " ".join(fitting), *count)
+
+
+def _fits(digits: Sequence[str]) -> Wordings:
+    return (f"fits {' and '.join(digits)}", f"fits {' '.join(digits)}")
+
+
+def _for_empty_stock(board: Board) -> Wordings:
     if board.refusal(REDEAL) is None:
-        return f"The stock is empty: r turns the waste into a new stock ({board.redeals} left)."
-    needed = sorted({wanted for wanted in board.next_ranks() if wanted is not None})
-    names = ", ".join(rank_name(number) for number in needed)
+        return ("r: waste becomes stock", "press r: redeal", "r: redeal")
+    if board.is_won:
+        return ("complete",)
     can_go_on = any(fitting_foundations(pile, board) for pile in range(len(board.piles)))
-    return "" if can_go_on else f"No card fits any more (needed: {names})."
+    return ("only piles are left", "piles only", "empty") if can_go_on else ("no card fits", "stuck")

@@ -98,7 +98,7 @@ class FairestScreen(Screen[None]):
 
     def action_show_keys(self) -> None:
         """Show all keys and the rules over this screen."""
-        self.app.push_screen(HelpScreen(self.settings.keys, None))
+        self.app.push_screen(HelpScreen(self.settings.keys, None, arrow=self.card_style.arrow))
 
 
 class RoomScreen(FairestScreen):
@@ -161,7 +161,8 @@ class RoomScreen(FairestScreen):
     def action_show_keys(self) -> None:
         """Show all keys, the rules and the sequences of this race over this screen."""
         model = self.session.model
-        self.app.push_screen(HelpScreen(self.settings.keys, model.board or _any_board(model)))
+        board = model.board or _any_board(model)
+        self.app.push_screen(HelpScreen(self.settings.keys, board, arrow=self.card_style.arrow))
 
 
 def _any_board(model: KnownRoom) -> Board | None:

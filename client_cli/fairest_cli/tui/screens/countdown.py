@@ -48,7 +48,7 @@ class CountdownScreen(RoomScreen):
             Text("Get set. Everybody with this deal sees the same check words:", QUIET),
             Text(" ".join(model.seal_check.check_words), f"bold {GOLD}"),
             Text(),
-            Text("Each foundation needs the rank in [ ] next, in any suit:", QUIET),
+            Text(f"Each foundation needs the rank after {self.card_style.arrow} next, in any suit:", QUIET),
         ]
         if board is not None:
             lines += [foundation_row(number, board, self.card_style) for number in range(len(board.layout))]

@@ -24,10 +24,13 @@ class HelpScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q,enter", "close", "Back")]
 
-    def __init__(self, keys: Keys, board: Board | None) -> None:
-        """`board` gives the sequences and the number of piles; without it, those of the usual rules are shown."""
+    def __init__(self, keys: Keys, board: Board | None, *, arrow: str = "►") -> None:
+        """`board` gives the sequences and the number of piles; without it, those of the usual rules are shown.
+
+        `arrow` is the sign before a wanted rank.
+        """
         super().__init__()
-        self._text = list(describe_help(keys, board))
+        self._text = list(describe_help(keys, board, arrow))
 
     def compose(self) -> ComposeResult:
         """Show the text, which scrolls where the terminal is small."""
@@ -42,25 +45,25 @@ class HelpScreen(ModalScreen[None]):
         self.dismiss()
 
 
-def describe_rules() -> Iterator[Text]:
+def describe_rules(arrow: str = "►") -> Iterator[Text]:
     """Yield a heading and the rules in four sentences."""
     yield Text("How to play", f"bold {GOLD}")
-    yield Text("Each foundation counts up by its own step; [ ] is needed next, any suit.")
+    yield Text(f"Each foundation counts up by its own step; {arrow} is wanted next, of any suit.")
     yield Text("Play the turned card to a foundation that needs it, or onto a waste pile.")
     yield Text("A pile's top card may go to a foundation at any time. Nothing else moves.")
     yield Text("The first to place every card wins. If nobody can, more placed cards win.")
 
 
-def describe_help(keys: Keys, board: Board | None) -> Iterator[Text]:
+def describe_help(keys: Keys, board: Board | None, arrow: str = "►") -> Iterator[Text]:
     """Yield the rules, the sequences of the foundations, and every key of the layout `keys`."""
     layout = board.layout if board else _usual_layout()
     piles = len(board.piles) if board else 4
-    yield from describe_rules()
+    yield from describe_rules(arrow)
     yield Text()
     for number, foundation in enumerate(layout):
         placed = len(board.foundations[number]) if board else 1
         head = (f" {FOUNDATION_DIGITS[number]}  by {foundation.step:+d} ", QUIET)
-        yield Text.assemble(head, sequence(foundation, placed))
+        yield Text.assemble(head, sequence(foundation, placed, arrow))
     yield Text()
     yield Text("Keys in a race", f"bold {GOLD}")
     digits, letters = f"1-{len(layout)}", pile_span(keys, piles)
@@ -74,6 +77,7 @@ def describe_help(keys: Keys, board: Board | None) -> Iterator[Text]:
         yield _key(f"Shift+{letters}", "play the top card of that pile to a foundation;")
         yield _key("", "if two need it, press the digit of one")
     yield _key("r", "redeal, if the rules allow it and the stock is empty")
+    yield _key("Tab", "show every sequence as a whole, or hide them again")
     yield _key("Esc", "put a picked-up card back; otherwise, open the menu")
     yield _key("mouse", "click a card, then its target (twice: to a foundation)")
     yield _key("? Ctrl+Q", "show this page; quit (asks first in a race)")

@@ -14,17 +14,16 @@ from fairest_cli.session.progress import count_of
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.narration import describe_changes
 from fairest_cli.tui.board import card_input
-from fairest_cli.tui.board.advice import describe_advice, describe_end
+from fairest_cli.tui.board.advice import describe_end
 from fairest_cli.tui.board.card_input import InputResult
 from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line
 from fairest_cli.tui.board.optimistic_board import OptimisticBoard, optimistic_board, refused_move
+from fairest_cli.tui.board.race_keys import race_key_line
 from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.race_menu import RaceMenu
-from fairest_cli.tui.settings import Keys
 from fairest_cli.tui.widgets.race_boards import RaceBoards
 from fairest_cli.tui.widgets.text_lines import TableSlot, TextLines
-from fairest_protocol.calculation.board import Board
-from fairest_protocol.calculation.moves import REDEAL, RESIGN, STOP, Move
+from fairest_protocol.calculation.moves import RESIGN, STOP, Move
 from fairest_protocol.messages.entries import Moved, Started, Stopped, Turned
 from fairest_protocol.messages.from_server import Placed, View
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
@@ -33,15 +32,16 @@ from fairest_protocol.value import replace
 HURRY_SECONDS = 60
 """The clock is red when fewer seconds are left."""
 AFTER_RACE_KEYS = key_line([("?", "help"), ("Esc", "menu")])
-WIDE_COLUMNS, WIDE_LINES = 116, 34
-"""From this size on, the other player's board stands beside ours in full."""
 
 
 class RaceScreen(RoomScreen):
     """Turns keys and clicks into moves. The server's answer confirms each move or takes it back."""
 
-    MIN_SIZE: ClassVar[tuple[int, int]] = (80, 24)
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "menu", "Menu")]
+    MIN_SIZE: ClassVar[tuple[int, int]] = (50, 16)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "menu", "Menu"),
+        Binding("tab", "sequences", "All ranks", priority=True),
+    ]
 
     def __init__(self, session: RoomSession) -> None:
         super().__init__(session)
@@ -52,7 +52,7 @@ class RaceScreen(RoomScreen):
         """The source that is picked up: the index of a pile, or `card_input.STOCK`."""
 
     def compose_body(self) -> ComposeResult:
-        """Yield the counts and the clock, both boards, the advice, the notice, and the keys."""
+        """Yield the counts and the clock, both boards, the end of our race, the notice, and the keys."""
         with Horizontal(id="head"):
             yield TextLines(id="own-count")
             yield TextLines(id="clock")
@@ -66,11 +66,6 @@ class RaceScreen(RoomScreen):
         """Draw, and tell the player that the race is on."""
         super().on_mount()
         self.show_notice("Go! The other board shows only cards that both of you have turned.")
-
-    def on_resize(self) -> None:
-        """Switch between the wide and the narrow layout, and redraw."""
-        self.set_class(self.size.width >= WIDE_COLUMNS and self.size.height >= WIDE_LINES, "-wide")
-        super().on_resize()
 
     # Drawing.
 
@@ -123,12 +118,10 @@ class RaceScreen(RoomScreen):
         settings = replace(self.settings, hints=False) if own.has_stopped else self.settings
         self._boards.draw_own(ours, scene.markers, self._picked, settings)
         self._boards.draw_other(self.name_of(other), scene.seats[other], self.card_style)
-        if own.has_stopped:
-            advice = describe_end(ours.board, self.name_of(other))
-        else:
-            advice = describe_advice(ours.board, self.settings.keys, hints=self.settings.hints)
+        self.set_class(own.has_stopped, "-over")
+        advice = describe_end(ours.board, self.name_of(other)) if own.has_stopped else ""
         self.query_one("#advice", TextLines).update(Text(f" {advice}", "bold", no_wrap=True))
-        keys = AFTER_RACE_KEYS if own.has_stopped else _key_line(self.settings.keys, ours.board)
+        keys = AFTER_RACE_KEYS if own.has_stopped else race_key_line(self.settings.keys, ours.board, self.size.width)
         self.query_one("#key-line", TextLines).update(keys)
 
     def _draw_counts(self, ours: OptimisticBoard) -> None:
@@ -193,6 +186,11 @@ class RaceScreen(RoomScreen):
             self.show_notice(result.sentence, is_error=result.picked is None)
         self.draw()
 
+    def action_sequences(self) -> None:
+        """Show the whole sequence of every foundation over the board, or hide it again."""
+        self._boards.shows_sequences = not self._boards.shows_sequences
+        self.draw()
+
     def action_menu(self) -> None:
         """Put a picked-up card back; with none picked up, open the menu. Esc alone never loses a race."""
         if self._picked is not None:
@@ -223,16 +221,3 @@ def _character(event: events.Key) -> str | None:
 
 def _target(move: Move) -> str:
     return f"to foundation {move.text[1]}" if move.places else f"onto pile {move.text[1]}"
-
-
-def _key_line(keys: Keys, board: Board) -> Text:
-    """Return the keys of the race in one line."""
-    digits, span = f"1-{len(board.layout)}", card_input.pile_span(keys, len(board.piles))
-    if keys is Keys.TYPED:
-        pairs = [(f"s {digits}", "to foundation"), (f"s {span}", "to pile"), (f"{span} {digits}", "move up")]
-    else:
-        pairs = [(digits, "to foundation"), (span, "to pile"), (f"Shift+{span}", "move up")]
-    if board.redeals or board.refusal(REDEAL) is None:
-        pairs.append(("r", "redeal"))
-    pairs += [("?", "help"), ("Esc", "menu")]
-    return key_line(pairs)

@@ -73,6 +73,7 @@ def _choices(settings: Settings) -> list[Choice]:
         _choice("hints", "Hints", NO_YES, settings, "show which cards fit, and where"),
         _choice("colours", "Suit colours", tuple(Colours), settings, "two, four, or none"),
         _choice("ascii_cards", "ASCII cards", NO_YES, settings, "letters for suits, if your font lacks symbols"),
+        _choice("dim_dead", "Dim dead cards", NO_YES, settings, "dim cards of piles that can no longer be placed"),
         _choice("reduced_motion", "Reduced motion", NO_YES, settings, "nothing slides or scrolls smoothly"),
         _choice("sound", "Sound", NO_YES, settings, "ring the bell at the start and the end"),
     ]

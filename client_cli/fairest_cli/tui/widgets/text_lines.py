@@ -1,14 +1,22 @@
 """The widgets that screens are made of: lines of text that redraw only what has changed."""
 
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
 
+from rich.cells import cell_len
+from rich.console import Console
 from rich.segment import Segment
-from rich.text import Text
+from rich.style import Style
+from rich.text import Span, Text
 from textual import events
 from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
+
+CONSOLE: Final = Console()
+"""Knows the styles by their names; nothing is printed on it."""
 
 
 class TextLines(Widget):
@@ -21,6 +29,8 @@ class TextLines(Widget):
     def __init__(self, text: Text | str = "", *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._lines = _as_lines(text)
+        self._base: Style | None = None
+        """The style of the widget while Textual asks for its lines: it costs more than a line does."""
 
     def update(self, text: Text | str | Sequence[Text]) -> None:
         """Show `text` from now on."""
@@ -34,19 +44,21 @@ class TextLines(Widget):
         if changed:
             self.refresh(Region(0, changed[0], self.size.width, changed[-1] + 1 - changed[0]))
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return the lines of `crop` for Textual, with the style of the widget computed once for all of them."""
+        self._base = self.rich_style
+        try:
+            return super().render_lines(crop)
+        finally:
+            self._base = None
+
     def render_line(self, y: int) -> Strip:
         """Return line `y` for Textual, padded to the width and aligned as the styles say."""
-        width, style = self.content_size.width, self.rich_style
+        width, style = self.content_size.width, self._base or self.rich_style
         if y >= len(self._lines):
             return Strip.blank(width, style)
-        # `Text.render` ignores the style of the text itself; appended to another text, that style becomes a span.
-        text = Text().append_text(self._lines[y])
-        text.truncate(width, overflow="ellipsis")
-        segments = Segment.apply_style(text.render(self.app.console), style)
-        room = width - text.cell_len
-        left = {"center": room // 2, "right": room}.get(self.styles.text_align, 0)
-        strip = Strip([Segment(" " * left, style), *segments])
-        return strip.adjust_cell_length(width, style)
+        line = self._lines[y]
+        return _strip(line.plain, tuple(line.spans), line.style, width, style, self.styles.text_align)
 
     @property
     def plain(self) -> str:
@@ -102,5 +114,39 @@ def _as_lines(text: Text | str | Sequence[Text]) -> list[Text]:
     return list(text)
 
 
+@lru_cache(maxsize=4096)
+def _strip(plain: str, spans: tuple[Span, ...], own: str | Style, width: int, style: Style, align: str) -> Strip:
+    """Return a line of text for Textual. Most lines of a large table equal others, or what they were before."""
+    parts = _plain_segments(plain, spans, own, style) if cell_len(plain) <= width else None
+    if parts is None:
+        # `Text.render` ignores the style of the text itself; appended to another text, that style becomes a span.
+        text = Text().append_text(Text(plain, own, spans=[*spans]))
+        text.truncate(width, overflow="ellipsis")
+        parts = list(Segment.apply_style(text.render(CONSOLE), style))
+    room = width - sum(part.cell_length for part in parts)
+    left = {"center": room // 2, "right": room}.get(align, 0)
+    return Strip([Segment(" " * left, style), *parts] if left else parts).adjust_cell_length(width, style)
+
+
+def _plain_segments(plain: str, spans: tuple[Span, ...], own: str | Style, style: Style) -> list[Segment] | None:
+    """Return the segments of a text whose spans follow one another, or None if they overlap."""
+    base = style + _style(own)
+    segments, end = [], 0
+    for span in sorted(spans):
+        if span.start < end:
+            return None
+        if span.start > end:
+            segments.append(Segment(plain[end : span.start], base))
+        segments.append(Segment(plain[span.start : span.end], base + _style(span.style)))
+        end = span.end
+    if end < len(plain):
+        segments.append(Segment(plain[end:], base))
+    return segments
+
+
+def _style(name: str | Style) -> Style:
+    return name if isinstance(name, Style) else CONSOLE.get_style(name)
+
+
 def _is_same(one: Text, other: Text) -> bool:
-    return one.plain == other.plain and one.spans == other.spans and one.style == other.style
+    return one is other or (one.plain == other.plain and one.spans == other.spans and one.style == other.style)

@@ -1,67 +1,137 @@
-"""Boards, piles and charts as lines: every card can be read, and a card that stays keeps its place."""
+"""A whole board as lines: at every size and in every variant, nothing is wider than its place and nothing is lost."""
+
+import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rich.text import Text
 
 from fairest_cli.tui.board.big_room_code import in_large_letters
-from fairest_cli.tui.board.board_lines import fan, large_fan, sequence, side_lines
-from fairest_cli.tui.board.card_style import CardStyle
+from fairest_cli.tui.board.board_lines import (
+    TableLook,
+    draw_sequences,
+    draw_slots,
+    foundation_row,
+    join_slots,
+    side_lines,
+)
+from fairest_cli.tui.board.card_style import CardStyle, fitted
+from fairest_cli.tui.board.layout import race_layout
 from fairest_cli.tui.board.progress_chart import draw_chart
-from fairest_cli.tui.settings import Colours
-from fairest_protocol.calculation.cards import full_deck
-from fairest_protocol.calculation.rules import Foundation
+from fairest_cli.tui.settings import Colours, Keys
+from fairest_protocol.calculation.cards import rank_name
 from fairest_protocol.messages.options import RoomOptions
+from tests.client.tui.board.test_foundation_cards import shows_wanted
 from tests.support import staged
+from tests.support.random_boards import random_board
 
 STYLE = CardStyle()
-PILE = full_deck(1)
+styles = st.builds(CardStyle, st.sampled_from(Colours), st.booleans())
+sizes = st.tuples(st.integers(50, 240), st.integers(12, 67))
+seeds = st.integers(0, 10_000)
 
 
-@pytest.mark.parametrize("count", [1, 5, 12, 13, 24, 36, 48])
-def test_every_card_of_a_pile_can_be_read(count: int) -> None:
-    text = "\n".join(line.plain for line in fan(PILE[:count], 17, 12, STYLE))
-    names = [STYLE.name(card) if count <= 36 else STYLE.name(card)[:-1] for card in PILE[:count]]
-    assert sorted(text.split()) == sorted(names)
+@settings(max_examples=150)
+@given(seed=seeds, size=sizes, style=styles, keys=st.sampled_from(Keys), hints=st.booleans(), dims=st.booleans())
+def test_every_slot_fits_into_its_place(
+    seed: int, size: tuple[int, int], style: CardStyle, keys: Keys, hints: bool, dims: bool
+) -> None:
+    board = random_board(seed)
+    layout = race_layout(*size, len(board.layout), len(board.piles)).own
+    drawn = draw_slots(board, layout, TableLook(style, keys, hints, dims))
+    for rect, lines in zip(layout.slots, drawn, strict=True):
+        assert len(lines) <= rect.lines
+        assert all(line.cell_len <= rect.columns for line in lines)
+        assert not style.is_ascii or all(line.plain.isascii() for line in lines)
 
 
-def test_a_pile_that_is_too_large_shows_the_number_of_hidden_cards() -> None:
-    lines = fan(PILE, 8, 10, STYLE)
-    assert lines[0].plain.startswith("+33")
-    assert sum(len(line.plain.split()) for line in lines) == 20
+@settings(max_examples=150)
+@given(seed=seeds, size=sizes, style=styles)
+def test_the_wanted_rank_of_every_foundation_is_shown(seed: int, size: tuple[int, int], style: CardStyle) -> None:
+    board = random_board(seed)
+    layout = race_layout(*size, len(board.layout), len(board.piles)).own
+    drawn = draw_slots(board, layout, TableLook(style))
+    for wanted, lines in zip(board.next_ranks(), drawn, strict=False):
+        text = "\n".join(line.plain for line in lines)
+        assert "COMPLETE" in text or "done" in text if wanted is None else shows_wanted(text, wanted, style)
 
 
-@pytest.mark.parametrize("count", range(1, 12))
-def test_one_more_card_moves_no_other(count: int) -> None:
-    before, after = (large_fan(PILE[:cards], 17, 12, STYLE) for cards in (count, count + 1))
-    for line in range(count):
-        assert before[line].plain[:5].strip() == after[line].plain[:5].strip()
+@settings(max_examples=150)
+@given(seed=seeds, size=sizes, style=styles)
+def test_the_number_of_cards_and_the_top_card_of_every_pile_are_shown(
+    seed: int, size: tuple[int, int], style: CardStyle
+) -> None:
+    board = random_board(seed)
+    layout = race_layout(*size, len(board.layout), len(board.piles)).own
+    drawn = draw_slots(board, layout, TableLook(style))[len(board.layout) + 1 :]
+    for pile, lines in zip(board.piles, drawn, strict=True):
+        assert re.search(rf"\b{len(pile)}\b" if pile else "-", lines[0].plain)
+        name = style.name(pile[-1]) if pile else ""
+        assert not pile or any(line.plain.strip(" │|").strip() in (name, name[:-1]) for line in lines)
 
 
-def test_a_sequence_keeps_its_places_while_the_brackets_move() -> None:
-    foundation = Foundation(2, 2)
-    lines = [sequence(foundation, placed).plain for placed in range(1, 14)]
-    assert {line.replace("[", " ").replace("]", " ") for line in lines} == {" 2 4 6 8 10 Q A 3 5 7 9 J K "}
+@settings(max_examples=150)
+@given(seed=seeds, columns=st.integers(20, 120), lines=st.integers(1, 60), style=styles)
+def test_a_side_fits_into_its_part_of_the_screen(seed: int, columns: int, lines: int, style: CardStyle) -> None:
+    drawn = side_lines(Text(" ann"), random_board(seed), columns, lines, style)
+    assert len(drawn) <= lines
+    assert all(line.cell_len == columns for line in drawn)
+    assert not style.is_ascii or all(line.plain.isascii() for line in drawn)
 
 
-@pytest.mark.parametrize("size", [(30, 6), (40, 20), (60, 34)])
-@pytest.mark.parametrize("rules", ["classic", "senior", "single"])
-def test_a_side_fits_into_its_part_of_the_screen(size: tuple[int, int], rules: str) -> None:
+@pytest.mark.parametrize("size", [(50, 1), (50, 2), (36, 6), (40, 20), (60, 34)])
+def test_a_side_shows_the_wanted_ranks_at_every_size(size: tuple[int, int]) -> None:
+    board = staged.racing((30, 30)).model().board
+    assert board is not None
+    text = "\n".join(line.plain for line in side_lines(Text(" ann"), board, *size, STYLE))
+    assert all(shows_wanted(text, wanted, STYLE) for wanted in board.next_ranks() if wanted)
+
+
+def test_a_name_of_wide_characters_shifts_no_column() -> None:
+    board = staged.racing().model().board
+    assert board is not None
+    lines = side_lines(Text(" 日本語の名前 11 of 52 shown"), board, 44, 30, STYLE)
+    assert {line.cell_len for line in lines} == {44}
+    assert fitted(Text("日本語"), 5).cell_len == 5
+
+
+def test_slots_put_together_stand_where_they_stand_alone() -> None:
+    board = staged.racing().model().board
+    assert board is not None
+    layout = race_layout(80, 21, 4, 4).own
+    slots = draw_slots(board, layout, TableLook(STYLE))
+    joined = join_slots(slots, layout, 80, 21)
+    for rect, lines in zip(layout.slots, slots, strict=True):
+        for offset, line in enumerate(lines):
+            assert joined[rect.y + offset].plain[rect.x :].startswith(line.plain)
+
+
+def test_the_same_board_is_drawn_once() -> None:
+    board = staged.racing().model().board
+    assert board is not None
+    layout = race_layout(200, 57, 4, 4).own
+    first, second = (draw_slots(board, layout, TableLook(STYLE)) for _ in range(2))
+    assert all(one is other for one, other in zip(first, second, strict=True))
+
+
+@pytest.mark.parametrize(("columns", "rules"), [(50, "classic"), (50, "senior"), (66, "reverse"), (66, "betsy-ross")])
+def test_the_whole_sequences_fit_and_mark_what_is_wanted(columns: int, rules: str) -> None:
     board = staged.racing((30, 30), RoomOptions(rules=rules)).model().board
     assert board is not None
-    columns, lines = size
-    drawn = side_lines(Text("ann"), board, columns, lines, STYLE)
-    assert len(drawn) <= lines
-    assert max(line.cell_len for line in drawn[1:]) <= columns + 2
+    lines = draw_sequences(board, columns, len(board.layout) + 2, STYLE)
+    assert all(line.cell_len <= columns for line in lines)
+    for wanted, foundation, line in zip(board.next_ranks(), board.layout, lines[1:], strict=False):
+        assert wanted is None or f"►{rank_name(wanted)} " in line.plain
+        assert re.findall(r"10|[2-9AJQK]", line.plain)[-foundation.length :] == [
+            rank_name(number) for number in foundation.sequence()
+        ]
 
 
-def test_ascii_cards_are_ascii() -> None:
-    style = CardStyle(Colours.MONOCHROME, is_ascii=True)
-    lines = [*style.card(PILE[0]), *style.back(), *style.slot(), style.chip(PILE[9])]
-    assert all(line.plain.isascii() for line in lines)
-
-
-def test_an_unconfirmed_card_is_marked_with_a_dot() -> None:
-    assert STYLE.chip(PILE[0], is_unconfirmed=True).plain == "  A♣."
+def test_a_foundation_of_the_countdown_fits_into_62_columns() -> None:
+    board = staged.racing().model().board
+    assert board is not None
+    assert {foundation_row(number, board, STYLE).cell_len for number in range(4)} == {62}
 
 
 def test_a_curve_rises_from_the_left_to_the_right() -> None:

@@ -2,7 +2,6 @@
 
 import pytest
 
-from fairest_cli.tui.board.advice import describe_advice
 from fairest_cli.tui.board.card_input import (
     ON_ITS_WAY,
     STOCK,
@@ -124,31 +123,3 @@ def test_two_clicks_on_the_turned_card_send_it_up(board: Board) -> None:
 def test_an_empty_stock_is_redealt_by_a_click_and_by_a_key(board: Board) -> None:
     empty = replace(board, turned=None, stock=0, redeals=1)
     assert click_stock(None, empty) == pressed(empty, "r") == InputResult(move=MOVES["redeal"])
-
-
-def test_the_advice_names_the_keys(board: Board) -> None:
-    assert describe_advice(board, Keys.LETTERS, hints=True) == "Move up: Shift+A.  This card fits: 2."
-    assert describe_advice(board, Keys.TYPED, hints=True) == "Move up: a then 3.  This card fits: s then 2."
-
-
-def test_the_advice_for_a_card_that_fits_nowhere_names_the_piles(board: Board) -> None:
-    other = replace(board, turned=Card("KC"), piles=((), (), (), ()))
-    sentence = "No foundation needs this card: lay it on pile a-d."
-    assert describe_advice(other, Keys.LETTERS, hints=True) == sentence
-
-
-def test_the_advice_with_typed_keys_names_source_and_target(board: Board) -> None:
-    other = replace(board, turned=Card("KC"), piles=((), (), (), ()))
-    sentence = "No foundation needs this card: lay it on a pile: s then a-d."
-    assert describe_advice(other, Keys.TYPED, hints=True) == sentence
-
-
-def test_the_advice_fits_on_a_line_when_the_tops_of_three_piles_fit(board: Board) -> None:
-    piles = (cards("6H"), cards("4D"), cards("2D"), ())
-    advice = describe_advice(replace(board, turned=Card("KC"), piles=piles), Keys.LETTERS, hints=True)
-    assert advice == "Move up: Shift+A, B or C.  No foundation needs this card: lay it on pile a-d."
-    assert len(advice) < 80
-
-
-def test_without_hints_there_is_no_advice(board: Board) -> None:
-    assert describe_advice(board, Keys.LETTERS, hints=False) == ""

@@ -1,0 +1,36 @@
+"""Ranks in figures three or five lines high, to be read from a distance. Pure."""
+
+from functools import cache
+from typing import Final
+
+from fairest_protocol.calculation.cards import rank_name
+
+DOTS: Final = {
+    "A": ".##. #..# #### #..# #..#", "2": "###. ...# .##. #... ####", "3": "###. ...# .##. ...# ###.",
+    "4": "#..# #..# #### ...# ...#", "5": "#### #... ###. ...# ###.", "6": ".##. #... ###. #..# .##.",
+    "7": "#### ...# ..#. .#.. .#..", "8": ".##. #..# .##. #..# .##.", "9": ".##. #..# .### ...# .##.",
+    "10": ".#..##. ##.#..# .#.#..# .#.#..# .#..##.", "J": "..## ...# ...# #..# .##.",
+    "Q": ".##. #..# #..# #.#. .#.#", "K": "#..# #.#. ##.. #.#. #..#",
+}  # fmt: skip
+"""For each rank, five rows of dots from the top."""
+BLOCKS: Final = {"..": " ", "#.": "▀", ".#": "▄", "##": "█"}
+WIDEST: Final = 7
+"""The dots across of a ten. A size is chosen for the widest rank, so that all ranks of a board have the same size."""
+
+
+@cache
+def large_rank(number: int, columns: int, lines: int, *, is_ascii: bool = False) -> tuple[str, ...]:
+    """Return a rank in the largest figure that fits into the room, all lines of one width; none if there is no room."""
+    rows = DOTS[rank_name(number)].split()
+    if lines >= 5 and columns >= 2 * WIDEST:
+        ink = "##" if is_ascii else "██"
+        return tuple(row.replace(".", "  ").replace("#", ink) for row in rows)
+    if is_ascii:
+        return tuple(row.replace(".", " ") for row in rows) if lines >= 5 and columns >= WIDEST else ()
+    if lines < 3 or columns < WIDEST:
+        return ()
+    rows.append("." * len(rows[0]))
+    return tuple(
+        "".join(BLOCKS[top + bottom] for top, bottom in zip(rows[line], rows[line + 1], strict=True))
+        for line in (0, 2, 4)
+    )

@@ -1,0 +1,40 @@
+"""The line with the keys of a race, in shorter words where there is less room. Pure."""
+
+from rich.text import Text
+
+from fairest_cli.tui.board.card_input import SEND_UP_KEYS, pile_span
+from fairest_cli.tui.board.card_style import key_line
+from fairest_cli.tui.settings import Keys
+from fairest_protocol.calculation.board import Board
+from fairest_protocol.calculation.moves import REDEAL
+
+
+def race_key_line(keys: Keys, board: Board, columns: int) -> Text:
+    """Return the keys that move cards, with their meanings as far as `columns` allow."""
+    lines = [key_line(pairs) for pairs in _wordings(keys, board)]
+    return next((line for line in lines if line.cell_len <= columns), lines[-1])
+
+
+def _wordings(keys: Keys, board: Board) -> list[list[tuple[str, str]]]:
+    """Return the same keys with long, short and very short words."""
+    piles = len(board.piles)
+    digits, span = f"1-{len(board.layout)}", pile_span(keys, piles)
+    redeal = [("r", "redeal")] if board.redeals or board.refusal(REDEAL) is None else []
+    if keys is Keys.TYPED:
+        long = [(f"s {digits}", "to foundation"), (f"s {span}", "to pile"), (f"{span} {digits}", "top card up")]
+        medium = [(f"s {digits}", "foundation"), (f"s {span}", "pile"), (f"{span} {digits}", "top up")]
+        short = [(f"s {digits}", "up"), (f"s {span}", "lay"), (f"{span} {digits}", "top up")]
+    else:
+        letters = SEND_UP_KEYS[keys][:piles]
+        capitals = letters if "-" not in span else f"{letters[0]}-{letters[-1]}"
+        long = [(digits, "to foundation"), (span, "to pile"), (f"Shift+{span}", "top card up")]
+        medium = [(digits, "foundation"), (span, "pile"), (f"Shift+{span}", "top up")]
+        short = [(digits, "up"), (span, "lay"), (capitals, "top up")]
+    return [
+        [*long, *redeal, ("Tab", "all ranks"), ("?", "help"), ("Esc", "menu")],
+        [*medium, *redeal, ("Tab", "all ranks"), ("?", "help"), ("Esc", "menu")],
+        [*short, *redeal, ("Tab", "all ranks"), ("?", "help"), ("Esc", "menu")],
+        [*short, *redeal, ("Tab", "ranks"), ("?", ""), ("Esc", "")],
+        [*short, *redeal, ("Tab", ""), ("?", "")],
+        [(name, "") for name, _ in (*short, *redeal, ("Tab", ""), ("?", ""))],
+    ]
