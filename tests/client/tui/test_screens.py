@@ -3,69 +3,25 @@
 `pytest --new-snapshots` rewrites the files; read the difference before committing it.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from fairest_cli.session.room_session import RoomSession
-from fairest_cli.tui.app import screen_of
 from fairest_cli.tui.board.card_style import PAPER
-from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.launch import AtHome
-from fairest_cli.tui.screens.help import HelpScreen
-from fairest_cli.tui.screens.replay import ReplayScreen
-from fairest_cli.tui.settings import Keys
 from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_protocol.messages.options import RoomOptions, Spectators
 from tests.support import staged
-from tests.support.full_screen import Terminal, terminal
+from tests.support.full_screen import terminal
+from tests.support.screens import SCREENS, room
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 SIZES = [(80, 24), (120, 40), (50, 12)]
 TABLE_SIZES = [(50, 16), (60, 20), (200, 60)]
 """More sizes for the screens of a race: the smallest, a small one, and one with both boards in the same size."""
 OPEN = RoomOptions(spectators=Spectators.OPEN)
-SENIOR = RoomOptions(rules="senior", piles=8)
-
-
-async def home(player: Terminal) -> None:
-    """Wait for the screen that the program starts with."""
-    await player.pilot.pause()
-
-
-async def help_page(player: Terminal) -> None:
-    await player.app.push_screen(HelpScreen(Keys.LETTERS, None))
-
-
-async def replay(player: Terminal) -> None:
-    record = staged.finished().record()
-    await player.app.push_screen(ReplayScreen(record, timeline_of(record).sought(0.5)))
-
-
-def room(make_session: Callable[[], RoomSession]) -> Callable[[Terminal], Awaitable[None]]:
-    async def enter(player: Terminal) -> None:
-        session = make_session()
-        kind = screen_of(session)
-        assert kind is not None
-        player.app.rooms.session = session
-        await player.app.push_screen(kind(session))
-
-    return enter
-
-
-SCREENS: dict[str, Callable[[Terminal], Awaitable[None]]] = {
-    "home": home,
-    "help": help_page,
-    "waiting": room(lambda: staged.waiting().session()),
-    "ready": room(lambda: staged.getting_ready().session()),
-    "countdown": room(lambda: staged.counting_down().session()),
-    "race": room(lambda: staged.racing().session()),
-    "senior": room(lambda: staged.racing((70, 60), SENIOR).session()),
-    "watch": room(lambda: staged.racing().session(None)),
-    "result": room(lambda: staged.finished().session()),
-    "replay": replay,
-}
 
 
 async def test_cards_are_drawn_as_ink_on_paper(tmp_path: Path) -> None:
