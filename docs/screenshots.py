@@ -27,7 +27,7 @@ DOCS: Final = Path(__file__).parent
 COLUMNS, LINES = 116, 34
 TITLE: Final = "fairest play"
 FRAME_SECONDS, LAST_SECONDS = 0.7, 5.0
-MOVES_PER_FRAME: Final = 3
+MOVES_PER_FRAME: Final = 4
 """Moves of the viewer between two frames of the moving picture. The opponent makes two for each three of them."""
 
 
