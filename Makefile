@@ -54,7 +54,7 @@ check: $(INSTALLED) $(NODE_TOOLS)  ## check format, lint, types, import contract
 	@$(BIN)/lint-imports
 	@$(BIN)/python .ci/structure.py --check
 	@$(BIN)/python docs/generate.py --check
-	@NODE_PATH=$(NODE_FOLDER)/node_modules $(BIN)/node .ci/node/lint_asyncapi.cjs docs/asyncapi.json
+	@NODE_PATH=$(NODE_FOLDER)/node_modules $(BIN)/node .ci/node/lint_documents.cjs docs/asyncapi.json docs/openapi.json
 	@$(BIN)/node $(NODE_FOLDER)/node_modules/typescript/bin/tsc --project .ci/node
 	@$(BIN)/hadolint Dockerfile
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --site-dir $(VENV)/site

@@ -1,4 +1,4 @@
-"""Write the parts of docs/ that are generated: asyncapi.json, reference.md, and the marked parts of the pages.
+"""Write the parts of docs/ that are generated: whole files for programs, reference.md, and the marked parts of pages.
 
 `python docs/generate.py` writes; with `--check` it only compares, names each file that is out of step, and exits 1.
 """
@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from docs.asyncapi import close_codes, make_asyncapi
 from docs.message_examples import find_examples, message_examples
+from docs.openapi import make_openapi
 from docs.record_data import make_record_data
 from docs.schemas import Schema, all_schemas, attribute_docs, kind_of, name_of
 from docs.typescript import make_typescript
@@ -342,6 +343,7 @@ def main() -> None:
     pages = {name: fill((DOCS / name).read_text("utf-8"), made) for name, made in parts.items()}
     wanted = {
         "asyncapi.json": make_asyncapi(),
+        "openapi.json": make_openapi(),
         "types/fairest.d.ts": make_typescript(),
         "record.json": make_record_data(),
         "reference.md": make_reference(),

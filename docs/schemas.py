@@ -68,7 +68,7 @@ def portable(node: Any) -> Any:
         return [portable(each) for each in node]
     if not isinstance(node, dict):
         return node
-    plain = {key: portable(value) for key, value in node.items() if key != "title" or not isinstance(value, str)}
+    plain = {key: portable(value) for key, value in node.items()}
     if "prefixItems" in plain:
         plain["items"] = plain.pop("prefixItems")
     if "discriminator" in plain:
@@ -76,6 +76,15 @@ def portable(node: Any) -> Any:
     if "const" in plain.get("properties", {}).get("type", {}):
         plain["required"] = ["type", *(name for name in plain.get("required", []) if name != "type")]
     return plain
+
+
+def without_titles(node: Any) -> Any:
+    """Return the schema without the titles that pydantic makes of names."""
+    if isinstance(node, list):
+        return [without_titles(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    return {key: without_titles(value) for key, value in node.items() if key != "title" or not isinstance(value, str)}
 
 
 STAND_INS: Final = ("UnknownEntry", "UnknownMessage")
@@ -105,7 +114,7 @@ def all_schemas() -> tuple[list[str], list[str], list[str], dict[str, Schema]]:
     # Pydantic's names for one model that is read with defaults and written without.
     text = json.dumps(definitions["$defs"])
     text = text.replace("RoomOptions-Input", "RequestedOptions").replace("RoomOptions-Output", "RoomOptions")
-    schemas = portable(_without_stand_ins(json.loads(text)))
+    schemas = portable(without_titles(_without_stand_ins(json.loads(text))))
     entries = schemas["View"]["properties"]["entries"]["items"]
     unions = (roots["client", "validation"], _without_stand_ins(roots["server", "serialization"]), entries)
     clients, servers, shown = ([name_of(option) for option in union["oneOf"]] for union in unions)

@@ -12,6 +12,7 @@ import pytest
 
 from docs.asyncapi import make_asyncapi
 from docs.generate import DOCS, make_cards, make_operations, make_parts, make_reference
+from docs.openapi import make_openapi
 from docs.schemas import SCHEMAS, all_schemas
 from docs.typescript import make_typescript
 
@@ -25,6 +26,7 @@ MARKED = re.compile(r"<!-- generated: (.+?) -->\n\n(.*?)\n\n<!-- end -->", re.DO
 
 FILES: dict[str, Callable[[], str]] = {
     "asyncapi.json": make_asyncapi,
+    "openapi.json": make_openapi,
     "reference.md": make_reference,
     "types/fairest.d.ts": make_typescript,
 }

@@ -4,26 +4,20 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from functools import partial
-from http import HTTPStatus
 from typing import Final
 
-from redis.exceptions import RedisError
 from websockets.http11 import Request
 
-from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.refusals import CloseCode
-from fairest_protocol.version import installed_version
 from fairest_server.edge.address_limits import AddressLimits
 from fairest_server.edge.admission import Admission
 from fairest_server.edge.certificate import Certificate
 from fairest_server.edge.draining import drain_when_asked
 from fairest_server.edge.handshake import Handshake
-from fairest_server.edge.http_pages import JSON, Page, PageRequest, Pages, make_responder, text_page
-from fairest_server.edge.record_pages import RecordPages
+from fairest_server.edge.http_pages import Page, PageRequest, Pages, make_responder
+from fairest_server.edge.public_pages import health_pages, shared_pages
 from fairest_server.edge.refusal_log import RefusalLog
 from fairest_server.edge.room_entry import RoomEntry
-from fairest_server.edge.round_pages import page_rounds
 from fairest_server.edge.server import Server, os_error_text
 from fairest_server.edge.session import Session
 from fairest_server.edge.websocket import WebSocket
@@ -74,30 +68,9 @@ async def public_port(
             session = Session(websocket, connection_id, address, settings, hello, room_entry, rooms, lobby)
             await session.serve()
 
-    async def page_key(_: PageRequest) -> Page:
-        return text_page(rooms.key.public.hex())
-
-    async def page_durability(_: PageRequest) -> Page:
-        return text_page(durability.promise)
-
-    async def page_lobby(request: PageRequest) -> Page:
-        number = request.params.get("page", "0")
-        if not number.isdecimal() or len(number) > 6:
-            return text_page(f"page is a number from 0, not {number[:40]!r}", HTTPStatus.BAD_REQUEST)
-        try:
-            return Page(encode(await lobby.page(int(number))), JSON)
-        except (RedisError, OSError):
-            return text_page("The lobby cannot be read right now; try again.", HTTPStatus.SERVICE_UNAVAILABLE)
-
-    shared: Pages = {
-        "/key": page_key,
-        "/durability": page_durability,
-        "/lobby": page_lobby,
-        "/rounds": partial(page_rounds, rooms),
-        "/records/": RecordPages(rooms.records, admission, settings).show,
-    }
+    shared = shared_pages(rooms, lobby, durability, admission, settings)
     tls = certificate.context if certificate else None
-    server = Server(settings, make_responder(_health_pages(rooms), shared, admission), handle, refusals, tls)
+    server = Server(settings, make_responder(health_pages(rooms), shared, admission), handle, refusals, tls)
     with _as_cannot_listen(settings.host, settings.port):
         port = await server.listen(settings.host, settings.port, reuse_port=settings.reuse_port)
     draining = asyncio.create_task(
@@ -126,7 +99,7 @@ async def admin_port(settings: Settings, rooms: RoomServer) -> AsyncIterator[str
         metrics.TASKS.set(len(asyncio.all_tasks()))
         return Page(metrics.expose(), metrics.CONTENT_TYPE)
 
-    pages: Pages = {**_health_pages(rooms), "/metrics": page_metrics}
+    pages: Pages = {**health_pages(rooms), "/metrics": page_metrics}
     server = Server(settings, make_responder(pages), _handle_none, RefusalLog())
     with _as_cannot_listen(settings.admin_host, settings.admin_port):
         port = await server.listen(settings.admin_host, settings.admin_port)
@@ -134,24 +107,6 @@ async def admin_port(settings: Settings, rooms: RoomServer) -> AsyncIterator[str
         yield f"http://{settings.admin_host}:{port}"
     finally:
         await server.close(CloseCode.RESTARTING, "restarting", DRAIN_SECONDS)
-
-
-def _health_pages(rooms: RoomServer) -> Pages:
-    """Return the pages for a liveness probe and for a balancer: whether the process lives, and may get players."""
-
-    async def page_alive(_: PageRequest) -> Page:
-        return text_page(f"alive fairest {installed_version()}")
-
-    async def page_ready(_: PageRequest) -> Page:
-        if rooms.drain.is_draining:
-            return text_page("draining", HTTPStatus.SERVICE_UNAVAILABLE)
-        if rooms.clock.decision_window():
-            return text_page("ready")
-        return text_page(
-            f"redis has been silent for {rooms.clock.silent_seconds:.1f} s", HTTPStatus.SERVICE_UNAVAILABLE
-        )
-
-    return {"/livez": page_alive, "/readyz": page_ready}
 
 
 async def _handle_none(_: WebSocket, __: Request) -> None:

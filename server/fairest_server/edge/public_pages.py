@@ -1,0 +1,65 @@
+"""The pages on the port of the players, by their paths. docs/openapi.json describes each of them."""
+
+from functools import partial
+from http import HTTPStatus
+
+from redis.exceptions import RedisError
+
+from fairest_protocol.messages.codec import encode
+from fairest_protocol.version import installed_version
+from fairest_server.edge.admission import Admission
+from fairest_server.edge.http_pages import JSON, Page, PageRequest, Pages, text_page
+from fairest_server.edge.record_pages import RecordPages
+from fairest_server.edge.round_pages import page_rounds
+from fairest_server.live.room_server import RoomServer
+from fairest_server.settings import Settings
+from fairest_server.store.lobby import Lobby
+from fairest_server.store.redis.durability import Durability
+
+
+def health_pages(rooms: RoomServer) -> Pages:
+    """Return the pages for a liveness probe and for a balancer: whether the process lives, and may get players."""
+
+    async def page_alive(_: PageRequest) -> Page:
+        return text_page(f"alive fairest {installed_version()}")
+
+    async def page_ready(_: PageRequest) -> Page:
+        if rooms.drain.is_draining:
+            return text_page("draining", HTTPStatus.SERVICE_UNAVAILABLE)
+        if rooms.clock.decision_window():
+            return text_page("ready")
+        return text_page(
+            f"redis has been silent for {rooms.clock.silent_seconds:.1f} s", HTTPStatus.SERVICE_UNAVAILABLE
+        )
+
+    return {"/livez": page_alive, "/readyz": page_ready}
+
+
+def shared_pages(
+    rooms: RoomServer, lobby: Lobby, durability: Durability, admission: Admission, settings: Settings
+) -> Pages:
+    """Return the pages that the scripts of sites may read too, if `admission` allows the site."""
+
+    async def page_key(_: PageRequest) -> Page:
+        return text_page(rooms.key.public.hex())
+
+    async def page_durability(_: PageRequest) -> Page:
+        return text_page(durability.promise)
+
+    return {
+        "/key": page_key,
+        "/durability": page_durability,
+        "/lobby": partial(_page_lobby, lobby),
+        "/rounds": partial(page_rounds, rooms),
+        "/records/": RecordPages(rooms.records, admission, settings).show,
+    }
+
+
+async def _page_lobby(lobby: Lobby, request: PageRequest) -> Page:
+    number = request.params.get("page", "0")
+    if not (number.isascii() and number.isdecimal() and len(number) <= 6):
+        return text_page(f"page is a number from 0, not {number[:40]!r}", HTTPStatus.BAD_REQUEST)
+    try:
+        return Page(encode(await lobby.page(int(number))), JSON)
+    except (RedisError, OSError):
+        return text_page("The lobby cannot be read right now; try again.", HTTPStatus.SERVICE_UNAVAILABLE)

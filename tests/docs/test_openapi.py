@@ -1,0 +1,181 @@
+"""The OpenAPI document: a real server has its pages and no other ones, and each answer fits what it says of it."""
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from redis.asyncio import Redis
+
+from docs.openapi import make_openapi
+from fairest_protocol.messages.from_client import Create
+from fairest_protocol.messages.options import RoomOptions
+from fairest_server.edge.admission import Admission
+from fairest_server.edge.public_pages import health_pages, shared_pages
+from fairest_server.edge.refusal_log import RefusalLog
+from fairest_server.live.drain import Drain
+from fairest_server.live.room_server import RoomServer
+from fairest_server.settings import Settings
+from fairest_server.store.lobby import Lobby
+from fairest_server.store.redis.durability import read_durability
+from tests.support.limited import Limited, limited_server
+from tests.support.processes import redis_process
+from tests.support.raw_http import Answer, ask
+from tests.support.records import store_records
+from tests.support.waiting import until
+from tests.support.wire_client import open_client, racing_players
+
+DOCUMENT = json.loads(make_openapi())
+PATHS: Mapping[str, Mapping[str, Any]] = DOCUMENT["paths"]
+SHARED = [path for path, methods in PATHS.items() if methods["get"]["tags"] == ["shared"]]
+FRIEND = "https://friend.example"
+NO_MATCH = "0" * 32
+
+
+def faults(schema: object, value: object) -> list[str]:
+    """Return all that a schema of the document finds wrong with a value."""
+    validator = Draft202012Validator({"allOf": [schema], "components": DOCUMENT["components"]})
+    return [each.message for each in validator.iter_errors(value)]
+
+
+def header_faults(described: Mapping[str, Any], answer: Answer) -> list[str]:
+    """Return what is wrong with the headers of an answer."""
+    found = []
+    for name in described:
+        header = DOCUMENT["components"]["headers"][name]
+        if name in answer.headers:
+            found += faults(header["schema"], answer.headers[name])
+        elif header["required"]:
+            found.append(f"{name} is missing")
+    return found
+
+
+def answer_faults(path: str, answer: Answer, method: str = "get") -> list[str]:
+    """Return all that is wrong with the answer to a request for the page of this path."""
+    responses = PATHS[path][method]["responses"]
+    if str(answer.status) not in responses:
+        return [f"{answer.status} is not among {list(responses)}"]
+    response = responses[str(answer.status)]
+    found = header_faults(response["headers"], answer)
+    if "content" not in response:
+        return [*found, *([f"it has a body: {answer.body!r}"] if answer.body else [])]
+    [(content_type, media)] = response["content"].items()
+    if answer.headers["Content-Type"] != content_type:
+        return [*found, f"it is of type {answer.headers['Content-Type']}"]
+    text = answer.body.decode()
+    return [*found, *faults(media["schema"], json.loads(text) if content_type == "application/json" else text)]
+
+
+def asked(path: str, match: str = NO_MATCH) -> str:
+    """Return a path that a client can ask for."""
+    return path.replace("{match}", match)
+
+
+async def test_the_document_has_the_pages_of_a_server_and_no_other(
+    rooms: RoomServer, redis: Redis, settings_for_tests: Settings
+) -> None:
+    admission = Admission(settings_for_tests, Drain(), rooms.bans, RefusalLog())
+    shared = shared_pages(rooms, Lobby(redis), await read_durability(redis), admission, settings_for_tests)
+    served = {path + "{match}" if path.endswith("/") else path for path in (*health_pages(rooms), *shared)}
+    assert served == set(PATHS)
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if "{" not in path])
+async def test_the_answer_of_a_page_is_the_one_described(server_url: str, path: str) -> None:
+    answer = await ask(server_url, path)
+    assert (answer.status, answer_faults(path, answer)) == (HTTPStatus.OK, [])
+
+
+async def test_a_page_of_the_lobby_with_a_room_is_the_one_described(server_url: str) -> None:
+    async with open_client(server_url) as client:
+        await client.enter(Create(options=RoomOptions(listed=True)))
+        answer = await ask(server_url, "/lobby?page=0")
+    assert (len(json.loads(answer.body)["rooms"]), answer_faults("/lobby", answer)) == (1, [])
+
+
+async def test_the_record_of_a_match_is_the_one_described(limited: Limited, redis: Redis) -> None:
+    [record] = await store_records(redis, 1)
+    async with limited() as url:
+        answer = await ask(url, asked("/records/{match}", record.match_id))
+    assert (answer.status, answer_faults("/records/{match}", answer)) == (HTTPStatus.OK, [])
+
+
+async def test_a_page_of_the_chain_of_rounds_and_its_entries_are_the_ones_described(server_url: str) -> None:
+    async with racing_players(server_url) as (first, _):
+        await first.play("resign")
+
+        async def both_entries_are_there() -> None:
+            head = json.loads((await ask(server_url, "/rounds")).body)["head"]
+            assert head["number"] == 2
+
+        await until(both_entries_are_there, "the chain has the round's opening and its end")
+        answer = await ask(server_url, "/rounds?page=0")
+    entry = {"$ref": "#/components/schemas/ChainedEntry"}
+    wrong = [fault for line in json.loads(answer.body)["lines"] for fault in faults(entry, json.loads(line))]
+    assert (answer_faults("/rounds", answer), wrong) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("path", "request_path", "status"),
+    [
+        ("/lobby", "/lobby?page=x", HTTPStatus.BAD_REQUEST),
+        ("/rounds", "/rounds?page=-1", HTTPStatus.BAD_REQUEST),
+        ("/records/{match}", "/records/x", HTTPStatus.BAD_REQUEST),
+        ("/rounds", "/rounds?page=9", HTTPStatus.NOT_FOUND),
+        ("/records/{match}", f"/records/{NO_MATCH}", HTTPStatus.NOT_FOUND),
+    ],
+)
+async def test_an_answer_to_a_wrong_request_is_the_one_described(
+    server_url: str, path: str, request_path: str, status: HTTPStatus
+) -> None:
+    answer = await ask(server_url, request_path)
+    assert (answer.status, answer_faults(path, answer)) == (status, [])
+
+
+@pytest.mark.parametrize("path", SHARED)
+async def test_a_refusal_for_the_host_is_the_one_described(limited: Limited, path: str) -> None:
+    async with limited(own_hosts="play.example") as url:
+        answer = await ask(url, asked(path), host="evil.example")
+    assert (answer.status, answer_faults(path, answer)) == (HTTPStatus.FORBIDDEN, [])
+
+
+async def test_a_refusal_for_many_records_is_the_one_described(limited: Limited) -> None:
+    async with limited(messages_burst=1, messages_per_second=0.01) as url:
+        answers = [await ask(url, asked("/records/{match}")) for _ in range(2)]
+    assert [each.status for each in answers] == [HTTPStatus.NOT_FOUND, HTTPStatus.TOO_MANY_REQUESTS]
+    assert answer_faults("/records/{match}", answers[1]) == []
+
+
+async def test_the_answers_while_redis_is_away_are_the_ones_described() -> None:
+    with redis_process() as redis:
+        async with limited_server(redis.url) as url:
+            redis.kill()
+            for path in ("/readyz", "/lobby", "/records/{match}"):
+
+                async def is_refused(path: str = path) -> None:
+                    answer = await ask(url, asked(path))
+                    assert (answer.status, answer_faults(path, answer)) == (HTTPStatus.SERVICE_UNAVAILABLE, [])
+
+                await until(is_refused, f"{path} says that it cannot be shown")
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("method", ["head", "options"])
+async def test_the_answer_to_another_method_is_the_one_described(limited: Limited, path: str, method: str) -> None:
+    async with limited() as url:
+        answer = await ask(url, asked(path), method=method.upper())
+    assert answer_faults(path, answer, method) == []
+
+
+@pytest.mark.parametrize("path", SHARED)
+async def test_the_origin_of_a_named_site_stands_in_the_answer(limited: Limited, path: str) -> None:
+    async with limited(origins=FRIEND) as url:
+        answer = await ask(url, asked(path), f"Origin: {FRIEND}")
+    assert (answer.allowed_origin, answer_faults(path, answer)) == (FRIEND, [])
+
+
+def test_a_record_with_a_line_that_no_server_writes_does_not_fit() -> None:
+    schema = PATHS["/records/{match}"]["get"]["responses"]["200"]["content"]["application/x-ndjson"]["schema"]
+    assert faults(schema, '{"type":"match"}\n')
