@@ -99,7 +99,9 @@ async def run_on_terminal(home: Path, *arguments: str) -> bytes:
 def _run_on_terminal(home: Path, *arguments: str) -> bytes:
     reader, writer = pty.openpty()
     command = [*CLIENT_COMMAND, *arguments]
-    with subprocess.Popen(command, stdin=writer, stdout=writer, stderr=writer, env=client_environment(home)):
+    # A terminal that can draw gets a prompt, which is not text; `text/test_prompt.py` is about that one.
+    environment = {**client_environment(home), "TERM": "dumb"}
+    with subprocess.Popen(command, stdin=writer, stdout=writer, stderr=writer, env=environment):
         os.close(writer)
         written = bytearray()
         while chunk := _read(reader):

@@ -18,12 +18,12 @@ from typing import Final
 from platformdirs import user_config_path, user_data_path, user_state_path
 from websockets.exceptions import InvalidHandshake
 
-from fairest_cli.commands.options import terminal_kind
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.records.files import short_path
 from fairest_cli.session.http_pages import WAIT_SECONDS, PageUnavailable, fetch_page
 from fairest_cli.session.local_server import ServerNotStarted, local_server
 from fairest_cli.session.websocket import open_websocket
+from fairest_cli.text.keyboard import terminal_kind
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.value import Value
 from fairest_protocol.version import installed_version, python_version

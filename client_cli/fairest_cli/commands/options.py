@@ -1,6 +1,5 @@
 """The options and arguments of the commands of `fairest`, each with its check and its help."""
 
-import os
 import re
 import sys
 from typing import Annotated, NoReturn
@@ -10,6 +9,7 @@ import typer
 
 from fairest_cli.exit_codes import FAULT
 from fairest_cli.model.known_room import DEFAULT_SERVER
+from fairest_cli.text.keyboard import can_draw
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.rules import VARIANTS, BadRules, Rules, choose_rules
 from fairest_protocol.version import describe_version
@@ -35,17 +35,10 @@ def _check_name(name: str | None) -> str | None:
     return name
 
 
-def terminal_kind() -> str:
-    """Return the kind of the terminal: TERM, or on Windows, which does not set it, the system's name."""
-    return os.environ.get("TERM", "windows" if sys.platform == "win32" else "")
-
-
 def is_full_screen(*, plain: bool, as_json: bool = False) -> bool:
     """Return whether the full-screen client is wanted, and can be shown on this terminal."""
     # Textual reads from the first and writes to the last of them; if any is redirected, lines are wanted.
-    is_terminal = all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
-    is_terminal = is_terminal and terminal_kind() not in ("dumb", "")
-    return is_terminal and not plain and not as_json
+    return can_draw() and sys.stderr.isatty() and not plain and not as_json
 
 
 def _print_version(wanted: bool) -> None:

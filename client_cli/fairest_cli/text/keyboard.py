@@ -10,6 +10,16 @@ from typing import Final
 READ_BYTES: Final = 4096
 
 
+def terminal_kind() -> str:
+    """Return the kind of the terminal: TERM, or on Windows, which does not set it, the system's name."""
+    return os.environ.get("TERM", "windows" if sys.platform == "win32" else "")
+
+
+def can_draw() -> bool:
+    """Return whether standard input and output are a terminal that can draw: one on which a cursor can be moved."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and terminal_kind() not in ("dumb", "")
+
+
 async def typed_lines() -> AsyncIterator[str]:
     """Yield the lines of standard input until it ends.
 

@@ -1,14 +1,15 @@
 """A player or spectator who types lines: a person at a keyboard, or a program behind a pipe."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.session.connection import Update
 from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.keyboard import typed_lines
-from fairest_cli.text.narration import HELP, describe_boards, describe_time_left, describe_way_back
+from fairest_cli.text.narration import HELP, describe_way_back
+from fairest_cli.text.questions import answer_question
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.moves import MOVES, STOP
 from fairest_protocol.messages.fields import Phase
@@ -36,12 +37,15 @@ class LinePlayer:
         print_hint: Callable[[str], None],
         *,
         is_person: bool,
+        read_lines: Callable[[], AsyncIterator[str]] = typed_lines,
     ) -> None:
+        """`read_lines` yields the lines of standard input until it ends."""
         self._session = session
         self._describe_update = describe_update
         self._print_line = print_line
         self._print_hint = print_hint
         self._is_person = is_person
+        self._read_lines = read_lines
         self._may_type = asyncio.Event()
         self._prompted_round: bytes | None = None
 
@@ -100,7 +104,7 @@ class LinePlayer:
             self._print_hint("Type rematch to race again, or leave.")
 
     async def _obey_lines(self) -> None:
-        async for line in typed_lines():
+        async for line in self._read_lines():
             await self._may_type.wait()
             await self._obey(line)
         # At the end of the input a person leaves the seat waiting; a program has no more moves to make.
@@ -129,17 +133,13 @@ class LinePlayer:
                 await self._session.ask_rematch()
             case "leave" | "quit" | "q":
                 await self._leave()
-            case "" | "board":
-                for text in describe_boards(model):
-                    self._print_hint(text)
-            case "time":
-                self._print_hint(describe_time_left(model, now_ms()))
-            case "words":
-                self._print_hint(" ".join(model.seal_check.check_words) or "There are no check words before the deal.")
             case "ready":
                 self._print_hint("There is nothing to get ready for right now.")
             case "help" | "?":
                 self._print_hint(HELP)
+            case _ if (answer := answer_question(word, model, now_ms())) is not None:
+                for text in answer:
+                    self._print_hint(text)
             case _:
                 self._print_hint(f"{clean(line)[:40]!r} is not a move or a word of this program; type help.")
 

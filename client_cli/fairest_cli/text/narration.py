@@ -33,7 +33,8 @@ Each foundation takes the rank that it says it needs, whatever the suit; the
 ranks in brackets come later.
 Cards never go from pile to pile, and no card leaves a foundation. The first
 player to place every card wins; if neither can, the one with more cards wins.
-Other words: ready, board, time, words (check words), rematch, leave, help."""
+Other words: ready, board (or Enter), wanted, piles, score, time, words (check
+words), rematch, leave, help."""
 
 
 def as_json_lines(before: KnownRoom, update: Update) -> Iterator[str]:  # noqa: ARG001 (`describe_update` has the same parameters)
@@ -78,7 +79,7 @@ def describe_changes(before: KnownRoom, update: Update) -> Iterator[str]:
             yield from _describe_setback(before, model)
         case View(entries=shown):
             for entry in shown:
-                yield from _describe_entry(before, model, entry)
+                yield from describe_entry(before, model, entry)
         case Placed(placed=placed) if model.phase is Phase.RACING and placed != before.placed:
             yield "Cards placed: " + ", ".join(f"{_name(model, seat)} {count}" for seat, count in enumerate(placed))
         case Refused(to=to, sentence=sentence) if to not in ENTRANCES:
@@ -182,7 +183,8 @@ def describe_options(options: RoomOptions) -> Iterator[str]:
         yield "nobody may watch" if options.spectators is Spectators.CLOSED else "spectators see everything at once"
 
 
-def _describe_entry(before: KnownRoom, model: KnownRoom, entry: Entry) -> Iterator[str]:
+def describe_entry(before: KnownRoom, model: KnownRoom, entry: Entry) -> Iterator[str]:
+    """Yield what an entry changed; `before` and `model` are the models before and after the message that had it."""
     match entry:
         case entries.Seated(name=name):
             yield f"{clean(name)} joins."
@@ -204,7 +206,7 @@ def _describe_entry(before: KnownRoom, model: KnownRoom, entry: Entry) -> Iterat
         case entries.PlayerReady(seat=seat):
             yield "You are ready." if seat == model.seat else f"{_name(model, seat)} is ready."
         case entries.Dealt():
-            yield "The cards are dealt and sealed. Both players of this deal see the same check words:"
+            yield "The cards are dealt and sealed. Both players see the same check words:"
             yield f"  {' '.join(model.seal_check.check_words)}"
             yield "Get set ..."
         case entries.Started() if model.seat is not None:

@@ -20,10 +20,10 @@ from fairest_cli.tui.screens.result import ResultScreen
 from fairest_protocol.calculation.moves import STOP
 from fairest_protocol.messages.from_client import Create, Join
 from tests.client.test_hostile_text import client_environment
-from tests.client.tui.test_full_screen_exits import RealTerminal, on_terminal
 from tests.support.full_screen import terminal
 from tests.support.observed import ObservedServer, observed_server
 from tests.support.processes import CLIENT_COMMAND, end_process
+from tests.support.real_terminal import RealTerminal, on_terminal
 from tests.support.wire_client import QUICK
 
 pytestmark = pytest.mark.usefixtures("home")

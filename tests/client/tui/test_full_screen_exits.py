@@ -1,17 +1,8 @@
 """The full-screen client on a real terminal: hostile text is harmless there, and every exit restores the terminal."""
 
 import asyncio
-import fcntl
-import os
-import pty
-import select
 import signal
-import struct
-import subprocess
 import sys
-import termios
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,7 +12,6 @@ from tests.client.test_hostile_text import (
     SEEN,
     Arguments,
     Script,
-    client_environment,
     closes_with_a_steering_reason,
     lobby_of,
     output_against,
@@ -33,8 +23,8 @@ from tests.client.test_hostile_text import (
 )
 from tests.support.ports import free_port
 from tests.support.processes import CLIENT_COMMAND
+from tests.support.real_terminal import PATIENCE_SECONDS, RealTerminal, on_terminal
 
-PATIENCE_SECONDS = 20.0
 CONTROL_SEQUENCES = (
     *(b"\x1b]8;", b"\x1b]52;", b"\x1bP1$r0m", b"\x1b]0;title", b"\x1bc", b"FORGED\n"),
     *(letter.encode() for letter in "\x90\x9b\x9c\x9d\x85\u2028\u202e\u2066\u200b\ufeff"),
@@ -54,71 +44,6 @@ asyncio.run(app.run_until_done())
 print(*app.last_words, sep="\\n", file=sys.stderr)
 raise SystemExit(app.return_code)
 """
-
-
-class RealTerminal:
-    """A process on a pseudo-terminal, and everything that it has written there."""
-
-    def __init__(self, home: Path, command: list[str], kind: str = "xterm-256color") -> None:
-        self._ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        self.mode = termios.tcgetattr(theirs)
-        self._theirs = theirs
-        self._is_gone = False
-        environment = {**client_environment(home), "TERM": kind}
-        for name in ("CONFIG", "STATE"):
-            environment[f"XDG_{name}_HOME"] = str(home / name.lower())
-        self.process = subprocess.Popen(
-            command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True
-        )
-        self.written = bytearray()
-
-    def read_until(self, condition: Callable[[bytes], bool]) -> None:
-        """Read until `condition` holds for the output; fail after `PATIENCE_SECONDS`."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while not condition(self.read()):
-            assert time.monotonic() < deadline, bytes(self.written[-2_000:])
-
-    def read(self) -> bytes:
-        if select.select([self._ours], [], [], 0.02)[0]:
-            self.written += os.read(self._ours, 65_536)
-        return bytes(self.written)
-
-    def type(self, keys: bytes) -> None:
-        os.write(self._ours, keys)
-
-    def wait(self) -> int:
-        """Wait for the process to end, read the rest of its output, and return its exit code."""
-        self.read_until(lambda _: self.process.poll() is not None)
-        self.read_until(lambda seen: len(self.read()) == len(seen))
-        return self.process.wait()
-
-    @property
-    def is_restored(self) -> bool:
-        """Whether the former screen and its cursor are back, the mouse is released, and keys are echoed."""
-        text = bytes(self.written)
-        modes = [(b"\x1b[?1049l", b"\x1b[?1049h"), (b"\x1b[?25h", b"\x1b[?25l"), (b"\x1b[?1003l", b"\x1b[?1003h")]
-        return all(text.rfind(off) > text.rfind(on) for off, on in modes) and self._mode_now() == self.mode
-
-    def _mode_now(self) -> object:
-        return termios.tcgetattr(self._theirs)
-
-    def hang_up(self) -> None:
-        """Close the terminal without a signal to the process."""
-        os.close(self._theirs)
-        os.close(self._ours)
-        self._is_gone = True
-
-    def close(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        if not self._is_gone:
-            self.hang_up()
-
-
-def on_terminal(home: Path, *arguments: str) -> RealTerminal:
-    return RealTerminal(home, [*CLIENT_COMMAND, *arguments])
 
 
 @pytest.mark.parametrize(
@@ -195,8 +120,7 @@ def _meet_on_terminal(home: Path, url: str, arguments: Arguments) -> bytes:
     terminal = on_terminal(home, *arguments, "--server", url)
     try:
         terminal.read_until(lambda written: SEEN.encode() in written)
-        terminal.type(b"\x11")
-        terminal.type(b"\x11")
+        terminal.type(b"\x03\x03" if "--plain" in arguments else b"\x11\x11")
         terminal.wait()
         assert terminal.is_restored
         return bytes(terminal.written)
@@ -212,6 +136,7 @@ def _meet_on_terminal(home: Path, url: str, arguments: Arguments) -> bytes:
         (refuses_with_a_long_sentence, ("join", ROOM)),
         (closes_with_a_steering_reason, ("create",)),
         (sends_a_hostile_option, ("join", ROOM)),
+        (sends_steering_sentences, ("join", ROOM, "--plain")),
     ],
     ids=lambda value: getattr(value, "__name__", " ".join(value) if isinstance(value, tuple) else ""),
 )
