@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from docs.asyncapi import close_codes, make_asyncapi
 from docs.message_examples import find_examples, message_examples
 from docs.openapi import make_openapi
-from docs.record_data import make_record_data
+from docs.record_data import make_record_data, make_record_module
 from docs.schemas import Schema, all_schemas, attribute_docs, kind_of, name_of
 from docs.typescript import make_typescript
 from fairest_cli.text.variant_reference import describe_variant
@@ -349,6 +349,7 @@ def main() -> None:
         "reference.md": make_reference(),
         **pages,
     }
+    wanted["../server/fairest_server/page/record_data.js"] = make_record_module(wanted["record.json"])
     stale = [name for name in wanted if not (DOCS / name).exists() or (DOCS / name).read_text("utf-8") != wanted[name]]
     for name in stale:
         if not only_checks:

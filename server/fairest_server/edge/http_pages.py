@@ -25,24 +25,36 @@ PREFLIGHT_SECONDS: Final = 600
 """The time for which a browser need not ask again whether a site may read a page."""
 
 
+Fields = tuple[tuple[str, str], ...]
+"""Headers of an answer: their names with their values."""
+
+
 class Page(Value):
-    """The answer to a request for a page. `retry_seconds` is when to ask again, or None."""
+    """The answer to a request for a page.
+
+    `retry_seconds` is when to ask again, or None. `cache` says how long a browser may keep the page, `fields` are
+    further headers.
+    """
 
     body: bytes
     content_type: str = TEXT
     status: HTTPStatus = HTTPStatus.OK
     retry_seconds: int | None = None
+    cache: str = "no-store"
+    fields: Fields = ()
 
 
 class PageRequest(Value):
     """A request for a page, from a client at `address` as the limits count it. `name` says which one of many pages.
 
-    `params` is the query of the URL; if a parameter is given twice, the last value counts.
+    `params` is the query of the URL; if a parameter is given twice, the last value counts. `accepts_gzip` says whether
+    the client can read an answer that is compressed with gzip.
     """
 
     address: str
     name: str
     params: Mapping[str, str]
+    accepts_gzip: bool = False
 
 
 Show = Callable[[PageRequest], Awaitable[Page]]
@@ -53,8 +65,6 @@ Respond = Callable[[str, Request], Awaitable[Response | None]]
 
 Raises `RequestRefused`.
 """
-_Fields = tuple[tuple[str, str], ...]
-"""Headers of an answer: their names with their values."""
 
 
 def text_page(text: str, status: HTTPStatus = HTTPStatus.OK, retry_seconds: int | None = None) -> Page:
@@ -62,18 +72,21 @@ def text_page(text: str, status: HTTPStatus = HTTPStatus.OK, retry_seconds: int 
     return Page(f"{text}\n".encode(), status=status, retry_seconds=retry_seconds)
 
 
-def make_responder(pages: Pages, shared: Pages | None = None, admission: Admission | None = None) -> Respond:
-    """Return a function that answers requests for `pages` and `shared`, and lets others through to the WebSocket.
+def make_responder(
+    pages: Pages, shared: Pages | None = None, admission: Admission | None = None, site: Pages | None = None
+) -> Respond:
+    """Return a function that answers requests for pages, and lets others through to the WebSocket.
 
     `pages` are for programs such as a balancer, under whatever name they know the server by. `shared` are also for the
     scripts of sites that `admission` allows. Without it no request may open a WebSocket, and other paths are not found.
+    `site` are for browsers; a request for one of these paths that asks for a WebSocket gets one.
     """
 
     async def respond(peer: str, request: Request) -> Response | None:
         path, _, query = request.path.partition("?")
-        found, fields = _find(pages, path), _Fields()
+        found, fields = _find(pages, path), Fields()
         if found is None and admission is not None:
-            found = _find(shared or {}, path)
+            found = _find(shared or {}, path) or (None if _wants_websocket(request) else _find(site or {}, path))
             if found is not None:
                 fields = _sharing_fields(admission.check_page(peer, request))
         if found is None:
@@ -87,7 +100,7 @@ def make_responder(pages: Pages, shared: Pages | None = None, admission: Admissi
         params = {key: values[-1] for key, values in parse_qs(query).items()}
         try:
             async with asyncio.timeout(PAGE_SECONDS):
-                page = await show(PageRequest(address, name, params))
+                page = await show(PageRequest(address, name, params, _accepts_gzip(request)))
         except TimeoutError:
             page = text_page("The server cannot answer right now; try again.", HTTPStatus.SERVICE_UNAVAILABLE)
         return answer(page, fields, has_body=request.method != "HEAD")
@@ -95,17 +108,26 @@ def make_responder(pages: Pages, shared: Pages | None = None, admission: Admissi
     return respond
 
 
-def answer(page: Page, fields: _Fields = (), *, has_body: bool = True) -> Response:
+def answer(page: Page, fields: Fields = (), *, has_body: bool = True) -> Response:
     """Return the response that serves a page with these headers besides its own, and ends the connection."""
     own = [
         ("Content-Type", page.content_type),
         ("Content-Length", str(len(page.body))),
-        ("Cache-Control", "no-store"),
+        ("Cache-Control", page.cache),
         ("X-Content-Type-Options", "nosniff"),
     ]
     if page.retry_seconds is not None:
         own.append(("Retry-After", str(page.retry_seconds)))
-    return _respond(page.status, (*own, *fields), page.body if has_body else b"")
+    return _respond(page.status, (*own, *page.fields, *fields), page.body if has_body else b"")
+
+
+def _wants_websocket(request: Request) -> bool:
+    return "websocket" in ",".join(request.headers.get_all("Upgrade")).lower()
+
+
+def _accepts_gzip(request: Request) -> bool:
+    """Return whether the client names gzip among its encodings. A client that refuses it by `q=0` is not known."""
+    return "gzip" in ",".join(request.headers.get_all("Accept-Encoding")).lower()
 
 
 def _find(pages: Pages, path: str) -> tuple[Show, str] | None:
@@ -117,7 +139,7 @@ def _find(pages: Pages, path: str) -> tuple[Show, str] | None:
     return (show, name) if show is not None else None
 
 
-def _sharing_fields(origin: str | None) -> _Fields:
+def _sharing_fields(origin: str | None) -> Fields:
     """Return the headers by which a browser lets scripts of `origin` read a page; None allows no other site."""
     # The answer depends on the origin also if it allows none.
     varying = ("Vary", "Origin")
@@ -134,7 +156,7 @@ def _pass_on(peer: str, request: Request, admission: Admission | None) -> Respon
     return None
 
 
-def _preflight(fields: _Fields) -> Response:
+def _preflight(fields: Fields) -> Response:
     """Return the answer to the question of a browser whether a script may send a request that is not a simple one."""
     methods = ", ".join(METHODS)
     fields = (("Allow", methods), ("Access-Control-Allow-Methods", methods), *fields)
@@ -146,5 +168,5 @@ def _not_allowed(methods: tuple[str, ...]) -> Response:
     return answer(page, (("Allow", ", ".join(methods)),))
 
 
-def _respond(status: HTTPStatus, fields: _Fields, body: bytes) -> Response:
+def _respond(status: HTTPStatus, fields: Fields, body: bytes) -> Response:
     return Response(status.value, status.phrase, Headers([*fields, ("Connection", "close")]), body)

@@ -15,6 +15,7 @@ from fairest_server.edge.certificate import Certificate
 from fairest_server.edge.draining import drain_when_asked
 from fairest_server.edge.handshake import Handshake
 from fairest_server.edge.http_pages import Page, PageRequest, Pages, make_responder
+from fairest_server.edge.page_files import site_pages
 from fairest_server.edge.public_pages import health_pages, shared_pages
 from fairest_server.edge.refusal_log import RefusalLog
 from fairest_server.edge.room_entry import RoomEntry
@@ -70,7 +71,8 @@ async def public_port(
 
     shared = shared_pages(rooms, lobby, durability, admission, settings)
     tls = certificate.context if certificate else None
-    server = Server(settings, make_responder(health_pages(rooms), shared, admission), handle, refusals, tls)
+    pages = make_responder(health_pages(rooms), shared, admission, site_pages())
+    server = Server(settings, pages, handle, refusals, tls)
     with _as_cannot_listen(settings.host, settings.port):
         port = await server.listen(settings.host, settings.port, reuse_port=settings.reuse_port)
     draining = asyncio.create_task(

@@ -1,0 +1,89 @@
+// The page: which view its path asks for, and the choice of colours.
+import { make, setText } from "./dom.js";
+import { LobbyView, fetchRooms } from "./lobby_view.js";
+import { fetchRecord, showRecord } from "./record_view.js";
+import { RoomView } from "./room_view.js";
+import { TEXT } from "./texts.js";
+
+const view = document.getElementById("view");
+const show = (...elements) => view.replaceChildren(...elements);
+
+/** How long the result of a match stays on TV, and how long TV waits before it looks for a race again. */
+const TV_RESULT_MS = 12000;
+const TV_SEARCH_MS = 3000;
+
+function showLobby() {
+  show(new LobbyView((options, name) => {
+    show(new RoomView({ type: "create", options, key: crypto.randomUUID?.() ?? randomKey() }, { name }).element);
+  }).element);
+}
+
+// `randomUUID` is missing where the page came over plain http.
+const randomKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16)).join("");
+
+async function showMatch(match) {
+  show(make("p", { role: "status" }, TEXT.loading));
+  try {
+    show(...showRecord(await fetchRecord(match)));
+  } catch (fault) {
+    show(make("p", { role: "alert" }, fault.message));
+    if (!(fault instanceof Error) || fault.stack === undefined) throw fault;
+  }
+}
+
+/** Follow one race after the other: one that is under way, and the newest of those. */
+async function showTv() {
+  const next = (await fetchRooms())?.find(({ phase, spectators }) => phase === "racing" && spectators !== "closed");
+  if (!next) {
+    show(make("p", { role: "status" }, TEXT.tvSearching));
+    setTimeout(showTv, TV_SEARCH_MS);
+    return;
+  }
+  const room = new RoomView({ type: "watch", room: next.room }, {
+    onOver: (over) => setTimeout(() => {
+      over.close();
+      showTv();
+    }, TV_RESULT_MS),
+  });
+  show(room.element);
+}
+
+function choosePage() {
+  const [, kind, name] = location.pathname.split("/");
+  if (kind === "r" && name) {
+    const wantsSeat = new URLSearchParams(location.search).has("join");
+    show(new RoomView({ type: wantsSeat ? "join" : "watch", room: name }).element);
+  } else if (kind === "m" && name) showMatch(name);
+  else if (kind === "tv") showTv();
+  else showLobby();
+}
+
+/** Remember the choice of four colours, where the browser lets a page remember. */
+function offerColours() {
+  const button = document.getElementById("four-colours");
+  const apply = (isOn) => {
+    document.documentElement.classList.toggle("four-colours", isOn);
+    button.setAttribute("aria-pressed", isOn);
+  };
+  setText(button, TEXT.fourColours);
+  let isOn = false;
+  try {
+    isOn = localStorage.getItem("fairest.four-colours") === "true";
+  } catch (fault) {
+    if (!(fault instanceof DOMException)) throw fault;
+  }
+  apply(isOn);
+  button.addEventListener("click", () => {
+    isOn = !isOn;
+    apply(isOn);
+    try {
+      localStorage.setItem("fairest.four-colours", isOn);
+    } catch (fault) {
+      if (!(fault instanceof DOMException)) throw fault;
+    }
+  });
+}
+
+document.addEventListener("record", async ({ detail: file }) => show(...showRecord(await file.text())));
+offerColours();
+choosePage();

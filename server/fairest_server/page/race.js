@@ -1,0 +1,92 @@
+// The race of two seats on one deal, replayed from the moves and stops of a record.
+import { cardOf, goalOf, legalMoves, placedOn, play, turn } from "./board.js";
+import { layOut } from "./deal.js";
+
+const DECISIVE = ["won", "resigned", "not_revealed"];
+
+/** Raised for a move or a stop that cannot stand where it does. */
+export class WrongRace extends Error {}
+
+/** Return a race at its start, with the first card turned for both seats. Races are values; nothing changes them. */
+export function startRace(deal, piles, redeals) {
+  const [first, ...ahead] = deal.orders[0];
+  const racer = { board: turn(layOut(deal, piles, redeals), first), pass: 0, ahead, seen: 1, ending: null };
+  return { deal, racers: [racer, racer] };
+}
+
+/** Return the race after a line of a record: a `move`, or a `stop`. Raises `WrongRace`. */
+export function after(race, { type, at_ms, seat, move, seats, ending }) {
+  if (type === "stop") return afterStop(race, seats, ending, at_ms === null);
+  const racer = race.racers[seat];
+  if (racer.ending) throw new WrongRace(`seat ${seat + 1} moves after its race has ended`);
+  if (move === "stop" || move === "resign")
+    return ended(race, [seat], () => ({ ...racer, ending: move === "stop" ? "stopped" : "resigned" }));
+  if (!legalMoves(racer.board).includes(move)) throw new WrongRace(`${move} of seat ${seat + 1} is against the rules`);
+  return ended(race, [seat], () => moved(race.deal, racer, move));
+}
+
+function moved(deal, racer, move) {
+  let { ahead, pass, seen } = racer;
+  let next = null;
+  if (move[0] === "s" || move === "redeal") {
+    if (move === "redeal") {
+      pass += 1;
+      const waste = racer.board.piles.flat();
+      ahead = deal.orders[pass].filter((card) => waste.includes(card));
+    }
+    if (ahead.length) {
+      [next, ...ahead] = ahead;
+      seen += 1;
+    }
+  }
+  const board = play(racer.board, move, next);
+  const isWon = placedOn(board) === goalOf(board);
+  const ending = isWon ? "won" : legalMoves(board).length ? null : "stuck";
+  return { board, pass, ahead, seen, ending };
+}
+
+function afterStop(race, seats, ending, isBeforeStart) {
+  const racing = [0, 1].filter((each) => !race.racers[each].ending);
+  const isAllowed = ending === "out_of_time"
+    ? seats.join() === racing.join() && !isBeforeStart
+    : seats.length === 1 && racing.includes(seats[0]);
+  if (!isAllowed) throw new WrongRace(`these seats are not stopped by ${ending}`);
+  const stopped = ended(race, seats, (seat) => ({ ...race.racers[seat], ending }));
+  if (!isBeforeStart) return stopped;
+  // Whoever is stopped in the countdown has seen no card.
+  return { ...stopped, racers: stopped.racers.map((racer) => (racer.ending ? { ...racer, seen: 0 } : racer)) };
+}
+
+/** Return the race with these seats as `change` makes them; a decisive ending ends the race of the other one, too. */
+function ended(race, seats, change) {
+  let racers = race.racers.map((racer, seat) => (seats.includes(seat) ? change(seat) : racer));
+  if (racers.some(({ ending }) => DECISIVE.includes(ending)))
+    racers = racers.map((racer) => (racer.ending ? racer : { ...racer, ending: "round_over" }));
+  return { ...race, racers };
+}
+
+/** Return the scores of a race that is over. Raises `WrongRace`. */
+export function scoresOf({ racers }) {
+  if (!racers.every(({ ending }) => ending)) throw new WrongRace("the moves do not end the race");
+  return racers.map(({ board, seen, ending }) =>
+    ({ placed: placedOn(board), goal: goalOf(board), direct: board.direct, cards_turned: seen, ending }));
+}
+
+/** Return the seat that wins with these scores, or null for a draw. */
+export function winnerOf(scores, directBreaksTies) {
+  const merits = scores.map(({ ending, placed, direct }) =>
+    [ending === "won", !["resigned", "not_revealed"].includes(ending), placed, directBreaksTies ? direct : 0]);
+  const decisive = merits[0].findIndex((merit, at) => merit !== merits[1][at]);
+  return decisive < 0 ? null : Number(merits[0][decisive] < merits[1][decisive]);
+}
+
+/** Return the race at the start of a round and after each of its events, as {event, race}, for a replay. */
+export function stepsOf(deal, piles, redeals, events) {
+  const steps = [{ event: null, card: null, race: startRace(deal, piles, redeals) }];
+  for (const event of events) {
+    const { race } = steps.at(-1);
+    const card = event.type === "move" ? (cardOf(race.racers[event.seat].board, event.move) ?? null) : null;
+    steps.push({ event, card, race: after(race, event) });
+  }
+  return steps;
+}

@@ -1,0 +1,310 @@
+// A room on the page, for spectators and players: what it shows in each phase, and the moves of a player.
+import { cardOf, goalOf, legalMoves, mayRedeal, placedOn, play } from "./board.js";
+import { BoardView, SeatHead } from "./board_view.js";
+import { RoomConnection, STATUS } from "./connection.js";
+import { Curve, LeadBar } from "./curve.js";
+import { announce, make, setText } from "./dom.js";
+import { click, press, targetsOf } from "./hand.js";
+import { WrongRecord, checkRecord, parseRecord } from "./record.js";
+import { outcomeText } from "./record_view.js";
+import { TEXT, clock } from "./texts.js";
+
+const TICK_MS = 250;
+
+/** The page of one room. `onOver(view)` is called when a match that is watched is over. */
+export class RoomView {
+  element = make("section", { class: "room" });
+  #connection;
+  #onOver;
+  #names = ["", ""];
+  #points = [[], []];
+  #startedAt = null;
+  #picked = null;
+  #sure = null;
+  #record = null;
+  #isOver = false;
+  #parts = {};
+  #boards = null;
+  #heads = [new SeatHead(), new SeatHead()];
+  #curve = new Curve();
+  #lead = new LeadBar();
+
+  constructor(entry, { name = null, onOver = null } = {}) {
+    this.#onOver = onOver;
+    for (const part of ["alarm", "notice", "status", "table", "end"]) {
+      this.#parts[part] = make("div", { class: part, role: part === "alarm" ? "alert" : null });
+      this.element.append(this.#parts[part]);
+    }
+    setText(this.#parts.status, TEXT.connecting);
+    this.#connection = new RoomConnection(entry, (connection, message) => this.#update(message), { name });
+    this.timer = setInterval(() => this.#tick(), TICK_MS);
+    this.onkey = (event) => this.#key(event);
+    document.addEventListener("keydown", this.onkey);
+  }
+
+  /** End the connection and stop listening. */
+  close() {
+    clearInterval(this.timer);
+    document.removeEventListener("keydown", this.onkey);
+    this.#connection.close();
+  }
+
+  get #scene() {
+    return this.#connection.scene;
+  }
+
+  get #own() {
+    return this.#connection.seat === null ? null : this.#scene.seats[this.#connection.seat];
+  }
+
+  /** Our own board with the moves made that the server has not answered yet. */
+  get #ownBoard() {
+    let { board } = this.#own;
+    for (const { move } of this.#connection.sent)
+      if (legalMoves(board).includes(move)) board = play(board, move);
+    return board;
+  }
+
+  #update(message) {
+    const { status, room, cheated } = this.#connection;
+    if (cheated) {
+      this.#parts.alarm.replaceChildren(make("strong", {}, TEXT.cheated), make("p", {}, TEXT.cheatedAdvice), make("p", {}, cheated));
+      return;
+    }
+    if (message?.type === "snapshot") {
+      if (location.pathname !== `/r/${room}`) history.replaceState(null, "", `/r/${room}`);
+      document.title = TEXT.title(room);
+    }
+    if (message?.type === "record") this.#prove(message.lines);
+    if (message?.type === "announcement") this.#notice(message.text);
+    if (message?.type === "refused" && message.to !== "ping") this.#notice(message.sentence);
+    for (const entry of message?.type === "view" ? message.entries : []) this.#tell(entry);
+    if (status === STATUS.ENDED) setText(this.#parts.status, this.#connection.sentence);
+    if (this.#scene) this.#draw();
+    const isOver = this.#scene?.phase === "finished" && this.#scene.match_is_over;
+    if (isOver && !this.#isOver) this.#onOver?.(this);
+    this.#isOver = isOver;
+  }
+
+  /** Tell screen readers about an entry, in a sentence. */
+  #tell(entry) {
+    const name = this.#names[entry.seat];
+    if (entry.type === "moved" && entry.card) announce(TEXT.moved(name, entry.move, entry.card));
+    else if (entry.type === "started") announce(TEXT.started);
+    else if (entry.type === "stopped") announce(TEXT.stoppedSeat(name));
+    else if (entry.type === "round_finished") announce(outcomeText(this.#names, entry.outcome));
+    if (entry.type === "round_opened") [this.#points, this.#startedAt, this.#record] = [[[], []], null, null];
+    if (entry.type === "started") this.#startedAt = this.#connection.now;
+  }
+
+  #notice(sentence) {
+    setText(this.#parts.notice, sentence);
+    announce(sentence);
+  }
+
+  #draw() {
+    const { phase, seats } = this.#scene;
+    this.#names = seats.map(({ name }, seat) =>
+      (seat === this.#connection.seat ? `${name} (${TEXT.you})` : (name ?? "…")));
+    const hasBoards = seats[0].board && ["countdown", "racing", "finished"].includes(phase);
+    if (hasBoards) this.#drawRace();
+    this.#parts.table.hidden = !hasBoards;
+    this.#drawEnd();
+    this.#tick();
+  }
+
+  /** Redraw the line that says what happens now, with its clock. */
+  #tick() {
+    if (!this.#scene) return;
+    const { status, sentence } = this.#connection;
+    const { phase, until_ms, options } = this.#scene;
+    const left = until_ms === null ? "" : clock(until_ms - this.#connection.now);
+    const own = this.#own;
+    const byPhase = {
+      waiting: () => TEXT.waitingSeat,
+      ready: () => (own === null ? TEXT.phases.ready : own.entropy_hash ? TEXT.readyWait : ""),
+      dealing: () => TEXT.bothReady,
+      countdown: () => TEXT.startsIn,
+      racing: () => "",
+      finished: () => "",
+      closed: () => sentence,
+    };
+    let text = byPhase[phase]?.() ?? "";
+    if (status === STATUS.LOST) text = own ? TEXT.lostSeat(options.grace_seconds) : TEXT.lost;
+    if (status === STATUS.ENDED) text = sentence;
+    const isCounting = phase === "countdown" && status === STATUS.CONNECTED;
+    const big = isCounting ? String(Math.max(1, Math.ceil((until_ms - this.#connection.now) / 1000))) : "";
+    this.#parts.status.replaceChildren(
+      make("span", {}, text), make("strong", { class: "big" }, big), make("span", { class: "clock" }, isCounting || !left ? "" : TEXT.left(left)),
+      ...this.#awayLines(),
+    );
+    if (phase === "racing") this.#drawProgress();
+  }
+
+  #awayLines() {
+    return this.#scene.seats.flatMap(({ until_ms }, seat) =>
+      (until_ms === null ? [] : [make("p", { class: "away" }, TEXT.away(this.#names[seat], clock(until_ms - this.#connection.now)))]));
+  }
+
+  #counts() {
+    const { placed, seat } = this.#connection;
+    return this.#scene.seats.map(({ board }, place) => {
+      const shown = place === seat ? placedOn(this.#ownBoard) : placedOn(board);
+      return place === seat ? shown : Math.max(shown, placed?.[place] ?? 0);
+    });
+  }
+
+  #drawRace() {
+    this.#buildBoards();
+    const { seats, phase, options } = this.#scene;
+    const { seat: ownSeat, sent } = this.#connection;
+    seats.forEach((seat, place) => {
+      const isOwn = place === ownSeat;
+      const board = isOwn ? this.#ownBoard : seat.board;
+      const fitting = isOwn && this.#picked ? targetsOf(board, this.#picked) : [];
+      this.#boards[place].draw(board, { picked: isOwn ? this.#picked : null, fitting });
+      const state = seat.has_stopped && phase === "racing" ? TEXT.hasStopped
+        : isOwn ? (sent.length ? TEXT.unconfirmed(sent.length) : "")
+          : phase === "racing" && options.spectators !== "open" ? TEXT.shown(placedOn(board), goalOf(board)) : "";
+      this.#heads[place].draw(this.#names[place], TEXT.count(this.#counts()[place], goalOf(board)), state);
+    });
+    this.#drawProgress();
+  }
+
+  #buildBoards() {
+    const order = this.#connection.seat === 1 ? [1, 0] : [0, 1];
+    const shape = JSON.stringify([this.#scene.round, this.#connection.seat]);
+    if (this.#boards?.shape === shape) return;
+    this.#boards = this.#scene.seats.map((_, place) =>
+      new BoardView(place === this.#connection.seat ? (slot) => this.#click(slot) : null));
+    this.#boards.shape = shape;
+    const seats = order.map((place) =>
+      make("div", { class: `seat seat-${place}` }, this.#heads[place].element, this.#boards[place].element));
+    const hint = this.#connection.seat === null
+      ? (this.#scene.options.spectators === "open" ? TEXT.openRoom : TEXT.horizon) : TEXT.keys;
+    this.#parts.words = make("p", { class: "words" });
+    this.#parts.actions = make("div", { class: "actions" });
+    this.#parts.table.replaceChildren(
+      this.#lead.element, make("div", { class: "seats" }, ...seats), this.#parts.actions,
+      make("p", { class: "hint" }, hint), this.#curve.element, this.#parts.words,
+    );
+  }
+
+  /** Redraw the bar and the curves, to which the present counts are added. */
+  #drawProgress() {
+    if (!this.#boards) return;
+    const goal = goalOf(this.#scene.seats[0].board);
+    const counts = this.#counts();
+    const { until_ms, duration_ms, options, phase } = this.#scene;
+    // A viewer that came later knows the start from the limit, as long as nobody has stopped.
+    this.#startedAt ??= phase === "racing" ? until_ms - 1000 * options.limit_seconds : null;
+    const elapsed = duration_ms ?? Math.max(0, this.#connection.now - (this.#startedAt ?? this.#connection.now));
+    counts.forEach((count, seat) => {
+      const points = this.#points[seat];
+      if (points.at(-1)?.[1] !== count) points.push([elapsed, count]);
+    });
+    this.#lead.draw(this.#names, counts, goal);
+    this.#curve.draw(this.#names, this.#points, goal, Math.max(1, elapsed));
+    const words = this.#connection.check.wordsOf(this.#scene);
+    setText(this.#parts.words, words ? TEXT.checkWords(words) : TEXT.sealed);
+    if (this.#parts.actions.childElementCount === 0 || phase !== this.#parts.phase) this.#drawActions();
+    this.#parts.phase = phase;
+  }
+
+  #drawActions() {
+    const isRacing = this.#scene.phase === "racing" && this.#own && !this.#own.has_stopped;
+    const act = (move, label) => make("button", { type: "button", onclick: () => this.#giveUp(move) }, this.#sure === move ? TEXT.sure : label);
+    const redeal = isRacing && mayRedeal(this.#ownBoard)
+      ? [make("button", { type: "button", onclick: () => this.#connection.play("redeal") }, TEXT.redeal)] : [];
+    this.#parts.actions.replaceChildren(...(isRacing ? [...redeal, act("stop", TEXT.stop), act("resign", TEXT.resign)] : []));
+  }
+
+  #giveUp(move) {
+    if (this.#sure === move) this.#connection.play(move);
+    this.#sure = this.#sure === move ? null : move;
+    this.#drawActions();
+  }
+
+  #drawEnd() {
+    const { phase, outcome, match_is_over: isOver, seats } = this.#scene;
+    const parts = [];
+    const button = (label, work) => make("button", { type: "button", class: "main", onclick: work }, label);
+    if (phase === "waiting" || phase === "ready") parts.push(...this.#invitation());
+    if (this.#connection.isReadyWanted) parts.push(button(TEXT.ready, () => this.#connection.getReady()));
+    if (phase === "finished" && outcome) {
+      parts.push(make("h2", { class: "outcome" }, outcomeText(this.#names, outcome)));
+      const { proved } = this.#connection.check;
+      if (proved) parts.push(make("p", { class: "right" }, TEXT.proved(proved)));
+      if (this.#record) parts.push(this.#record);
+      if (!isOver) parts.push(make("p", {}, TEXT.nextRound));
+      else if (this.#own) parts.push(...this.#rematch(seats, button));
+      if (isOver) parts.push(make("a", { class: "button", href: `/m/${this.#scene.match}` }, TEXT.replay));
+    }
+    this.#parts.end.replaceChildren(...parts);
+  }
+
+  #invitation() {
+    const link = `${location.origin}/r/${this.#connection.room}`;
+    const seats = this.#scene.seats.map(({ name, entropy_hash }, seat) =>
+      make("li", {}, `${entropy_hash ? "✓ " : ""}${name ? this.#names[seat] : TEXT.seatFree}`));
+    const isFree = this.#connection.seat === null && this.#scene.seats.some(({ name }) => name === null);
+    const join = isFree ? [make("a", { class: "button main", href: `/r/${this.#connection.room}?join` }, TEXT.takeSeat)] : [];
+    const field = make("input", { readonly: true, value: link, "aria-label": TEXT.shareLabel, onfocus: () => field.select() });
+    const warning = this.#scene.options.spectators === "open" ? [make("p", { class: "wrong" }, TEXT.openRoom)] : [];
+    return [make("label", {}, TEXT.shareLabel, field), make("ul", { class: "seat-list" }, ...seats), ...warning, ...join];
+  }
+
+  #rematch(seats, button) {
+    const other = 1 - this.#connection.seat;
+    if (this.#own.wants_rematch) return [make("p", {}, TEXT.rematchWaits)];
+    const asked = seats[other].wants_rematch ? [make("p", {}, TEXT.rematchAsked(this.#names[other]))] : [];
+    return [...asked, button(TEXT.rematch, () => this.#connection.askRematch())];
+  }
+
+  /** Check the record of the match that is over, and compare its boards' counts with those that were shown. */
+  #prove(lines) {
+    try {
+      const record = parseRecord(lines.map((line) => `${line}\n`).join(""));
+      for (const _ of checkRecord(record, this.#connection.check.key));
+      const last = record.rounds.find(({ id }) => id === this.#scene.round);
+      const isShown = last && JSON.stringify(last.result.scores) === JSON.stringify(this.#scene.outcome.scores);
+      if (!isShown) throw new WrongRecord("its last round is not the one that was shown.");
+      this.#record = make("p", { class: "right" }, TEXT.recordProved);
+    } catch (fault) {
+      if (!(fault instanceof WrongRecord)) throw fault;
+      this.#record = make("p", { class: "wrong" }, TEXT.recordWrong(fault.message));
+    }
+  }
+
+  // Moves.
+
+  get #mayMove() {
+    const isRacing = this.#scene?.phase === "racing" && this.#own && !this.#own.has_stopped;
+    return isRacing && this.#connection.status === STATUS.CONNECTED;
+  }
+
+  #click(slot) {
+    if (this.#mayMove) this.#apply(click(this.#ownBoard, this.#picked, slot));
+  }
+
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT"].includes(event.target.tagName)) return;
+    if (event.key === "Enter" && this.#connection.isReadyWanted) this.#connection.getReady();
+    else if (event.key.toLowerCase() === "r" && this.#isOver && this.#own && !this.#own.wants_rematch)
+      this.#connection.askRematch();
+    else if (this.#mayMove) {
+      const result = press(this.#ownBoard, this.#picked, event.key, event.shiftKey);
+      if (!result) return;
+      this.#apply(result);
+    } else return;
+    event.preventDefault();
+  }
+
+  #apply({ move, picked, sentence }) {
+    this.#picked = picked;
+    this.#sure = null;
+    this.#notice(sentence ?? (move ? TEXT.youMoved(move, cardOf(this.#ownBoard, move)) : ""));
+    if (move) this.#connection.play(move);
+    this.#drawRace();
+  }
+}

@@ -1,0 +1,151 @@
+// The checks that hold a server to the sealed deal of a round, entry by entry, as `fairest` makes them.
+//
+// A page that watches or plays makes each of them as early as it can: the signature and the commitment when the round
+// is opened, each envelope when a seat turns its card, the whole deal when the secret is shown.
+import { makeDeal, sealDeal } from "./deal.js";
+import DATA from "./record_data.js";
+import { checkWords, commitEntropy, commitSecret, isRoundSigned, makeEnvelope, makeSeed, termsOf } from "./seal.js";
+
+/** Raised if the server does what an honest one cannot; the message says what. */
+export class Cheated extends Error {}
+const demand = (condition, sentence) => {
+  if (!condition) throw new Cheated(sentence);
+};
+const nameOf = ([pass, position]) => (pass ? `position ${position + 1} of redeal ${pass}` : `position ${position + 1}`);
+
+/** What the server has shown of its rounds on this page. `key` is the server's, in hexadecimal digits. */
+export class SealCheck {
+  /** Bytes of our own by round id, if we have a seat. */
+  entropies = {};
+  /** The number of envelopes that the secret of the last round has opened; null before its end. */
+  proved = null;
+  #key;
+  #seat;
+  #past = new Set();
+  #place = null;
+  #opened = new Map();
+  #last = [null, null];
+  #redeals = [0, 0];
+  #isSecretDue = false;
+
+  constructor(key) {
+    this.#key = key;
+  }
+
+  /** Check a snapshot; it may not take back what was shown before. */
+  afterSnapshot(before, scene, seat) {
+    this.#seat = seat;
+    if (scene.round === null) return;
+    if (before?.round === scene.round) {
+      const isSame = before.commitment === scene.commitment && before.match === scene.match;
+      demand(isSame, "The server shows another commitment than before for the same round.");
+      for (const [place, old] of before.seats.entries())
+        if (old.entropy_hash && scene.seats[place].entropy_hash)
+          demand(old.entropy_hash === scene.seats[place].entropy_hash, "The server changed an entropy hash.");
+      const hasOther = before.envelopes.length && scene.envelopes.length
+        && JSON.stringify(before.envelopes) !== JSON.stringify(scene.envelopes);
+      demand(!hasOther, "The server shows other envelopes than before for the same round.");
+    } else this.#open(scene, scene.options, null);
+    this.#isSecretDue = scene.secret === null;
+    this.#last = scene.seats.map(({ turn }) => turn);
+    this.#redeals = scene.seats.map(({ board }) => (board ? scene.options.redeals - board.redeals : 0));
+    for (const [place, { entropy, entropy_hash }] of scene.seats.entries()) {
+      if (entropy_hash) this.#checkOwnHash(scene.round, place, entropy_hash);
+      if (entropy) this.#checkEntropy(scene.round, place, entropy, entropy_hash);
+    }
+    if (scene.secret !== null) this.#checkSecret(scene, scene.secret);
+  }
+
+  /** Check the next entry; `scene` is the scene before it. */
+  afterEntry(scene, entry) {
+    const { type, seat } = entry;
+    const check = {
+      round_opened: () => {
+        demand(!this.#isSecretDue, "The server opens another round and never opened the commitment before.");
+        this.#open(entry, scene.options, this.#place);
+      },
+      round_voided: () => {
+        const isOpen = scene.seats.some((each) => !each.entropy_hash) && entry.round === scene.round;
+        demand(isOpen, "The server calls off a round to which both players were committed.");
+        this.#checkSecret(scene, entry.secret);
+      },
+      player_ready: () => {
+        const known = scene.seats[seat].entropy_hash;
+        demand(known === null || known === entry.entropy_hash, "The server changed an entropy hash.");
+        this.#checkOwnHash(scene.round, seat, entry.entropy_hash);
+      },
+      revealed: () => this.#checkEntropy(scene.round, seat, entry.entropy, scene.seats[seat].entropy_hash),
+      dealt: () => {
+        demand(scene.seats.every((each) => each.entropy), "The server deals before both players have revealed.");
+        demand(!scene.envelopes.length, "The server deals a second time.");
+        const isAgreed = entry.piles === scene.options.piles && entry.redeals === scene.options.redeals;
+        demand(isAgreed, "The server deals for other rules than those of the room.");
+      },
+      turned: () => this.#checkTurned(scene, entry),
+      moved: () => (this.#redeals[seat] += entry.move === "redeal" ? 1 : 0),
+      round_finished: () => this.#checkSecret(scene, entry.secret),
+      room_closed: () => demand(!this.#isSecretDue, "The server closes the room and never opened its commitment."),
+    }[type];
+    check?.();
+  }
+
+  /** Return the check words of the round, or null before its deal. */
+  wordsOf({ round, commitment, seats, envelopes, options }) {
+    const entropies = seats.map(({ entropy }) => entropy);
+    if (!envelopes.length || entropies.includes(null)) return null;
+    return checkWords(round, commitment, entropies, envelopes, termsOf(options));
+  }
+
+  #open(opened, options, before) {
+    const { round, match, round_number: number } = opened;
+    demand(!this.#past.has(round), "The server opens a round again that it had opened before.");
+    const isSigned = isRoundSigned(opened, match, number, termsOf(options), this.#key);
+    demand(isSigned, "The server has not signed this commitment for this place in the match and these rules.");
+    const follows = number === 1 ? match === round : !before || (match === before.match && number === before.number + 1);
+    demand(follows, "The round does not follow the one before it in its match.");
+    this.#past.add(round);
+    this.#place = { match, number };
+    this.#opened.clear();
+    [this.#last, this.#redeals, this.proved, this.#isSecretDue] = [[null, null], [0, 0], null, true];
+  }
+
+  #checkOwnHash(round, seat, hash) {
+    if (seat !== this.#seat) return;
+    const own = this.entropies[round];
+    const isOurs = own !== undefined && commitEntropy(round, seat, own) === hash;
+    demand(isOurs, "The server shows another entropy hash for us than the one that we sent.");
+  }
+
+  #checkEntropy(round, seat, entropy, hash) {
+    const isShown = commitEntropy(round, seat, entropy) === hash;
+    demand(isShown, `The entropy of seat ${seat + 1} does not belong to the hash that was shown before.`);
+  }
+
+  #checkTurned(scene, { seat, turn, card, salt }) {
+    const [pass, position] = turn;
+    const last = this.#last[seat] ?? [0, -1];
+    const isNext = pass === 0 ? position === last[1] + 1 : pass > last[0] || position > last[1];
+    demand(isNext && pass === this.#redeals[seat], `Seat ${seat + 1} turns the card at ${nameOf(turn)} out of order.`);
+    const sealed = Math.min(pass, scene.envelopes.length - 1);
+    const envelope = scene.envelopes[sealed]?.[position];
+    const isOpened = envelope && makeEnvelope(scene.round, sealed, position, card, salt) === envelope;
+    demand(isOpened, `The card at ${nameOf(turn)}, ${card}, does not come from its envelope.`);
+    this.#last[seat] = turn;
+    this.#opened.set(`${sealed} ${position}`, card);
+  }
+
+  #checkSecret({ round, commitment, seats, envelopes, options }, secret) {
+    demand(commitSecret(round, secret) === commitment, "The secret does not belong to the commitment.");
+    this.#isSecretDue = false;
+    if (!envelopes.length || !Object.hasOwn(DATA.variants, options.rules)) return;
+    const seed = makeSeed(secret, seats.map(({ entropy }) => entropy), round);
+    const deal = makeDeal(options.rules, options.redeals, seed);
+    const isDeal = JSON.stringify(sealDeal(deal, seed, round)) === JSON.stringify(envelopes);
+    demand(isDeal, "The envelopes do not hold the deal that secret and entropies make.");
+    for (const [place, card] of this.#opened) {
+      const [pass, position] = place.split(" ");
+      demand(deal.orders[pass][position] === card, `The card ${card} is not the one of the deal.`);
+    }
+    this.proved = envelopes.flat().length;
+  }
+}

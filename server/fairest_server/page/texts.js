@@ -1,0 +1,147 @@
+// Every English text of the page. Another language is another file with the same names.
+import { RANKS, rankOf } from "./board.js";
+
+const RANK_NAMES = ["ace", "2", "3", "4", "5", "6", "7", "8", "9", "10", "jack", "queen", "king"];
+const RANK_SIGNS = ["A", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K"];
+const SUITS = { c: "clubs", d: "diamonds", h: "hearts", s: "spades" };
+const ENDINGS = {
+  won: "placed every card",
+  stuck: "had no move left",
+  stopped: "stopped",
+  out_of_time: "ran out of time",
+  away: "stayed away too long",
+  resigned: "resigned",
+  not_revealed: "did not take part in the deal",
+  round_over: "was still racing",
+};
+
+export const rankSign = (rank) => RANK_SIGNS[rank - 1];
+export const cardSign = (card) => RANK_SIGNS[RANKS.indexOf(card[0])];
+export const cardName = (card) => `${RANK_NAMES[rankOf(card) - 1]} of ${SUITS[card[1].toLowerCase()]}`;
+const rankName = (rank) => RANK_NAMES[rank - 1];
+
+/** Minutes and seconds, `4:05`. */
+export function clock(ms) {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+const fromName = (source) => (source === "s" ? "" : ` from pile ${source}`);
+const placeName = (target) => (/[1-8]/.test(target) ? `foundation ${target}` : `pile ${target}`);
+
+export const TEXT = {
+  title: (name) => (name ? `${name} · Fairest` : "Fairest"),
+  fourColours: "Four colours",
+  // The lobby.
+  lobbyTitle: "Rooms on this server",
+  lobbyEmpty: "No room is listed right now. Create one, and send its link to a friend.",
+  lobbyFault: "The lobby cannot be read right now. The page tries again.",
+  seatFree: "a free seat",
+  against: " against ",
+  join: "Join",
+  watch: "Watch",
+  phases: {
+    waiting: "waits for a player", ready: "getting ready", dealing: "dealing", countdown: "about to start",
+    racing: "racing", finished: "finished", closed: "closed",
+  },
+  createTitle: "Create a room",
+  variant: "Variant",
+  bestOf: "Best of",
+  listed: "List the room in the lobby, for anybody to join",
+  yourName: "Your name (2 to 20 letters, digits, _ or -; empty for a guest's name)",
+  create: "Create",
+  recordTitle: "A finished match",
+  recordLabel: "Id of a match (32 digits), or choose a record's file",
+  open: "Open",
+  // TV.
+  tvSearching: "Looking for a race that may be watched …",
+  tvNext: "The next race follows in a few seconds.",
+  // A room.
+  connecting: "Connecting …",
+  lost: "The connection is lost. The page connects again by itself; nothing that was stored is lost.",
+  lostSeat: (seconds) => `The connection is lost. Your seat waits for ${seconds} seconds, and your moves are kept.`,
+  refreshed: "Connected again.",
+  cheated: "THE SERVER BROKE ITS SEAL",
+  cheatedAdvice: "Do not trust this result, and do not play on this server. What the page found:",
+  shareLabel: "Link for the other player, and for spectators",
+  takeSeat: "Take the free seat",
+  ready: "Ready (Enter)",
+  readyWait: "You are ready. Waiting for the other player …",
+  waitingSeat: "Waiting for another player …",
+  bothReady: "Both players are ready: the cards are being dealt …",
+  startsIn: "The race starts in",
+  left: (time) => `${time} left`,
+  away: (name, time) => `${name} is away; the seat waits for ${time}.`,
+  stoppedSeat: (name) => `${name} has stopped.`,
+  hasStopped: "has stopped",
+  shown: (placed, goal) => `${placed} of ${goal} shown`,
+  count: (placed, goal) => `${placed} of ${goal}`,
+  lead: (difference) => (difference ? `${difference > 0 ? "+" : "−"}${Math.abs(difference)}` : "level"),
+  horizon: "Boards are shown as far as both players have turned cards; the counts are ahead of them.",
+  openRoom: "This room is open: spectators see everything at once, also cards that one player has not turned yet.",
+  checkWords: (words) => `check words ${words.join(" ")}`,
+  sealed: "The server has signed its commitment; the check words come with the deal.",
+  proved: (count) => `Sealed deal: all ${count} cards match their envelopes; the commitment was kept.`,
+  recordProved: "The record was checked as well, move by move.",
+  recordWrong: (reason) => `The record of this match is wrong: ${reason}`,
+  rematch: "Rematch (R)",
+  rematchWaits: "You want a rematch; waiting for the other player …",
+  rematchAsked: (name) => `${name} wants a rematch.`,
+  leave: "Leave",
+  stop: "Stop my race",
+  resign: "Resign",
+  sure: "Press again to do it",
+  replay: "Replay and proof",
+  nextRound: "The next round opens in a few seconds.",
+  keys: "1–8 foundation · a–h pile · Shift+a–h top of a pile · or tap a card, then its target",
+  picked: (card) => `${cardName(card)} is picked up: choose where it goes.`,
+  fitsNothing: (card) => `${cardName(card)} fits no foundation now.`,
+  whichFoundation: "It fits two foundations: press the digit of one.",
+  unconfirmed: (count) => `${count} on the way`,
+  you: "you",
+  wins: (name) => `${name} wins`,
+  draw: "A draw",
+  ending: (name, score) => `${name}: ${score.placed} of ${score.goal} cards, ${ENDINGS[score.ending]}`,
+  foundationLabel: (place, board, rank, top) =>
+    `Foundation ${place + 1}, by ${board.layout[place].step}: ${top ? `${cardName(top)} on top` : "empty"}, `
+    + (rank ? `wants a ${rankName(rank)}` : "complete"),
+  pileLabel: (letter, cards) =>
+    cards.length ? `Pile ${letter}, top first: ${[...cards].reverse().map(cardName).join(", ")}` : `Pile ${letter}, empty`,
+  turnedLabel: (card, stock) => `${card ? `Turned: ${cardName(card)}` : "No card is turned"}; ${stock} in the stock`,
+  stockCount: (count) => `${count} to come`,
+  redeal: "Redeal",
+  // Sentences for the live region and the replay.
+  moved: (name, move, card) => {
+    if (move === "redeal") return `${name} deals the waste again.`;
+    if (move === "stop" || move === "resign") return `${name} ${move === "stop" ? "stops" : "resigns"}.`;
+    return `${name} lays ${cardName(card)}${fromName(move[0])} on ${placeName(move[1])}.`;
+  },
+  youMoved: (move, card) =>
+    card ? `You lay ${cardName(card)}${fromName(move[0])} on ${placeName(move[1])}.` : "You deal the waste again.",
+  counted: (names, placed) => `${names[0]} ${placed[0]}, ${names[1]} ${placed[1]}.`,
+  started: "The race has started.",
+  stoppedBy: (names, ending) => `${names.join(" and ")} ${ENDINGS[ending]}.`,
+  // A record.
+  loading: "Reading the record …",
+  notFound: "No record of this match is kept here.",
+  notRead: (status) => `The record cannot be read right now (${status}).`,
+  round: (number, of) => `Round ${number} of ${of}`,
+  undealt: "This round ended before its cards were dealt.",
+  step: (at, of, time) => `${at} of ${of} · ${time}`,
+  position: "Position in the race",
+  play: "Play",
+  pause: "Pause",
+  speed: "Speed",
+  verify: "Proof",
+  right: "Everything that can be checked is right.",
+  wrong: (reason) => `WRONG: ${reason}`,
+  limits: [
+    "What a record alone cannot prove:",
+    "that this match took place, and that the record is complete: a server could invent a whole record.",
+    "who won the match, and whether clocks and limits were kept: times are the server's own.",
+    "that the key is your server's: compare it with GET /key.",
+    "that no player was told which cards were to come.",
+  ],
+  keyOfServer: "the key is the one that this server shows",
+  curve: (names) => `Cards placed over time: ${names.join(" and ")}`,
+};

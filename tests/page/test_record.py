@@ -1,0 +1,46 @@
+"""The page and `fairest verify` say the same of a record, and refuse the same forgeries."""
+
+import random
+
+import pytest
+
+from fairest_cli.records.record_check import WrongRecord, verify_record
+from tests.support.forging import forge, sound_records, write
+from tests.support.page_modules import ask_page
+
+SOUND = sound_records()
+FORGED = 60
+
+
+def verdicts_of_page(texts: list[str], key: str | None = None) -> list[dict[str, object]]:
+    return ask_page({"ask": "verify", "text": text, "key": key} for text in texts)
+
+
+def test_the_page_says_of_a_record_just_what_verify_says() -> None:
+    texts = [write(lines) for lines in SOUND]
+    for text, verdict in zip(texts, verdicts_of_page(texts), strict=True):
+        assert verdict == {"sentences": list(verify_record(text)[1]), "fault": None}
+
+
+def test_a_record_of_another_key_is_wrong() -> None:
+    [verdict] = verdicts_of_page([write(SOUND[0])], "00" * 32)
+    assert "and not with" in str(verdict["fault"])
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 18))])
+def test_the_page_agrees_with_verify_on_every_forged_record(seed: int) -> None:
+    """With the long ones a thousand and more; some forgeries change nothing that counts, and are right."""
+    chance = random.Random(f"page {seed}")
+    texts = [forge(chance.choice(SOUND), chance.choice(SOUND), chance) for _ in range(FORGED)]
+    for text, verdict in zip(texts, verdicts_of_page(texts), strict=True):
+        try:
+            fault = None
+            list(verify_record(text)[1])
+        except WrongRecord as reason:
+            fault = str(reason)
+        assert (fault is None) == (verdict["fault"] is None), f"{fault} / {verdict['fault']}\n{text[:3000]}"
+
+
+def test_a_text_that_is_no_record_is_refused_with_a_sentence() -> None:
+    for verdict in verdicts_of_page(["", "\n", "{}\n", "hello", "\x00\n", "[]\n[]\n", write(SOUND[0])[:-1]]):
+        assert verdict["fault"]

@@ -1,0 +1,44 @@
+// Answers questions about the modules of the page: one JSON question a line on standard input, one JSON answer a line
+// on standard output. The tests compare the answers with those of Python.
+import { createInterface } from "node:readline";
+
+const page = (name) => import(new URL(`../../server/fairest_server/page/${name}.js`, import.meta.url));
+const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal] = await Promise.all(
+  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal"].map(page));
+const { fromHex, toHex } = bytes;
+
+const ANSWERS = {
+  sha256: ({ message }) => toHex(sha2.sha256(fromHex(message))),
+  sha512: ({ message }) => toHex(sha2.sha512(fromHex(message))),
+  hmac: ({ key, message }) => toHex(sha2.hmacSha256(fromHex(key), fromHex(message))),
+  shake256({ message, count }) {
+    const stream = shake.shake256(fromHex(message));
+    return toHex(Array.from({ length: count }, () => stream.next().value));
+  },
+  signed: ({ message, signature, key }) => ed25519.isSigned(...[message, signature, key].map(fromHex)),
+  legal: ({ board: given }) => board.legalMoves(given),
+  play: ({ board: given, move, next }) => board.play(given, move, next),
+  deal({ rules, redeals, seed, round }) {
+    const made = deal.makeDeal(rules, redeals, seed);
+    return { ...made, envelopes: deal.sealDeal(made, seed, round) };
+  },
+  words: ({ round, commitment, entropies, envelopes, terms }) =>
+    seal.checkWords(round, commitment, entropies, envelopes, terms),
+  terms: ({ options }) => seal.termsOf(options),
+  verify({ text, key }) {
+    const sentences = [];
+    try {
+      for (const sentence of record.checkRecord(record.parseRecord(text), key)) sentences.push(sentence);
+    } catch (fault) {
+      if (!(fault instanceof record.WrongRecord)) throw fault;
+      return { sentences, fault: fault.message };
+    }
+    return { sentences, fault: null };
+  },
+  fold: ({ scene: first, entries }) => entries.reduce(scene.afterEntry, first),
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { ask, ...question } = JSON.parse(line);
+  process.stdout.write(`${JSON.stringify(ANSWERS[ask](question))}\n`);
+}
