@@ -23,6 +23,7 @@ from benchmarks.redis_cost import measure_redis_cost
 from benchmarks.replacement import measure_replacement
 from benchmarks.scaling import measure_scaling
 from benchmarks.soak import measure_soak
+from benchmarks.solver import measure_solver
 from benchmarks.spectators import measure_spectators
 from benchmarks.stalled_readers import measure_stalled_readers
 from benchmarks.starting import measure_starting
@@ -31,6 +32,7 @@ from benchmarks.tick_gain import measure_tick_gain
 BENCHMARKS = {
     "engine_sanity": measure_engine_sanity,
     "deal_uniformity": measure_deal_uniformity,
+    "solver": measure_solver,
     "tick_gain": measure_tick_gain,
     "move_cost": measure_move_cost,
     "spectators": measure_spectators,
