@@ -27,7 +27,7 @@ QUICK = RoomOptions(countdown_seconds=0)
 WATCH_STOCKS = """
 window.stocks = [];
 new MutationObserver(() => {
-  const labels = [0, 1].map((seat) => document.querySelector(`.seat-${seat} .stock`)?.getAttribute("aria-label"));
+  const labels = [0, 1].map((seat) => document.querySelector(`.seat-${seat} .stock .label`)?.textContent);
   const isRacing = document.querySelector(".clock:not(:empty)");
   if (labels[0] && labels[1] && isRacing) stocks.push(labels.map((label) => Number(/; (\\d+)/.exec(label)[1])));
 }).observe(document, { subtree: true, childList: true, attributes: true });
@@ -51,7 +51,7 @@ def piles_of(board: Board) -> list[str]:
 async def labels(page: Page, seat: int, kind: str) -> list[str]:
     """Return the labels of all slots of a kind, such as `pile`, on the board of a seat."""
     found: list[str] = await page.eval_on_selector_all(
-        f".seat.seat-{seat} .slot.{kind}", "(slots) => slots.map((slot) => slot.getAttribute('aria-label'))"
+        f".seat.seat-{seat} .slot.{kind} .label", "(labels) => labels.map((label) => label.textContent)"
     )
     return found
 

@@ -50,7 +50,7 @@ export class BoardView {
     const [foundations, table] = [make("div", { class: "foundations" }), make("div", { class: "table" })];
     const add = (name, kind, parent) => {
       const tag = this.#onSlot ? "button" : "div";
-      const properties = this.#onSlot ? { type: "button", onclick: () => this.#onSlot(name) } : { role: "img" };
+      const properties = this.#onSlot ? { type: "button", onclick: () => this.#onSlot(name) } : {};
       const slot = make(tag, { class: `slot ${kind}`, "data-slot": name, ...properties });
       this.#slots.set(name, slot);
       parent.append(slot);
@@ -67,11 +67,16 @@ export class BoardView {
     if (this.#shown.get(name) === key) return;
     const [slot, isFirst] = [this.#slots.get(name), !this.#shown.has(name)];
     this.#shown.set(name, key);
-    slot.replaceChildren(...parts());
-    slot.setAttribute("aria-label", label);
+    // The label says all of it; a screen reader need not read the parts as well.
+    slot.replaceChildren(make("span", { class: "hidden label" }, label), ...parts().map(withoutVoice));
     if (!isFirst && name !== "s" && !isMotionReduced())
       slot.animate([{ filter: "brightness(1.5)" }, { filter: "none" }], { duration: FLASH_MS });
   }
+}
+
+function withoutVoice(part) {
+  part.setAttribute("aria-hidden", "true");
+  return part;
 }
 
 function foundationParts(foundation, cards, wanted) {

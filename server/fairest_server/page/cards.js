@@ -19,10 +19,10 @@ export function cardPicture(card, y = 0) {
     "g",
     { class: `card suit-${suit}`, transform: `translate(0 ${y})` },
     makeSvg("rect", { class: "face", x: 1.5, y: 1.5, width: CARD.width - 3, height: CARD.height - 3, rx: 9 }),
-    makeSvg("text", { class: "index", x: 8, y: 30, ...narrowed(sign, 34) }, sign),
-    makeSvg("use", { href: `#suit-${suit}`, x: sign.length > 1 ? 46 : 34, y: 8, width: 24, height: 24 }),
+    makeSvg("text", { class: "index", x: 11, y: 30, ...narrowed(sign, 34) }, sign),
+    makeSvg("use", { href: `#suit-${suit}`, x: sign.length > 1 ? 49 : 37, y: 8, width: 24, height: 24 }),
     makeSvg("use", { href: `#suit-${suit}`, x: 27, y: 56, width: 46, height: 58 }),
-    makeSvg("text", { class: "index", x: 92, y: 132, "text-anchor": "end", ...narrowed(sign, 34) }, sign),
+    makeSvg("text", { class: "index", x: 89, y: 132, "text-anchor": "end", ...narrowed(sign, 34) }, sign),
   );
 }
 

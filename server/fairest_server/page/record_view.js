@@ -24,16 +24,17 @@ export async function fetchRecord(match) {
 export function showRecord(text) {
   const proof = make("ol", { class: "proof" });
   const verdict = make("p", { class: "verdict", role: "status" });
-  const shown = [make("section", {}, make("h2", {}, TEXT.verify), verdict, proof, limits())];
+  const heading = make("h1", { class: "hidden" }, TEXT.recordTitle);
+  const shown = [heading, make("section", {}, make("h2", {}, TEXT.verify), verdict, proof, limits())];
   try {
     const record = parseRecord(text);
-    const { heading } = record;
-    document.title = TEXT.title(heading.names.join(TEXT.against));
-    shown.unshift(...replays(record));
+    const { names, key } = record.heading;
+    document.title = TEXT.title(names.join(TEXT.against));
+    shown.splice(1, 0, ...replays(record));
     for (const sentence of checkRecord(record)) proof.append(make("li", {}, sentence));
     setText(verdict, TEXT.right);
     verdict.classList.add("right");
-    compareKey(heading.key, proof);
+    compareKey(key, proof);
   } catch (fault) {
     if (!(fault instanceof WrongRecord)) throw fault;
     setText(verdict, TEXT.wrong(fault.message));

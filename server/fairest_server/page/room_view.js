@@ -17,6 +17,7 @@ export class RoomView {
   #connection;
   #onOver;
   #names = ["", ""];
+  #heading = make("h1", { class: "hidden" });
   #points = [[], []];
   #startedAt = null;
   #picked = null;
@@ -31,7 +32,8 @@ export class RoomView {
 
   constructor(entry, { name = null, onOver = null } = {}) {
     this.#onOver = onOver;
-    for (const part of ["alarm", "notice", "status", "table", "end"]) {
+    this.element.append(this.#heading);
+    for (const part of ["alarm", "notice", "status", "end", "table"]) {
       this.#parts[part] = make("div", { class: part, role: part === "alarm" ? "alert" : null });
       this.element.append(this.#parts[part]);
     }
@@ -74,6 +76,7 @@ export class RoomView {
     if (message?.type === "snapshot") {
       if (location.pathname !== `/r/${room}`) history.replaceState(null, "", `/r/${room}`);
       document.title = TEXT.title(room);
+      setText(this.#heading, TEXT.roomTitle(room));
     }
     if (message?.type === "record") this.#prove(message.lines);
     if (message?.type === "announcement") this.#notice(message.text);

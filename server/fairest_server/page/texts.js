@@ -57,6 +57,7 @@ export const TEXT = {
   tvSearching: "Looking for a race that may be watched …",
   tvNext: "The next race follows in a few seconds.",
   // A room.
+  roomTitle: (room) => `Room ${room}`,
   connecting: "Connecting …",
   lost: "The connection is lost. The page connects again by itself; nothing that was stored is lost.",
   lostSeat: (seconds) => `The connection is lost. Your seat waits for ${seconds} seconds, and your moves are kept.`,
