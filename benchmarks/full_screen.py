@@ -32,9 +32,10 @@ IDLE_SECONDS = 30.0
 TIMEOUT_SECONDS = 20.0
 ESCAPE_SEQUENCE = re.compile(rb"\x1b\[[0-9;?<>=]*[a-zA-Z$]|\x1b\][^\x07]*\x07")
 NOTICE = re.compile(b"onto pile a")
-ADVICE = re.compile(rb"No foundation needs|This card fits|Move up")
-NEXT = re.compile(NOTICE.pattern + rb".*(" + ADVICE.pattern + rb")", re.DOTALL)
-"""The next card is turned."""
+TURNED = re.compile(rb"\d+ to come")
+"""The number of cards in the stock, which is written again with each card that is turned."""
+NEXT = re.compile(NOTICE.pattern + rb".*" + TURNED.pattern, re.DOTALL)
+"""The next card is turned: its number comes in a later frame than the notice, which stands at the end of its own."""
 
 
 def measure_full_screen() -> list[Figure]:
@@ -120,7 +121,7 @@ async def _race(url: str, client: TerminalClient, times_ms: list[float], *, is_l
         await client.wait_for(re.compile(rb"Press Enter"))
         client.type(b"\r")
         await rival.take_part_in_deal()
-        await client.wait_for(ADVICE)
+        await client.wait_for(TURNED)
         idle = await _idle(client) if is_last else 0.0
         for _ in range(40):
             # The notice names the card on its pile, and is drawn in the same frame as the pile.

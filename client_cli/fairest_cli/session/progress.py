@@ -12,11 +12,16 @@ Points = Sequence[tuple[int, int]]
 
 
 class Progress(Value):
-    """The curve of each seat in the present round, from the counts that the server has shown so far."""
+    """The curve of each seat in the present round, from the counts that the server has shown so far.
+
+    `players` are the newest counts, ticks included; `boards` are the counts of the boards as they are shown, which the
+    horizon holds back.
+    """
 
     round_id: bytes | None = None
     started_ms: int = 0
     players: tuple[Points, Points] = ((), ())
+    boards: tuple[Points, Points] = ((), ())
 
     def after(self, model: KnownRoom, now_ms: int) -> "Progress":
         """Return the progress with the counts that `model` shows at `now_ms`."""
@@ -24,14 +29,24 @@ class Progress(Value):
         if scene is None or scene.phase not in (Phase.RACING, Phase.FINISHED):
             return self
         progress = self if scene.round == self.round_id else Progress(scene.round, now_ms)
-        for seat in (0, 1):
-            count = count_of(model, seat)
-            points = progress.players[seat]
-            if not points or points[-1][1] < count:
-                points = (*points, (now_ms - progress.started_ms, count))
-            players = (points, progress.players[1]) if seat == 0 else (progress.players[0], points)
-            progress = replace(progress, players=players)
-        return progress
+        at_ms = now_ms - progress.started_ms
+        first, second = scene.seats
+        counts = count_of(model, 0), count_of(model, 1)
+        shown = first.board.placed if first.board else 0, second.board.placed if second.board else 0
+        return replace(
+            progress,
+            players=_extended(progress.players, counts, at_ms),
+            boards=_extended(progress.boards, shown, at_ms),
+        )
+
+
+def _extended(curves: tuple[Points, Points], counts: tuple[int, int], at_ms: int) -> tuple[Points, Points]:
+    """Return both curves with a point where a count has grown."""
+    first, second = (
+        (*points, (at_ms, count)) if not points or points[-1][1] < count else points
+        for points, count in zip(curves, counts, strict=True)
+    )
+    return first, second
 
 
 def count_of(model: KnownRoom, seat: int) -> int:

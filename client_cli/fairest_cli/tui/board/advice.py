@@ -1,4 +1,4 @@
-"""The advice that stands on the card or slot that it is about, and the sentence after the player's race is over. Pure.
+"""The advice that stands on the card or slot that it is about. Pure.
 
 Each piece of advice comes in several wordings, the fullest first: the drawing takes the first that fits its place. All
 wordings of a place say the same, so that nothing is lost in a small terminal except words.
@@ -14,14 +14,6 @@ from fairest_protocol.calculation.moves import FOUNDATION_DIGITS, REDEAL
 
 Wordings = tuple[str, ...]
 """The same advice in several lengths, the longest first."""
-
-
-def describe_end(board: Board, other_name: str) -> str:
-    """Return why the player's own race is over, and that the other player may still be racing."""
-    if board.is_won:
-        return "Every card is placed."
-    why = "No card fits any more: your" if board.is_stuck else "Your"
-    return f"{why} race ends with {board.placed} cards. {other_name} may still be racing."
 
 
 def stock_advice(board: Board, keys: Keys) -> list[Wordings]:

@@ -15,6 +15,8 @@ BESIDE_COLUMNS, BESIDE_LINES = 100, 20
 """From this size on, the other board stands at the right in full, with smaller cards."""
 CORNER_COLUMNS: Final = 76
 """From this width on, the other board has the corner at the right of the foundations."""
+CHART_LINES: Final = 34
+"""From this height on, a chart of the race so far stands below the other board, or below both."""
 HEAD_LINES: Final = 15
 """From this height on, a line above the foundations says what their signs mean."""
 
@@ -65,13 +67,14 @@ class TableLayout(Value):
 class RaceLayout(Value):
     """The places of a race: our own board below its head, and the side region with the other board.
 
-    `head` has no lines where there is no room for it. `sequences` lies over the board while it is shown.
+    `head` and `chart` have no lines where there is no room for them. `sequences` lies over the board while it is shown.
     """
 
     head: Rect
     own: TableLayout
     side: Rect
     sequences: Rect
+    chart: Rect
 
 
 @cache
@@ -82,13 +85,18 @@ def race_layout(
     head_lines = 1 if lines >= HEAD_LINES or has_markers else 0
     sequences = Rect(0, 0, columns if columns < 80 else 66, min(lines, foundations + 2))
     own_columns, own_lines, corner = columns, lines - head_lines, 0
+    chart = Rect(0, 0, 0, 0)
+    chart_lines = min(10, lines // 4) if has_rival and lines >= CHART_LINES else 0
     if has_rival and columns >= EQUAL_COLUMNS:
         own_columns = (columns - 1) // 2
-        side = Rect(columns - own_columns, 0, own_columns, lines)
+        own_lines -= chart_lines
+        side = Rect(columns - own_columns, 0, own_columns, lines - chart_lines)
+        chart = Rect(0, lines - chart_lines, columns, chart_lines)
     elif columns >= BESIDE_COLUMNS and lines >= BESIDE_LINES:
         side_columns = max(36, min(56, columns * 36 // 100))
         own_columns = columns - side_columns - 1
-        side = Rect(columns - side_columns, 0, side_columns, lines)
+        side = Rect(columns - side_columns, 0, side_columns, lines - chart_lines)
+        chart = Rect(side.x, side.lines, side_columns, chart_lines)
     elif columns >= CORNER_COLUMNS:
         corner = max(34, columns * 45 // 100)
         own = table_layout(columns, own_lines, foundations, piles, corner)
@@ -99,7 +107,7 @@ def race_layout(
         side = Rect(0, lines - side_lines, columns, side_lines)
     own = table_layout(own_columns, own_lines, foundations, piles, corner)
     head = Rect(0, 0, own_columns - corner, head_lines)
-    return RaceLayout(head, own.moved(0, head_lines), side, sequences)
+    return RaceLayout(head, own.moved(0, head_lines), side, sequences, chart)
 
 
 @cache

@@ -26,12 +26,12 @@ def draw_chart(players: Sequence[Points], goal: int, columns: int, lines: int, *
     end_ms = max((points[-1][0] for points in players if points), default=0)
     if width < 4 or height < 2 or not end_ms or not goal:
         return []
-    grids = [_dots(points, end_ms, goal, width * 2, height * 4) for points in players]
+    grids = [step_dots(points, end_ms, goal, width * 2, height * 4) for points in players]
     rows = []
     for line in range(height):
-        row = Text(f"{_scale(line, height, goal):>3} ", "dim")
+        row = Text(f"{scale_label(line, height, goal):>3} ", "dim")
         for column in range(width):
-            cells = [_braille_bits(grid, column, line) for grid in grids]
+            cells = [braille_bits(grid, column, line) for grid in grids]
             seat = next((number for number, cell in enumerate(cells) if cell), None)
             if seat is None:
                 row.append(" ")
@@ -43,7 +43,7 @@ def draw_chart(players: Sequence[Points], goal: int, columns: int, lines: int, *
     return rows
 
 
-def _dots(points: Points, end_ms: int, goal: int, width: int, height: int) -> set[tuple[int, int]]:
+def step_dots(points: Points, end_ms: int, goal: int, width: int, height: int) -> set[tuple[int, int]]:
     """Return the dots of a step curve: along to the time of the next point, then up to it."""
     dots: set[tuple[int, int]] = set()
     column = level = None
@@ -60,7 +60,8 @@ def _dots(points: Points, end_ms: int, goal: int, width: int, height: int) -> se
     return dots
 
 
-def _braille_bits(dots: set[tuple[int, int]], column: int, line: int) -> int:
+def braille_bits(dots: set[tuple[int, int]], column: int, line: int) -> int:
+    """Return the bits of the braille character for the dots within a column and a line of text."""
     return sum(
         bit
         for down, bits in enumerate(DOTS)
@@ -69,7 +70,7 @@ def _braille_bits(dots: set[tuple[int, int]], column: int, line: int) -> int:
     )
 
 
-def _scale(line: int, height: int, goal: int) -> str:
+def scale_label(line: int, height: int, goal: int) -> str:
     """Return the count that a line stands for, on the first, the middle and the last line; else nothing."""
     if line in (0, height - 1, (height - 1) // 2):
         return str(round(goal * (height - 1 - line) / (height - 1)))

@@ -2,9 +2,11 @@
 
 from rich.text import Text
 
+from fairest_cli.tui.board.advice import Wordings
 from fairest_cli.tui.board.card_input import SEND_UP_KEYS, pile_span
 from fairest_cli.tui.board.card_style import key_line
 from fairest_cli.tui.settings import Keys
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.moves import REDEAL
 
@@ -13,6 +15,24 @@ def race_key_line(keys: Keys, board: Board, columns: int) -> Text:
     """Return the keys that move cards, with their meanings as far as `columns` allow."""
     lines = [key_line(pairs) for pairs in _wordings(keys, board)]
     return next((line for line in lines if line.cell_len <= columns), lines[-1])
+
+
+def describe_unknown_key(key: str, keys: Keys, board: Board, *, is_over: bool) -> Wordings:
+    """Return that a key does nothing here, and which keys do; the longest wording first."""
+    name = {" ": "Space", "\r": "Enter", "\n": "Enter"}.get(key, clean(key))
+    if is_over:
+        return (f"{name} does nothing now: your race is over. The line below has the keys.",)
+    digits, span = f"1-{len(board.layout)}", pile_span(keys, len(board.piles))
+    ways = (
+        f"s or {span}, then {digits} or {span}"
+        if keys is Keys.TYPED
+        else f"{digits} is a foundation, {span} a pile, Shift+{span} plays a pile's top"
+    )
+    return (
+        f"{name} does nothing here: {ways}; ? shows all.",
+        f"{name} does nothing here. The keys are below; ? shows all.",
+        f"{name} does nothing. Keys: below, and ?",
+    )
 
 
 def _wordings(keys: Keys, board: Board) -> list[list[tuple[str, str]]]:

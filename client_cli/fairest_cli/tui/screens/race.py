@@ -1,12 +1,11 @@
-"""The screen of a race: the clock, the counts, and both boards. The player's own board shows a move at once."""
+"""The screen of a race: both counts in one bar, and both boards. The player's own board shows a move at once."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
 
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.session.connection import Update
@@ -14,23 +13,31 @@ from fairest_cli.session.progress import count_of
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.narration import describe_changes
 from fairest_cli.tui.board import card_input
-from fairest_cli.tui.board.advice import describe_end
 from fairest_cli.tui.board.card_input import InputResult
-from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line
+from fairest_cli.tui.board.card_style import QUIET, key_line, longest_fit
+from fairest_cli.tui.board.lead_bar import RaceHead, lead_bar
 from fairest_cli.tui.board.optimistic_board import OptimisticBoard, optimistic_board, refused_move
-from fairest_cli.tui.board.race_keys import race_key_line
+from fairest_cli.tui.board.race_chart import RaceCurves
+from fairest_cli.tui.board.race_keys import describe_unknown_key, race_key_line
+from fairest_cli.tui.board.standing import (
+    Standing,
+    completed_foundations,
+    describe_own_end,
+    describe_race_change,
+    has_new_leader,
+)
 from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.race_menu import RaceMenu
 from fairest_cli.tui.widgets.race_boards import RaceBoards
 from fairest_cli.tui.widgets.text_lines import TableSlot, TextLines
-from fairest_protocol.calculation.moves import RESIGN, STOP, Move
+from fairest_protocol.calculation.board import Board
+from fairest_protocol.calculation.moves import FOUNDATION_DIGITS, RESIGN, STOP, Move
 from fairest_protocol.messages.entries import Moved, Started, Stopped, Turned
 from fairest_protocol.messages.from_server import Placed, View
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
 from fairest_protocol.value import replace
 
-HURRY_SECONDS = 60
-"""The clock is red when fewer seconds are left."""
+LEAD_FLASH_MS: Final = 600
 AFTER_RACE_KEYS = key_line([("?", "help"), ("Esc", "menu")])
 
 
@@ -47,16 +54,15 @@ class RaceScreen(RoomScreen):
         super().__init__(session)
         board = session.model.board
         assert board is not None, "a race has a board"
-        self._boards = RaceBoards(len(board.layout), len(board.piles))
+        self._boards = RaceBoards(len(board.layout), len(board.piles), clock=session.clock)
         self._picked: int | None = None
         """The source that is picked up: the index of a pile, or `card_input.STOCK`."""
+        self._standing = Standing((0, 0), board.goal).after(_counts(session.model, board))
+        self._lead_flash_until_ms = 0
 
     def compose_body(self) -> ComposeResult:
-        """Yield the counts and the clock, both boards, the end of our race, the notice, and the keys."""
-        with Horizontal(id="head"):
-            yield TextLines(id="own-count")
-            yield TextLines(id="clock")
-            yield TextLines(id="other-count")
+        """Yield the head, both boards, the end of our race, the notice, and the keys."""
+        yield TextLines(id="head")
         yield self._boards
         yield TextLines(id="advice")
         yield TextLines(id="notice")
@@ -77,22 +83,13 @@ class RaceScreen(RoomScreen):
             reason = " ".join(describe_changes(before, update))
             self.show_notice(f"Taken back: {refused}. {reason}", is_error=True)
         elif not isinstance(update.message, Placed):
-            self._show_change(before, update)
+            sentence = _sentence_of(before, update)
+            if sentence is not None:
+                self.show_notice(sentence)
+        story = self._follow_counts()
+        if story:
+            self.show_notice(story)
         super().show_update(before, update)
-
-    def _show_change(self, before: KnownRoom, update: Update) -> None:
-        """Show the last sentence about `update` as the notice, unless the boards show the whole change."""
-        message = update.message
-        shown = message.entries if isinstance(message, View) else ()
-        if shown and all(isinstance(entry, (Moved, Turned, Started)) for entry in shown):
-            return
-        if any(isinstance(entry, Stopped) and entry.seat == update.model.seat for entry in shown):
-            # The line above the notice says why our race has ended, and what comes now.
-            self.show_notice("")
-            return
-        lines = list(describe_changes(before, update))
-        if lines:
-            self.show_notice(lines[-1])
 
     def show_notice(self, sentence: str, *, is_error: bool = False) -> None:
         """Show `sentence` in the line below the boards, until the next notice replaces it."""
@@ -100,11 +97,27 @@ class RaceScreen(RoomScreen):
         self.query_one("#notice", TextLines).update(Text(f" {sentence}", style, no_wrap=True))
 
     def tick(self) -> None:
-        """Redraw the clock."""
-        left = self.seconds_left()
-        is_short = left is not None and left < HURRY_SECONDS
-        text = f"{self.time_left()} left" if left is not None else ""
-        self.query_one("#clock", TextLines).update(Text(text, "bold #ff8a70" if is_short else "bold"))
+        """Redraw what depends on the clock: the head, the chart, and the time that the other player has left."""
+        model, own = self.session.model, self.session.model.own
+        ours = optimistic_board(model)
+        if ours is None or own is None or not self.is_mounted or self.is_too_small:
+            return
+        seat, other, columns = model.seat or 0, 1 - (model.seat or 0), self.size.width
+        counts, names = _counts(model, ours.board), (self.name_of(seat), self.name_of(other))
+        is_flashing = self.session.clock() < self._lead_flash_until_ms
+        head = RaceHead(names, counts, ours.board.goal, self.time_left(), self.seconds_left(), is_flashing)
+        self.query_one("#head", TextLines).update(lead_bar(head, columns, self.card_style))
+        wordings = describe_own_end(ours.board, counts, names[1], self.seconds_left()) if own.has_stopped else ()
+        self.query_one("#advice", TextLines).update(Text(f" {longest_fit(wordings, columns - 1)}", "bold"))
+        progress = self.session.progress
+        curves = RaceCurves(
+            progress.players[seat],
+            progress.boards[other],
+            progress.players[other],
+            ours.board.goal,
+            max(0, self.session.clock() - progress.started_ms),
+        )
+        self._boards.draw_chart(curves, names, self.card_style)
 
     def draw(self) -> None:
         """Redraw everything from the model and the moves that the server has not answered yet."""
@@ -112,30 +125,28 @@ class RaceScreen(RoomScreen):
         ours, own, scene = optimistic_board(model), model.own, model.scene
         if ours is None or own is None or scene is None or self.is_too_small or not self.is_mounted:
             return
-        self.tick()
         other = 1 - (model.seat or 0)
-        self._draw_counts(ours)
+        self.set_class(own.has_stopped, "-over")
         settings = replace(self.settings, hints=False) if own.has_stopped else self.settings
         self._boards.draw_own(ours, scene.markers, self._picked, settings)
-        self._boards.draw_other(self.name_of(other), scene.seats[other], self.card_style)
-        self.set_class(own.has_stopped, "-over")
-        advice = describe_end(ours.board, self.name_of(other)) if own.has_stopped else ""
-        self.query_one("#advice", TextLines).update(Text(f" {advice}", "bold", no_wrap=True))
+        counts = _counts(model, ours.board)
+        self._boards.draw_other(self.name_of(other), scene.seats[other], counts, self.card_style)
+        self.tick()
         keys = AFTER_RACE_KEYS if own.has_stopped else race_key_line(self.settings.keys, ours.board, self.size.width)
         self.query_one("#key-line", TextLines).update(keys)
 
-    def _draw_counts(self, ours: OptimisticBoard) -> None:
-        model, board = self.session.model, ours.board
-        seat, other = model.seat or 0, 1 - (model.seat or 0)
-        unconfirmed = f" ({len(ours.unconfirmed)} unconfirmed)" if ours.unconfirmed else ""
-        own_count = Text.assemble(
-            (f" {self.name_of(seat)} ", "bold"), (f"{board.placed} of {board.goal}", GOLD), (unconfirmed, QUIET)
-        )
-        other_count = Text.assemble(
-            (f"{self.name_of(other)} ", "bold"), (f"{count_of(model, other)} of {board.goal} ", GOLD)
-        )
-        self.query_one("#own-count", TextLines).update(own_count)
-        self.query_one("#other-count", TextLines).update(other_count)
+    def _follow_counts(self) -> str:
+        """Return the sentences for what has changed between the players since the last call; flash a change of lead."""
+        ours = optimistic_board(self.session.model)
+        if ours is None or not self.session.is_racing:
+            return ""
+        before = self._standing
+        self._standing = before.after(_counts(self.session.model, ours.board))
+        if has_new_leader(before, self._standing) and not self.settings.reduced_motion:
+            self._lead_flash_until_ms = self.session.clock() + LEAD_FLASH_MS
+            self.set_timer(LEAD_FLASH_MS / 1000, self.tick)
+        other = 1 - (self.session.model.seat or 0)
+        return " ".join(describe_race_change(before, self._standing, self.name_of(other)))
 
     # Moving.
 
@@ -149,6 +160,9 @@ class RaceScreen(RoomScreen):
         if result is not None:
             event.stop()
             await self._apply(result, ours)
+        elif event.key not in self.active_bindings:
+            wordings = describe_unknown_key(key, self.settings.keys, ours.board, is_over=not self.session.is_racing)
+            self.show_notice(longest_fit(wordings, self.size.width - 2) or wordings[-1], is_error=True)
 
     @on(TableSlot.Clicked)
     async def click(self, message: TableSlot.Clicked) -> None:
@@ -175,16 +189,23 @@ class RaceScreen(RoomScreen):
             return
         self._picked = result.picked
         if result.move is not None:
-            card = ours.board.card_of(result.move)
-            self.show_notice(
-                "The waste becomes the stock."
-                if card is None
-                else f"{self.card_style.name(card)} {_target(result.move)}"
-            )
-            await self.session.play(result.move)
+            await self._play(result.move, ours)
         elif result.sentence:
             self.show_notice(result.sentence, is_error=result.picked is None)
         self.draw()
+
+    async def _play(self, move: Move, ours: OptimisticBoard) -> None:
+        """Make a move, and show where its card goes and what has changed with it."""
+        card = ours.board.card_of(move)
+        await self.session.play(move)
+        completed = completed_foundations(ours.board, ours.board.play(move))
+        sentences = [
+            "The waste becomes the stock." if card is None else f"{self.card_style.name(card)} {_target(move)}."
+        ]
+        sentences += [f"Foundation {FOUNDATION_DIGITS[number]} is complete!" for number in completed]
+        self.show_notice(" ".join([*sentences, self._follow_counts()]).strip())
+        if card is not None and not self.settings.reduced_motion:
+            self._boards.start_flight(move, card, completed, self.card_style)
 
     def action_sequences(self) -> None:
         """Show the whole sequence of every foundation over the board, or hide it again."""
@@ -217,6 +238,24 @@ def _character(event: events.Key) -> str | None:
     if event.character is None and len(event.key) == len("shift+a") and event.key.startswith("shift+"):
         return event.key[-1].upper()
     return event.character
+
+
+def _counts(model: KnownRoom, board: Board) -> tuple[int, int]:
+    """Return the newest counts, ours first: of `board`, and the other player's as far as it is known."""
+    return board.placed, count_of(model, 1 - (model.seat or 0))
+
+
+def _sentence_of(before: KnownRoom, update: Update) -> str | None:
+    """Return the last sentence about `update`, or None if the boards show the whole change."""
+    message = update.message
+    shown = message.entries if isinstance(message, View) else ()
+    if shown and all(isinstance(entry, (Moved, Turned, Started)) for entry in shown):
+        return None
+    if any(isinstance(entry, Stopped) and entry.seat == update.model.seat for entry in shown):
+        # The line above the notice says why our race has ended, and what comes now.
+        return ""
+    lines = list(describe_changes(before, update))
+    return lines[-1] if lines else None
 
 
 def _target(move: Move) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairest_cli.tui.board.advice import describe_end, foundation_advice, pile_advice, stock_advice
+from fairest_cli.tui.board.advice import foundation_advice, pile_advice, stock_advice
 from fairest_cli.tui.board.card_style import CardStyle
 from fairest_cli.tui.board.race_keys import race_key_line
 from fairest_cli.tui.settings import Keys
@@ -88,12 +88,6 @@ def test_wordings_get_shorter(seed: int) -> None:
         *(foundation_advice(number, board, Keys.HOME_ROW, STYLE) for number in range(len(board.layout))),
     ]
     assert all(list(words) == sorted(words, key=len, reverse=True) for words in places)
-
-
-def test_the_end_of_a_race_says_why_and_with_how_many_cards(board: Board) -> None:
-    assert describe_end(board, "bob") == "Your race ends with 4 cards. bob may still be racing."
-    stuck = replace(board, turned=None, stock=0, piles=(cards("KD"), (), (), ()))
-    assert describe_end(stuck, "bob").startswith("No card fits any more: your race ends with 4 cards.")
 
 
 @pytest.mark.parametrize("keys", list(Keys))

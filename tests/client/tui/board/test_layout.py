@@ -63,5 +63,5 @@ def test_cards_grow_with_the_terminal() -> None:
 @pytest.mark.parametrize("size", [(80, 21), (120, 37), (200, 57)])
 def test_less_than_a_tenth_of_a_large_table_is_outside_of_all_places(size: tuple[int, int]) -> None:
     layout = race_layout(*size, 4, 4)
-    covered = sum(rect.columns * rect.lines for rect in (layout.head, layout.side, *layout.own.slots))
+    covered = sum(rect.columns * rect.lines for rect in (layout.head, layout.side, layout.chart, *layout.own.slots))
     assert covered > 0.9 * size[0] * size[1]

@@ -1,0 +1,104 @@
+"""How a race stands: who leads, the last cards, complete foundations, and the sentences once a race is over."""
+
+import pytest
+
+from fairest_cli.tui.board.standing import (
+    Standing,
+    completed_foundations,
+    describe_needs,
+    describe_other,
+    describe_own_end,
+    describe_race_change,
+    has_new_leader,
+)
+from fairest_protocol.calculation.board import Board
+from fairest_protocol.calculation.cards import Card
+from fairest_protocol.value import replace
+from tests.support.random_boards import random_board
+
+START = Standing((4, 4), 52)
+
+
+def follow(*counts: tuple[int, int]) -> list[list[str]]:
+    said, standing = [], START
+    for each in counts:
+        before, standing = standing, standing.after(each)
+        said.append(list(describe_race_change(before, standing, "bob")))
+    return said
+
+
+def test_the_first_lead_is_no_change_of_lead() -> None:
+    assert follow((5, 4)) == [[]]
+
+
+def test_a_player_who_passes_the_other_takes_the_lead() -> None:
+    assert follow((5, 4), (5, 7), (8, 7)) == [[], ["bob takes the lead by 2."], ["You take the lead by 1."]]
+
+
+def test_a_tie_changes_no_lead() -> None:
+    assert follow((5, 4), (5, 5), (6, 5)) == [[], [], []]
+
+
+def test_the_last_five_cards_are_counted_down() -> None:
+    assert follow((46, 4), (47, 4), (48, 4), (51, 4), (52, 4)) == [
+        [],
+        ["5 cards to go."],
+        ["4 cards to go."],
+        ["1 card to go."],
+        [],
+    ]
+
+
+def test_the_last_cards_of_the_other_player_are_counted_under_its_name() -> None:
+    assert follow((46, 45), (46, 46), (46, 47))[2] == ["bob takes the lead by 1.", "bob: 5 cards to go."]
+
+
+def test_a_count_that_stays_is_counted_down_once() -> None:
+    assert follow((47, 4), (47, 5)) == [["5 cards to go."], []]
+
+
+def test_has_new_leader_needs_an_earlier_one() -> None:
+    assert not has_new_leader(START, START.after((5, 4)))
+    assert has_new_leader(START.after((5, 4)), START.after((5, 4)).after((5, 6)))
+
+
+def test_a_foundation_is_completed_by_its_last_card() -> None:
+    board = random_board(3)
+    full = board.layout[1]
+    before = replace(board, foundations=_with(board, 1, full.length - 1))
+    assert completed_foundations(before, replace(board, foundations=_with(board, 1, full.length))) == [1]
+    assert completed_foundations(before, before) == []
+
+
+def _with(board: Board, number: int, length: int) -> tuple[tuple[Card, ...], ...]:
+    foundations = list(board.foundations)
+    foundations[number] = foundations[number][:1] * length
+    return tuple(foundations)
+
+
+@pytest.mark.parametrize(
+    ("counts", "sentence"),
+    [((31, 22), "bob needs 10 more to win"), ((8, 8), "bob needs 1 more to win"), ((8, 11), "bob is 3 ahead")],
+)
+def test_the_needs_of_the_other_player_follow_from_both_counts(counts: tuple[int, int], sentence: str) -> None:
+    assert describe_needs(counts, "bob")[0] == sentence
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_wordings_of_an_end_get_shorter_and_keep_count_need_and_time(seed: int) -> None:
+    wordings = describe_own_end(random_board(seed), (31, 22), "house-bot", 146.0)
+    assert list(wordings) == sorted(wordings, key=len, reverse=True)
+    assert all("10 more" in words and "2:26" in words for words in wordings)
+    assert len(wordings[-1]) < 49
+
+
+def test_a_player_that_has_stopped_says_how_many_cards_beat_it() -> None:
+    assert describe_other("house", 18, 52, 10, has_stopped=True, is_away=False)[0] == (
+        "house has stopped at 18: 9 more win"
+    )
+    assert "you are ahead" in describe_other("house", 8, 52, 10, has_stopped=True, is_away=False)[0]
+
+
+def test_a_player_that_is_back_is_not_called_away() -> None:
+    assert describe_other("bob", 8, 52, 10, has_stopped=False, is_away=False)[0] == "bob 8 of 52 shown"
+    assert describe_other("bob", 8, 52, 10, has_stopped=False, is_away=True) == ("bob is away",)
