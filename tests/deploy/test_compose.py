@@ -1,10 +1,13 @@
 """docker-compose.yml holds to the specification of Compose files, and its servers to the Dockerfile."""
 
+import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from fairest_server.commands.environment import refuse_unknown_variables
@@ -21,6 +24,27 @@ def test_the_file_fits_the_schema_of_compose() -> None:
     command = [str(program), "--builtin-schema", "vendor.compose-spec", str(ROOT / "docker-compose.yml")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout
+
+
+def find_compose() -> list[str]:
+    """Return the command of a Docker Compose of version 2 or later; skip the test on a machine without one."""
+    for command in (["docker-compose"], ["docker", "compose"]):
+        if shutil.which(command[0]):
+            told = subprocess.run([*command, "version", "--short"], capture_output=True, text=True, check=False)
+            if told.returncode == 0 and not told.stdout.startswith("1."):
+                return command
+    pytest.skip("no Docker Compose 2 is on this machine; .ci/run brings one")
+
+
+def test_docker_compose_accepts_the_file_without_a_warning() -> None:
+    command = [*find_compose(), "--file", str(ROOT / "docker-compose.yml"), "config", "--format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    read = json.loads(done.stdout)
+    assert {name: service.get("image") for name, service in read["services"].items()} == {
+        name: service["image"] for name, service in COMPOSE["services"].items()
+    }
+    assert read["configs"]["door"]["content"] == COMPOSE["configs"]["door"]["content"]
 
 
 def test_the_settings_are_known_and_make_sense() -> None:
