@@ -238,8 +238,8 @@ def screen_of(session: RoomSession) -> type[RoomScreen] | None:
             return RaceScreen if session.model.board is not None else WaitingScreen
         case Phase.FINISHED if session.finished is not None:
             return ResultScreen
-        case Phase.READY | Phase.DEALING if session.finished is not None:
-            # The next round is open while the player still looks at the result.
+        case Phase.READY | Phase.DEALING | Phase.WAITING if session.finished is not None:
+            # The next round is open, or the opponent has left, while the player still looks at the result.
             return ResultScreen
         case _:
             return WaitingScreen

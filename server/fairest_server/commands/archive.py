@@ -12,7 +12,7 @@ from fairest_server.archive.mover import Moved, move_records
 from fairest_server.archive.places import ArchiveUnavailable, open_place
 from fairest_server.archive.record_archive import RecordArchive
 from fairest_server.commands.operator_redis import DEFAULT_DATA_DIR, DataDir, NoRedis, RedisUrl, operator_redis
-from fairest_server.commands.reporting import fail, make_progress
+from fairest_server.commands.reporting import fail, make_progress, without_full_stop
 
 Destination = Annotated[
     str, typer.Argument(help="A folder, or a URL that fsspec can write to: s3://bucket/prefix (pip install s3fs).")
@@ -35,7 +35,10 @@ def archive(
     except (NoRedis, ArchiveUnavailable) as reason:
         fail(str(reason))
     except (RedisError, OSError) as reason:
-        fail(f"Redis does not answer any more: {reason}. The records so far are in the archive; run the command again")
+        fail(
+            f"Redis does not answer any more: {without_full_stop(reason)}. The records so far are in the archive; "
+            "run the command again"
+        )
     for sentence in moved.broken:
         print(f"left in Redis: {sentence}", file=sys.stderr)
     print(describe_moved(moved, older_than))

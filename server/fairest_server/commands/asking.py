@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from redis.exceptions import RedisError
 
 from fairest_server.commands.operator_redis import NoRedis, operator_redis
+from fairest_server.commands.reporting import without_full_stop
 from fairest_server.store.control import Control, ControlAnswer, Envelope, Verb
 
 ANSWER_SECONDS: Final = 5.0
@@ -112,7 +113,7 @@ def run(work: Coroutine[Any, Any, None]) -> None:
         field = str(first["loc"][0])
         problem = f"{first['input']!a} cannot be the {field.replace('_', ' ')}: {EXPECTED[field]}"
     except (RedisError, OSError) as reason:
-        problem = f"Redis does not answer any more: {reason}"
+        problem = f"Redis does not answer any more: {without_full_stop(reason)}"
     else:
         return
     print(f"fairest-server: {problem}", file=sys.stderr)

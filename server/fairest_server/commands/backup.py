@@ -21,7 +21,7 @@ from fairest_server.commands.operator_redis import (
     RedisUrl,
     operator_redis,
 )
-from fairest_server.commands.reporting import fail, make_progress
+from fairest_server.commands.reporting import fail, make_progress, without_full_stop
 from fairest_server.store.redis.embedded_engine import EmbeddedRedisError
 
 
@@ -39,7 +39,7 @@ def backup(
     except (NoRedis, CannotExport, BadBackup) as reason:
         fail(str(reason))
     except RedisError as reason:
-        fail(f"Redis does not answer any more: {reason}; there is no backup")
+        fail(f"Redis does not answer any more: {without_full_stop(reason)}; there is no backup")
     except OSError as reason:
         room = " Free some space, or give another folder." if reason.errno == errno.ENOSPC else ""
         fail(f"cannot write to {folder}: {reason.strerror}; there is no backup.{room}")
@@ -61,7 +61,10 @@ def restore(
     except (NoRedis, BadBackup, CannotRestore, EmbeddedRedisError) as reason:
         fail(str(reason))
     except RedisError as reason:
-        fail(f"Redis does not take the backup: {reason}. Servers do not start on it; run the command again")
+        fail(
+            f"Redis does not take the backup: {without_full_stop(reason)}. Servers do not start on it; "
+            "run the command again"
+        )
     except OSError as reason:
         fail(f"cannot restore {file}: {reason.strerror}")
     taken = datetime.fromtimestamp(facts.taken_at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

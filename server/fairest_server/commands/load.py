@@ -33,7 +33,7 @@ def load(
     pace: Annotated[
         float, typer.Option(min=0.0, max=600.0, help="Longest pause between two moves of a player; 0 for none.")
     ] = 2.0,
-    seconds: Annotated[float, typer.Option(min=1.0, max=MAX_SECONDS, help="Duration of the load.")] = 60.0,
+    seconds: Annotated[float, typer.Option(min=1.0, max=MAX_SECONDS, help="Duration of the load.")] = 90.0,
     spectators: Annotated[int, typer.Option(min=0, help="Spectators of each room.")] = 0,
     i_run_this_server: Annotated[
         bool, typer.Option("--i-run-this-server", help="Confirm that a server on another machine is yours.")

@@ -8,9 +8,11 @@ from typing import Annotated, Final
 import typer
 from redis.exceptions import RedisError
 
+from fairest_server.commands.reporting import without_full_stop
 from fairest_server.settings import ENV_PREFIX, Settings
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client, without_secrets
+from fairest_server.store.redis.cluster_client import Cluster
 
 DEFAULT_DATA_DIR: Final[Path] = Settings.model_fields["data_dir"].default
 
@@ -53,8 +55,21 @@ async def operator_redis(redis_url: str | None, data_dir: Path) -> AsyncIterator
         try:
             await client.ping()
         except (RedisError, OSError) as reason:
+            if isinstance(client, Cluster) and await _is_a_node_there(client):
+                raise NoRedis(
+                    f"the node of the Cluster that serves {{processes}} is away: {without_full_stop(reason)}"
+                ) from reason
             remedy = "is it running?" if redis_url else "is a fairest-server running there? Else give --redis-url"
             raise NoRedis(f"no Redis answers at {without_secrets(url)}: {remedy}") from reason
         yield client
     finally:
         await client.aclose()
+
+
+async def _is_a_node_there(cluster: Cluster) -> bool:
+    """Return whether any node of the Cluster answers."""
+    try:
+        await cluster.nodes()
+    except (RedisError, OSError):
+        return False
+    return True

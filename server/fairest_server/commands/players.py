@@ -10,7 +10,8 @@ import typer
 
 from fairest_server.commands.asking import VerbFailed, asking, run
 from fairest_server.commands.operator_redis import DEFAULT_DATA_DIR, DataDir, RedisUrl, operator_redis
-from fairest_server.commands.rooms import AsJson, format_time, print_table
+from fairest_server.commands.reporting import print_table
+from fairest_server.commands.rooms import AsJson, format_time
 from fairest_server.store.bans import BanStore
 from fairest_server.store.control import AddBan, Announce, RemoveBan, Rename, Verb
 

@@ -1,7 +1,6 @@
 """The operator's commands about rooms and processes: `rooms`, `processes` and `close`."""
 
 import json
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -11,6 +10,7 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.value import Value
 from fairest_server.commands.asking import Asking, VerbFailed, asking, run
 from fairest_server.commands.operator_redis import DEFAULT_DATA_DIR, DataDir, RedisUrl, operator_redis
+from fairest_server.commands.reporting import print_table
 from fairest_server.room.steps import fold, from_checkpoint
 from fairest_server.store.control import Close, Control, Describe, RoomRow
 from fairest_server.store.log import Log
@@ -62,7 +62,6 @@ async def _print_rooms(*, as_json: bool, redis_url: RedisUrl, data_dir: DataDir)
             shown = each.row.model_dump(mode="json") | {"processes": each.processes, "since_ms": each.since_ms}
             print(json.dumps(shown))
         return
-    # The names come last: they are what may make a line longer than a terminal of 80 columns.
     cells = [("room", "phase", "watch", "listed", "since", "process", "players")]
     for each in found:
         row = each.row
@@ -71,7 +70,7 @@ async def _print_rooms(*, as_json: bool, redis_url: RedisUrl, data_dir: DataDir)
         processes = ", ".join(each.processes) or "-"
         since = format_time(each.since_ms)[5:-4]
         cells.append((row.room, row.phase, str(row.spectators), listed, since, processes, names))
-    print_table(cells)
+    print_table(cells, head=5)
 
 
 async def _open_rooms(asked: Asking, log: Log) -> list[OpenRoom]:
@@ -133,10 +132,3 @@ async def _close(room: str, reason: str, redis_url: RedisUrl, data_dir: DataDir)
 def format_time(at_ms: int) -> str:
     """Return a time in ms as text, in UTC; a dash for 0."""
     return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z" if at_ms else "-"
-
-
-def print_table(cells: Sequence[Sequence[str]]) -> None:
-    """Print rows in columns; the first row is the heading."""
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for row in cells:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

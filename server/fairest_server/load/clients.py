@@ -16,6 +16,8 @@ from fairest_server.load.websocket_client import Target, WebSocketClient, frame
 
 MOVES: Final = 48
 """Every card of the stock to the first pile: legal in every deal of classic, and the longest race of equal moves."""
+SHORTEST_PAUSE_SHARE: Final = 1 / 3
+"""The shortest pause between two moves, as a share of the longest."""
 WELCOME, VIEW, SNAPSHOT, PLACED, REFUSED, ERROR = (
     b'{"type":"%s"' % kind for kind in (b"welcome", b"view", b"snapshot", b"placed", b"refused", b"error")
 )
@@ -25,7 +27,7 @@ WELCOME, VIEW, SNAPSHOT, PLACED, REFUSED, ERROR = (
 class Sender:
     """A client that sends its next message when the last one was answered.
 
-    `pace_seconds` is the longest time between two messages, and a third of it the shortest; 0 for no pause.
+    `pace_seconds` is the longest time between two messages, `SHORTEST_PAUSE_SHARE` of it the shortest; 0 for no pause.
     """
 
     def __init__(self, target: Target, chance: random.Random, pace_seconds: float = 0.0) -> None:
@@ -84,7 +86,7 @@ class Sender:
             if not self.is_done.done():
                 self.is_done.set_result(None)
         elif self.pace_seconds:
-            pause = self.chance.uniform(self.pace_seconds / 3, self.pace_seconds)
+            pause = self.chance.uniform(self.pace_seconds * SHORTEST_PAUSE_SHARE, self.pace_seconds)
             self.timer = asyncio.get_running_loop().call_later(pause, self.send_next)
         else:
             self.send_next()

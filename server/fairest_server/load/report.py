@@ -5,6 +5,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from fairest_server.load.clients import MOVES, SHORTEST_PAUSE_SHARE
+
 LIMITS: Final = {
     "HTTP 403": "pages of other sites; the server took this program for one: a proxy adds an Origin header",
     "HTTP 429": "connections of one address: raise it with --connections-per-address; or a proxy has its own limit",
@@ -145,6 +147,11 @@ class Report:
                 f"players moved without a rest: with --messages-per-second {RATE_LIMIT:g}, the default, a server lets "
                 "further messages wait, and the answer times show that"
             )
+        if tally.races_started and not tally.races_finished:
+            notes.append(
+                f"no race came to its end: its {MOVES} cards take about {self._race_seconds():.0f} s at this pace; "
+                "raise --seconds, or lower --pace"
+            )
         ended = tally.races_finished + tally.races_cut_short
         if tally.players:
             notes.append(
@@ -152,6 +159,12 @@ class Report:
                 "rooms close by themselves"
             )
         return [f"note          {note}" for note in notes]
+
+    def _race_seconds(self) -> float:
+        """Return about how long a race of the load takes, from its pauses and the mean answer time."""
+        answers = self.tally.seconds
+        pause = self.pace_seconds * (1 + SHORTEST_PAUSE_SHARE) / 2
+        return MOVES * (pause + (sum(answers) / len(answers) if answers else 0.0))
 
 
 def answer_times(seconds: "array[float]") -> dict[str, float | None]:

@@ -37,18 +37,21 @@ from fairest_protocol.calculation.cards import rank, rank_name
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.from_client import Create, Join, Watch
+from fairest_protocol.messages.from_client import Create, Join, Leave, Watch
 from fairest_protocol.messages.from_server import Announcement, Refused, Snapshot
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
 from fairest_protocol.messages.scene import Scene, SeatScene
+from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.client.test_hostile_text import ROOM, output_against, welcome_client
+from tests.server.test_drain import drain, workers_of
 from tests.support.faulty_link import FaultyLink, faulty_link
 from tests.support.full_screen import Terminal, terminal
 from tests.support.ports import free_port
 from tests.support.processes import serving_fleet
 from tests.support.races import raced
 from tests.support.records import signed_record, text_of, unsigned_record
+from tests.support.waiting import until
 from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
 
 CALM = RoomOptions(countdown_seconds=0, limit_seconds=7200)
@@ -336,6 +339,43 @@ async def test_the_result_of_a_round_stays_after_the_next_one_has_opened(server_
         await player.press("escape")
         await player.sees("Leaving now gives up the match")
         assert player.session.model.room is not None
+
+
+async def test_the_result_stays_when_the_other_player_leaves(server_url: str, home: Path) -> None:
+    async with racing(server_url, home, options=QUICK) as (player, rival):
+        await rival.play("resign")
+        await player.is_on(ResultScreen)
+        await rival.send(Leave())
+        await player.sees("The other player has left")
+        assert isinstance(player.app.screen, ResultScreen)
+
+
+@pytest.mark.long
+async def test_the_result_stays_when_the_process_of_the_race_has_drained(
+    redis_url: str, redis: BatchingRedis, home: Path
+) -> None:
+    async with serving_fleet(redis_url) as fleet:
+        url = await fleet.start("--workers", "2")
+        supervisor = fleet.processes[url].pid
+        old = workers_of(supervisor)
+
+        async def are_replaced() -> bool:
+            return len(workers_of(supervisor) - old) == len(old)
+
+        async def have_ended() -> bool:
+            return not workers_of(supervisor) & old
+
+        async with racing(url, home, options=QUICK) as (player, rival):
+            for worker in old:
+                await drain(redis, worker)
+            await until(are_replaced, "new workers serve beside the old ones")
+            await rival.play("resign")
+            await player.is_on(ResultScreen)
+            await until(have_ended, "the old workers have ended")
+            await player.until(lambda: player.session.model.status is ConnectionStatus.CONNECTED)
+            await player.press("r")
+            await player.sees("You want a rematch")
+            await player.is_on(ResultScreen)
 
 
 @asynccontextmanager

@@ -139,7 +139,7 @@ class ResultScreen(RoomScreen):
                 sentence = "Press r for a rematch."
             keys.insert(0, ("r", "rematch"))
         elif model.phase is Phase.WAITING:
-            sentence = "The other player has left."
+            sentence = f"The other player has left; somebody else may join {model.room}."
         self.query_one("#next", TextLines).update(Text(sentence, "bold"))
         self.query_one("#key-line", TextLines).update(key_line([*keys, ("?", "keys and rules")]))
 
