@@ -127,7 +127,7 @@ def play(url: str, home: Path) -> str:
             if not line:
                 raise SystemExit(f"no room was created: {text}")
             text += line
-        command = [*client, "bot", found.group(1), "--server", url]
+        command = [*client, "bot", found.group(1), "--pace", "0", "--server", url]
         done = subprocess.run(command, env=env, timeout=RACE_SECONDS, check=True, capture_output=True, text=True)
         creator.communicate(timeout=RACE_SECONDS)
         if creator.returncode:

@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+from benchmarks.bots import measure_bots
 from benchmarks.cross_site import measure_cross_site
 from benchmarks.deal_uniformity import measure_deal_uniformity
 from benchmarks.engine_sanity import measure_engine_sanity
@@ -53,6 +54,7 @@ BENCHMARKS = {
     "stalled_readers": measure_stalled_readers,
     "floods": measure_floods,
     "cross_site": measure_cross_site,
+    "bots": measure_bots,
     "redis_clients": measure_redis_clients,
 }
 

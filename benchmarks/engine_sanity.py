@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from multiprocessing import Pool
 
 from benchmarks.figure import Figure, within
-from fairest_cli.bots.policies import POLICIES
+from fairest_cli.bots.policies import Policy, choose_greedy, choose_random
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.race import Ending, start_race
 from fairest_protocol.calculation.rules import Rules, choose_rules
@@ -23,11 +23,11 @@ class Sample:
     games: int
     wins: float
     tolerance: float
-    level: str = "greedy"
+    policy: Policy = choose_greedy
 
 
 SAMPLES = {
-    "random_wins": Sample(choose_rules("classic"), 40_000, 0.0, 0.005, level="random"),
+    "random_wins": Sample(choose_rules("classic"), 40_000, 0.0, 0.005, policy=choose_random),
     "greedy_wins": Sample(choose_rules("classic"), 120_000, 0.34, 0.06),
     "greedy_wins_easy_5_piles": Sample(choose_rules("easy", piles=5), 20_000, 1.0, 0.5),
     "greedy_wins_easy_6_piles": Sample(choose_rules("easy", piles=6), 20_000, 2.0, 0.5),
@@ -72,7 +72,7 @@ def _play(sample: Sample) -> tuple[float, float]:
 
 
 def _play_chunk(sample: Sample, seed: int) -> tuple[int, int]:
-    chance, policy, rules = random.Random(seed), POLICIES[sample.level], sample.rules
+    chance, policy, rules = random.Random(seed), sample.policy, sample.rules
     wins = placed = 0
     for _ in range(CHUNK):
         race = start_race(rules, make_deal(rules, chance.randbytes(32)), seats=1)

@@ -12,6 +12,7 @@ import redis as plain_redis
 import structlog
 from hypothesis import HealthCheck, settings
 
+from fairest_cli.bots.thinking import SHARED
 from fairest_server.app import running
 from fairest_server.ops.logs import log_processors
 from fairest_server.settings import Settings
@@ -67,6 +68,7 @@ def _no_process_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
     """
     with guarded_run(tmp_path_factory.getbasetemp()) as run:
         yield
+        SHARED.close()
         left = run.wait_for_end()
     assert not left, f"these processes were left behind: {left}"
 

@@ -5,8 +5,8 @@ import random
 
 import pytest
 
+from fairest_cli.bots.levels import Level
 from fairest_cli.bots.player import play_match
-from fairest_cli.bots.policies import choose_greedy
 from fairest_cli.records.record_check import verify_record
 from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity
@@ -21,9 +21,9 @@ from tests.support.wire_client import QUICK, open_client
 async def race_on(server: NewerServer) -> MatchRecord:
     """Let two bots of ours race; return the record."""
     first = Connection(server.url, Identity(), Create(options=QUICK))
-    hosting = asyncio.create_task(play_match(first, choose_greedy, random.Random(1), 0))
+    hosting = asyncio.create_task(play_match(first, Level.CARELESS, random.Random(1), 0))
     second = Connection(server.url, Identity(), Join(room=await first.entered()))
-    record, _ = await asyncio.gather(hosting, play_match(second, choose_greedy, random.Random(2), 0))
+    record, _ = await asyncio.gather(hosting, play_match(second, Level.CARELESS, random.Random(2), 0))
     assert record is not None
     return record
 
@@ -59,4 +59,4 @@ async def test_a_server_that_needs_a_capability_is_left_with_its_sentence(server
     async with newer_server(server_url, needs_more=True) as newer:
         client = Connection(newer.url, Identity(), Create(options=QUICK))
         with pytest.raises(Rejected, match=f"^{NEEDS_MORE['sentence']}$"):
-            await play_match(client, choose_greedy, random.Random(1), 0)
+            await play_match(client, Level.CARELESS, random.Random(1), 0)

@@ -13,8 +13,8 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
+from fairest_cli.bots.levels import Level
 from fairest_cli.bots.player import play_match
-from fairest_cli.bots.policies import choose_greedy
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity
@@ -64,7 +64,7 @@ async def meet(script: Scripted) -> list[Script]:
         url = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         client = Connection(url, Identity(), Create(options=QUICK), gives_up_after=1)
         async with asyncio.timeout(PATIENCE_SECONDS):
-            await play_match(client, choose_greedy, random.Random(1), 0)
+            await play_match(client, Level.CARELESS, random.Random(1), 0)
     return met
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from fairest_cli.bots.levels import Level
 from fairest_cli.bots.player import play_match
-from fairest_cli.bots.policies import choose_greedy
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.session.connection import Connection as Client
 from fairest_cli.session.identity import Identity
@@ -199,11 +199,11 @@ def cheating(settings_for_tests: Settings, monkeypatch: pytest.MonkeyPatch) -> C
 async def race(url: str, receipts: Path | None = None, options: RoomOptions = QUICK) -> list[Client]:
     """Let two bots race; return both clients. Raises `Alarm`, with both clients, when a client detects a cheat."""
     first = Client(url, Identity(), Create(options=options), receipts=receipts, gives_up_after=1)
-    hosting = asyncio.create_task(play_match(first, choose_greedy, random.Random(1), 0))
+    hosting = asyncio.create_task(play_match(first, Level.CARELESS, random.Random(1), 0))
     entered = asyncio.create_task(first.entered())
     await asyncio.wait({entered, hosting}, return_when=asyncio.FIRST_COMPLETED)
     second = Client(url, Identity(), Join(room=entered.result()), receipts=receipts, gives_up_after=1)
-    joining = asyncio.create_task(play_match(second, choose_greedy, random.Random(2), 0))
+    joining = asyncio.create_task(play_match(second, Level.CARELESS, random.Random(2), 0))
     clients = [first, second]
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
@@ -308,7 +308,7 @@ async def test_an_opening_withheld_is_missed_when_the_next_round_opens(cheating:
 async def test_an_opening_withheld_from_a_round_that_is_called_off_is_missed_too(cheating: CheatingServer) -> None:
     async with cheating(WithholdsTheOpening) as url, open_client(url) as guest, open_client(url) as next_guest:
         client = Client(url, Identity(), Create(options=QUICK), gives_up_after=1)
-        hosting = asyncio.create_task(play_match(client, choose_greedy, random.Random(1), 0))
+        hosting = asyncio.create_task(play_match(client, Level.CARELESS, random.Random(1), 0))
         room = await client.entered()
         await guest.enter(Join(room=room))
         await guest.send(Leave())
@@ -333,7 +333,7 @@ async def test_the_program_stops_with_an_alarm_and_says_where_the_receipt_is(
 ) -> None:
     async with cheating(SwapsTwoCards) as url:
         first = Client(url, Identity(), Create(options=QUICK), gives_up_after=1)
-        hosting = asyncio.create_task(play_match(first, choose_greedy, random.Random(1), 0))
+        hosting = asyncio.create_task(play_match(first, Level.CARELESS, random.Random(1), 0))
         command = [*CLIENT_COMMAND, "join", await first.entered(), "--server", url]
         environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path), "HOME": str(tmp_path)}
         player = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment)

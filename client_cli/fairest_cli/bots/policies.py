@@ -1,8 +1,7 @@
-"""Policies of the house bots: functions from a board and a random source to a legal move."""
+"""Policies that do not think: functions from a board and a random source to a legal move."""
 
 import random
 from collections.abc import Callable
-from typing import Final
 
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.moves import Move
@@ -23,7 +22,3 @@ def choose_greedy(board: Board, chance: random.Random) -> Move:
         if fitting:
             return min(fitting, key=lambda move: len(board.foundations[move.target]))
     return chance.choice(moves)
-
-
-POLICIES: Final[dict[str, Policy]] = {"random": choose_random, "greedy": choose_greedy}
-"""Bots by level, the weakest first."""

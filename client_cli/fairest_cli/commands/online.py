@@ -3,13 +3,13 @@
 import asyncio
 import sys
 from collections.abc import Coroutine
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic import ValidationError
 
-from fairest_cli.bots.policies import POLICIES
+from fairest_cli.bots.levels import DEFAULT_LEVEL, PROFILES, Level
+from fairest_cli.bots.thinking import ThinkingFailed
 from fairest_cli.commands.doctor import describe_finding, examine
 from fairest_cli.commands.offline import replay_record
 from fairest_cli.commands.options import (
@@ -45,21 +45,15 @@ if TYPE_CHECKING:
     from fairest_cli.tui.launch import Start
 
 
-class Level(StrEnum):
-    """The house bots by strength, the weakest first; the names are those of `POLICIES`."""
-
-    RANDOM = "random"
-    GREEDY = "greedy"
-
-
 app = typer.Typer()
 
-LevelOption = Annotated[Level, typer.Option(help="The strength of the bot.")]
+LEVEL_HELP = "; ".join(f"{level} {profile.character}" for level, profile in PROFILES.items())
+LevelOption = Annotated[Level, typer.Option(help=f"How well the bot plays: {LEVEL_HELP}.")]
 
 
 @app.command()
 def play(
-    level: LevelOption = Level.GREEDY,
+    level: LevelOption = DEFAULT_LEVEL,
     rules: RulesName = "classic",
     piles: Piles = None,
     redeals: Redeals = None,
@@ -74,7 +68,7 @@ def play(
 
         _run_full_screen(AgainstBot(level, options))
         return
-    _run(race_house_bot(POLICIES[level], options, is_person=is_person))
+    _run(race_house_bot(level, options, is_person=is_person))
 
 
 @app.command()
@@ -140,12 +134,17 @@ def watch(code: Code, server: Server = DEFAULT_SERVER, as_json: Json = False, pl
 @app.command()
 def bot(
     code: Code,
-    level: LevelOption = Level.GREEDY,
+    level: LevelOption = DEFAULT_LEVEL,
     server: Server = DEFAULT_SERVER,
-    pace: Annotated[float, typer.Option(min=0, help="Mean number of seconds that the bot thinks about a move.")] = 0.0,
+    pace: Annotated[
+        float | None,
+        typer.Option(
+            min=0, help="Mean number of seconds that the bot takes for a move; without it, that of its level."
+        ),
+    ] = None,
 ) -> None:
     """Let a bot take the free seat of a room."""
-    _run(let_bot_play(server, _with_code(Join, code), POLICIES[level], pace))
+    _run(let_bot_play(server, _with_code(Join, code), level, pace))
 
 
 @app.command()
@@ -234,7 +233,7 @@ def _with_code(kind: type[Join] | type[Watch], code: str) -> Join | Watch:
 def _run(work: Coroutine[Any, Any, None]) -> None:
     try:
         asyncio.run(work)
-    except (Rejected, ServerNotStarted, IdentityInUse) as reason:
+    except (Rejected, ServerNotStarted, IdentityInUse, ThinkingFailed) as reason:
         fail(str(reason))
     except Cheated as reason:
         print("\n".join(describe_broken_seal(reason, receipts_folder())), file=sys.stderr)

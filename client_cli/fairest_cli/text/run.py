@@ -4,9 +4,9 @@ import random
 import sys
 from contextlib import nullcontext
 
-from fairest_cli.bots.house_room import HOUSE_PACE_SECONDS, house_room
+from fairest_cli.bots.house_room import house_room
+from fairest_cli.bots.levels import Level
 from fairest_cli.bots.player import play_match
-from fairest_cli.bots.policies import Policy
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.records.files import save_record
 from fairest_cli.session.connection import Connection, EntryRequest, Update
@@ -36,12 +36,12 @@ async def watch_room(server: str, entry_request: EntryRequest, as_json: bool) ->
     await _follow(open_unstored(server, entry_request), as_json)
 
 
-async def let_bot_play(server: str, entry_request: EntryRequest, policy: Policy, pace_seconds: float) -> None:
+async def let_bot_play(server: str, entry_request: EntryRequest, level: Level, pace_seconds: float | None) -> None:
     """Let a bot play in a seat of a room until the match is over, and print the results.
 
-    `pace_seconds` is the mean time that the bot thinks about a move. Raises `Rejected` and `Cheated`.
+    `pace_seconds` is as for `play_match`. Raises `Rejected`, `Cheated` and `ThinkingFailed`.
     """
-    record = await play_match(open_unstored(server, entry_request), policy, random.Random(), pace_seconds)
+    record = await play_match(open_unstored(server, entry_request), level, random.Random(), pace_seconds)
     if record is not None:
         played = read_record(record.lines)
         for number, finished in enumerate(played.rounds, 1):
@@ -50,18 +50,18 @@ async def let_bot_play(server: str, entry_request: EntryRequest, policy: Policy,
                 print("\n".join(describe_result(finished.outcome, played.names)))
 
 
-async def race_house_bot(policy: Policy, options: RoomOptions, *, is_person: bool) -> None:
+async def race_house_bot(level: Level, options: RoomOptions, *, is_person: bool) -> None:
     """Race against a house bot on a server of our own; without a person, let two bots race.
 
     The house bot opens the room; then the person or the other bot joins it. Raises `ServerNotStarted`.
     """
-    pace_seconds = HOUSE_PACE_SECONDS if is_person else 0
-    async with house_room(policy, options, pace_seconds, rematches=is_person) as (url, room):
+    pace_seconds = None if is_person else 0
+    async with house_room(level, options, pace_seconds, rematches=is_person) as (url, room):
         guest = open_guest_seat(url, room, is_person=is_person)
         if is_person:
             await _follow(guest, as_json=False)
         else:
-            await _race_bots(guest, policy)
+            await _race_bots(guest, level)
 
 
 async def _follow(connection: Connection, as_json: bool, rejoin_option: str | None = None) -> None:
@@ -80,12 +80,12 @@ async def _follow(connection: Connection, as_json: bool, rejoin_option: str | No
         await player.run()
 
 
-async def _race_bots(guest: Connection, policy: Policy) -> None:
+async def _race_bots(guest: Connection, level: Level) -> None:
     def print_changes(before: KnownRoom, update: Update) -> None:
         for line in describe_changes(before, update):
             print(line)
 
-    record = await play_match(guest, policy, random.Random(), 0, on_update=print_changes)
+    record = await play_match(guest, level, random.Random(), 0, on_update=print_changes)
     print("\n".join(describe_boards(guest.model)))
     if record is not None:
         print(f"The record is at {save_record(record)}")

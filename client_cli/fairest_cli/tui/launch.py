@@ -1,5 +1,6 @@
 """The screen or the room that the full-screen program opens with: the command line as a value."""
 
+from fairest_cli.bots.levels import Level
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.messages.from_client import Create, Join, Watch
@@ -30,9 +31,9 @@ class InRoom(Value):
 
 
 class AgainstBot(Value):
-    """A race against a bot on a server that the program starts itself. `level` is a key of `POLICIES`."""
+    """A race against a bot on a server that the program starts itself."""
 
-    level: str
+    level: Level
     options: RoomOptions
 
 

@@ -6,14 +6,14 @@ The runner knows no screens. It hands each change to its `RunnerHost`, which is 
 import random
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from pydantic import ValidationError
 from textual.worker import Worker
 
-from fairest_cli.bots.house_room import HOUSE_PACE_SECONDS, house_room
+from fairest_cli.bots.house_room import house_room
+from fairest_cli.bots.levels import DEFAULT_LEVEL, Level
 from fairest_cli.bots.player import play_match
-from fairest_cli.bots.policies import POLICIES
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.session.connection import EntryRequest, Update
@@ -28,9 +28,6 @@ from fairest_cli.untrusted_text import clean
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Join, Watch
 from fairest_protocol.messages.options import RoomOptions
-
-INVITED_BOT: Final = "greedy"
-"""The policy of a bot that takes the free seat of a room on request."""
 
 
 class RunnerHost(Protocol):
@@ -83,8 +80,8 @@ class RoomRunner:
         """Start a session with the room that `request` asks for. A session under way is cancelled."""
         self._start(self._run_remote(request))
 
-    def race_bot(self, level: str, options: RoomOptions) -> None:
-        """Start a race against a bot on a local server, a child process of ours. `level` is a key of `POLICIES`."""
+    def race_bot(self, level: Level, options: RoomOptions) -> None:
+        """Start a race against a bot on a local server, a child process of ours."""
         self._start(self._run_local(level, options))
 
     def invite_bot(self) -> None:
@@ -92,7 +89,7 @@ class RoomRunner:
         session = self.session
         if session is not None and session.model.room is not None:
             connection = open_unstored(session.model.server_url, Join(room=session.model.room))
-            match = play_match(connection, POLICIES[INVITED_BOT], random.Random(), HOUSE_PACE_SECONDS, rematches=True)
+            match = play_match(connection, DEFAULT_LEVEL, random.Random(), rematches=True)
             # An error of the bot must not end the player's program.
             self._bot_worker = self._host.run_worker(match, group="bot", exclusive=True, exit_on_error=False)
 
@@ -135,11 +132,11 @@ class RoomRunner:
         except IdentityInUse as reason:
             await self._end_session(str(reason))
 
-    async def _run_local(self, level: str, options: RoomOptions) -> None:
+    async def _run_local(self, level: Level, options: RoomOptions) -> None:
         self._host.show_notice("Starting a server on this machine ...")
         await self.close_local_server()
         try:
-            room = house_room(POLICIES[level], options, HOUSE_PACE_SECONDS, rematches=True)
+            room = house_room(level, options, None, rematches=True)
             url, code = await self._local_server.enter_async_context(room)
         except ServerNotStarted as reason:
             self._host.show_notice(str(reason))

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from fairest_cli.bots.levels import Level
 from fairest_cli.bots.player import play_match
-from fairest_cli.bots.policies import choose_greedy
 from fairest_cli.session.viewer_connections import open_unstored
 from fairest_cli.tui.launch import InRoom
 from fairest_cli.tui.screens.race import RaceScreen
@@ -46,7 +46,7 @@ async def close_codes(server: ObservedServer, connections: int) -> list[int]:
 async def hosted_match(server: ObservedServer) -> AsyncIterator[str]:
     """A room with a bot of ours in one seat, which plays until the match is over; yields the room's code."""
     host = open_unstored(server.url, Create(options=QUICK))
-    hosting = asyncio.create_task(play_match(host, choose_greedy, random.Random(1), 0))
+    hosting = asyncio.create_task(play_match(host, Level.CARELESS, random.Random(1), 0))
     try:
         yield await host.entered()
         await hosting
@@ -79,7 +79,7 @@ async def test_a_spectator_leaves_a_match_that_is_over_with_1000(server: Observe
     async with hosted_match(server) as room:
         watching = asyncio.create_task(run_client(home, "watch", room, "--server", server.url, "--json"))
         await server.logged("entered", 2)
-        assert await run_client(home, "bot", room, "--server", server.url) == 0
+        assert await run_client(home, "bot", room, "--pace", "0", "--server", server.url) == 0
         await watching
     assert await close_codes(server, 3) == [NORMAL] * 3
 
@@ -152,7 +152,7 @@ async def test_a_player_who_ends_the_program_in_a_room_leaves_with_1000(
 @pytest.mark.parametrize("command", ["create", "watch"])
 async def test_a_pipe_that_is_interrupted_leaves_with_1000(server: ObservedServer, home: Path, command: str) -> None:
     host = open_unstored(server.url, Create(options=QUICK))
-    hosting = asyncio.create_task(play_match(host, choose_greedy, random.Random(1), 0))
+    hosting = asyncio.create_task(play_match(host, Level.CARELESS, random.Random(1), 0))
     room = (await host.entered(),) if command == "watch" else ()
     client = await asyncio.create_subprocess_exec(
         *(*CLIENT_COMMAND, command, *room, "--server", server.url, "--json"),

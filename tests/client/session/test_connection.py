@@ -7,8 +7,8 @@ from contextlib import aclosing, asynccontextmanager
 
 import pytest
 
+from fairest_cli.bots.levels import Level
 from fairest_cli.bots.player import play_match
-from fairest_cli.bots.policies import choose_greedy
 from fairest_cli.session import connection, websocket
 from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity
@@ -32,7 +32,7 @@ async def follow(client: Connection) -> None:
 async def playing(url: str, identity: Identity) -> AsyncIterator[None]:
     """Let a bot play behind a real connection."""
     client = Connection(url, identity, Create(options=QUICK))
-    task = asyncio.create_task(play_match(client, choose_greedy, random.Random(1), 0))
+    task = asyncio.create_task(play_match(client, Level.CARELESS, random.Random(1), 0))
     try:
         async with asyncio.timeout(DEADLINE_SECONDS):
             yield

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from websockets.asyncio.server import ServerConnection
 
+from fairest_cli.bots.levels import Level
 from fairest_cli.bots.policies import choose_greedy
 from fairest_cli.exit_codes import FAULT
 from fairest_cli.model.known_room import ConnectionStatus
@@ -464,12 +465,12 @@ async def test_a_command_for_an_unknown_room_fails(server_url: str, home: Path) 
 
 
 async def test_a_bot_is_raced_from_the_home_screen(home: Path) -> None:
-    async with terminal(AgainstBot("random", QUICK), home) as player:
+    async with terminal(AgainstBot(Level.CARELESS, QUICK), home) as player:
         await player.is_on(WaitingScreen)
-        await player.sees("[x]  house")
+        await player.sees("[x]  bot-careless")
         await player.press("enter")
         await player.is_on(RaceScreen)
-        await player.sees("house 4 of 52")
+        await player.sees("bot-careless 4 of 52")
         await player.app.rooms.close_local_server()
 
 

@@ -7,6 +7,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
+from fairest_cli.bots.levels import Level
 from fairest_cli.tui.board.card_style import CARD_LINES, GOLD, QUIET
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.history import HistoryScreen
@@ -114,7 +115,7 @@ class HomeScreen(FairestScreen):
 
     def _race_bot(self, form: ChoiceList | None) -> None:
         if form is not None:
-            self.program.rooms.race_bot(form.value("level"), options_from(form))
+            self.program.rooms.race_bot(Level(form.value("level")), options_from(form))
 
     def _create(self, form: ChoiceList | None) -> None:
         if form is not None:

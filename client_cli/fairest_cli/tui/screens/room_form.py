@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from fairest_cli.bots.policies import POLICIES
+from fairest_cli.bots.levels import DEFAULT_LEVEL, Level
 from fairest_cli.text.variant_reference import describe_counts
 from fairest_cli.tui.board.card_style import QUIET
 from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
@@ -32,7 +32,9 @@ class RoomForm(ModalScreen[ChoiceList]):
         """Show the choices, and below them a description of the chosen variant."""
         choices = [Choice("start", "Start the race" if self._is_against_bot else "Open the room")]
         if self._is_against_bot:
-            choices.append(Choice("level", "Bot", tuple(POLICIES), 0, note="how well it plays"))
+            choices.append(
+                Choice("level", "Bot", tuple(Level), list(Level).index(DEFAULT_LEVEL), note="how well it plays")
+            )
         choices += [
             Choice("rules", "Variant", tuple(VARIANTS)),
             Choice("best_of", "Rounds, best of", BEST_OF),
