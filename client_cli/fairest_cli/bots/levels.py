@@ -42,7 +42,7 @@ PROFILES: Final = {
     Level.LEARNER: LevelProfile("keeps its piles in some order, and overlooks things", 0, 3.0),
     Level.CLUB: LevelProfile("tries out a few ways in which the stock may go on", 22, 2.6),
     Level.STRONG: LevelProfile("counts the cards still to come, and takes care where it matters", 50, 2.3),
-    Level.EXPERT: LevelProfile("weighs hundreds of games for every card", 400, 2.0, may_decline=True),
+    Level.EXPERT: LevelProfile("weighs hundreds of games for every card", 200, 2.0, may_decline=True),
 }
 
 DEFAULT_LEVEL: Final = Level.LEARNER

@@ -5,7 +5,7 @@ card is *blocked* by a card on top of it that is needed later. A rank is a *last
 card of foundations, as the kings are in classic. A card *follows* another one if a foundation that still needs the
 other one needs it right after that.
 
-The weights were found by an evolution strategy on classic deals; docs/decisions/0064-rivals.md has the figures.
+The weights were found by an evolution strategy on classic deals; docs/decisions/0066-rivals.md has the figures.
 """
 
 from typing import Final
