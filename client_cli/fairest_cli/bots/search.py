@@ -18,10 +18,10 @@ from fairest_protocol.calculation.rules import Foundation, Rules
 
 CHECK_EVERY: Final = 16
 """Sampled orders between two looks for candidates that have no chance any more."""
-HOPELESS: Final = 1.5
-"""Three standard errors: a candidate that is behind by this, divided by the root of its roll-outs, is dropped early.
+HOPELESS: Final = 2.0
+"""About three standard errors: a candidate behind by this over the root of its roll-outs is dropped early.
 
-It saves a third of the roll-outs of an expert, and no win that 200 games would show (docs/decisions/0066-rivals.md).
+It saves a quarter of the roll-outs of an expert; at 1.0 it would cost wins (docs/decisions/0066-rivals.md).
 """
 CERTAIN: Final = 32
 """Roll-outs after which a search is over if every candidate has won all of its own."""
