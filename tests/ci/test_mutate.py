@@ -189,6 +189,7 @@ def test_a_process_that_was_there_before_the_jobs_is_left_alone() -> None:
         own.kill()
 
 
+@pytest.mark.long
 def test_a_job_over_its_time_limit_is_ended() -> None:
     (outcome,) = run_jobs([Job(1, lambda _: signal.pause(), 0.1)], 1)
     assert outcome.timed_out
@@ -278,11 +279,13 @@ def test_a_mutant_that_a_test_notices_is_killed_by_it(tmp_path: Path) -> None:
     assert judged(tmp_path, LARGER, test)["return a if a <= b else b"].endswith("test_page.py::test_larger")
 
 
+@pytest.mark.long
 def test_a_mutant_that_no_test_notices_survives(tmp_path: Path) -> None:
     test = "from page import larger\ndef test_larger():\n    assert larger(1, 2) == 2"
     assert judged(tmp_path, LARGER, test)["return a if a >= b else b"] == ""
 
 
+@pytest.mark.long
 def test_a_survivor_in_a_function_that_runs_while_modules_are_loaded_is_not_certain(tmp_path: Path) -> None:
     source = "def table():\n    return [1]\nTABLE = table()"
     test = "from page import TABLE, table\ndef test_table():\n    assert table() is not None and TABLE == [1]"

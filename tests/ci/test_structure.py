@@ -173,6 +173,7 @@ def test_the_packages_of_the_old_layout_are_found(tmp_path: Path) -> None:
     assert [found.name for found in read_modules(tmp_path)] == ["protocol", "server", "server.host", "client_cli"]
 
 
+@pytest.mark.long
 def test_this_checkout_has_all_figures() -> None:
     keys = {figure.key for figure in measure(ROOT, [])}
     assert {"circles", "largest_class", "server_arrows", "tui_child_circles"} <= keys

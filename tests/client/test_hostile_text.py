@@ -27,6 +27,7 @@ from fairest_protocol.messages.from_server import Snapshot, Welcome
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.scene import Scene, SeatScene
 from tests.support.forging import lines_of
+from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import CLIENT_COMMAND
 from tests.support.races import KEY, make_listed_room, raced
 from tests.support.records import signed_record, text_of
@@ -247,13 +248,13 @@ async def makes_time_overflow(websocket: ServerConnection, _: int) -> None:
     await send(websocket, "view", position=1, tag="00000000", entries=[paused])
 
 
-@pytest.mark.parametrize("arguments", [*ENTRY_COMMANDS, *WITH_JSON], ids=" ".join)
+@parametrize_with_long("arguments", [*ENTRY_COMMANDS, *WITH_JSON], quick=1, ids=" ".join)
 async def test_a_server_s_sentences_steer_no_pipe(tmp_path: Path, arguments: Arguments) -> None:
     written = await output_against(sends_steering_sentences, lambda url: run(tmp_path, *arguments, "--server", url))
     assert faults_of(written) == []
 
 
-@pytest.mark.parametrize("arguments", ON_A_TERMINAL, ids=" ".join)
+@parametrize_with_long("arguments", ON_A_TERMINAL, quick=1, ids=" ".join)
 async def test_a_server_s_sentences_steer_no_terminal(tmp_path: Path, arguments: Arguments) -> None:
     written = await output_against(
         sends_steering_sentences, lambda url: run_on_terminal(tmp_path, *arguments, "--server", url)
@@ -261,7 +262,7 @@ async def test_a_server_s_sentences_steer_no_terminal(tmp_path: Path, arguments:
     assert faults_of(written) == []
 
 
-@pytest.mark.parametrize(
+@parametrize_with_long(
     "script",
     [
         refuses_hello,
@@ -272,6 +273,7 @@ async def test_a_server_s_sentences_steer_no_terminal(tmp_path: Path, arguments:
         sends_a_hostile_long_option,
         makes_time_overflow,
     ],
+    quick=1,
     ids=lambda script: script.__name__,
 )
 async def test_text_of_a_hostile_server_is_only_text(tmp_path: Path, script: Script) -> None:
@@ -279,13 +281,13 @@ async def test_text_of_a_hostile_server_is_only_text(tmp_path: Path, script: Scr
     assert faults_of(written) == []
 
 
-@pytest.mark.parametrize("script", [forges_a_record, forges_a_long_record], ids=lambda script: script.__name__)
+@parametrize_with_long("script", [forges_a_record, forges_a_long_record], quick=1, ids=lambda script: script.__name__)
 async def test_a_forged_record_steers_nothing(tmp_path: Path, script: Script) -> None:
     written = await output_against(script, lambda url: run(tmp_path, "join", ROOM, "--server", url))
     assert faults_of(written, is_shown=False) == []
 
 
-@pytest.mark.parametrize("name", [STEERING, "\udc9b2J", LONG], ids=("steering", "half a character", "long"))
+@parametrize_with_long("name", [STEERING, "\udc9b2J", LONG], quick=1, ids=("steering", "half a character", "long"))
 async def test_an_invalid_name_is_not_shown(tmp_path: Path, name: str) -> None:
     async def script(websocket: ServerConnection, _: int) -> None:
         await show_room(websocket)
@@ -326,7 +328,7 @@ def lobby_of(**changes: Any) -> bytes:
     return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + json.dumps(page).encode()
 
 
-@pytest.mark.parametrize("option", [(), ("--json",)], ids=("for people", "json"))
+@parametrize_with_long("option", [(), ("--json",)], quick=1, ids=("for people", "json"))
 async def test_hostile_rules_in_a_lobby_are_only_text(tmp_path: Path, option: Arguments) -> None:
     written = await output_against_bytes(
         lobby_of(rules=STEERING), lambda url: run(tmp_path, "lobby", "--server", url, *option)
@@ -341,9 +343,10 @@ async def test_hostile_rules_in_a_lobby_steer_no_terminal(tmp_path: Path) -> Non
     assert faults_of(written) == []
 
 
-@pytest.mark.parametrize(
+@parametrize_with_long(
     "changes",
     [{"rules": LONG}, {"names": [STEERING, None]}, {"room": STEERING}, {"wins": [10**4_000, 0]}, {STEERING: 1}],
+    quick=1,
     ids=("long rules", "name", "room", "score", "key"),
 )
 async def test_a_hostile_lobby_steers_nothing(tmp_path: Path, changes: dict[str, Any]) -> None:
@@ -409,14 +412,14 @@ def test_a_hostile_record_steers_nothing(
     assert faults_of(output_in_process(capfdbinary, command, str(path)), is_shown=False) == []
 
 
-@pytest.mark.parametrize("command", ["replay", "verify"])
+@parametrize_with_long("command", ["replay", "verify"], quick=1)
 async def test_a_file_that_is_not_a_record_steers_nothing(tmp_path: Path, command: str) -> None:
     path = tmp_path / "record.jsonl"
     path.write_bytes(STEERING.encode() + b"\xff\x9b2J\n")
     assert faults_of(await run(tmp_path, command, str(path)), is_shown=False) == []
 
 
-@pytest.mark.parametrize("command", ["replay", "verify"])
+@parametrize_with_long("command", ["replay", "verify"], quick=1)
 async def test_a_hostile_file_name_steers_nothing(tmp_path: Path, command: str) -> None:
     assert faults_of(await run(tmp_path, command, f"{tmp_path}/{SEEN}\x1b[2J\u202e")) == []
 
@@ -441,7 +444,7 @@ def test_a_hostile_receipt_steers_nothing(tmp_path: Path, capfdbinary: pytest.Ca
     )
 
 
-@pytest.mark.parametrize(
+@parametrize_with_long(
     "arguments",
     [
         ("practice", "--seed", STEERING.replace("\0", "")),
@@ -450,6 +453,7 @@ def test_a_hostile_receipt_steers_nothing(tmp_path: Path, capfdbinary: pytest.Ca
         ("join", STEERING.replace("\0", "")),
         ("lobby", "--server", STEERING.replace("\0", "")),
     ],
+    quick=1,
     ids=lambda arguments: arguments[0],
 )
 async def test_a_hostile_argument_steers_nothing(tmp_path: Path, arguments: Arguments) -> None:

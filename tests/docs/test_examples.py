@@ -17,6 +17,7 @@ from fairest_cli.records.record_check import WrongRecord, verify_record
 from fairest_protocol.messages.options import RoomOptions
 from tests.support.faulty_link import faulty_link
 from tests.support.forging import forge, lines_of, sound_records, write
+from tests.support.long_tests import parametrize_with_long
 from tests.support.newer_server import newer_server
 from tests.support.node import node_command
 from tests.support.processes import Fleet, end_process
@@ -127,7 +128,7 @@ async def test_the_two_bots_play_all_rounds_of_a_match(server_url: str, tmp_path
     assert verdicts(tmp_path, [record.read_text("utf-8")]) == [""]
 
 
-@pytest.mark.parametrize("example", ["bot.py", "bot.mjs"])
+@parametrize_with_long("example", ["bot.py", "bot.mjs"], quick=1)
 async def test_a_bot_that_is_cut_off_in_a_race_comes_back_and_ends_it(
     server_url: str, tmp_path: Path, example: str
 ) -> None:
@@ -143,7 +144,7 @@ async def test_a_bot_that_is_cut_off_in_a_race_comes_back_and_ends_it(
     assert verdicts(tmp_path, [record.read_text("utf-8")]) == [""]
 
 
-@pytest.mark.parametrize("examples", [("bot.py", "bot.mjs"), ("bot.mjs", "bot.py")])
+@parametrize_with_long("examples", [("bot.py", "bot.mjs"), ("bot.mjs", "bot.py")], quick=1)
 async def test_the_bots_race_and_resume_on_a_server_of_a_later_version(
     server_url: str, tmp_path: Path, examples: tuple[str, str]
 ) -> None:
@@ -155,6 +156,7 @@ async def test_the_bots_race_and_resume_on_a_server_of_a_later_version(
     assert verdicts(tmp_path, [record.read_text("utf-8")]) == [""]
 
 
+@pytest.mark.long
 async def test_both_bots_come_back_when_the_server_is_killed_in_the_race(fleet: Fleet, tmp_path: Path) -> None:
     url = await fleet.start()
     record = tmp_path / "match.jsonl"

@@ -97,6 +97,7 @@ async def test_a_player_that_is_refused_again_and_again_uses_up_no_rooms_of_its_
         await other.enter(Create())
 
 
+@pytest.mark.long
 async def test_the_rooms_of_an_address_are_counted_over_all_processes(fleet: Fleet) -> None:
     here, there = await fleet.start("--rooms-per-address", "1"), await fleet.start("--rooms-per-address", "1")
     async with open_client(here) as first, open_client(there) as second:

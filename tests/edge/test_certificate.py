@@ -20,6 +20,7 @@ import pytest
 
 from fairest_server.edge.certificate import BadCertificate, Certificate
 from tests.support.certificates import make_certificate
+from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import SERVER_COMMAND, end_process
 from tests.support.waiting import PATIENCE_SECONDS
 from tests.support.wire_client import racing_players
@@ -72,7 +73,7 @@ def renewed(tmp_path: Path) -> tuple[Path, Path]:
     return make_certificate(tmp_path / "renewed")
 
 
-@pytest.mark.parametrize("server_name", ["localhost", None])
+@parametrize_with_long("server_name", ["localhost", None], quick=1)
 async def test_new_connections_get_the_new_certificate(
     redis_url: str, tmp_path: Path, renewed: tuple[Path, Path], server_name: str | None
 ) -> None:
@@ -86,6 +87,7 @@ async def test_new_connections_get_the_new_certificate(
         assert before != await served_certificate(server.url, server_name) == cert.read_text()
 
 
+@pytest.mark.long
 async def test_open_connections_stay(
     redis_url: str, tmp_path: Path, renewed: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,7 +104,7 @@ async def test_open_connections_stay(
         await first.play("sa")
 
 
-@pytest.mark.parametrize("broken", ["cert", "key", "pair"])
+@parametrize_with_long("broken", ["cert", "key", "pair"], quick=1)
 async def test_a_broken_file_is_logged_and_the_old_certificate_stays(
     redis_url: str, tmp_path: Path, renewed: tuple[Path, Path], broken: str
 ) -> None:
@@ -122,6 +124,7 @@ async def test_a_broken_file_is_logged_and_the_old_certificate_stays(
         assert await served_certificate(server.url) == before
 
 
+@pytest.mark.long
 async def test_sighup_without_a_certificate_is_logged_and_changes_nothing(redis_url: str) -> None:
     async with serving(redis_url) as server:
         server.process.send_signal(signal.SIGHUP)
@@ -167,6 +170,7 @@ async def serving_on_a_terminal(redis_url: str) -> AsyncIterator[tuple[Serving, 
         await end_process(process)
 
 
+@pytest.mark.long
 async def test_a_server_ends_in_order_when_its_terminal_is_closed(redis_url: str) -> None:
     async with serving_on_a_terminal(redis_url) as (server, terminal):
         os.close(terminal)
@@ -174,6 +178,7 @@ async def test_a_server_ends_in_order_when_its_terminal_is_closed(redis_url: str
             assert await server.process.wait() == 0
 
 
+@pytest.mark.long
 async def test_a_server_on_a_terminal_reloads_on_another_sighup(redis_url: str) -> None:
     async with serving_on_a_terminal(redis_url) as (server, terminal):
         server.process.send_signal(signal.SIGHUP)

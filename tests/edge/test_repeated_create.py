@@ -97,6 +97,7 @@ async def test_a_create_sent_again_by_a_player_whose_seat_is_taken_is_refused(se
         assert (await first.expect_refusal(CREATE)).code is Refusal.ROOM_FULL
 
 
+@pytest.mark.long
 async def test_a_create_sent_again_after_the_room_was_closed_is_refused(server_url: str, redis_url: str) -> None:
     async with open_client(server_url) as first:
         room = (await first.enter(CREATE)).room
@@ -141,6 +142,7 @@ async def test_creates_at_the_same_time_over_two_processes_make_one_room(fleet: 
     assert (len(rooms), await count_logs(redis)) == (1, 1)
 
 
+@pytest.mark.long
 async def test_a_create_sent_again_to_another_process_after_the_first_was_killed_leads_to_the_same_room(
     fleet: Fleet,
 ) -> None:

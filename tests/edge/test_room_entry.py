@@ -35,6 +35,7 @@ async def test_a_player_may_not_watch_its_own_race_over_another_process(fleet: F
         assert (await spying.expect_refusal(Watch(room=first.room))).code is Refusal.ALREADY_SEATED
 
 
+@pytest.mark.long
 async def test_a_spectator_who_takes_a_seat_over_another_process_watches_no_longer(fleet: Fleet) -> None:
     here, there = await fleet.start(), await fleet.start()
     async with open_client(here) as host, open_client(there) as spying:

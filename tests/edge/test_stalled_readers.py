@@ -36,6 +36,7 @@ async def flood(client: StalledClient) -> int:
     return asked
 
 
+@pytest.mark.long
 async def test_a_spectator_that_never_reads_is_cut_off(fleet: Fleet) -> None:
     url = await fleet.start(*HEARTBEAT)
     async with racing_players(url) as (first, second), stalled_client(url) as spectator:
@@ -45,6 +46,7 @@ async def test_a_spectator_that_never_reads_is_cut_off(fleet: Fleet) -> None:
         await asyncio.gather(first.play("sb"), second.play("sb"))
 
 
+@pytest.mark.long
 async def test_a_player_that_never_reads_is_cut_off_and_away(fleet: Fleet) -> None:
     url = await fleet.start(*HEARTBEAT)
     async with racing_players(url) as (first, second), stalled_client(url, first.token) as silent:
@@ -68,6 +70,7 @@ async def test_a_flood_of_answers_that_nobody_reads_takes_a_bounded_amount_of_me
         assert resident_kib(fleet, url) - before < MAX_GROWTH_KIB
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.long)])
 async def test_a_server_that_is_told_to_stop_is_gone_in_five_seconds_even_if_clients_do_not_read(
     fleet: Fleet, workers: int

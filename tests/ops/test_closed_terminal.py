@@ -18,6 +18,7 @@ import pytest
 
 from fairest_protocol.messages.from_client import Create, Leave, Watch
 from fairest_protocol.messages.refusals import CloseCode
+from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import CLIENT_COMMAND, SERVER_COMMAND, START_SECONDS, STOP_SECONDS, Fleet
 from tests.support.waiting import until
 from tests.support.wire_client import WireClient, open_client
@@ -103,8 +104,8 @@ needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="looks for proce
 
 
 @needs_proc
-@pytest.mark.parametrize("shell", [(), SHELL], ids=("a window", "a shell"))
-@pytest.mark.parametrize("workers", ["1", "2"])
+@parametrize_with_long("shell", [(), SHELL], quick=1, ids=("a window", "a shell"))
+@parametrize_with_long("workers", ["1", "2"], quick=1)
 async def test_a_server_and_its_engine_end_when_their_terminal_is_closed(
     short_folder: Path, shell: Sequence[str], workers: str
 ) -> None:
@@ -144,6 +145,7 @@ async def server_and_player(redis_url: str) -> AsyncIterator[tuple[Terminal, Wir
         yield terminal, player
 
 
+@pytest.mark.long
 @needs_proc
 async def test_players_of_a_closed_terminal_are_told_to_connect_elsewhere(redis_url: str) -> None:
     async with server_and_player(redis_url) as (terminal, player):
@@ -153,6 +155,7 @@ async def test_players_of_a_closed_terminal_are_told_to_connect_elsewhere(redis_
         assert player.socket.close_code == CloseCode.RESTARTING
 
 
+@pytest.mark.long
 @needs_proc
 async def test_a_server_whose_terminal_is_closed_ends_without_an_error(redis_url: str) -> None:
     async with server_and_player(redis_url) as (terminal, player):
@@ -162,6 +165,7 @@ async def test_a_server_whose_terminal_is_closed_ends_without_an_error(redis_url
             assert await terminal.process.wait() == 0
 
 
+@pytest.mark.long
 @needs_proc
 async def test_the_seats_of_a_server_whose_terminal_is_closed_are_detached(redis_url: str, fleet: Fleet) -> None:
     async with server_and_player(redis_url) as (terminal, player):
@@ -174,7 +178,7 @@ async def test_the_seats_of_a_server_whose_terminal_is_closed_are_detached(redis
 
 
 @needs_proc
-@pytest.mark.parametrize("options", [["--plain"], []], ids=("lines of text", "full screen"))
+@parametrize_with_long("options", [["--plain"], []], quick=1, ids=("lines of text", "full screen"))
 async def test_a_local_server_ends_when_the_terminal_of_its_client_is_closed(
     short_folder: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:

@@ -25,6 +25,7 @@ from fairest_server.live.live_room import LiveRoom
 from fairest_server.ops.gc_policy import NEWEST, configure_gc
 from fairest_server.settings import Settings
 from tests.support.certificates import make_certificate
+from tests.support.long_tests import parametrize_with_long
 from tests.support.raw_websocket import UPGRADE
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, open_client, open_raw_client, racing_players
@@ -238,7 +239,7 @@ async def races_and_is_watched(url: str) -> None:
 
 
 @pytest.mark.usefixtures("without_collector")
-@pytest.mark.parametrize(
+@parametrize_with_long(
     "client",
     [
         closes,
@@ -268,6 +269,7 @@ async def races_and_is_watched(url: str) -> None:
         resumes_over_another_connection,
         races_and_is_watched,
     ],
+    quick=1,
 )
 def test_nothing_stays_in_memory_of_a_client_that(
     client: Client, runner: asyncio.Runner, settings_for_tests: Settings

@@ -11,6 +11,7 @@ import pytest
 
 from fairest_server.ops import health
 from tests.support.certificates import make_certificate
+from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import Fleet
 
 
@@ -23,12 +24,13 @@ async def check(**variables: str) -> tuple[int | None, str]:
     return process.returncode, errors.decode()
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+@parametrize_with_long("host", ["127.0.0.1", "0.0.0.0"], quick=1)
 async def test_a_server_that_lives_is_healthy(fleet: Fleet, host: str) -> None:
     url = await fleet.start("--host", host)
     assert await check(FAIREST_HOST=host, FAIREST_PORT=str(urlsplit(url).port)) == (0, "")
 
 
+@pytest.mark.long
 async def test_a_server_with_a_certificate_is_healthy(fleet: Fleet, tmp_path: Path) -> None:
     cert, key = make_certificate(tmp_path)
     url = await fleet.start("--tls-cert", str(cert), "--tls-key", str(key))

@@ -115,6 +115,7 @@ async def test_all_workers_end_when_they_are_told_to(served: Served) -> None:
     assert living(workers) == []
 
 
+@pytest.mark.long
 async def test_a_supervisor_that_is_told_to_stop_while_its_workers_start_leaves_none(starting: Served) -> None:
     workers = starting.workers()
     starting.supervisor.terminate()
@@ -134,6 +135,7 @@ async def test_workers_that_start_do_not_outlive_a_killed_supervisor(starting: S
     await until(are_gone, "all workers are gone")
 
 
+@pytest.mark.long
 async def test_no_worker_holds_the_pipes_of_another(served: Served) -> None:
     """A worker would not see the end of its input for as long as another one held the writing end."""
     held = [open_sockets(process) for process in (served.supervisor.pid, *served.workers())]
@@ -149,6 +151,7 @@ async def test_a_worker_that_the_system_does_not_start_is_named(
             pass
 
 
+@pytest.mark.long
 async def test_workers_with_a_certificate_speak_tls_and_say_so(
     redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,6 +175,7 @@ async def test_a_port_that_another_server_has_is_named(served: Served, redis_url
     assert f"cannot listen on 127.0.0.1:{with_own_port}" in told.decode()
 
 
+@pytest.mark.long
 async def test_workers_log_at_the_level_of_their_supervisor(redis_url: str) -> None:
     async with supervising(workers=2, port=0, redis_url=redis_url, log_level="warning") as served:
         await served.wait_until_it_serves()
@@ -196,6 +200,7 @@ async def test_workers_asked_for_in_the_environment_start_none_of_their_own_and_
             assert redis_url not in Path(f"/proc/{worker}/cmdline").read_text()
 
 
+@pytest.mark.long
 async def test_workers_carry_the_name_of_the_test_run(served: Served) -> None:
     """By it the guard of the run finds a worker that hangs and outlives its killed supervisor."""
     environments = [Path(f"/proc/{worker}/environ").read_bytes().split(b"\0") for worker in served.workers()]

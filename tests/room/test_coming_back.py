@@ -141,6 +141,7 @@ def test_a_viewer_at_position_0_is_answered_with_a_snapshot_even_if_the_log_has_
     assert isinstance(decode_from_server(text), Snapshot)
 
 
+@pytest.mark.long
 def test_a_viewer_that_has_missed_too_much_is_answered_with_a_snapshot() -> None:
     """A guest comes and goes, and each time a round is opened and called off."""
     table = Table(1)

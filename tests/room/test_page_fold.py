@@ -14,6 +14,7 @@ from fairest_protocol.messages.scene import Scene
 from fairest_server.room import view as seen
 from fairest_server.room.projection import project
 from tests.support import page_fold
+from tests.support.long_tests import parametrize_with_long
 from tests.support.random_rooms import random_room
 
 
@@ -53,7 +54,7 @@ def test_every_viewer_knows_when_a_phase_ends_by_itself(seed: int, viewer: int |
         assert (state.phase, scene.until_ms) == (state.phase, ends_at_ms)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@parametrize_with_long("seed", range(40), quick=14)
 def test_a_fold_written_from_the_page_agrees_with_ours_for_every_viewer(seed: int) -> None:
     check(seed)
 

@@ -88,6 +88,7 @@ async def test_a_server_does_not_start_on_half_a_restore(redis: BatchingRedis, s
             pass
 
 
+@pytest.mark.long
 async def test_a_data_folder_that_is_not_empty_is_refused(redis: BatchingRedis, redis_url: str, folder: Path) -> None:
     await store_records(redis, 1)
     ran = await operate(redis_url, "backup", str(folder))
@@ -99,6 +100,7 @@ async def test_a_data_folder_that_is_not_empty_is_refused(redis: BatchingRedis, 
     assert [path.name for path in (folder / "data").iterdir()] == ["file"]
 
 
+@pytest.mark.long
 async def test_a_cut_backup_is_refused_before_anything_is_written(
     redis: BatchingRedis, redis_url: str, folder: Path
 ) -> None:
@@ -136,6 +138,7 @@ def small_disk(folder: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(disk)], check=True)
 
 
+@pytest.mark.long
 async def test_a_full_disk_is_named_and_left_as_it_was(redis: BatchingRedis, redis_url: str, small_disk: Path) -> None:
     await store_records(redis, 60)
     ran = await operate(redis_url, "backup", str(small_disk / "backups"))

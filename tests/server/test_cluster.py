@@ -118,6 +118,7 @@ async def resume(url: str, room: str, token: str) -> FromServer:
         return await client.receive()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", range(3))
 async def test_a_process_starts_while_a_master_is_dead(number: int) -> None:
     with redis_cluster(*ALWAYS, "--cluster-require-full-coverage", "no") as cluster:

@@ -129,6 +129,7 @@ async def test_a_race_goes_through_an_encrypted_link_to_redis(tmp_path: Path) ->
             await first.receive_until(lambda scene: scene.seats[1].moves == 1)
 
 
+@pytest.mark.long
 async def test_rooms_are_made_however_often_the_link_to_redis_is_cut() -> None:
     """A server process runs on uvloop, which raises other errors than asyncio for a socket that is closed."""
     with redis_process() as process:

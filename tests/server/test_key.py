@@ -11,6 +11,7 @@ from fairest_server.live.signing import SigningKey
 from fairest_server.settings import Settings
 from fairest_server.store import keys
 from fairest_server.store.redis.batching_client import BatchingRedis
+from tests.support.long_tests import parametrize_with_long
 from tests.support.operator import operate
 
 PRIVATE = bytes(range(32))
@@ -27,6 +28,7 @@ async def test_a_saved_key_is_that_of_the_server_and_its_owners_alone(
     assert ran.written.encode() == (await asyncio.to_thread(fetch_page, server_url, "/key"))[1]
 
 
+@pytest.mark.long
 async def test_a_file_that_is_there_is_not_replaced(redis: BatchingRedis, redis_url: str, tmp_path: Path) -> None:
     await redis.set(keys.SIGNING_KEY, PRIVATE)
     file = tmp_path / "key.bin"
@@ -48,7 +50,7 @@ async def test_a_loaded_key_is_that_of_the_next_server(
 
 
 @pytest.mark.usefixtures("server_url")
-@pytest.mark.parametrize("command", ["load", "forget"])
+@parametrize_with_long("command", ["load", "forget"], quick=1)
 async def test_a_key_is_not_changed_while_a_server_runs(
     redis: BatchingRedis, redis_url: str, tmp_path: Path, command: str
 ) -> None:
@@ -60,6 +62,7 @@ async def test_a_key_is_not_changed_while_a_server_runs(
     assert await redis.get(keys.SIGNING_KEY) == before
 
 
+@pytest.mark.long
 async def test_a_key_that_was_forgotten_is_drawn_anew(redis: BatchingRedis, redis_url: str) -> None:
     await redis.set(keys.SIGNING_KEY, PRIVATE)
     assert (await operate(redis_url, "key", "forget")).code == 0

@@ -22,6 +22,7 @@ from tests.support.wire_client import QUICK, open_client, racing_players
 PLAYERS = 300
 
 
+@pytest.mark.long
 async def test_connections_to_a_server_that_is_held_up_wait_in_its_queue_and_need_no_second_attempt(
     fleet: Fleet,
 ) -> None:

@@ -59,6 +59,7 @@ async def receive_entry(client: WireClient, kind: type[entries.Paused] | type[en
                 return entry
 
 
+@pytest.mark.long
 async def test_a_seat_whose_process_was_killed_is_away_until_its_player_comes_back(fleet: Fleet) -> None:
     first_url, second_url = await fleet.start(), await fleet.start()
     async with racing_players(first_url, second_url) as (first, second):
@@ -133,6 +134,7 @@ async def test_an_outage_of_all_servers_that_is_longer_than_the_grace_period_cos
         await asyncio.gather(first.play("sb"), second.play("sb"))
 
 
+@pytest.mark.long
 async def test_a_redis_that_is_silent_for_a_while_disconnects_clients_who_then_go_on(
     mortal_redis: RedisProcess,
 ) -> None:

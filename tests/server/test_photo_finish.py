@@ -7,6 +7,7 @@ from tests.support.photo_finish import find_won_race, race_to_the_line, room_cod
 from tests.support.processes import serving_fleet
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("races", [3, pytest.param(25, marks=pytest.mark.long)])
 async def test_of_two_players_who_finish_at_once_on_two_processes_one_wins(
     redis_url: str, redis: BatchingRedis, races: int

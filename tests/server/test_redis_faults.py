@@ -61,6 +61,7 @@ async def problems(redis_url: str, match: Match) -> list[str]:
     return check_history(match.room, await read_log(redis_url, match.room), match.transcripts)
 
 
+@pytest.mark.long
 async def test_a_redis_killed_under_always_loses_nothing_acknowledged() -> None:
     with redis_process(*ALWAYS) as redis:
         async with match_on_three_servers(redis.url) as match:

@@ -98,6 +98,7 @@ async def test_the_chain_names_no_room_no_player_and_no_match(server_url: str) -
         assert [word for word in (first.room, "guest", scene.round.hex()) if word in text] == []
 
 
+@pytest.mark.long
 async def test_two_processes_write_each_of_fifty_rounds_once(redis_url: str) -> None:
     settings = Settings(port=0, redis_url=redis_url)
     async with running(settings) as one, running(settings) as two:
@@ -105,6 +106,7 @@ async def test_two_processes_write_each_of_fifty_rounds_once(redis_url: str) -> 
         assert await chain_with(one, proved=50) == await chain_with(two, proved=50)
 
 
+@pytest.mark.long
 async def test_a_process_that_is_killed_before_it_wrote_an_end_loses_none(fleet: Fleet) -> None:
     """Entries are moved once a second, so most ends still wait when the process is killed; another one moves them."""
     url = await fleet.start()
@@ -142,6 +144,7 @@ async def test_an_entry_that_only_the_chain_has_lost_joins_it_again(redis: Batch
     await until(is_back, "the round stands in the chain again, behind the entry that declares the loss")
 
 
+@pytest.mark.long
 async def test_a_redis_that_lost_its_last_seconds_is_declared_in_the_chain(tmp_path: Path) -> None:
     """Redis is killed and starts with the data of a minute ago, below a process that lives on."""
     folder = ("--appendonly", "no", "--dir", str(tmp_path))
@@ -192,6 +195,7 @@ async def test_rounds_wait_for_the_node_of_the_chain_while_it_is_dead() -> None:
             await until(is_ended, "the end of the round is in the chain")
 
 
+@pytest.mark.long
 async def test_workers_that_die_leave_the_chain_to_the_others(fleet: Fleet) -> None:
     url = await fleet.start("--workers", "2")
     await race_once(url, url)

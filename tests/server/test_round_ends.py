@@ -21,6 +21,7 @@ from fairest_protocol.messages.fields import Message, Phase
 from fairest_protocol.messages.from_client import Create, Join, Leave, Play
 from fairest_protocol.messages.from_server import Left
 from fairest_protocol.messages.options import RoomOptions
+from tests.support.long_tests import parametrize_with_long
 from tests.support.operator import operate
 from tests.support.processes import Fleet
 from tests.support.waiting import PATIENCE_SECONDS
@@ -84,7 +85,7 @@ async def race(
     return first, second
 
 
-@pytest.mark.parametrize("rules", VARIANTS)
+@parametrize_with_long("rules", VARIANTS, quick=3)
 async def test_an_honest_race_of_every_variant_is_proved_to_both_players(
     server_url: str, tmp_path: Path, rules: str
 ) -> None:
@@ -120,6 +121,7 @@ async def test_a_player_who_leaves_gets_no_alarm(server_url: str, tmp_path: Path
     assert (isinstance(host.verdict, Explained), guest.verdict) == (True, Proved())
 
 
+@pytest.mark.long
 async def test_a_room_closed_by_the_operator_in_a_race_is_broken_off_by_the_operator(
     fleet: Fleet, redis_url: str, tmp_path: Path
 ) -> None:

@@ -144,6 +144,7 @@ def test_the_traceback_of_a_fault_shows_no_values(capfd: pytest.CaptureFixture[s
     assert "deadbeef" not in told
 
 
+@pytest.mark.long
 async def test_json_shows_the_secret_with_the_result_and_no_token_ever(
     serving: LoggedServer, redis_url: str, tmp_path: Path
 ) -> None:

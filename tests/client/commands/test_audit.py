@@ -63,6 +63,7 @@ def test_json_is_one_line_for_programs(tmp_path: Path) -> None:
     assert found["decks"]["classic"]["decks"] == 100
 
 
+@pytest.mark.long
 def test_a_chain_that_changed_since_the_last_audit_ends_with_exit_code_3(tmp_path: Path) -> None:
     chain = made_chain()
     with serving_pages(chain.answers()) as url:

@@ -40,6 +40,7 @@ async def test_a_server_of_another_version_is_a_fault_with_both_versions(
     assert all(each in version.sentence for each in ("9.9.9", installed_version()))
 
 
+@pytest.mark.long
 async def test_a_server_that_was_asked_for_and_does_not_answer_is_a_fault() -> None:
     findings = await found(f"ws://127.0.0.1:{free_port()}")
     assert findings["server"].is_fault

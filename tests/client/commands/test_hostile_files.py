@@ -49,6 +49,7 @@ def usual_kib() -> int:
     return peak
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", FILES)
 def test_a_record_of_fifty_megabytes_is_refused_in_little_memory(kind: str, tmp_path: Path, usual_kib: int) -> None:
     write_repeated(tmp_path / "race.jsonl", FILES[kind]())
@@ -57,6 +58,7 @@ def test_a_record_of_fifty_megabytes_is_refused_in_little_memory(kind: str, tmp_
     assert peak - usual_kib < 16 * 1024
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", FILES)
 def test_a_record_of_the_greatest_size_is_parsed_in_little_memory(kind: str, tmp_path: Path, usual_kib: int) -> None:
     write_repeated(tmp_path / "race.jsonl", FILES[kind]())
@@ -84,6 +86,7 @@ RECEIPTS: dict[str, tuple[Callable[[], bytes], str]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", RECEIPTS)
 def test_a_receipt_of_fifty_megabytes_is_refused_in_little_memory(kind: str, tmp_path: Path, usual_kib: int) -> None:
     make, sentence = RECEIPTS[kind]

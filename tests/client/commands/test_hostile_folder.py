@@ -58,12 +58,14 @@ def test_a_race_on_a_local_server_executes_no_file_of_the_current_folder(hostile
     assert (executed(hostile_folder), done.returncode) == ([], 0), done.stderr
 
 
+@pytest.mark.long
 def test_the_doctor_executes_no_file_of_the_current_folder(hostile_folder: Path) -> None:
     done = run("fairest", "doctor", folder=hostile_folder)
     starts = any(line.startswith("ok") and "own server" in line for line in done.stdout.splitlines())
     assert (executed(hostile_folder), starts) == ([], True), done.stdout
 
 
+@pytest.mark.long
 def test_workers_execute_no_file_of_the_current_folder(hostile_folder: Path, redis_url: str) -> None:
     command = [str(SCRIPTS / "fairest-server"), "--workers", "2", "--port", "0", "--redis-url", redis_url]
     with subprocess.Popen(

@@ -21,6 +21,7 @@ from fairest_protocol.calculation.moves import STOP
 from fairest_protocol.messages.from_client import Create, Join
 from tests.client.test_hostile_text import client_environment
 from tests.support.full_screen import terminal
+from tests.support.long_tests import parametrize_with_long
 from tests.support.observed import ObservedServer, observed_server
 from tests.support.processes import CLIENT_COMMAND, end_process
 from tests.support.real_terminal import RealTerminal, on_terminal
@@ -66,7 +67,7 @@ async def run_client(home: Path, *arguments: str) -> int:
         await end_process(client)
 
 
-@pytest.mark.parametrize("command", [("join",), ("join", "--json"), ("bot",)], ids=" ".join)
+@parametrize_with_long("command", [("join",), ("join", "--json"), ("bot",)], quick=1, ids=" ".join)
 async def test_both_players_of_a_match_leave_with_1000(
     server: ObservedServer, home: Path, command: tuple[str, ...]
 ) -> None:
@@ -75,6 +76,7 @@ async def test_both_players_of_a_match_leave_with_1000(
     assert await close_codes(server, 2) == [NORMAL] * 2
 
 
+@pytest.mark.long
 async def test_a_spectator_leaves_a_match_that_is_over_with_1000(server: ObservedServer, home: Path) -> None:
     async with hosted_match(server) as room:
         watching = asyncio.create_task(run_client(home, "watch", room, "--server", server.url, "--json"))
@@ -106,6 +108,7 @@ async def test_a_person_who_types_leave_leaves_with_1000(server: ObservedServer,
     assert await close_codes(server, 2) == [NORMAL] * 2
 
 
+@pytest.mark.long
 async def test_the_full_screen_leaves_a_match_with_1000(server: ObservedServer, home: Path) -> None:
     async with hosted_match(server) as room, terminal(InRoom(Join(room=room), server.url), home) as player:
         await player.sees("Press Enter when you are ready")
@@ -132,9 +135,10 @@ def _terminate(player: RealTerminal) -> None:
     player.wait()
 
 
-@pytest.mark.parametrize(
+@parametrize_with_long(
     ("options", "end"),
     [((), _quit), ((), _terminate), (("--plain",), _interrupt)],
+    quick=1,
     ids=("Ctrl+Q on the full screen", "SIGTERM on the full screen", "Ctrl-C in lines"),
 )
 async def test_a_player_who_ends_the_program_in_a_room_leaves_with_1000(
@@ -149,7 +153,7 @@ async def test_a_player_who_ends_the_program_in_a_room_leaves_with_1000(
     assert await close_codes(server, 1) == [NORMAL]
 
 
-@pytest.mark.parametrize("command", ["create", "watch"])
+@parametrize_with_long("command", ["create", "watch"], quick=1)
 async def test_a_pipe_that_is_interrupted_leaves_with_1000(server: ObservedServer, home: Path, command: str) -> None:
     host = open_unstored(server.url, Create(options=QUICK))
     hosting = asyncio.create_task(play_match(host, Level.CARELESS, random.Random(1), 0))

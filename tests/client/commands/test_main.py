@@ -15,6 +15,7 @@ from fairest_cli.text.replay import next_index
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.rules import VARIANTS, choose_rules
 from fairest_protocol.messages.options import RoomOptions
+from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import CLIENT_COMMAND, SERVER_COMMAND
 from tests.support.races import raced
 from tests.support.records import signed_record, text_of
@@ -75,7 +76,7 @@ def test_without_a_server_the_client_says_what_it_tried(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(
+@parametrize_with_long(
     ("arguments", "sentence"),
     [
         (("create", "--rules", "easy", "--piles", "4"), "5 or 6 piles, not 4; choose classic"),
@@ -87,6 +88,7 @@ def test_without_a_server_the_client_says_what_it_tried(tmp_path: Path) -> None:
         (("lobby", "--server", "ws://[::1"), "looks like ws://127.0.0.1:8765"),
         (("create", "--name", "../x"), "a name has 2 to 20 letters"),
     ],
+    quick=2,
 )
 def test_a_bad_option_is_refused_with_what_would_be_right(
     tmp_path: Path, arguments: tuple[str, ...], sentence: str
@@ -114,6 +116,7 @@ def test_rules_prints_the_sequences_of_a_variant(tmp_path: Path) -> None:
     assert "44 stock cards, 1 waste pile, 2 redeals, turned over" in done.stdout
 
 
+@pytest.mark.long
 def test_rules_of_broken_intervals_are_those_of_the_deal(tmp_path: Path) -> None:
     printed = run(tmp_path, "rules", "broken", "--seed", "abc").stdout
     dealt = run(tmp_path, "deal", "abc", "--rules", "broken").stdout
@@ -150,7 +153,7 @@ def test_options_have_sane_defaults() -> None:
     assert json.loads(RoomOptions().model_dump_json())["rules"] == "classic"
 
 
-@pytest.mark.parametrize(
+@parametrize_with_long(
     ("arguments", "sentence"),
     [
         (
@@ -162,6 +165,7 @@ def test_options_have_sane_defaults() -> None:
         (("--port", "99999"), "--port"),
         (("--data-dir", "/proc/nothing"), "cannot write to /proc/nothing"),
     ],
+    quick=2,
 )
 def test_a_server_that_cannot_start_says_why_and_nothing_else(arguments: tuple[str, ...], sentence: str) -> None:
     command = [*SERVER_COMMAND, *arguments]

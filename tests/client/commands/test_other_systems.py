@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import START_SECONDS, redis_process
 
 WITHOUT_UNIX = """
@@ -60,12 +61,13 @@ def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedPro
     )
 
 
-@pytest.mark.parametrize("words", ["--help", "rules", "rules senior", "history"])
+@parametrize_with_long("words", ["--help", "rules", "rules senior", "history"], quick=1)
 def test_a_client_without_unix_does_what_needs_no_server(words: str, environment: dict[str, str]) -> None:
     done = run(environment, *CLIENT, *words.split())
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.long
 def test_a_client_without_unix_reads_a_record(tmp_path: Path, environment: dict[str, str]) -> None:
     (tmp_path / "record.jsonl").write_text("no record\n")
     done = run(environment, *CLIENT, "verify", str(tmp_path / "record.jsonl"))
@@ -92,8 +94,8 @@ def test_the_full_screen_client_is_loaded_without_unix(environment: dict[str, st
     assert run(environment, "-c", script).stdout == "False\n"
 
 
-@pytest.mark.parametrize(
-    "command", [(*CLIENT, "play", "--plain"), (*SERVER, "--port", "0")], ids=("a race", "a server")
+@parametrize_with_long(
+    "command", [(*CLIENT, "play", "--plain"), (*SERVER, "--port", "0")], quick=1, ids=("a race", "a server")
 )
 def test_a_system_without_unix_sockets_is_told_in_a_sentence_what_it_can_do(
     command: tuple[str, ...], environment: dict[str, str]
@@ -104,6 +106,7 @@ def test_a_system_without_unix_sockets_is_told_in_a_sentence_what_it_can_do(
     assert "needs Unix sockets" in line and "--server" in line and "--redis-url" in line
 
 
+@pytest.mark.long
 def test_several_workers_without_unix_are_refused_in_a_sentence(environment: dict[str, str]) -> None:
     done = run(environment, *SERVER, "--workers", "2", "--redis-url", "redis://127.0.0.1:1")
     (line,) = done.stderr.splitlines()

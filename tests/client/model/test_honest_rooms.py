@@ -9,6 +9,7 @@ import pytest
 from fairest_cli.records.receipt_replay import replay_receipt
 from fairest_cli.records.receipts import read_receipt
 from tests.support.honest_room import HonestRoom
+from tests.support.long_tests import parametrize_with_long
 from tests.support.random_rooms import play_at_random
 
 ACTIONS = 120
@@ -21,7 +22,7 @@ def play(seed: int) -> HonestRoom:
     return room
 
 
-@pytest.mark.parametrize("seed", range(24))
+@parametrize_with_long("seed", range(24), quick=8)
 def test_an_honest_room_raises_no_alarm(seed: int) -> None:
     play(seed)
 
@@ -32,7 +33,7 @@ def test_two_hundred_more_honest_rooms_raise_no_alarm(seed: int) -> None:
     play(seed)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@parametrize_with_long("seed", range(12), quick=4)
 def test_the_receipts_of_an_honest_room_raise_no_alarm(seed: int, tmp_path: Path) -> None:
     room = play_at_random(partial(HonestRoom, receipts=tmp_path), seed, ACTIONS)
     room.end()

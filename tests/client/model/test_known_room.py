@@ -185,7 +185,7 @@ def test_an_answered_move_is_sent_no_more(model: KnownRoom, answer: FromServer) 
     assert model.with_sent(Play(number=1, move=MOVES["sa"])).after(answer, now_ms=0).sent == ()
 
 
-@pytest.mark.parametrize("code", SEND_AGAIN)
+@pytest.mark.parametrize("code", sorted(SEND_AGAIN))
 def test_a_move_that_could_not_be_stored_stays_ours_to_send(model: KnownRoom, code: Refusal) -> None:
     sent = model.with_sent(Play(number=1, move=MOVES["sa"]))
     refused = Refused(to="play", code=code, sentence="Later.", number=1)

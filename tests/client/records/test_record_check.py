@@ -30,6 +30,7 @@ from fairest_server.room.events import Played, Revealed, RoundOpened
 from fairest_server.room.projection import StepHistory, project
 from fairest_server.room.view import ORIGIN, view, views_of
 from tests.client.commands.test_main import run
+from tests.support.long_tests import parametrize_with_long
 from tests.support.races import KEY, Table, race_match, raced
 from tests.support.records import signed_record, text_of
 
@@ -133,7 +134,7 @@ def change_value(text: str, chance: random.Random) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("change", [change_bytes, change_lines, change_value])
+@parametrize_with_long("change", [change_bytes, change_lines, change_value], quick=1)
 def test_every_single_change_is_caught(record: Record, change: Callable[[str, random.Random], str]) -> None:
     chance, text = random.Random(1), text_of(record)
     for _ in range(CHANGES // 3):

@@ -10,6 +10,7 @@ import pytest
 from fairest_cli.records.record_check import WrongRecord, verify_record
 from tests.support import derivation, second_verifier
 from tests.support.forging import forge, sound_records, write
+from tests.support.long_tests import parametrize_with_long
 
 FORGED = 500
 SOUND = sound_records()
@@ -40,7 +41,7 @@ def test_both_accept_every_kind_of_match_that_a_server_runs(number: int) -> None
     assert (first_verdict(text), second_verdict(text)) == ("", "")
 
 
-@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 40))])
+@parametrize_with_long("seed", range(40), quick=1)
 def test_both_agree_on_every_forged_record(seed: int) -> None:
     chance, accepted = random.Random(seed), 0
     for number in range(FORGED):

@@ -24,6 +24,7 @@ from fairest_cli.session.websocket import Rejected
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Join
 from tests.support.lies import LIES, Story
+from tests.support.long_tests import parametrize_with_long
 from tests.support.lying_server import NAMES, OPTIONS, ROOM, Clock, HonestRace, Line, LyingServer, lying_server, pick
 from tests.support.waiting import PATIENCE_SECONDS
 
@@ -138,7 +139,7 @@ async def check(seeds: range, folder: Path) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("part", range(4))
+@parametrize_with_long("part", range(4), quick=1)
 async def test_100_ends_by_a_lying_server_are_true_and_proved_or_an_alarm(part: int, tmp_path: Path) -> None:
     await check(range(part * 25, part * 25 + 25), tmp_path)
 

@@ -21,6 +21,7 @@ from tests.client.test_hostile_text import (
     sends_a_hostile_option,
     sends_steering_sentences,
 )
+from tests.support.long_tests import parametrize_with_long
 from tests.support.ports import free_port
 from tests.support.processes import CLIENT_COMMAND
 from tests.support.real_terminal import PATIENCE_SECONDS, RealTerminal, on_terminal
@@ -46,8 +47,11 @@ raise SystemExit(app.return_code)
 """
 
 
-@pytest.mark.parametrize(
-    ("options", "kind"), [(("--plain",), "xterm-256color"), ((), "dumb"), ((), "")], ids=("--plain", "dumb", "no TERM")
+@parametrize_with_long(
+    ("options", "kind"),
+    [(("--plain",), "xterm-256color"), ((), "dumb"), ((), "")],
+    quick=1,
+    ids=("--plain", "dumb", "no TERM"),
 )
 def test_plain_lines_are_printed_on_request_and_in_terminals_that_know_nothing_else(
     tmp_path: Path, options: tuple[str, ...], kind: str
@@ -66,7 +70,9 @@ def is_home(written: bytes) -> bool:
     return b"Quit" in written
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=("SIGTERM", "SIGHUP"))
+@parametrize_with_long(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)], quick=1, ids=("SIGTERM", "SIGHUP")
+)
 def test_a_signal_leaves_the_terminal_as_it_was(tmp_path: Path, number: signal.Signals, code: int) -> None:
     terminal = on_terminal(tmp_path)
     try:
@@ -79,7 +85,7 @@ def test_a_signal_leaves_the_terminal_as_it_was(tmp_path: Path, number: signal.S
         terminal.close()
 
 
-@pytest.mark.parametrize("keys", [b"q", b"\x11", b"\x03"], ids=("q", "Ctrl+Q", "Ctrl+C"))
+@parametrize_with_long("keys", [b"q", b"\x11", b"\x03"], quick=1, ids=("q", "Ctrl+Q", "Ctrl+C"))
 def test_quitting_leaves_the_terminal_as_it_was(tmp_path: Path, keys: bytes) -> None:
     terminal = on_terminal(tmp_path)
     try:
@@ -91,6 +97,7 @@ def test_quitting_leaves_the_terminal_as_it_was(tmp_path: Path, keys: bytes) -> 
         terminal.close()
 
 
+@pytest.mark.long
 def test_the_program_ends_when_its_terminal_disappears(tmp_path: Path) -> None:
     terminal = on_terminal(tmp_path)
     try:
@@ -148,6 +155,7 @@ async def test_the_text_of_a_hostile_server_controls_no_terminal(
     assert [sequence for sequence in (*CONTROL_SEQUENCES, b"Traceback") if sequence in written] == []
 
 
+@pytest.mark.long
 async def test_a_hostile_lobby_controls_no_terminal(tmp_path: Path) -> None:
     hostile = f"{SEEN}[@click=app.exit]x[/][bold]"
     written = await output_against_bytes(

@@ -12,6 +12,7 @@ from fairest_cli.bots.policies import Policy, choose_greedy, choose_random
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.race import Ending, Score, start_race
 from fairest_protocol.calculation.rules import Rules, choose_rules
+from tests.support.long_tests import parametrize_with_long
 
 GAMES = 400
 
@@ -27,7 +28,7 @@ def play(rules: Rules, policy: Policy, games: int, seed: int) -> list[Score]:
     return scores
 
 
-@pytest.mark.parametrize(
+@parametrize_with_long(
     ("name", "piles", "redeals", "mean", "deviation"),
     [
         ("classic", 4, 0, 27.591, 6.01),
@@ -43,6 +44,7 @@ def play(rules: Rules, policy: Policy, games: int, seed: int) -> list[Score]:
         ("betsy-ross", 1, 2, 43.253, 3.99),
         ("single", 1, 0, 21.179, 3.50),
     ],
+    quick=4,
 )
 def test_greedy_play_places_as_many_cards_as_in_a_separate_simulation(
     name: str, piles: int, redeals: int, mean: float, deviation: float

@@ -220,6 +220,7 @@ async def test_a_folder_of_another_user_is_refused_with_what_to_do(
             pass
 
 
+@pytest.mark.long
 async def test_a_redis_that_a_killed_server_left_behind_has_kept_everything(folder: Path) -> None:
     await leave_behind(folder)
     await put(f"unix://{folder / 'redis.sock'}", "first")
@@ -302,6 +303,7 @@ async def test_a_successor_that_does_not_start_at_once_is_tried_again(
         await wait_for_successor(folder, process_id)
 
 
+@pytest.mark.long
 async def test_a_folder_whose_orphaned_redis_does_not_end_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
