@@ -177,3 +177,12 @@ async def test_a_connection_with_unread_bytes_is_not_taken_over(tmp_path: Path) 
             await driver.take_over(connection, asyncio.Protocol())
         async with asyncio.timeout(5):
             await has_ended.wait()
+
+
+def test_a_pipeline_reads_replies_as_its_client_and_is_no_transaction() -> None:
+    async def send_nothing(_: object) -> list[Any]:
+        return []
+
+    client = Redis(connection_pool=pool())
+    pipeline = driver.BatchPipeline(client, send_nothing)
+    assert (pipeline.response_callbacks, pipeline.is_transaction) == (client.response_callbacks, False)

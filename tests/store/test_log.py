@@ -589,6 +589,16 @@ async def reply_to_append(redis: BatchingRedis, reply: object) -> Reply:
     return found
 
 
+async def test_a_queue_that_becomes_idle_reports_no_fault_to_the_event_loop(redis: BatchingRedis) -> None:
+    faults: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: faults.append(context))
+    log = Log(redis)
+    async with log.sending():
+        await Writer(log).append()
+        await asyncio.sleep(0)
+    assert faults == []
+
+
 async def test_the_last_position_of_a_log_without_entries_is_zero_without_a_tag(writer: Writer) -> None:
     assert await writer.log.last_positions([ROOM]) == [(0, "")]
 

@@ -200,6 +200,15 @@ async def test_a_folder_that_others_could_read_becomes_private_with_the_data_in_
         assert [path.name for path in (folder, *folder.rglob("*")) if path.stat().st_mode & 0o077] == []
 
 
+async def test_a_file_of_an_earlier_engine_becomes_private(folder: Path) -> None:
+    files = [folder / name for name in ("temp-9.aof", "temp-9.rdb", "appendonlydir/9.aof", "redis.log", "lock")]
+    (folder / "appendonlydir").mkdir()
+    for file in files:
+        file.touch(0o644)
+    async with embedded_redis(folder):
+        assert [file.name for file in files if file.stat().st_mode & 0o077] == []
+
+
 async def test_a_server_makes_files_that_only_its_user_may_read(folder: Path) -> None:
     server = await start_server(folder)
     try:
