@@ -72,7 +72,15 @@ class RealTerminal:
 
     def sees(self, *texts: str) -> None:
         """Read until all `texts` are on the screen."""
-        self.read_until(lambda _: all(text in "\n".join(self.lines) for text in texts))
+        try:
+            self.read_until(lambda _: all(text in "\n".join(self.lines) for text in texts))
+        except AssertionError as reason:
+            raise AssertionError(f"{texts} are not on the screen:\n" + "\n".join(self.lines)) from reason
+
+    def read_more(self) -> None:
+        """Read until something more was written."""
+        before = len(self.written)
+        self.read_until(lambda written: len(written) > before)
 
     def read(self) -> bytes:
         if select.select([self._ours], [], [], 0.02)[0]:
@@ -93,9 +101,14 @@ class RealTerminal:
     @property
     def is_restored(self) -> bool:
         """Whether the former screen and its cursor are back, the mouse is released, and keys are echoed."""
+        return self.is_left and self._mode_now() == self.mode
+
+    @property
+    def is_left(self) -> bool:
+        """Whether the former screen and its cursor are back, and the mouse is released."""
         text = bytes(self.written)
         modes = [(b"\x1b[?1049l", b"\x1b[?1049h"), (b"\x1b[?25h", b"\x1b[?25l"), (b"\x1b[?1003l", b"\x1b[?1003h")]
-        return all(text.rfind(off) >= text.rfind(on) for off, on in modes) and self._mode_now() == self.mode
+        return all(text.rfind(off) >= text.rfind(on) for off, on in modes)
 
     def _mode_now(self) -> object:
         return termios.tcgetattr(self._theirs)

@@ -20,10 +20,12 @@ from websockets.exceptions import InvalidHandshake
 
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.records.files import short_path
+from fairest_cli.session.failures import describe_failure, describe_stranger, own_sentence
 from fairest_cli.session.http_pages import WAIT_SECONDS, PageUnavailable, fetch_page
 from fairest_cli.session.local_server import ServerNotStarted, local_server
 from fairest_cli.session.websocket import open_websocket
 from fairest_cli.text.keyboard import terminal_kind
+from fairest_cli.text.letters import shows_unicode
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.value import Value
 from fairest_protocol.version import installed_version, python_version
@@ -83,11 +85,10 @@ def _colours() -> Finding:
 
 
 def _letters() -> Finding:
-    encoding = (sys.stdout.encoding or locale.getpreferredencoding()).lower()
-    if encoding.replace("-", "") != "utf8":
-        sentence = f"{encoding}, which lacks suits and lines; set LANG=C.UTF-8, or choose ASCII cards in the settings"
-        return Finding("letters", sentence, is_fault=True)
-    return Finding("letters", "UTF-8")
+    encoding = sys.stdout.encoding or locale.getpreferredencoding()
+    if shows_unicode(encoding, os.environ):
+        return Finding("letters", "UTF-8")
+    return Finding("letters", f"{encoding.lower()} or a locale without UTF-8: ASCII cards; for suits set LANG=C.UTF-8")
 
 
 def _folder(folder: Path) -> Finding:
@@ -127,8 +128,8 @@ async def _server(url: str) -> AsyncIterator[Finding]:
     try:
         round_trips_ms = await _ping(url)
     except (OSError, TimeoutError, InvalidHandshake) as reason:
-        hint = "; start one with: fairest-server" if url == DEFAULT_SERVER else ""
-        sentence, is_default = f"no server answers at {url} ({reason}){hint}", url == DEFAULT_SERVER
+        hint = " Start one with: fairest-server" if url == DEFAULT_SERVER else ""
+        sentence, is_default = f"{describe_failure(url, reason)}{hint}", url == DEFAULT_SERVER
         yield Finding("server", sentence, is_fault=not is_default, is_absent=is_default)
         return
     median, longest = statistics.median(round_trips_ms), max(round_trips_ms)
@@ -164,4 +165,5 @@ def _first_line(url: str, path: str) -> tuple[int, str]:
         status, text = fetch_page(url, path)
     except PageUnavailable as reason:
         return 0, str(reason)
-    return status, text.decode(errors="replace").strip().partition("\n")[0]
+    line = text.decode(errors="replace").strip().partition("\n")[0]
+    return status, own_sentence(line.encode()) or describe_stranger(url, status)

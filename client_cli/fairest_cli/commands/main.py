@@ -1,5 +1,8 @@
 """The command `fairest`: without a command, the home screen; else the commands of `online` and of `offline`."""
 
+import sys
+from io import TextIOWrapper
+
 import typer
 
 from fairest_cli.commands import audit, offline, online
@@ -40,4 +43,8 @@ app.add_typer(offline.app)
 
 def main() -> None:
     """Run the console script `fairest`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.encoding.lower().replace("-", "") != "utf8":
+            # A letter that the terminal lacks must not end the program.
+            stream.reconfigure(errors="replace")
     app()

@@ -1,5 +1,7 @@
 """Records of finished matches as files, in a folder where the player finds them."""
 
+import errno
+import os
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
@@ -29,12 +31,18 @@ def save_record(message: MatchRecord, folder: Path | None = None) -> Path:
     this one gets the next free number behind its name. Raises OSError and `BadRecord`.
     """
     record = read_record(message.lines)
-    place = folder or records_folder()
-    place.mkdir(parents=True, exist_ok=True)
     content = "".join(f"{line}\n" for line in message.lines).encode()
+    return write_new(folder or records_folder(), f"{record.room}-{record.match_id[:8]}", content)
+
+
+def write_new(folder: Path, stem: str, content: bytes) -> Path:
+    """Write `content` to a file of its own in `folder`, with `stem` or a number behind it as its name; return the path.
+
+    A file that has the same content already is taken for it. Raises OSError, and leaves no part of a file behind.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
     for number in count(1):
-        again = "" if number == 1 else f"-{number}"
-        path = place / f"{record.room}-{record.match_id[:8]}{again}.jsonl"
+        path = folder / f"{stem}{'' if number == 1 else f'-{number}'}.jsonl"
         if _write_new(path, content) or path.read_bytes() == content:
             return path
     raise AssertionError("there is always a next number")
@@ -71,10 +79,19 @@ def split_lines(text: str) -> Sequence[str]:
 
 
 def _write_new(path: Path, content: bytes) -> bool:
-    """Write a file that is not there yet; return whether it was not there. Raises OSError."""
+    """Write a file that is not there yet; return whether it was not there.
+
+    Raises OSError; a part of a file, as a full disk leaves it, is removed.
+    """
     try:
-        with path.open("xb") as file:
-            file.write(content)
+        file = path.open("xb", buffering=0)
     except FileExistsError:
         return False
+    try:
+        with file:
+            if file.write(content) != len(content):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
     return True

@@ -1,6 +1,7 @@
 """Files that only their owner may read, written atomically."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -8,6 +9,12 @@ def write_private(path: Path, text: str) -> None:
     """Replace the file at `path` by `text`, with mode 0600. Raises OSError, which leaves the old file as it was."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = path.with_suffix(".new")
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write(text)
-    fresh.replace(path)
+    try:
+        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(text)
+        fresh.replace(path)
+    except OSError:
+        # A full disk has room for an empty file, and for a part of one.
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
+        raise

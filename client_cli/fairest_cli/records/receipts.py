@@ -9,18 +9,21 @@ A server may send without end, so receipts have bounds. No line of a match is ev
 longer than any honest one is an alarm.
 """
 
+import errno
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import count, takewhile
 from pathlib import Path
-from typing import IO, Final
+from typing import BinaryIO, Final
 
 from platformdirs import user_data_path
 
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.model.round_end import WayOut
+from fairest_cli.records.files import write_new
 from fairest_cli.records.receipt_replay import BadReceipt
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.codec import encode
@@ -90,8 +93,8 @@ def read_receipt(path: Path) -> Iterator[str]:
 class Receipt:
     """A receipt that is being written. It begins with the first snapshot that shows us a seat of our own.
 
-    `path` is the present file, None before that. `problem` says why the receipt could not be written; the race goes on
-    without it.
+    `path` is the present file, None before that. `problem` says why the receipt is not in that file; the race goes on.
+    Lines that could not be written are kept, and written as soon as there is room again, or elsewhere by `save_copy`.
     """
 
     def __init__(self, folder: Path, bounds: ReceiptBounds = BOUNDS) -> None:
@@ -102,7 +105,12 @@ class Receipt:
         self._stem = ""
         self._number = 0
         self._size = 0
-        self._file: IO[str] | None = None
+        """The bytes of all lines, written or not."""
+        self._written = 0
+        """The bytes of the lines in the file."""
+        self._waiting: list[bytes] = []
+        self._has_ended = False
+        self._file: BinaryIO | None = None
 
     def add_heard(self, message: Snapshot | View | Left, model: KnownRoom, at_ms: int) -> None:
         """Add a message of the server, received at `at_ms` of our clock; `model` is our knowledge before it.
@@ -116,7 +124,7 @@ class Receipt:
             self._begin(model)
         elif isinstance(message, View) and self._size >= self._bounds.next_file and _begins_match(message, model):
             self._begin_next(model, at_ms)
-        if self._size > self._bounds.match and not self.problem:
+        if self._size > self._bounds.match:
             raise Cheated(
                 f"The server has sent more about one match than a receipt holds, {self._bounds.match // MEBIBYTE} MiB; "
                 "an honest server sends far less."
@@ -142,8 +150,23 @@ class Receipt:
     def close(self) -> None:
         """Close the file. A message that is added later opens it again."""
         if self._file is not None:
-            self._file.close()
-            self._file = None
+            file, self._file = self._file, None
+            # Nothing is buffered, so the lines are where they are; only a network drive may complain.
+            with suppress(OSError):
+                file.close()
+
+    def save_copy(self, folder: Path) -> Path | None:
+        """Write the present file, with the lines that it lacks, to `folder`; return its path there, None without one.
+
+        Raises OSError; a copy that is not whole is removed.
+        """
+        if self.path is None:
+            return None
+        written = b""
+        if self._written:
+            with self.path.open("rb") as file:
+                written = file.read(self._written)
+        return write_new(folder, self.path.stem, written + b"".join(self._waiting))
 
     def _files(self) -> Iterator[Path]:
         """Yield the files of this seat that are there already, in order."""
@@ -158,15 +181,22 @@ class Receipt:
         self._write({"type": "receipt", "server": model.server_url, "key": key.hex() if key else None})
 
     def _begin_next(self, model: KnownRoom, at_ms: int) -> None:
-        """Begin another file with what we know between two matches, unless the receipts of the room are too many."""
+        """Begin another file with what we know between two matches, unless the receipts of the room are too many.
+
+        Lines that wait to be written belong to the present file, which then goes on.
+        """
+        if self._waiting:
+            return
         if sum(path.stat().st_size for path in self._files()) > self._bounds.room:
             self.problem = (
                 f"The receipts {self._stem}* take more than {self._bounds.room // MEBIBYTE} MiB, so no more are "
                 "written; move them elsewhere"
             )
+            self._has_ended = True
             return
         self.close()
         self._number += 1
+        self._size = self._written = 0
         self._begin(model)
         if model.scene is not None and model.room is not None:
             known = Snapshot(
@@ -180,20 +210,39 @@ class Receipt:
             self._write({"at_ms": at_ms, "known": json.loads(encode(known))})
 
     def _write(self, line: object) -> None:
-        if self.problem or self.path is None:
+        if self._has_ended or self.path is None:
             return
         try:
-            if self._file is None:
-                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-                self._file = os.fdopen(descriptor, "a", encoding="utf-8")
-                self._size = os.fstat(descriptor).st_size
-            text = json.dumps(line, separators=(",", ":")) + "\n"
-            self._file.write(text)
-            self._file.flush()
-            self._size += len(text)
+            self._open()
         except OSError as reason:
-            self.problem = f"The receipt {self.path} could not be written: {reason.strerror}"
+            self.problem = f"The receipt {self.path} could not be written: {reason.strerror}."
+        text = (json.dumps(line, separators=(",", ":")) + "\n").encode()
+        self._size += len(text)
+        self._waiting.append(text)
+        self._write_waiting()
+
+    def _open(self) -> None:
+        """Open the file, to which an earlier run of the client may have written. Raises OSError."""
+        if self._file is None and self.path is not None:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            self._file = os.fdopen(descriptor, "ab", buffering=0)
+            present = os.fstat(descriptor).st_size
+            self._size += present - self._written
+            self._written = present
+
+    def _write_waiting(self) -> None:
+        """Write the lines that wait, the oldest first, each in full or not at all."""
+        try:
+            while self._file is not None and self._waiting:
+                line = self._waiting[0]
+                if self._file.write(line) != len(line):
+                    self._file.truncate(self._written)
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                self._written += len(self._waiting.pop(0))
+                self.problem = ""
+        except OSError as reason:
+            self.problem = f"The receipt {self.path} could not be written: {reason.strerror}."
 
 
 def _begins_match(view: View, model: KnownRoom) -> bool:

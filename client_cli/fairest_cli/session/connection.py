@@ -22,18 +22,17 @@ from fairest_cli.records.record_check import WrongRecord, prove_shown
 from fairest_cli.session.backoff import Backoff
 from fairest_cli.session.entropy import EntropyExchange
 from fairest_cli.session.evidence_notes import note_drop, note_pong, note_said, note_silence
+from fairest_cli.session.failures import advise_without_server, describe_failure, refuse_banned_address
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.own_clock import now_ms
+from fairest_cli.session.saving import NewProblems
 from fairest_cli.session.websocket import (
     Rejected,
     ServerSocket,
-    advise_without_server,
     check_close,
-    explain_failure,
     make_repeatable,
     next_entry_request,
     open_websocket,
-    refuse_banned_address,
 )
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.messages.codec import ProtocolViolation, decode_from_server
@@ -75,11 +74,15 @@ EntryRequest = Create | Join | Watch
 
 
 class Update(Value):
-    """A change: the model after it, and the message that caused it, if one did. `note` is a sentence for people."""
+    """A change: the model after it, and the message that caused it, if one did. `note` is a sentence for people.
+
+    `problem` says that something could not be saved, when that is new.
+    """
 
     model: KnownRoom
     message: FromServer | None = None
     note: str = ""
+    problem: str = ""
 
 
 class Connection:
@@ -118,6 +121,7 @@ class Connection:
         self._has_room_gone_on = False
         self._ban_sentence = ""
         """The server's sentence about our ban, if it has banned us."""
+        self._new_problems = NewProblems()
         self._entered = asyncio.Event()
         self._asked: dict[str, FromClient] = {}
         """By their types, the last requests on the present socket that are sent again if the server asks for that."""
@@ -166,7 +170,7 @@ class Connection:
                 note, lasted = "The connection was lost.", time.monotonic() - since
             except (OSError, TimeoutError, InvalidHandshake) as reason:
                 refuse_banned_address(reason)
-                note = f"No server answers at {self._url} ({explain_failure(reason)})."
+                note = describe_failure(self._url, reason)
             except InvalidURI as reason:
                 raise Rejected(f"{self._url} is not a WebSocket address; one looks like ws://host:port") from reason
             wait = backoff.next_wait(lasted, chance, has_gone_on=self._has_room_gone_on)
@@ -221,9 +225,10 @@ class Connection:
             async for frame in websocket:
                 message = decode_from_server(frame)
                 self._receive(socket, message, self._clock())
-                yield Update(
-                    self.model, message, self._identity.compare(message) if isinstance(message, Welcome) else ""
-                )
+                note = self._identity.compare(message) if isinstance(message, Welcome) else ""
+                receipt_problem = self.receipt.problem if self.receipt is not None else ""
+                problem = self._new_problems.among(self._identity.problem, receipt_problem)
+                yield Update(self.model, message, note, problem)
                 await self._react(socket, message)
         except (Contradiction, ProtocolViolation) as reason:
             raise Rejected(f"{CONTRADICTS}{reason}", WayOut.CONTRADICTION) from reason

@@ -8,6 +8,8 @@ from contextlib import suppress
 from typing import Final
 from urllib.parse import urlsplit
 
+from fairest_cli.session.failures import explain_failure
+
 WAIT_SECONDS: Final = 5.0
 PAGE_SECONDS: Final = 30.0
 MAX_BYTES: Final = 1024 * 1024
@@ -33,7 +35,7 @@ def fetch_page(server_url: str, path: str, within_seconds: float = PAGE_SECONDS)
     try:
         connection.connect()
     except OSError as reason:
-        raise PageUnavailable(str(reason)) from reason
+        raise PageUnavailable(explain_failure(reason, server_url)) from reason
     # The time limit of a socket is for each byte; this one ends a server that sends its answer byte by byte.
     is_late = threading.Event()
     timer = threading.Timer(within_seconds, _cut, [connection.sock, is_late])
@@ -45,7 +47,7 @@ def fetch_page(server_url: str, path: str, within_seconds: float = PAGE_SECONDS)
         body = answer.read(MAX_BYTES + 1)
     except (OSError, ValueError, http.client.HTTPException) as reason:
         if not is_late.is_set():
-            raise PageUnavailable(str(reason) or type(reason).__name__) from reason
+            raise PageUnavailable(explain_failure(reason, server_url)) from reason
     finally:
         timer.cancel()
         connection.close()

@@ -45,6 +45,8 @@ class Identity:
         self.token: str | None = None
         self.server_key: bytes | None = None
         self.entropy_commitment: EntropyCommitment | None = None
+        self.problem = ""
+        """Why the player could not be stored, and what follows from that; empty if it was."""
         if path is not None and path.exists():
             stored = json.loads(path.read_text())
             self.token = stored.get("token")
@@ -72,7 +74,8 @@ class Identity:
             if is_head_signed(welcome.rounds, welcome.key):
                 keep_head(self._heads, welcome.key, welcome.rounds)
         except (OSError, ValueError) as reason:
-            return f"The heads of the server's chain of rounds could not be compared: {reason}"
+            why = reason.strerror if isinstance(reason, OSError) else reason
+            return f"The heads of the server's chain of rounds could not be compared: {why}"
         return problem
 
     def _compare_key(self, key: bytes) -> str:
@@ -97,20 +100,29 @@ class Identity:
         known = self.entropy_commitment
         bond = {name: _text(value) for name, value in asdict(known).items()} if known else None
         # The file's key "bond" is older than the name of the class; players' files have it.
-        write_private(self._path, json.dumps({"token": self.token, "server_key": server_key, "bond": bond}))
+        try:
+            write_private(self._path, json.dumps({"token": self.token, "server_key": server_key, "bond": bond}))
+            self.problem = ""
+        except OSError as reason:
+            self.problem = _describe_unstored(reason)
 
 
 @contextmanager
 def open_identity(server_url: str, name: str | None, folder: Path | None = None) -> Iterator[Identity]:
     """Lock and yield the player of this name at this server; without a name, the first profile that is not in use.
 
-    Raises `IdentityInUse` for a name that another client on this machine plays under.
+    In a folder that cannot be written to, yield a new player that is not stored. Raises `IdentityInUse` for a name that
+    another client on this machine plays under.
     """
     address = urlsplit(server_url)
     server = re.sub(r"[^A-Za-z0-9.-]", "_", f"{address.hostname}_{address.port or address.scheme}")
     base = folder or user_data_path("fairest")
     players = base / "players" / server
-    players.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        players.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as reason:
+        yield _unstored(reason)
+        return
     candidates = [f"name-{name.lower()}"] if name else [f"player-{number}" for number in range(1, MAX_PROFILES + 1)]
     for candidate in candidates:
         # The system releases the lock of a process that dies, and children do not inherit it.
@@ -119,10 +131,26 @@ def open_identity(server_url: str, name: str | None, folder: Path | None = None)
             held = lock.acquire()
         except Timeout:
             continue
+        except OSError as reason:
+            yield _unstored(reason)
+            return
         with held:
             yield Identity(players / f"{candidate}.json", base / "heads")
         return
     raise IdentityInUse(f"{name or 'every profile'} is in use by another fairest on this machine")
+
+
+def _unstored(reason: OSError) -> Identity:
+    identity = Identity()
+    identity.problem = _describe_unstored(reason)
+    return identity
+
+
+def _describe_unstored(reason: OSError) -> str:
+    return (
+        f"Your player could not be saved on this machine ({reason.strerror}): "
+        "if this program ends, you cannot come back to your seat."
+    )
 
 
 def _text(value: object) -> object:

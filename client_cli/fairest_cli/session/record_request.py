@@ -6,7 +6,8 @@ from typing import Final
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
 from fairest_cli.records.record_check import WrongRecord, verify_record
-from fairest_cli.session.websocket import Rejected, check_close, explain_failure, open_websocket
+from fairest_cli.session.failures import describe_failure
+from fairest_cli.session.websocket import Rejected, check_close, open_websocket
 from fairest_protocol.messages.codec import ProtocolViolation, decode_from_server, encode
 from fairest_protocol.messages.from_client import GetRecord, Hello
 from fairest_protocol.messages.from_server import Error, MatchRecord, Refused, Welcome
@@ -24,7 +25,7 @@ async def fetch_record(server_url: str, match_id: str) -> str:
         async with asyncio.timeout(ANSWER_SECONDS):
             message = await _ask(server_url, match_id)
     except (OSError, TimeoutError, InvalidHandshake) as reason:
-        raise Rejected(f"No server answers at {server_url} ({explain_failure(reason)}).") from reason
+        raise Rejected(describe_failure(server_url, reason)) from reason
     except InvalidURI as reason:
         raise Rejected(f"{server_url} is not a WebSocket address; one looks like ws://host:port") from reason
     except ProtocolViolation as reason:

@@ -9,13 +9,15 @@ from contextlib import aclosing
 from pathlib import Path
 
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
-from fairest_cli.records.files import load_record, save_record
+from fairest_cli.records.files import save_record
+from fairest_cli.records.receipts import Receipt
 from fairest_cli.session.connection import Connection, Update
 from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.progress import Progress
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.record import BadRecord, Record
+from fairest_protocol.calculation.record_parser import read_record
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import GetRecord, Leave, Rematch
@@ -30,8 +32,8 @@ class RoomSession:
     """A connection to a room, with the state that outlives single updates.
 
     `finished` is the model at the end of the last round until the next round starts; the room may have opened that one
-    already. `match_record` is the record of the match that is over, as the server sent it; `record` and `record_path`
-    are there once it was saved, and `problem` says why the record or the receipt could not be saved.
+    already. `match_record` is the record of the match that is over, as the server sent it; `record` is
+    what it says, `record_path` its file once it was saved, and `problem` why the record or the receipt was not.
     `rejoin_option`, such as ` --name ann` or nothing, is appended to the invitation to make the command that comes back
     to the seat; None for a viewer that cannot come back.
     """
@@ -99,14 +101,9 @@ class RoomSession:
         return is_open and own is not None and own.entropy_hash is None
 
     @property
-    def receipt_path(self) -> Path | None:
-        """The file with our receipt of this room, if there is one."""
-        return self._connection.receipt.path if self._connection.receipt else None
-
-    @property
-    def receipt_problem(self) -> str:
-        """Why the receipt could not be written, empty if it could."""
-        return self._connection.receipt.problem if self._connection.receipt else ""
+    def receipt(self) -> Receipt | None:
+        """Our receipt of this room, None if none is kept."""
+        return self._connection.receipt
 
     async def run(self, on_update: OnUpdate) -> None:
         """Follow the room until we have left it or it is closed, and call `on_update` with each update.
@@ -173,11 +170,14 @@ class RoomSession:
 
     def _save_record(self, message: MatchRecord) -> None:
         try:
+            self.record = read_record(message.lines)
             self.record_path = save_record(message)
-            self.record = load_record(self.record_path)
-        except (BadRecord, OSError) as reason:
+        except BadRecord as reason:
             self.problem = f"The record could not be saved: {clean(str(reason))}"
-        self.problem = self.receipt_problem or self.problem
+        except OSError as reason:
+            self.problem = f"The record could not be saved: {reason.strerror}."
+        receipt_problem = self.receipt.problem if self.receipt is not None else ""
+        self.problem = " ".join(filter(None, (self.problem, receipt_problem)))
 
 
 def model_at_round_end(before: KnownRoom, model: KnownRoom, view: View, at_ms: int) -> KnownRoom | None:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from fairest_cli.records.chain_audit import BrokenChain, ChainReader
 from fairest_cli.records.heads import is_head_signed
+from fairest_cli.session.failures import advise_without_server, own_sentence
 from fairest_cli.session.http_pages import PageUnavailable, fetch_page
 from fairest_protocol.messages.fields import Message
 from fairest_protocol.messages.rounds import RoundsPage, RoundsSummary
@@ -62,10 +63,12 @@ def _fetch(server_url: str, path: str, kind: type[M]) -> M:
     try:
         status, text = fetch_page(server_url, path)
     except PageUnavailable as reason:
-        raise ChainUnavailable(f"No server answers at {server_url}: {reason}") from reason
+        raise ChainUnavailable(
+            f"No server answers at {server_url}: {reason}. {advise_without_server(server_url)}"
+        ) from reason
     if status != HTTPStatus.OK:
-        said = text.decode(errors="replace").strip()[:200]
-        raise ChainUnavailable(f"The server at {server_url} does not show {path}: {said or status}")
+        said = own_sentence(text) or f"it answers with HTTP status {status}"
+        raise ChainUnavailable(f"The server at {server_url} does not show {path}: {said}")
     try:
         return kind.model_validate_json(text)
     except ValidationError:

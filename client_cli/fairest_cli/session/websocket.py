@@ -1,15 +1,13 @@
 """One WebSocket to a server: how the client opens it, in which order messages come, and how its end is understood."""
 
 import asyncio
-import os
 import secrets
 from collections.abc import Callable
-from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
 from fairest_cli.model.known_room import Contradiction, KnownRoom
@@ -159,28 +157,6 @@ def check_close(code: int, reason: str, ban_sentence: str = "") -> None:
         if code == CloseCode.REPLACED:
             raise Rejected("You play this seat from another terminal now.", WayOut.REPLACED)
         raise Rejected(f"The server ended the connection: {reason or code}.")
-
-
-def refuse_banned_address(failure: Exception) -> None:
-    """Raise `Rejected` with the server's sentence if it forbids connections from our address (HTTP 403)."""
-    if isinstance(failure, InvalidStatus) and failure.response.status_code == HTTPStatus.FORBIDDEN:
-        sentence = (failure.response.body or b"").decode(errors="replace").strip()
-        raise Rejected(sentence or "The server forbids connections from here.", WayOut.BANNED) from failure
-
-
-def advise_without_server(url: str) -> str:
-    """Return what to do when no server answers at `url`: start one, if it is on this machine."""
-    host = urlsplit(url).hostname or ""
-    if host in ("localhost", "127.0.0.1", "::1"):
-        return "Is it running? Start one with: fairest-server"
-    return "Is the address right, and does the server run?"
-
-
-def explain_failure(reason: Exception) -> str:
-    """Return why an attempt to connect failed, in the operating system's words where there are any."""
-    if isinstance(reason, OSError) and reason.errno and reason.errno > 0:
-        return os.strerror(reason.errno)
-    return str(reason) or type(reason).__name__
 
 
 def make_repeatable(request: Create | Join | Watch) -> Create | Join | Watch:

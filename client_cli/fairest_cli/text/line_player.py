@@ -7,6 +7,7 @@ from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.session.connection import Update
 from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.room_session import RoomSession
+from fairest_cli.session.saving import describe_unsaved, save_elsewhere
 from fairest_cli.text.keyboard import typed_lines
 from fairest_cli.text.narration import HELP, describe_way_back
 from fairest_cli.text.questions import answer_question
@@ -68,6 +69,8 @@ class LinePlayer:
     async def _on_update(self, before: KnownRoom, update: Update) -> None:
         for line in self._describe_update(before, update):
             self._print_line(line)
+        if update.problem:
+            self._print_hint(f"{clean(update.problem)} The race goes on.")
         if update.model.status is ConnectionStatus.LOST:
             self._prompted_round = None
             return
@@ -92,16 +95,24 @@ class LinePlayer:
             self._print_hint("Press Enter when you are ready. Type help for how to play.")
 
     def _print_files(self) -> None:
-        """Print where the record and the receipt are."""
+        """Print where the record and the receipt are, or why they are not there."""
         session = self._session
         if session.record_path is not None:
             self._print_hint(f"The record is at {session.record_path}")
-        elif session.problem != session.receipt_problem:
+        if session.receipt is not None and session.receipt.path is not None and not session.receipt.problem:
+            self._print_hint(f"Your receipt is at {session.receipt.path}")
+        if session.problem:
             self._print_hint(session.problem)
-        if session.receipt_path is not None:
-            self._print_hint(session.receipt_problem or f"Your receipt is at {session.receipt_path}")
+            self._print_hint("Type save and a folder to save the record and your receipt there: save ~/races")
         if self._is_person and session.model.own:
             self._print_hint("Type rematch to race again, or leave.")
+
+    def _save(self, folder: str) -> None:
+        try:
+            for path in save_elsewhere(folder, self._session.match_record, self._session.receipt):
+                self._print_hint(f"Saved {clean(str(path))}")
+        except (OSError, ValueError) as reason:
+            self._print_hint(clean(describe_unsaved(folder, reason)))
 
     async def _obey_lines(self) -> None:
         async for line in self._read_lines():
@@ -116,7 +127,9 @@ class LinePlayer:
     async def _obey(self, line: str) -> None:
         model, word = self._session.model, line.lower().replace(" ", "")
         move = MOVES.get(word)
-        if move is None:
+        if line.lower().split(maxsplit=1)[:1] == ["save"]:
+            self._save(line[len("save") :].strip())
+        elif move is None:
             await self._obey_word(model, word, line)
         elif model.own is None:
             self._print_hint("You are watching: only players move.")

@@ -5,6 +5,7 @@ from http import HTTPStatus
 
 from pydantic import ValidationError
 
+from fairest_cli.session.failures import advise_without_server, describe_stranger, own_sentence
 from fairest_cli.session.http_pages import PageUnavailable, fetch_page
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.messages.fields import Phase
@@ -21,17 +22,14 @@ def fetch_lobby(server_url: str, page: int) -> LobbyPage:
     try:
         status, text = fetch_page(server_url, f"/lobby?page={page}")
     except PageUnavailable as reason:
-        raise LobbyUnavailable(f"No server answers at {server_url}: {reason}") from reason
+        advice = advise_without_server(server_url)
+        raise LobbyUnavailable(f"No server answers at {server_url}: {reason}. {advice}") from reason
     if status != HTTPStatus.OK:
-        raise LobbyUnavailable(
-            text.decode(errors="replace").strip() or f"The server at {server_url} has no lobby ({status})."
-        )
+        raise LobbyUnavailable(own_sentence(text) or describe_stranger(server_url, status))
     try:
         return LobbyPage.model_validate_json(text)
     except ValidationError as reason:
-        raise LobbyUnavailable(
-            f"The server at {server_url} answers, but not with a lobby; is it a Fairest server?"
-        ) from reason
+        raise LobbyUnavailable(describe_stranger(server_url, status)) from reason
 
 
 def describe_lobby(lobby: LobbyPage, server_option: str) -> Iterator[str]:

@@ -1,13 +1,16 @@
 """The full-screen program: which screen is open, the settings, and every way out of the program."""
 
 import asyncio
+import os
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar, Final
 
 from platformdirs import user_state_path
 from textual.binding import Binding, BindingType
+from textual.driver import Driver
 from textual.screen import ModalScreen
 from textual.theme import Theme
 
@@ -18,6 +21,7 @@ from fairest_cli.records.receipts import receipts_folder
 from fairest_cli.session.connection import Update
 from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.room_session import RoomSession
+from fairest_cli.text.letters import shows_unicode
 from fairest_cli.text.narration import describe_broken_seal, describe_way_back
 from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.crash import CrashReportingApp
@@ -32,10 +36,11 @@ from fairest_cli.tui.screens.race import RaceScreen
 from fairest_cli.tui.screens.race_menu import RaceMenu
 from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_cli.tui.screens.result import ResultScreen
+from fairest_cli.tui.screens.text_prompt import TextPrompt
 from fairest_cli.tui.screens.waiting import WaitingScreen
 from fairest_cli.tui.screens.watch import WatchScreen
 from fairest_cli.tui.settings import Settings, load_settings, settings_path
-from fairest_cli.tui.terminal import CHECK_SECONDS, is_terminal_gone, on_fatal_signals, print_last_words
+from fairest_cli.tui.terminal import CHECK_SECONDS, ascii_driver, is_terminal_gone, on_fatal_signals, print_last_words
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import Announcement
@@ -63,7 +68,10 @@ class FairestApp(CrashReportingApp):
     TITLE = "Fairest"
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q,ctrl+c", "leave_program", "Quit", priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q,ctrl+c", "leave_program", "Quit", priority=True),
+        Binding("ctrl+z", "suspend_process", "Suspend", priority=True),
+    ]
 
     def __init__(
         self,
@@ -72,7 +80,10 @@ class FairestApp(CrashReportingApp):
         settings_file: Path | None = None,
         clock: Callable[[], int] = now_ms,
         crash_folder: Path | None = None,
+        shows_unicode: bool = True,
     ) -> None:
+        """`shows_unicode` is whether the terminal does; without it all is drawn in ASCII, whatever the settings."""
+        self.shows_unicode = shows_unicode
         super().__init__(crash_folder or user_state_path("fairest"))
         self.settings_path = settings_file or settings_path()
         self.settings, self._settings_problem = load_settings(self.settings_path)
@@ -91,7 +102,12 @@ class FairestApp(CrashReportingApp):
         """Draw by `settings` from now on. Screens read them when they draw."""
         self.settings = settings
         self.animation_level = "none" if settings.reduced_motion else "full"
-        self.set_class(settings.ascii_cards, "-ascii")
+        self.set_class(settings.ascii_cards or not self.shows_unicode, "-ascii")
+
+    def get_driver_class(self) -> type[Driver]:
+        """Return the driver for this system, which writes only what the terminal shows."""
+        kind = super().get_driver_class()
+        return kind if self.shows_unicode else ascii_driver(kind)
 
     async def on_mount(self) -> None:
         """Open the screen or the room that the program was started for, on top of the home screen."""
@@ -120,6 +136,8 @@ class FairestApp(CrashReportingApp):
         if isinstance(update.message, Announcement):
             text = clean(update.message.text)
             self.notify(text, title="The operator announces", timeout=ANNOUNCEMENT_SECONDS, markup=False)
+        if update.problem:
+            self.notify(clean(update.problem), title="Not saved; the race goes on", severity="warning", markup=False)
         kind = screen_of(session)
         if kind is None:
             if update.model.status is ConnectionStatus.LOST and session.model.room is None:
@@ -152,8 +170,10 @@ class FairestApp(CrashReportingApp):
             self.last_words.append(f"fairest: {sentence}")
             self._end(self._exit_code or FAULT)
             return
-        while not isinstance(self.screen, HomeScreen):
-            await self.pop_screen()
+        if self._room_screen() is not None or not isinstance(self.screen, TextPrompt):
+            # An answer that is being typed is not worth less than the end of an attempt to enter a room.
+            while not isinstance(self.screen, HomeScreen):
+                await self.pop_screen()
         self.show_notice(sentence)
 
     def show_notice(self, sentence: str) -> None:
@@ -217,7 +237,8 @@ class FairestApp(CrashReportingApp):
 
 def run_full_screen(start: Start) -> None:
     """Run the program and restore the terminal. Raises SystemExit with an exit code other than 0 after a failure."""
-    app = FairestApp(start)
+    # Textual writes to standard error.
+    app = FairestApp(start, shows_unicode=shows_unicode(sys.stderr.encoding, os.environ))
     asyncio.run(app.run_until_done())
     print_last_words(app.last_words)
     if app.return_code:

@@ -7,6 +7,10 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from textual.driver import Driver
+
+from fairest_cli.text.letters import as_ascii
+
 try:
     import termios
 except ImportError:  # Windows
@@ -39,6 +43,19 @@ def is_terminal_gone() -> bool:
     except termios.error:
         return True
     return False
+
+
+def ascii_driver(kind: type[Driver]) -> type[Driver]:
+    """Return a driver that works as one of this kind, and writes ASCII in the place of everything else.
+
+    Cards and curves are drawn in ASCII before; this is for frames, bars and dots of the widgets.
+    """
+
+    class AsciiDriver(kind):  # type: ignore[misc, valid-type]
+        def write(self, data: str) -> None:
+            super().write(as_ascii(data))
+
+    return AsciiDriver
 
 
 def print_last_words(lines: Sequence[str]) -> None:

@@ -169,10 +169,11 @@ def failed(tmp_path: Path) -> Receipt:
 
 
 def test_a_receipt_that_cannot_be_written_says_why(failed: Receipt) -> None:
-    assert failed.problem == f"The receipt {failed.path} could not be written: File exists"
+    assert failed.problem == f"The receipt {failed.path} could not be written: File exists."
 
 
-def test_nothing_is_written_after_a_failure(tmp_path: Path, failed: Receipt) -> None:
+def test_a_receipt_is_written_in_full_as_soon_as_it_can_be(tmp_path: Path, failed: Receipt) -> None:
     (tmp_path / "receipts").unlink()
     failed.add_said(MOVE, 1)
-    assert not (tmp_path / "receipts").exists()
+    failed.close()
+    assert failed.problem == "" and len(lines_of(failed)) == 3

@@ -19,6 +19,7 @@ from fairest_cli.tui.screens.help import HelpScreen
 from fairest_cli.tui.settings import Settings
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_protocol.calculation.board import Board
+from fairest_protocol.value import replace
 
 LOST_BANNER = " Connection lost. Your seat and your moves are kept; reconnecting ..."
 LOST_SIGHT_BANNER = " Connection lost. The race goes on without you; reconnecting ..."
@@ -30,6 +31,7 @@ class ScreenHost(Protocol):
 
     settings: Settings
     settings_path: Path
+    shows_unicode: bool
     rooms: RoomRunner
 
     def apply_settings(self, settings: Settings) -> None:
@@ -53,8 +55,9 @@ class FairestScreen(Screen[None]):
 
     @property
     def settings(self) -> Settings:
-        """The player's settings."""
-        return self.program.settings
+        """The settings to draw by: those of the player, with ASCII cards where the terminal shows nothing else."""
+        chosen = self.program.settings
+        return chosen if self.program.shows_unicode else replace(chosen, ascii_cards=True)
 
     @property
     def card_style(self) -> CardStyle:

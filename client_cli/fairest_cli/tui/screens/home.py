@@ -12,7 +12,7 @@ from fairest_cli.tui.board.card_style import CARD_LINES, GOLD, QUIET
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.history import HistoryScreen
 from fairest_cli.tui.screens.lobby import LobbyScreen
-from fairest_cli.tui.screens.room_code_prompt import RoomCodePrompt
+from fairest_cli.tui.screens.room_code_prompt import RoomCodePrompt, read_code
 from fairest_cli.tui.screens.room_form import RoomForm, options_from
 from fairest_cli.tui.screens.settings import SettingsScreen
 from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
@@ -49,6 +49,8 @@ class HomeScreen(FairestScreen):
         super().__init__()
         self._server_url = server_url
         self._notice = notice
+        self._typed_code = ""
+        """The code that was typed last, to be corrected if there is no such room."""
 
     def compose_body(self) -> ComposeResult:
         """Yield the logo, the list of entries, the notice, and the address of the server."""
@@ -97,11 +99,9 @@ class HomeScreen(FairestScreen):
             case "create":
                 self.app.push_screen(RoomForm(is_against_bot=False), self._create)
             case "join":
-                self.app.push_screen(RoomCodePrompt("Code of the room to join, such as quiet-amber-otter"), self._join)
+                self.app.push_screen(RoomCodePrompt("join", self._typed_code), self._join)
             case "watch":
-                self.app.push_screen(
-                    RoomCodePrompt("Code of the room to watch, such as quiet-amber-otter"), self._watch
-                )
+                self.app.push_screen(RoomCodePrompt("watch", self._typed_code), self._watch)
             case "lobby":
                 self.app.push_screen(LobbyScreen(self._server_url))
             case "history":
@@ -123,8 +123,10 @@ class HomeScreen(FairestScreen):
 
     def _join(self, code: str | None) -> None:
         if code:
-            self.program.rooms.join(code)
+            self._typed_code = code
+            self.program.rooms.join(read_code(code))
 
     def _watch(self, code: str | None) -> None:
         if code:
-            self.program.rooms.watch(code)
+            self._typed_code = code
+            self.program.rooms.watch(read_code(code))

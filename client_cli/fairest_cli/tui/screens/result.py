@@ -13,6 +13,7 @@ from fairest_cli.model.seal_check import describe_proof
 from fairest_cli.records.files import short_path
 from fairest_cli.session.progress import progress_of
 from fairest_cli.session.room_session import RoomSession
+from fairest_cli.session.saving import describe_unsaved, save_elsewhere
 from fairest_cli.text.board_text import describe_score, format_time
 from fairest_cli.text.narration import describe_end
 from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line
@@ -20,6 +21,7 @@ from fairest_cli.tui.board.progress_chart import STYLES, draw_chart
 from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.replay import ReplayScreen
+from fairest_cli.tui.screens.text_prompt import TextPrompt
 from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.race import Outcome
@@ -38,6 +40,7 @@ class ResultScreen(RoomScreen):
         Binding("enter", "ready", "Ready"),
         Binding("r", "rematch", "Rematch"),
         Binding("v", "replay", "Replay"),
+        Binding("w", "save", "Save elsewhere"),
         Binding("escape", "leave", "Home"),
     ]
 
@@ -91,7 +94,8 @@ class ResultScreen(RoomScreen):
             proof.append(Text("The record was checked as well, move by move, and saved as", QUIET))
             proof.append(Text(clean(short_path(self.session.record_path)), QUIET))
         if self.session.problem:
-            proof.append(Text(self.session.problem, "bold #ff8a70"))
+            problem = f"{clean(self.session.problem)} Press w to save elsewhere."
+            proof += [Text(line, "bold #ff8a70") for line in wrap(problem, width)]
         proof_lines = self.query_one("#proof", TextLines)
         proof_lines.styles.height = max(PROOF_LINES, len(proof))
         proof_lines.update(proof)
@@ -159,6 +163,22 @@ class ResultScreen(RoomScreen):
         record = self.session.record
         if record is not None:
             self.app.push_screen(ReplayScreen(record, timeline_of(record)))
+
+    def action_save(self) -> None:
+        """Ask for a folder, and save the record and the receipt there."""
+        question = "Folder to save the record and your receipt in"
+        self.app.push_screen(TextPrompt(question, "~/", refusal=self._save), lambda _: self.draw())
+
+    def _save(self, folder: str) -> str:
+        """Save the files in `folder`; return why that failed, or nothing."""
+        session = self.session
+        try:
+            paths = save_elsewhere(folder, session.match_record, session.receipt)
+        except (OSError, ValueError) as reason:
+            return describe_unsaved(folder, reason)
+        if session.match_record is not None:
+            session.record_path, session.problem = paths[0], ""
+        return ""
 
     async def action_leave(self) -> None:
         """Go home; between the rounds of a match, which leaving gives up, only when pressed twice."""

@@ -1,38 +1,37 @@
 """The question for the code of a room to join or to watch."""
 
-from typing import ClassVar
+import re
+from typing import Final
 
-from rich.text import Text
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.screen import ModalScreen
-from textual.widgets import Input
+from fairest_cli.tui.screens.text_prompt import TextPrompt
+from fairest_cli.untrusted_text import clean
 
-from fairest_cli.tui.widgets.text_lines import TextLines
+EXAMPLE: Final = "quiet-amber-otter"
+CODE: Final = re.compile(r"[a-z]+(-[a-z]+){1,5}")
 
 
-class RoomCodePrompt(ModalScreen[str]):
-    """A question with one line for the code. The screen is dismissed with the code that was typed, or with an empty
-    string.
-    """
+class RoomCodePrompt(TextPrompt):
+    """Dismissed with what was typed, which `read_code` takes, or with None. A code that cannot be one stays."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Back")]
+    def __init__(self, what_for: str, typed: str = "") -> None:
+        """`what_for` is `join` or `watch`; `typed` is what was typed before."""
+        super().__init__(f"Code of the room to {what_for}, such as {EXAMPLE}", typed, refusal=refuse_code)
 
-    def __init__(self, question: str) -> None:
-        super().__init__()
-        self._question = question
 
-    def compose(self) -> ComposeResult:
-        """Show the question and the line for the answer."""
-        with Vertical(id="room-code-prompt"):
-            yield TextLines(Text(self._question, "bold"), id="question")
-            yield Input(restrict=r"[A-Za-z -]*", max_length=60, id="answer")
+def read_code(typed: str) -> str:
+    """Return what was typed as a code: in lower case, with hyphens, which blanks may stand for."""
+    return "-".join(typed.lower().replace("-", " ").split())
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Close with the code in lower case; blanks may stand for hyphens."""
-        self.dismiss(event.value.strip().lower().replace(" ", "-"))
 
-    def action_close(self) -> None:
-        """Close without a code."""
-        self.dismiss("")
+def refuse_code(typed: str) -> str:
+    """Return why what was typed is not a room's code, or nothing."""
+    code = read_code(typed)
+    if CODE.fullmatch(code):
+        return ""
+    if not code:
+        return f"Type the words of the code, such as {EXAMPLE}, or Esc to go back."
+    wrong = sorted(set(re.sub("[a-z-]", "", code)))
+    if wrong:
+        return f"A code has only letters and hyphens, and this one has {clean(' '.join(wrong))}"
+    words = code.count("-") + 1
+    return f"A code has two to six words, such as {EXAMPLE}, and this one has {words}: {clean(code)}"

@@ -12,11 +12,13 @@ from fairest_cli.bots.levels import DEFAULT_LEVEL, Level
 from fairest_cli.text.variant_reference import describe_counts
 from fairest_cli.tui.board.card_style import QUIET
 from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
-from fairest_cli.tui.widgets.text_lines import TextLines
+from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.messages.options import RoomOptions, Spectators
 
 BEST_OF: Final = ("1", "3", "5", "7", "9")
+GRACE: Final = {"1 minute": 60, "2 minutes": 120, "5 minutes": 300, "15 minutes": 900, "1 hour": 3600}
+"""The grace periods to choose from, in seconds; the first is the default."""
 
 
 class RoomForm(ModalScreen[ChoiceList]):
@@ -43,9 +45,11 @@ class RoomForm(ModalScreen[ChoiceList]):
             choices += [
                 Choice("listed", "In the lobby", ("no", "yes"), note="anybody can find and join it there"),
                 Choice("spectators", "Spectators", tuple(Spectators), note="horizon: what both players turned"),
+                Choice("grace", "Grace period", tuple(GRACE), note="a seat waits so long for a player who is away"),
             ]
         with Vertical(id="form"):
             yield ChoiceList(choices, id="room-choices")
+            yield Paragraph(id="choice-note")
             yield TextLines(id="variant")
 
     def on_mount(self) -> None:
@@ -55,6 +59,10 @@ class RoomForm(ModalScreen[ChoiceList]):
     def on_choice_list_changed(self, _: ChoiceList.Changed) -> None:
         """Describe the variant, which may have changed."""
         self._describe_variant()
+
+    def on_option_list_option_highlighted(self) -> None:
+        """Show the note of the choice in full, which a narrow line has no room for."""
+        self.query_one("#choice-note", Paragraph).update(Text(f" {self.query_one(ChoiceList).note}", QUIET))
 
     def on_choice_list_chosen(self, _: ChoiceList.Chosen) -> None:
         """Close with the choices: the only line without values is the first one, which starts the race."""
@@ -80,5 +88,6 @@ def options_from(choices: ChoiceList) -> RoomOptions:
             "best_of": int(choices.value("best_of")),
             "listed": "listed" in named and choices.value("listed") == "yes",
             "spectators": choices.value("spectators") if "spectators" in named else Spectators.HORIZON,
+            "grace_seconds": GRACE[choices.value("grace")] if "grace" in named else RoomOptions().grace_seconds,
         }
     )

@@ -31,7 +31,7 @@ class SettingsScreen(FairestScreen):
         """Yield a heading, the list, the sample, and a line that says where the settings were saved."""
         with Vertical(id="settings"):
             yield TextLines(Text(" Settings: Left and Right change a value, Esc goes back", "bold"), id="settings-head")
-            yield ChoiceList(_choices(self.settings), id="choices")
+            yield ChoiceList(_choices(self.program.settings), id="choices")
             yield TextLines(id="sample")
             yield TextLines(id="settings-where")
 
@@ -52,10 +52,10 @@ class SettingsScreen(FairestScreen):
         """Apply the changed setting and save all settings; say so, or why they could not be saved."""
         choice, default = message.choice, getattr(Settings(), message.choice.name)
         value: Any = choice.value == "yes" if isinstance(default, bool) else type(default)(choice.value)
-        self.program.apply_settings(replace(self.settings, **{choice.name: value}))
+        self.program.apply_settings(replace(self.program.settings, **{choice.name: value}))
         path = self.program.settings_path
         try:
-            save_settings(self.settings, path)
+            save_settings(self.program.settings, path)
             outcome = f" Saved in {clean(str(path))}"
         except OSError as reason:
             outcome = f" Could not be saved in {clean(str(path))}: {os.strerror(reason.errno or 0)}"

@@ -12,6 +12,9 @@ from textual.widgets.option_list import Option
 from fairest_cli.tui.board.card_style import GOLD, QUIET
 from fairest_protocol.value import Value, replace
 
+EDGE_COLUMNS = 2
+"""The blanks at both ends of a line of the list."""
+
 
 class Choice(Value):
     """A line of the list: a name and one of several values, or, without values, something to do."""
@@ -54,6 +57,22 @@ class ChoiceList(OptionList):
         super().__init__(*(Option(_line(choice), id=choice.name) for choice in choices), id=id, markup=False)
         self.choices = {choice.name: choice for choice in choices}
 
+    def on_resize(self) -> None:
+        """Show each note where it fits in full; none is cut off."""
+        for choice in self.choices.values():
+            self.replace_option_prompt(choice.name, self._fitted(choice))
+
+    @property
+    def note(self) -> str:
+        """The note of the highlighted choice."""
+        highlighted = self.highlighted_option
+        return self.choices[highlighted.id or ""].note if highlighted is not None else ""
+
+    def _fitted(self, choice: Choice) -> Text:
+        line = _line(choice)
+        fits = line.cell_len <= self.scrollable_content_region.width - EDGE_COLUMNS
+        return line if fits else _line(replace(choice, note=""))
+
     def value(self, name: str) -> str:
         """Return the current value of the choice called `name`."""
         return self.choices[name].value
@@ -77,7 +96,7 @@ class ChoiceList(OptionList):
     def _change(self, choice: Choice, steps: int) -> None:
         changed = replace(choice, current=(choice.current + steps) % len(choice.values))
         self.choices[choice.name] = changed
-        self.replace_option_prompt(choice.name, _line(changed))
+        self.replace_option_prompt(choice.name, self._fitted(changed))
         self.post_message(self.Changed(changed))
 
 
