@@ -14,7 +14,7 @@ PARALLEL := -n 4 --dist worksteal
 # The tests start some hundred servers and clients, each of which would compile all modules anew.
 test test-long test-redis: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: play test test-long test-redis check format lock mutants docs site screenshots bench clean
+.PHONY: play test test-long test-redis check format lock mutants docs site screenshots pictures bench clean
 .DEFAULT_GOAL := play
 
 $(PLAYER): pyproject.toml
@@ -84,6 +84,9 @@ docs: $(INSTALLED)  ## write the generated parts of docs/
 
 screenshots: $(INSTALLED)  ## draw the README's pictures of the client, from a race that is always the same
 	@$(BIN)/python docs/screenshots.py
+
+pictures: $(INSTALLED)  ## draw every screen at every size and in every look, into pictures/: make pictures ONLY="race result"
+	@$(BIN)/python docs/pictures.py pictures $(ONLY)
 
 bench: $(INSTALLED)  ## measure every figure; ONLY=name for one group
 	@$(PIP) install --group bench

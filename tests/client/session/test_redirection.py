@@ -36,6 +36,6 @@ async def test_a_server_cannot_send_a_client_and_its_token_to_another_one() -> N
         async with serve(note, "127.0.0.1", 0, process_request=send_on) as server:
             url = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}"
             client = Connection(url, Identity(), Watch(room="quiet-amber-otter"), gives_up_after=1)
-            with pytest.raises(Rejected, match="HTTP 307"):
+            with pytest.raises(Rejected, match="HTTP status 307"):
                 await listen(client)
     assert met == []
