@@ -8,8 +8,9 @@ from fairest_cli.session.connection import Update
 from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.session.saving import describe_unsaved, save_elsewhere
+from fairest_cli.text.absence import describe_way_back
 from fairest_cli.text.keyboard import typed_lines
-from fairest_cli.text.narration import HELP, describe_way_back
+from fairest_cli.text.narration import HELP
 from fairest_cli.text.questions import answer_question
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.moves import MOVES, STOP

@@ -9,6 +9,7 @@ from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.model.seal_check import describe_proof
 from fairest_cli.session.connection import Update
+from fairest_cli.text.absence import describe_return
 from fairest_cli.text.board_text import COLUMNS, describe_board, describe_result, format_time
 from fairest_cli.untrusted_text import as_json_line, clean
 from fairest_protocol.calculation.cards import rank, rank_name
@@ -70,8 +71,8 @@ def describe_changes(before: KnownRoom, update: Update) -> Iterator[str]:
     model, message = update.model, update.message
     if update.note and (message is not None or before.status is not ConnectionStatus.LOST):
         yield clean(update.note)
-    if before.status is ConnectionStatus.LOST and model.status is ConnectionStatus.CONNECTED:
-        yield "Connected again."
+    if returned := describe_return(before, model):
+        yield from wrap(returned, COLUMNS)
     match message:
         case Snapshot() if before.scene is None:
             yield from _describe_snapshot(model)
@@ -112,16 +113,6 @@ def describe_time_left(model: KnownRoom, now_ms: int) -> str:
         return "There is no time limit right now."
     left_ms = max(0, until_ms - (now_ms - model.clock_ahead_ms))
     return f"{format_time(left_ms / 1000)} left."
-
-
-def describe_way_back(model: KnownRoom, rejoin_option: str) -> Iterator[str]:
-    """Yield the command with which a player comes back to the seat, as long as the match is not over.
-
-    `rejoin_option` is appended to the command.
-    """
-    if model.own and model.scene and not model.scene.match_is_over:
-        yield f"Your seat waits {model.scene.options.grace_seconds} seconds. Come back to it with:"
-        yield f"  {model.invitation}{rejoin_option}"
 
 
 def _describe_setback(before: KnownRoom, model: KnownRoom) -> Iterator[str]:
@@ -177,6 +168,8 @@ def describe_options(options: RoomOptions) -> Iterator[str]:
         yield f"{format_time(options.limit_seconds)} for a round"
     if options.chase_seconds != usual.chase_seconds:
         yield f"{format_time(options.chase_seconds)} once a player has stopped"
+    if options.grace_seconds != usual.grace_seconds:
+        yield f"a seat waits {format_time(options.grace_seconds)} for its player"
     if options.direct_breaks_ties:
         yield "direct plays break a tie"
     if options.spectators is not usual.spectators:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from fairest_cli.model.known_room import KnownRoom
+from fairest_cli.text.absence import describe_missing
 from fairest_cli.text.brief_narration import describe_counts_of_cards, describe_piles, describe_turned, describe_wanted
 from fairest_cli.text.narration import describe_boards, describe_time_left, player_name
 from fairest_protocol.calculation.board import Board
@@ -20,7 +21,7 @@ def answer_question(word: str, model: KnownRoom, now_ms: int) -> Iterator[str] |
         case "score":
             return iter([describe_counts_of_cards(model)])
         case "time":
-            return iter([describe_time_left(model, now_ms)])
+            return filter(None, (describe_time_left(model, now_ms), describe_missing(model, now_ms)))
         case "words":
             return iter([" ".join(model.seal_check.check_words) or "There are no check words before the deal."])
         case _:

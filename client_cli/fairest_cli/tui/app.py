@@ -21,8 +21,9 @@ from fairest_cli.records.receipts import receipts_folder
 from fairest_cli.session.connection import Update
 from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.room_session import RoomSession
+from fairest_cli.text.absence import describe_return, describe_way_back
 from fairest_cli.text.letters import shows_unicode
-from fairest_cli.text.narration import describe_broken_seal, describe_way_back
+from fairest_cli.text.narration import describe_broken_seal
 from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.crash import CrashReportingApp
 from fairest_cli.tui.launch import AgainstBot, AtHome, AtReplay, InLobby, InRoom, Start
@@ -47,6 +48,8 @@ from fairest_protocol.messages.from_server import Announcement
 
 ANNOUNCEMENT_SECONDS: Final = 30.0
 """How long an announcement of the operator is shown over the screen, unless the player clicks it away."""
+RETURN_SECONDS: Final = 10.0
+"""How long a player who was away is shown for how long."""
 FELT: Final = Theme(
     name="felt",
     primary="#f2c14e",
@@ -138,6 +141,9 @@ class FairestApp(CrashReportingApp):
             self.notify(text, title="The operator announces", timeout=ANNOUNCEMENT_SECONDS, markup=False)
         if update.problem:
             self.notify(clean(update.problem), title="Not saved; the race goes on", severity="warning", markup=False)
+        returned = describe_return(before, update.model)
+        if returned and update.model.own is not None:
+            self.notify(returned, timeout=RETURN_SECONDS, markup=False)
         kind = screen_of(session)
         if kind is None:
             if update.model.status is ConnectionStatus.LOST and session.model.room is None:

@@ -11,6 +11,7 @@ from textual.screen import Screen
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.session.connection import Update
 from fairest_cli.session.room_session import RoomSession
+from fairest_cli.text.absence import describe_lost, describe_missing
 from fairest_cli.text.board_text import format_time
 from fairest_cli.text.narration import player_name
 from fairest_cli.tui.board.card_style import CardStyle, card_style_of
@@ -21,8 +22,6 @@ from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.value import replace
 
-LOST_BANNER = " Connection lost. Your seat and your moves are kept; reconnecting ..."
-LOST_SIGHT_BANNER = " Connection lost. The race goes on without you; reconnecting ..."
 CONNECTING_BANNER = " Connecting to the server ..."
 
 
@@ -119,23 +118,29 @@ class RoomScreen(FairestScreen):
     def on_mount(self) -> None:
         """Draw, and start the clock: nothing else changes without an update."""
         self.set_interval(1.0, self.tick)
+        self.set_interval(1.0, self.show_connection)
         self.draw()
         self.show_connection()
 
-    def show_update(self, before: KnownRoom, update: Update) -> None:
+    def show_update(self, before: KnownRoom, update: Update) -> None:  # noqa: ARG002 (subclasses use both)
         """Redraw after a change in the room. `before` is the model that `update` changed."""
-        if before.status is not update.model.status:
-            self.show_connection()
+        self.show_connection()
         self.draw()
 
     def show_connection(self) -> None:
-        """Show the banner and dim the boards unless the server is connected."""
-        status = self.session.model.status
-        self.set_class(status is not ConnectionStatus.CONNECTED, "-frozen")
-        if self.session.model.room is None:
+        """Show who is away and for how long the seat waits: we, which also dims the boards, or another player."""
+        model, now_ms = self.session.model, self.session.clock()
+        is_connected = model.status is ConnectionStatus.CONNECTED
+        missing = describe_missing(model, now_ms) if is_connected else ""
+        self.set_class(not is_connected, "-frozen")
+        self.set_class(bool(missing), "-missing")
+        if model.room is None:
             banner = CONNECTING_BANNER
+        elif not is_connected:
+            banner = f" {describe_lost(model, now_ms)}"
         else:
-            banner = LOST_SIGHT_BANNER if self.session.is_spectator else LOST_BANNER
+            left = f"  {self.time_left()} left" if self.session.is_racing and self.time_left() else ""
+            banner = f" {missing}{left}"
         self.query_one("#banner", TextLines).update(banner)
 
     def tick(self) -> None:

@@ -1,0 +1,76 @@
+"""Players who are away: how long a seat waits, what is left of that, and what an absence has cost. Pure.
+
+A seat waits for the grace period of its room from the moment at which the server misses the player. In a race, the
+seat's race is stopped after that, and its cards count; in other phases the seat is freed.
+"""
+
+from collections.abc import Iterator
+
+from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
+from fairest_cli.text.board_text import format_time
+from fairest_cli.untrusted_text import clean
+from fairest_protocol.calculation.race import Ending
+from fairest_protocol.messages.fields import Phase
+
+
+def describe_way_back(model: KnownRoom, rejoin_option: str) -> Iterator[str]:
+    """Yield the command with which a player comes back to the seat, as long as the match is not over.
+
+    `rejoin_option` is appended to the command.
+    """
+    if model.own and model.scene and not model.scene.match_is_over:
+        yield f"Your seat waits {model.scene.options.grace_seconds} seconds. Come back to it with:"
+        yield f"  {model.invitation}{rejoin_option}"
+
+
+def describe_lost(model: KnownRoom, now_ms: int) -> str:
+    """Return the sentence about our own lost connection, with what is left of the grace period at `now_ms`."""
+    if model.own is None or model.scene is None:
+        return "Connection lost. The race goes on without you; reconnecting ..."
+    grace_ms, away_ms = model.scene.options.grace_seconds * 1000, model.binding.absent_ms(now_ms)
+    if away_ms <= grace_ms:
+        left = format_time((grace_ms - away_ms) / 1000)
+        return f"Connection lost. Your seat waits {left} more, with all your moves; reconnecting ..."
+    return f"Connection lost for {format_time(away_ms / 1000)}; your seat waited {_grace(model)}. Reconnecting ..."
+
+
+def describe_missing(model: KnownRoom, now_ms: int) -> str:
+    """Return the sentence about the other players who are away, with what is left of their time; empty for none."""
+    if model.scene is None or model.scene.match_is_over:
+        return ""
+    missing = [
+        (clean(seat.name), max(0, seat.until_ms - (now_ms - model.clock_ahead_ms)))
+        for number, seat in enumerate(model.scene.seats)
+        if seat.until_ms is not None and seat.name and number != model.seat and not seat.has_stopped
+    ]
+    return " ".join(f"{name} is away; the seat waits {format_time(left / 1000)} more." for name, left in missing)
+
+
+def describe_return(before: KnownRoom, model: KnownRoom) -> str:
+    """Return the sentence about the end of our own absence, which changed `before` into `model`; empty for none."""
+    if before.status is not ConnectionStatus.LOST or model.status is not ConnectionStatus.CONNECTED:
+        return ""
+    if model.own is None or before.own is None or model.scene is None:
+        return "Connected again."
+    away_ms = before.binding.absent_ms(model.binding.alive_ms)
+    sentence = f"Connected again. You were away for {format_time(away_ms / 1000)} of {_grace(model)}."
+    return f"{sentence} {describe_stopped_race(before, model)}".strip()
+
+
+def describe_stopped_race(before: KnownRoom, model: KnownRoom) -> str:
+    """Return that our race was stopped because we were away, if it was between the two models; else nothing."""
+    own, scene = model.own, model.scene
+    was_racing = before.phase in (Phase.COUNTDOWN, Phase.RACING) and before.own and not before.own.has_stopped
+    if own is None or scene is None or model.seat is None or not was_racing:
+        return ""
+    is_told = scene.outcome is not None and scene.outcome.scores[model.seat].ending is Ending.AWAY
+    away_ms = before.binding.absent_ms(model.binding.alive_ms)
+    is_inferred = scene.outcome is None and own.has_stopped and away_ms >= scene.options.grace_seconds * 1000
+    if is_told or is_inferred:
+        return f"Your seat's race was stopped after {_grace(model)} away; the cards that you had placed count."
+    return ""
+
+
+def _grace(model: KnownRoom) -> str:
+    seconds = model.scene.options.grace_seconds if model.scene else 0
+    return format_time(seconds) if seconds > 99 else f"{seconds} s"
