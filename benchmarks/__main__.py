@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+from benchmarks.blunders import measure_blunders
 from benchmarks.bots import measure_bots
 from benchmarks.cross_site import measure_cross_site
 from benchmarks.deal_uniformity import measure_deal_uniformity
@@ -34,6 +35,7 @@ BENCHMARKS = {
     "engine_sanity": measure_engine_sanity,
     "deal_uniformity": measure_deal_uniformity,
     "solver": measure_solver,
+    "blunders": measure_blunders,
     "tick_gain": measure_tick_gain,
     "move_cost": measure_move_cost,
     "spectators": measure_spectators,

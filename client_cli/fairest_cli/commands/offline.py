@@ -4,6 +4,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Final
@@ -34,7 +35,7 @@ from fairest_cli.records.record_check import LIMITS_OF_RECEIPT, LIMITS_OF_RECORD
 from fairest_cli.text import replay as replaying
 from fairest_cli.text import variant_reference
 from fairest_cli.text.practice import HELP, answer, describe_practice, start_practice
-from fairest_cli.text.seeds import new_seed, read_seed
+from fairest_cli.text.seeds import daily_seed, new_seed, read_seed
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.record import BadRecord, Record
 from fairest_protocol.calculation.record_parser import read_record
@@ -51,16 +52,20 @@ def practice(
     piles: Piles = None,
     redeals: Redeals = None,
     seed: Seed = None,
+    daily: Annotated[bool, typer.Option("--daily", help="Today's training deal, the same for everybody.")] = False,
     open_stock: Annotated[bool, typer.Option("--open-stock", help="Show the cards still to come.")] = False,
 ) -> None:
     """Play alone, offline: take moves back, look into the stock, play a deal again."""
-    game = start_practice(
-        chosen_rules(variant, piles, redeals), new_seed() if seed is None else seed, shows_stock=open_stock
-    )
+    rules = chosen_rules(variant, piles, redeals)
+    if daily and seed is not None:
+        raise typer.BadParameter("--daily has a seed of its own; leave out --seed")
+    if daily:
+        seed = daily_seed(rules, datetime.now(UTC).date())
+    game = start_practice(rules, new_seed() if seed is None else seed, shows_stock=open_stock)
     print(HELP)
     print("\n".join(describe_practice(game)))
     try:
-        for line in _typed_lines():
+        for line in typed_lines():
             if line.strip().lower() in QUIT:
                 break
             game, lines = answer(game, line, new_seed)
@@ -183,7 +188,7 @@ def _step_through(record: Record, steps: list[replaying.Step]) -> None:
             return
 
 
-def _typed_lines() -> Iterator[str]:
+def typed_lines() -> Iterator[str]:
     """Yield the lines of standard input; a terminal gets a prompt for each."""
     prompt = "> " if sys.stdin.isatty() and sys.stdout.isatty() else ""
     while True:
