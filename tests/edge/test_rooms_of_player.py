@@ -2,6 +2,8 @@
 
 import hashlib
 
+import pytest
+
 from fairest_protocol.messages.from_client import Create, Hello, Join, Leave, Watch
 from fairest_protocol.messages.from_server import Left, Welcome
 from fairest_protocol.messages.options import RoomOptions
@@ -9,6 +11,7 @@ from fairest_protocol.messages.refusals import Refusal
 from fairest_server.store import keys
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.limited import Limited
+from tests.support.processes import Fleet
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, WireClient, open_client, open_raw_client
 
@@ -89,6 +92,19 @@ async def test_a_seat_that_was_freed_while_its_player_was_away_is_listed_by_no_p
             await until_rooms_are(other_url, guest.token, (room,))
         await host.receive_until(lambda scene: scene.seats[1].name is None)
         await until_rooms_are(other_url, guest.token, ())
+
+
+@pytest.mark.long
+async def test_a_seat_that_was_freed_after_its_process_was_killed_is_listed_by_no_other_process(fleet: Fleet) -> None:
+    """A third process has not opened the room, so its answer is the list alone."""
+    url, killed, third = [await fleet.start() for _ in range(3)]
+    async with open_client(url) as host, open_client(killed) as guest:
+        room = (await host.enter(Create(options=RoomOptions(grace_seconds=1)))).room
+        await guest.enter(Join(room=room))
+        await until_rooms_are(third, guest.token, (room,))
+        await fleet.kill(killed)
+        await host.receive_until(lambda scene: scene.seats[1].name is None)
+        await until_rooms_are(third, guest.token, ())
 
 
 async def test_a_room_that_a_player_watches_is_not_listed(server_url: str) -> None:
