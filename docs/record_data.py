@@ -3,9 +3,11 @@
 import json
 from typing import Any
 
+from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.record import MAX_BYTES, MAX_LINE_BYTES, MAX_LINES, MAX_TIME_MS
 from fairest_protocol.calculation.record_lines import LINE_PATTERNS
 from fairest_protocol.calculation.rules import MAX_PILES, VARIANTS, RolledFoundations, Variant
+from fairest_protocol.calculation.seal import SECRET_BYTES
 from fairest_protocol.calculation.terms import BEST_OF, CLOCKS, SPECTATORS
 
 
@@ -17,6 +19,8 @@ def make_record_data() -> str:
         "about": "generated from the code; docs/protocol.md says what it means, under 'The record of a match'",
         "sizes": {"bytes": MAX_BYTES, "lines": MAX_LINES, "line_bytes": MAX_LINE_BYTES, "time_ms": MAX_TIME_MS},
         "lines": LINE_PATTERNS,
+        "order": "match( round( (move|stop))*( result)?)+ seal",
+        "rooms": [_room_pattern(name, variant) for name, variant in VARIANTS.items()],
         "terms": {
             "rules": list(VARIANTS),
             "piles": _span(range(1, MAX_PILES + 1)),
@@ -43,7 +47,12 @@ def _variant(variant: Variant) -> dict[str, Any]:
     if isinstance(made, RolledFoundations):
         foundations: dict[str, Any] = {"rolled": {"count": made.count, "sides": made.sides, "length": made.length}}
     else:
-        foundations = {"foundations": [[each.start, each.step, each.length] for each in made]}
+        # The same for every seed: the first cards of their ranks in the unshuffled deck.
+        deal = make_deal(rules, bytes(SECRET_BYTES))
+        foundations = {
+            "foundations": [[each.start, each.step, each.length] for each in made],
+            "laid": [*deal.starters, *deal.markers],
+        }
     return foundations | {
         "decks": rules.decks,
         "markers": list(rules.markers),
@@ -55,3 +64,35 @@ def _variant(variant: Variant) -> dict[str, Any]:
 
 def _span(allowed: range) -> dict[str, int]:
     return {"from": allowed[0], "to": allowed[-1]}
+
+
+def _room_pattern(name: str, variant: Variant) -> str:
+    """Return the pattern of the terms that a room of this variant can have."""
+    words = "(true|false)"
+    limits = {
+        "rules": name,
+        "piles": number_pattern(variant.piles),
+        "redeals": number_pattern(variant.redeals),
+        "best_of": f"({'|'.join(map(str, BEST_OF))})",
+        **{key: number_pattern(allowed) for key, allowed in CLOCKS.items()},
+        "spectators": f"({'|'.join(SPECTATORS)})",
+        "direct_breaks_ties": words,
+        "listed": words,
+    }
+    return " ".join(f"{key}={pattern}" for key, pattern in limits.items())
+
+
+def number_pattern(allowed: range) -> str:
+    """Return the pattern of the numbers of a range, from 0, without leading zeros."""
+    low, high, parts = allowed[0], allowed[-1], list[str]()
+    while low <= high:
+        # As many digits at the end are free as a whole run of them from `low` on is allowed.
+        free = 0
+        while low and low % 10 ** (free + 1) == 0 and low + 10 ** (free + 1) - 1 <= high:
+            free += 1
+        fixed, first = divmod(low // 10**free, 10)
+        last = min(9, first + (high + 1 - low) // 10**free - 1)
+        digit = str(first) if first == last else f"[{first}-{last}]"
+        parts.append(f"{fixed or ''}{digit}{'[0-9]' * free}")
+        low += (last - first + 1) * 10**free
+    return f"({'|'.join(parts)})"

@@ -1,17 +1,17 @@
 // A verifier of records in plain JavaScript, written from docs/protocol.md: node verify.mjs FILE...
-// It prints a line for each file, and exits with 0 if each is the record of a match that can have happened, or with 1.
-// The key that it prints is the word of the record: compare it with that of the server, which GET /key answers.
+// It exits with 1 if one is not of a match that can have happened. Compare the key that it prints with GET /key.
+import assert, { AssertionError } from "node:assert";
 import { isUtf8 } from "node:buffer";
 import { createHash, createHmac, createPublicKey, verify as isSigned } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-// The patterns of lines, the variants and the limits of rooms are published as data.
+// The lines of a record and their order, the variants and the limits of rooms are published as data.
 const DATA = JSON.parse(readFileSync(new URL("../record.json", import.meta.url)));
 const LINE = new RegExp(`^(${Object.values(DATA.lines).join("|")})$`);
+const ORDER = new RegExp(`^${DATA.order}$`);
 const RANKS = "A23456789TJQK";
-
-class WrongRecord extends Error {}
-const demand = (condition, sentence) => { if (!condition) throw new WrongRecord(sentence); };
+const MERITS = { won: 1e6, resigned: -1e6, not_revealed: -1e6 }; // if equal, more cards win, then more direct plays
+const ENDINGS = { stop: "stopped", resign: "resigned" };
 
 // Hashes and random numbers. Of a stream the first 4096 bytes are made, many times as many as a deal takes.
 const hex = (value) => Buffer.from(value, "hex");
@@ -20,12 +20,13 @@ const encode = (label, ...parts) =>
   Buffer.concat([Buffer.from(`fairest.v1.${label}`), ...parts].flatMap((part) => [number(part.length, 4), part]));
 const hash = (label, ...parts) => createHash("sha256").update(encode(label, ...parts)).digest("hex");
 const stream = (...parts) => createHash("shake256", { outputLength: 4096 }).update(encode(...parts)).digest().values();
-const draw = (below, numbers, drawn = numbers.next().value) =>
-  drawn < 256 - (256 % below) ? drawn % below : draw(below, numbers);
-function shuffle(cards, numbers) {
+function draw(below, bytes) {
+  for (const byte of bytes) if (byte < 256 - (256 % below)) return byte % below;
+}
+function shuffle(cards, bytes) {
   const shuffled = [...cards];
   for (let last = cards.length - 1; last > 0; last--) {
-    const other = draw(last + 1, numbers);
+    const other = draw(last + 1, bytes);
     [shuffled[last], shuffled[other]] = [shuffled[other], shuffled[last]];
   }
   return shuffled;
@@ -33,12 +34,10 @@ function shuffle(cards, numbers) {
 
 // Return the foundations as [start, step, length], the order of the stock in each pass, and the envelopes.
 function makeDeal(terms, seed, roundId) {
-  const { foundations, rolled, decks, markers, redeal } = DATA.variants[terms.rules];
+  const { foundations, laid: fixed, rolled, decks, redeal } = DATA.variants[terms.rules];
   const unshuffled = [..."CDHScdhs"].slice(0, 4 * decks).flatMap((suit) => [...RANKS].map((rank) => rank + suit));
   const deck = shuffle(unshuffled, stream("shuffle", seed));
-  const firstOf = (rank, laid) => unshuffled.find((card) => card[0] === RANKS[rank - 1] && !laid.includes(card));
-  const laid = rolled ? deck.slice(0, rolled.count)
-    : [...foundations.map(([start]) => start), ...markers].reduce((laid, rank) => [...laid, firstOf(rank, laid)], []);
+  const laid = rolled ? deck.slice(0, rolled.count) : fixed;
   let layout = foundations;
   const dice = stream("dice", seed);
   while (rolled && new Set(layout?.map(String)).size < rolled.count) {
@@ -58,7 +57,7 @@ function makeDeal(terms, seed, roundId) {
 // The race of a seat: `cards.s` is its stock, the turned card at the end, `cards.a` a pile; `counts` are foundations.
 class Racer {
   constructor({ layout, orders }, piles) {
-    Object.assign(this, { layout, orders, pass: 0, played: 0, direct: 0, counts: layout.map(() => 1) });
+    Object.assign(this, { layout, orders, pass: 0, turned: 1, direct: 0, counts: layout.map(() => 1) });
     this.cards = { s: orders[0].toReversed() };
     for (const pile of "abcdefgh".slice(0, piles)) this.cards[pile] = [];
   }
@@ -72,45 +71,52 @@ class Racer {
     else if (sources.length && this.pass + 1 < this.orders.length) moves.push("redeal");
     return moves;
   }
-  play(move, [source, target] = move) {
-    if (move === "stop" || move === "resign") return (this.ending = move === "stop" ? "stopped" : "resigned");
-    demand(this.legalMoves().includes(move), `the move ${move} is not legal`);
+  play(move) {
+    assert(this.legalMoves().includes(move), `the move ${move} is not legal`);
+    const [source, target] = move;
     if (move === "redeal") {
+      this.pass += 1;
       const waste = Object.values(this.cards).flatMap((cards) => cards.splice(0));
-      this.cards.s = this.orders[++this.pass].filter((card) => waste.includes(card)).reverse();
+      this.cards.s = this.orders[this.pass].filter((card) => waste.includes(card)).reverse();
     } else {
-      const [card, isPile] = [this.cards[source].pop(), target in this.cards];
-      isPile ? this.cards[target].push(card) : (this.counts[target - 1] += 1);
-      if (source === "s") [this.played, this.direct] = [this.played + 1, this.direct + (isPile ? 0 : 1)];
+      const card = this.cards[source].pop();
+      if (target in this.cards) this.cards[target].push(card);
+      else this.counts[target - 1] += 1;
+      if (source === "s" && !(target in this.cards)) this.direct += 1;
     }
+    if ((source === "s" || move === "redeal") && this.cards.s.length) this.turned += 1;
     const isWon = this.counts.every((count, place) => count === this.layout[place][2]);
     if (isWon || !this.legalMoves().length) this.ending = isWon ? "won" : "stuck";
   }
   score(goal) {
-    const cards_turned = this.isUnstarted ? 0 : this.played + Math.min(this.cards.s.length, 1);
     const placed = this.counts.reduce((sum, count) => sum + count);
-    return { placed, goal, direct: this.direct, cards_turned, ending: this.ending };
+    return { placed, goal, direct: this.direct, cards_turned: this.turned, ending: this.ending };
   }
 }
 
 // Return the scores to which the moves and stops of a round lead. A time of null, in the countdown, comes before 0.
 function replay(terms, goal, { id, secret, entropies, envelopes, events }) {
   const deal = makeDeal(terms, hex(hash("seed", ...[secret, ...entropies, id].map(hex))), hex(id));
-  demand(JSON.stringify(envelopes) === JSON.stringify(deal.envelopes), "other envelopes than those of the deal");
+  assert(JSON.stringify(envelopes) === JSON.stringify(deal.envelopes), "other envelopes than those of the deal");
   const racers = [new Racer(deal, terms.piles), new Racer(deal, terms.piles)];
   let before = -1;
-  for (const { at_ms, seat, move, seats = [seat], ending } of events) {
+  for (const { at_ms, move, ending = ENDINGS[move], seat, seats = [seat] } of events) {
     const racing = [0, 1].filter((each) => !racers[each].ending);
     const isAllowed = ending === "out_of_time" ? seats.join() === racing.join() && at_ms !== null
       : seats.length === 1 && racing.includes(seats[0]);
-    demand(isAllowed && before <= (at_ms ?? -1), "a move or a stop that cannot stand there");
+    assert(isAllowed && before <= (at_ms ?? -1), "a move or a stop that cannot stand there");
     before = at_ms ?? -1;
-    for (const each of seats) move ? racers[each].play(move) : (racers[each].ending = ending);
+    for (const racer of seats.map((each) => racers[each])) {
+      if (ending) racer.ending = ending;
+      else racer.play(move);
+    }
     const isOver = racers.some((racer) => ["won", "resigned"].includes(racer.ending));
-    for (const racer of racers) if (isOver) racer.ending ??= "round_over";
-    for (const racer of racers) racer.isUnstarted ||= at_ms === null && Boolean(racer.ending);
+    for (const racer of racers) {
+      if (isOver) racer.ending ??= "round_over";
+      if (at_ms === null && racer.ending) racer.turned = 0;
+    }
   }
-  demand(racers.every((racer) => racer.ending), "a race that has not ended");
+  assert(racers.every((racer) => racer.ending), "a race that has not ended");
   return racers.map((racer) => racer.score(goal));
 }
 
@@ -119,7 +125,7 @@ function undealt(goal, { result, entropies, envelopes, events }) {
   const endings = result.scores.map((score) => score.ending);
   const unrevealed = entropies.map((entropy) => (entropy === null ? "not_revealed" : "round_over"));
   const isPossible = endings.join() === unrevealed.join() || endings.toSorted().join() === "resigned,round_over";
-  demand(isPossible && !envelopes.length && !events.length, "what a round without a deal cannot have");
+  assert(isPossible && !envelopes.length && !events.length, "what a round without a deal cannot have");
   return endings.map((ending) => ({ placed: 0, goal, direct: 0, cards_turned: 0, ending }));
 }
 
@@ -127,63 +133,57 @@ function undealt(goal, { result, entropies, envelopes, events }) {
 function checkRound(terms, round, key, place) {
   const { id, commitment, secret, entropies, entropy_hashes: hashes, envelopes, events, result, signature } = round;
   const isShown = (own, seat) => own === null || hash("entropy", hex(id), number(seat, 1), hex(own)) === hashes[seat];
-  const statement = encode("round", hex(id), hex(commitment), ...place, Buffer.from(terms.text));
-  demand(isSigned(null, statement, key, hex(signature)), "a round that was not signed for its place");
-  demand(hash("secret", hex(id), hex(secret)) === commitment, "a secret of another commitment");
-  demand(entropies.every(isShown) && hashes.includes(null) === !result, "an entropy of another hash, or one too few");
-  if (!result) return demand(String(entropies) === "," && !envelopes.length && !events.length, "a deal called off");
+  const statement = encode("round", hex(id), hex(commitment), ...place);
+  assert(isSigned(null, statement, key, hex(signature)), "a round that was not signed for its place");
+  assert(hash("secret", hex(id), hex(secret)) === commitment, "a secret of another commitment");
+  assert(entropies.every(isShown) && hashes.includes(null) === !result, "an entropy of another hash, or one too few");
+  if (!result) return assert(String(entropies) === "," && !envelopes.length && !events.length, "a deal called off");
   const { goal } = DATA.variants[terms.rules];
   const found = entropies.includes(null) ? undealt(goal, round) : replay(terms, goal, round);
-  // The first merit in which the seats differ decides.
-  const merits = found.map(({ ending, placed, direct }) =>
-    [ending === "won", !/resigned|not_revealed/.test(ending), placed, terms.direct_breaks_ties === "true" && direct]);
-  const decisive = merits[0].findIndex((merit, each) => merit !== merits[1][each]);
-  const winner = decisive < 0 ? null : Number(merits[0][decisive] < merits[1][decisive]);
-  demand(JSON.stringify(result) === JSON.stringify({ type: "result", winner, scores: found }), "a wrong result");
+  const [first, second] = found.map(({ ending, placed, direct }) =>
+    (MERITS[ending] ?? 0) + 1000 * placed + (terms.direct_breaks_ties === "true" ? direct : 0));
+  const winner = first === second ? null : Number(first < second);
+  assert(JSON.stringify(result) === JSON.stringify({ type: "result", winner, scores: found }), "a wrong result");
 }
 
-// Check a whole record; return a sentence about it. Throw WrongRecord if it is none.
+// Check a whole record; return a sentence about it.
 function verify(content) {
-  const [lines, { sizes }] = [content.toString().split("\n"), DATA];
-  const isSized = lines.pop() === "" && lines.length <= sizes.lines && content.length <= sizes.bytes;
-  demand(isUtf8(content) && isSized, "not UTF-8, without an end, or more than a record has");
+  const lines = content.toString().split("\n");
+  const isSized = lines.pop() === "" && lines.length <= DATA.sizes.lines && content.length <= DATA.sizes.bytes;
+  assert(isUtf8(content) && isSized, "not UTF-8, without an end, or more than a record has");
   let chain = Buffer.alloc(0);
   const [heading, ...others] = lines.map((line, place) => {
     const [, start, written] = /^(.*),"chain":"([0-9a-f]{64})"}$/.exec(line) ?? [];
     const text = start === undefined ? line : `${start}}`;
-    demand(line.length <= sizes.line_bytes && LINE.test(text), `line ${place + 1} is not a line of a record`);
+    assert(line.length <= DATA.sizes.line_bytes && LINE.test(text), `line ${place + 1} is not a line of a record`);
     if (place < lines.length - 1) chain = hex(hash("line", chain, Buffer.from(text)));
-    demand(written === (place < lines.length - 1 ? chain.toString("hex") : undefined), `line ${place + 1}: its chain`);
+    assert(written === (place < lines.length - 1 ? chain.toString("hex") : undefined), `line ${place + 1}: its chain`);
     const fields = JSON.parse(text);
-    demand((fields.at_ms ?? fields.finished_at_ms ?? 0) <= sizes.time_ms, "a time after the year 9998");
+    assert((fields.at_ms ?? fields.finished_at_ms ?? 0) <= DATA.sizes.time_ms, "a time after the year 9998");
     return fields;
   });
-  const [seal, rounds] = [others.pop(), []];
-  demand(heading?.type === "match" && seal?.type === "seal", "no heading, or no seal");
+  assert(ORDER.test([heading, ...others].map((line) => line?.type).join(" ")), "lines in another order");
+  const seal = others.pop();
   const key = createPublicKey({ format: "der", type: "spki", key: hex(`302a300506032b6570032100${heading.key}`) });
-  demand(isSigned(null, encode("record", chain), key, hex(seal.signature)), "a record that its key did not sign");
+  assert(isSigned(null, encode("record", chain), key, hex(seal.signature)), "a record that its key did not sign");
+  const rounds = [];
   for (const line of others) {
     if (line.type === "round") rounds.push({ ...line, events: [] });
-    else demand(rounds.length && !rounds.at(-1).result && /move|stop|result/.test(line.type), "a line out of place");
-    if (line.type === "result") rounds.at(-1).result = line;
-    else if (line.type !== "round") rounds.at(-1).events.push(line);
+    else if (line.type === "result") rounds.at(-1).result = line;
+    else rounds.at(-1).events.push(line);
   }
-  const pairs = heading.terms.split(" ").map((pair) => pair.split("="));
-  const terms = { ...Object.fromEntries(pairs), text: heading.terms };
-  demand(Object.hasOwn(DATA.variants, terms.rules), "an unknown variant");
-  const allowed = Object.entries({ ...DATA.terms, ...DATA.variants[terms.rules].terms });
-  const fits = ([name, values], place, _, value = terms[name]) => String(pairs[place]) === `${name},${value}` &&
-    (values.includes?.(value) ?? (value === String(Number(value)) && values.from <= value && value <= values.to));
-  demand(pairs.length === allowed.length && allowed.every(fits), "terms that no room can have");
-  const [first, wins] = [rounds.findIndex((round) => round.result), [0, 0, 0]];
-  demand(0 <= first && first <= 1000 && rounds[first].id === heading.match, "no first round with the id of the match");
-  demand(new Set(rounds.map(({ id }) => id)).size === rounds.length, "a round twice");
+  assert(new RegExp(`^(${DATA.rooms.join("|")})$`).test(heading.terms), "terms that no room can have");
+  const terms = Object.fromEntries(heading.terms.split(" ").map((pair) => pair.split("=")));
+  const first = rounds.findIndex((round) => round.result);
+  assert(0 <= first && first <= 1000 && rounds[first].id === heading.match, "no first round with the id of the match");
+  assert(new Set(rounds.map(({ id }) => id)).size === rounds.length, "a round twice");
+  const wins = { 0: 0, 1: 0, null: 0 };
   for (const [place, round] of rounds.entries()) {
-    const isOver = Math.max(wins[0], wins[1]) > terms.best_of / 2 || wins[0] + wins[1] + wins[2] >= terms.best_of;
-    demand(!isOver && (round.result || place < first || place === rounds.length - 1), "a round too many");
+    const isOver = Math.max(wins[0], wins[1]) > terms.best_of / 2 || wins[0] + wins[1] + wins.null >= terms.best_of;
+    assert(!isOver && (round.result || place < first || place === rounds.length - 1), "a round too many");
     const [match, count] = place < first ? [round.id, 1] : [heading.match, place - first + 1];
-    checkRound(terms, round, key, [hex(match), number(count, 2)]);
-    if (round.result) wins[round.result.winner ?? 2] += 1;
+    checkRound(terms, round, key, [hex(match), number(count, 2), Buffer.from(heading.terms)]);
+    if (round.result) wins[round.result.winner] += 1;
   }
   return `${heading.names.join(" against ")}, ${terms.rules}, ${wins[0]} : ${wins[1]}, signed by ${heading.key}`;
 }
@@ -192,7 +192,7 @@ for (const file of process.argv.slice(2)) {
   try {
     console.log(`${file}: right: ${verify(readFileSync(file))}`);
   } catch (fault) {
-    if (!(fault instanceof WrongRecord) && !fault.syscall) throw fault;
+    if (!(fault instanceof AssertionError) && !fault.syscall) throw fault;
     console.log(`${file}: WRONG: ${fault.message}`);
     process.exitCode = 1;
   }

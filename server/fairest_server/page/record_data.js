@@ -15,6 +15,17 @@ export default {
   "result": "\\{\"type\":\"result\",\"winner\":([01]|null),\"scores\":\\[\\{\"placed\":(0|[1-9][0-9]{0,2}),\"goal\":(0|[1-9][0-9]{0,2}),\"direct\":(0|[1-9][0-9]{0,2}),\"cards_turned\":(0|[1-9][0-9]{0,2}),\"ending\":\"(won|stuck|stopped|out_of_time|away|resigned|not_revealed|round_over)\"\\},\\{\"placed\":(0|[1-9][0-9]{0,2}),\"goal\":(0|[1-9][0-9]{0,2}),\"direct\":(0|[1-9][0-9]{0,2}),\"cards_turned\":(0|[1-9][0-9]{0,2}),\"ending\":\"(won|stuck|stopped|out_of_time|away|resigned|not_revealed|round_over)\"\\}\\]\\}",
   "seal": "\\{\"type\":\"seal\",\"signature\":\"[0-9a-f]{128}\"\\}"
  },
+ "order": "match( round( (move|stop))*( result)?)+ seal",
+ "rooms": [
+  "rules=classic piles=([1-8]) redeals=([0-2]) best_of=(1|3|5|7|9) limit_seconds=([1-9][0-9]|[1-9][0-9][0-9]|[1-6][0-9][0-9][0-9]|7[0-1][0-9][0-9]|7200) chase_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-6][0-9][0-9][0-9]|7[0-1][0-9][0-9]|7200) grace_seconds=([1-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) ready_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) reveal_seconds=([1-9]|[1-5][0-9]|60) idle_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) countdown_seconds=([0-9]|10) spectators=(horizon|open|closed) direct_breaks_ties=(true|false) listed=(true|false)",
+  "rules=easy piles=([5-6]) redeals=([0-2]) best_of=(1|3|5|7|9) limit_seconds=([1-9][0-9]|[1-9][0-9][0-9]|[1-6][0-9][0-9][0-9]|7[0-1][0-9][0-9]|7200) chase_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-6][0-9][0-9][0-9]|7[0-1][0-9][0-9]|7200) grace_seconds=([1-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) ready_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) reveal_seconds=([1-9]|[1-5][0-9]|60) idle_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) countdown_seconds=([0-9]|10) spectators=(horizon|open|closed) direct_breaks_ties=(true|false) listed=(true|false)",
+  "rules=broken piles=([1-8]) redeals=([0-2]) best_of=(1|3|5|7|9) limit_seconds=([1-9][0-9]|[1-9][0-9][0-9]|[1-6][0-9][0-9][0-9]|7[0-1][0-9][0-9]|7200) chase_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-6][0-9][0-9][0-9]|7[0-1][0-9][0-9]|7200) grace_seconds=([1-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) ready_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) reveal_seconds=([1-9]|[1-5][0-9]|60) idle_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) countdown_seconds=([0-9]|10) spectators=(horizon|open|closed) direct_breaks_ties=(true|false) listed=(true|false)",
+  "rules=senior piles=([4-8]) redeals=([0-2]) best_of=(1|3|5|7|9) limit_seconds=([1-9][0-9]|[1-9][0-9][0-9]|[1-6][0-9][0-9][0-9]|7[0-1][0-9][0-9]|7200) chase_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-6][0-9][0-9][0-9]|7[0-1][0-9][0-9]|7200) grace_seconds=([1-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) ready_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) reveal_seconds=([1-9]|[1-5][0-9]|60) idle_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) countdown_seconds=([0-9]|10) spectators=(horizon|open|closed) direct_breaks_ties=(true|false) listed=(true|false)",
+  "rules=reverse piles=([1-8]) redeals=([0-2]) best_of=(1|3|5|7|9) limit_seconds=([1-9][0-9]|[1-9][0-9][0-9]|[1-6][0-9][0-9][0-9]|7[0-1][0-9][0-9]|7200) chase_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-6][0-9][0-9][0-9]|7[0-1][0-9][0-9]|7200) grace_seconds=([1-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) ready_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) reveal_seconds=([1-9]|[1-5][0-9]|60) idle_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) countdown_seconds=([0-9]|10) spectators=(horizon|open|closed) direct_breaks_ties=(true|false) listed=(true|false)",
+  "rules=redeal piles=([1-8]) redeals=([1-2]) best_of=(1|3|5|7|9) limit_seconds=([1-9][0-9]|[1-9][0-9][0-9]|[1-6][0-9][0-9][0-9]|7[0-1][0-9][0-9]|7200) chase_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-6][0-9][0-9][0-9]|7[0-1][0-9][0-9]|7200) grace_seconds=([1-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) ready_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) reveal_seconds=([1-9]|[1-5][0-9]|60) idle_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) countdown_seconds=([0-9]|10) spectators=(horizon|open|closed) direct_breaks_ties=(true|false) listed=(true|false)",
+  "rules=betsy-ross piles=(1) redeals=([0-2]) best_of=(1|3|5|7|9) limit_seconds=([1-9][0-9]|[1-9][0-9][0-9]|[1-6][0-9][0-9][0-9]|7[0-1][0-9][0-9]|7200) chase_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-6][0-9][0-9][0-9]|7[0-1][0-9][0-9]|7200) grace_seconds=([1-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) ready_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) reveal_seconds=([1-9]|[1-5][0-9]|60) idle_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) countdown_seconds=([0-9]|10) spectators=(horizon|open|closed) direct_breaks_ties=(true|false) listed=(true|false)",
+  "rules=single piles=(1) redeals=([0-2]) best_of=(1|3|5|7|9) limit_seconds=([1-9][0-9]|[1-9][0-9][0-9]|[1-6][0-9][0-9][0-9]|7[0-1][0-9][0-9]|7200) chase_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-6][0-9][0-9][0-9]|7[0-1][0-9][0-9]|7200) grace_seconds=([1-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) ready_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) reveal_seconds=([1-9]|[1-5][0-9]|60) idle_seconds=([5-9]|[1-9][0-9]|[1-9][0-9][0-9]|[1-2][0-9][0-9][0-9]|3[0-5][0-9][0-9]|3600) countdown_seconds=([0-9]|10) spectators=(horizon|open|closed) direct_breaks_ties=(true|false) listed=(true|false)"
+ ],
  "terms": {
   "rules": [
    "classic",
@@ -107,6 +118,12 @@ export default {
      13
     ]
    ],
+   "laid": [
+    "AC",
+    "2C",
+    "3C",
+    "4C"
+   ],
    "decks": 1,
    "markers": [],
    "redeal": "reshuffled",
@@ -144,6 +161,12 @@ export default {
      4,
      13
     ]
+   ],
+   "laid": [
+    "AC",
+    "2C",
+    "3C",
+    "4C"
    ],
    "decks": 1,
    "markers": [],
@@ -224,6 +247,16 @@ export default {
      13
     ]
    ],
+   "laid": [
+    "AC",
+    "2C",
+    "3C",
+    "4C",
+    "5C",
+    "6C",
+    "7C",
+    "8C"
+   ],
    "decks": 2,
    "markers": [],
    "redeal": "reshuffled",
@@ -261,6 +294,12 @@ export default {
      -4,
      13
     ]
+   ],
+   "laid": [
+    "KC",
+    "KD",
+    "KH",
+    "KS"
    ],
    "decks": 1,
    "markers": [],
@@ -300,6 +339,12 @@ export default {
      13
     ]
    ],
+   "laid": [
+    "AC",
+    "2C",
+    "3C",
+    "4C"
+   ],
    "decks": 1,
    "markers": [],
    "redeal": "reshuffled",
@@ -337,6 +382,16 @@ export default {
      4,
      12
     ]
+   ],
+   "laid": [
+    "2C",
+    "4C",
+    "6C",
+    "8C",
+    "AC",
+    "2D",
+    "3C",
+    "4D"
    ],
    "decks": 1,
    "markers": [
@@ -380,6 +435,12 @@ export default {
      4,
      13
     ]
+   ],
+   "laid": [
+    "AC",
+    "2C",
+    "3C",
+    "4C"
    ],
    "decks": 1,
    "markers": [],
