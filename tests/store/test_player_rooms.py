@@ -38,6 +38,15 @@ async def test_the_rooms_of_another_player_are_not_among_them(rooms: PlayerRooms
     assert list(await rooms.open_rooms("bob")) == []
 
 
+@pytest.mark.parametrize("again", ["remember", "forget"])
+async def test_a_room_that_was_added_twice_at_the_same_moment_stands_there_once_at_most(
+    rooms: PlayerRooms, redis: Redis, again: str
+) -> None:
+    await redis.lpush(keys.player_rooms("ann"), "a-b", "a-b", "a-b")
+    await (rooms.remember("ann", "a-b") if again == "remember" else rooms.forget("ann", "a-b"))
+    assert await redis.llen(keys.player_rooms("ann")) == (1 if again == "remember" else 0)
+
+
 async def test_a_forgotten_room_is_gone(rooms: PlayerRooms, redis: Redis) -> None:
     await add_open_rooms(rooms, redis, "a-b", "c-d")
     await rooms.forget("ann", "c-d")

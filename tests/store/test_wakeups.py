@@ -17,7 +17,7 @@ from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import RAW_REPLY, BatchingRedis
 from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.cluster_client import is_sharded, owner_of
-from fairest_server.store.wakeups import SILENCE_SECONDS, Wakeups
+from fairest_server.store.wakeups import SILENCE_SECONDS, Channels, Wakeups
 from tests.support.appending import append_once
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import RedisProcess, redis_process
@@ -175,6 +175,13 @@ async def test_a_subscription_is_checked_every_second(monkeypatch: pytest.Monkey
 
 def test_a_subscription_may_miss_the_replies_to_two_pings() -> None:
     assert SILENCE_SECONDS == 3.0
+
+
+async def test_a_ping_before_there_is_a_connection_sends_nothing() -> None:
+    async with make_client("unix:///nowhere/redis.sock") as client:
+        channels = Channels(client.pubsub(), is_sharded=False)
+        await channels.ping()
+        assert channels.pubsub.connection is None
 
 
 async def test_a_subscription_that_never_began_is_not_logged(monkeypatch: pytest.MonkeyPatch) -> None:

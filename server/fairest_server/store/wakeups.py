@@ -95,7 +95,7 @@ class _BucketListener:
         """
         try:
             node = await owner_of(self._redis, self._keepalive_channel)
-            channels = _Channels(node.pubsub(), is_sharded=await is_sharded(self._redis))
+            channels = Channels(node.pubsub(), is_sharded=await is_sharded(self._redis))
         except (RedisError, OSError):
             return
         try:
@@ -114,7 +114,7 @@ class _BucketListener:
         finally:
             await channels.close()
 
-    async def _subscribe(self, channels: "_Channels") -> None:
+    async def _subscribe(self, channels: "Channels") -> None:
         subscribed: set[str] = set()
         next_ping = time.monotonic() + _PING_SECONDS
         while True:
@@ -154,7 +154,7 @@ class _BucketListener:
                 raise TimeoutError("no ping was answered")
 
 
-class _Channels:
+class Channels:
     """The channels of one connection: sharded ones where Redis has them, otherwise ordinary ones."""
 
     def __init__(self, pubsub: PubSub, *, is_sharded: bool) -> None:

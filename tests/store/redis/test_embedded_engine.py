@@ -226,6 +226,15 @@ async def test_an_engine_that_was_killed_while_it_prepared_the_folder_has_a_succ
         assert await client.ping()
 
 
+async def test_a_thousand_bytes_without_a_manifest_are_those_of_a_first_start(folder: Path, tmp_path: Path) -> None:
+    program = fake_engine(tmp_path, "Valkey server v=9.1.2")
+    put_files(folder, {BASE: bytes(1000)})
+    await refuse_unreadable_data(program, folder)
+    put_files(folder, {BASE: bytes(1001)})
+    with pytest.raises(EmbeddedRedisError, match="manifest is missing"):
+        await refuse_unreadable_data(program, folder)
+
+
 async def test_an_old_engine_goes_on_with_what_it_wrote_after_a_later_one(folder: Path, tmp_path: Path) -> None:
     put_files(folder, {"appendonly.aof": b"*2\r\n", BASE: MUCH, MANIFEST: NAMES_BASE})
     await asyncio.wait_for(refuse_unreadable_data(fake_engine(tmp_path, "Redis server v=6.2.14"), folder), 10)
