@@ -91,3 +91,15 @@ def test_buffered_slices_come_back_in_order_and_once() -> None:
 def test_a_new_cursor_is_certain_and_nothing_was_read_for_it() -> None:
     cursor = LogCursor()
     assert (cursor.end, cursor.is_uncertain, cursor.just_read) == ((0, ""), False, False)
+
+
+def test_a_read_of_a_log_of_which_nothing_was_taken_finds_whatever_it_holds() -> None:
+    cursor = LogCursor()
+    cursor.start_reading()
+    assert cursor.holds_last_entry([entry(1, "t1")])
+
+
+def test_a_read_that_finds_our_last_entry_without_a_tag_under_another_one_is_of_another_log() -> None:
+    cursor = cursor_at(3, "")
+    cursor.start_reading()
+    assert not cursor.holds_last_entry([entry(3, "another")])
