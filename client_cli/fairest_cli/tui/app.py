@@ -233,19 +233,20 @@ class FairestApp(CrashReportingApp):
         if is_terminal_gone():
             self._end_by_signal(signal.SIGHUP)
 
-    async def run_until_done(self) -> None:
-        """Run the program in this terminal; a local server ends after the terminal is restored. Safe to cancel."""
-        try:
-            await self.run_async()
-        finally:
-            await self.rooms.close_local_server()
+
+async def run_until_done(app: FairestApp) -> None:
+    """Run the program in this terminal; a local server ends after the terminal is restored. Safe to cancel."""
+    try:
+        await app.run_async()
+    finally:
+        await app.rooms.close_local_server()
 
 
 def run_full_screen(start: Start) -> None:
     """Run the program and restore the terminal. Raises SystemExit with an exit code other than 0 after a failure."""
     # Textual writes to standard error.
     app = FairestApp(start, shows_unicode=shows_unicode(sys.stderr.encoding, os.environ))
-    asyncio.run(app.run_until_done())
+    asyncio.run(run_until_done(app))
     print_last_words(app.last_words)
     if app.return_code:
         raise SystemExit(app.return_code)

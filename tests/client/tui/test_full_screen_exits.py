@@ -33,7 +33,7 @@ CONTROL_SEQUENCES = (
 """Sequences that the hostile servers of the tests send and that the program itself never writes."""
 FAILING = """
 import sys
-from fairest_cli.tui.app import FairestApp
+from fairest_cli.tui.app import FairestApp, run_until_done
 import asyncio
 class Failing(FairestApp):
     async def on_mount(self):
@@ -41,7 +41,7 @@ class Failing(FairestApp):
         self.call_later(lambda: 1 / 0)
 from fairest_cli.tui.launch import AtHome
 app = Failing(AtHome())
-asyncio.run(app.run_until_done())
+asyncio.run(run_until_done(app))
 print(*app.last_words, sep="\\n", file=sys.stderr)
 raise SystemExit(app.return_code)
 """
