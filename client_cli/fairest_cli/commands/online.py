@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from pydantic import ValidationError
 
+from fairest_cli.bots.house import House, keep_house
 from fairest_cli.bots.levels import DEFAULT_LEVEL, PROFILES, Level
 from fairest_cli.bots.thinking import ThinkingFailed
 from fairest_cli.commands.doctor import describe_finding, examine
@@ -91,6 +92,11 @@ def create(
         typer.Option("--direct-breaks-ties", help="Break a tie by the cards played straight from the stock."),
     ] = False,
     listed: Annotated[bool, typer.Option("--listed", help="List the room in the lobby, for anybody to join.")] = False,
+    rival: Annotated[
+        int | None,
+        typer.Option(min=0, max=600, help="List the room, and let a program take the seat after these seconds alone."),
+    ] = None,
+    rival_level: Annotated[Level | None, typer.Option(help="The level of that program.")] = None,
     spectators: Annotated[
         Spectators,
         typer.Option(help="horizon: they see what both players have seen; open: everything; closed: nobody."),
@@ -109,9 +115,10 @@ def create(
         countdown_seconds=countdown,
         direct_breaks_ties=direct_breaks_ties,
         spectators=spectators,
-        listed=listed,
+        listed=listed or rival is not None,
     )
-    _enter(Create(options=options), server, name, as_json=as_json, plain=plain)
+    wish = Create(options=options, rival_after_seconds=rival, rival_level=rival_level)
+    _enter(wish, server, name, as_json=as_json, plain=plain)
 
 
 @app.command()
@@ -145,6 +152,23 @@ def bot(
 ) -> None:
     """Let a bot take the free seat of a room."""
     _run(let_bot_play(server, _with_code(Join, code), level, pace))
+
+
+@app.command()
+def house(
+    server: Server = DEFAULT_SERVER,
+    levels: Annotated[str, typer.Option(help="The levels to offer, joined by commas.")] = "learner,club,strong",
+    wait_seconds: Annotated[
+        float, typer.Option(min=0, help="Seconds that every room waits for a person at least, whatever it asks for.")
+    ] = 0.0,
+    most_rooms: Annotated[int, typer.Option("--rooms", min=1, max=64, help="Rooms raced in at the same time.")] = 8,
+) -> None:
+    """Keep rivals ready for players whose listed rooms ask for one. Ctrl-C ends it."""
+    try:
+        offered = tuple(Level(level.strip()) for level in levels.split(","))
+    except ValueError as reason:
+        raise typer.BadParameter(f"--levels: {reason}; choose from {', '.join(Level)}") from reason
+    _run(keep_house(server, House(offered, wait_seconds, most_rooms), print_line=lambda line: print(line, flush=True)))
 
 
 @app.command()

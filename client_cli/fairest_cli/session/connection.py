@@ -29,6 +29,7 @@ from fairest_cli.session.saving import NewProblems
 from fairest_cli.session.websocket import (
     Rejected,
     ServerSocket,
+    check_capabilities,
     check_close,
     make_repeatable,
     next_entry_request,
@@ -267,9 +268,10 @@ class Connection:
     async def _react(self, socket: ServerSocket, message: FromServer) -> None:
         """Answer a message as far as the answer does not depend on the player. Raises `Rejected`."""
         match message:
-            case Welcome(token=token):
+            case Welcome(token=token, capabilities=capabilities):
                 if token is not None:
                     self._identity.keep_token(token)
+                check_capabilities(self._entry_request, capabilities)
                 self.model = self.model.with_status(ConnectionStatus.CONNECTED)
                 await socket.send(next_entry_request(self.model, self._entry_request))
             case Snapshot() | View():

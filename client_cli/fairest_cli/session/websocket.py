@@ -17,6 +17,7 @@ from fairest_protocol.messages.fields import MAX_SERVER_MESSAGE_BYTES, SUBPROTOC
 from fairest_protocol.messages.from_client import Create, FromClient, Join, Play, Resume, Watch
 from fairest_protocol.messages.from_server import FromServer, Snapshot, View, Welcome
 from fairest_protocol.messages.refusals import CloseCode
+from fairest_protocol.messages.rivals import CAPABILITY as RIVALS
 
 OPEN_SECONDS: Final = 5.0
 CLOSE_SECONDS: Final = 1.0
@@ -173,3 +174,9 @@ def next_entry_request(model: KnownRoom, first: FromClient) -> FromClient:
     if model.seat is None:
         return Watch(room=model.room)
     return Resume(room=model.room, position=model.position, tag=model.tag)
+
+
+def check_capabilities(request: FromClient, capabilities: tuple[str, ...]) -> None:
+    """Raise `Rejected` for a request that a server with these capabilities does not know."""
+    if isinstance(request, Create) and request.rival is not None and RIVALS not in capabilities:
+        raise Rejected("This server does not know rivals: open the room without --rival.", WayOut.REFUSED)

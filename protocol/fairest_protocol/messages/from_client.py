@@ -19,6 +19,7 @@ from fairest_protocol.messages.fields import (
     WithId,
 )
 from fairest_protocol.messages.options import RoomOptions, keep_unplayable
+from fairest_protocol.messages.rivals import RivalLevel, RivalSeconds, RivalWish
 
 
 class Hello(WithId):
@@ -38,11 +39,20 @@ class Create(WithId):
     """Open a room and take its first seat. Sent again with the same `key`, it leads to the same room.
 
     The key is one of the client's own choice, for this player alone. The server knows it for ten minutes.
+    With `rival_after_seconds`, and the capability `rivals`, a program may take the free seat of a listed room after
+    this time; `rival_level` is the level that is wished for.
     """
 
     type: Literal["create"] = "create"
     options: Annotated[RoomOptions, WrapValidator(keep_unplayable)] = RoomOptions()
     key: ChosenId | None = None
+    rival_after_seconds: Annotated[RivalSeconds | None, Field(exclude_if=lambda value: value is None)] = None
+    rival_level: Annotated[RivalLevel | None, Field(exclude_if=lambda value: value is None)] = None
+
+    @property
+    def rival(self) -> RivalWish | None:
+        """The wish for a rival, if there is one."""
+        return None if self.rival_after_seconds is None else RivalWish(self.rival_after_seconds, self.rival_level)
 
 
 class Join(WithId):

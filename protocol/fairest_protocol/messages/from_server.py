@@ -25,6 +25,7 @@ from fairest_protocol.messages.fields import (
 )
 from fairest_protocol.messages.options import Spectators
 from fairest_protocol.messages.refusals import Breach, Refusal
+from fairest_protocol.messages.rivals import RivalLevel, RivalSeconds
 from fairest_protocol.messages.rounds import RoundsHead
 from fairest_protocol.messages.scene import Scene
 
@@ -34,7 +35,7 @@ class Welcome(Answer):
 
     `key` checks this server's signatures; it stays the same for as long as the deployment lives.
     `version` is that of the server. `rounds` is the head of its chain of rounds; null while it cannot be read.
-    `capabilities` are those that the server has; there are none yet.
+    `capabilities` are those that the server has, such as `rivals`.
     `rooms` are the newest rooms in which this player has a seat, the newest first; null while they cannot be read.
     """
 
@@ -140,7 +141,10 @@ class Pong(Answer):
 
 
 class ListedRoom(ServerMessage):
-    """A room as the lobby knows it: nothing of a round but whether there is one. `since_ms`: when that began."""
+    """A room as the lobby knows it: nothing of a round but whether there is one. `since_ms`: when that began.
+
+    With `rival_after_seconds` a program may take the free seat once the room has waited so long; null if none may.
+    """
 
     room: RoomCode
     phase: Annotated[Phase, Field(strict=False)]
@@ -152,6 +156,8 @@ class ListedRoom(ServerMessage):
     best_of: int
     spectators: Annotated[Spectators, Field(strict=False)]
     since_ms: TimeMs
+    rival_after_seconds: RivalSeconds | None = None
+    rival_level: RivalLevel | None = None
 
 
 class LobbyPage(Answer):

@@ -9,6 +9,7 @@ from redis.exceptions import RedisError
 from fairest_protocol.messages.from_client import Hello
 from fairest_protocol.messages.from_server import Refused, Welcome
 from fairest_protocol.messages.refusals import Refusal
+from fairest_protocol.messages.rivals import CAPABILITY
 from fairest_protocol.version import installed_version
 from fairest_server.edge.close_errors import bad_token, banned, hello_first, hello_late
 from fairest_server.edge.inbox import Inbox
@@ -89,6 +90,7 @@ class Handshake:
             now_ms=rooms.clock.now_ms(),
             version=installed_version(),
             rounds=rooms.rounds.head,
+            capabilities=(CAPABILITY,),
             rooms=await self._seats(player.player_id) if token is None else (),
         )
 

@@ -7,13 +7,15 @@ seat that this connection speaks for, and are refused if it speaks for none.
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.messages.from_client import Leave, Ready, Rematch, Reveal
 from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.rivals import RivalWish
 from fairest_protocol.value import Value
 
 
 class CreateRoom(Value):
     """Create a room, with this player in its first seat. `player` is the hash of the player's token.
 
-    A repeated one takes a seat in a room that exists, as the same player's `create` may have made it.
+    A repeated one takes a seat in a room that exists, as the same player's `create` may have made it. `rival` is the
+    wish for a program in the other seat.
     """
 
     options: RoomOptions
@@ -21,6 +23,7 @@ class CreateRoom(Value):
     name: str
     connection_id: str
     is_repeatable: bool = False
+    rival: RivalWish | None = None
 
 
 class TakeSeat(Value):

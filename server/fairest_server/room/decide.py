@@ -11,6 +11,7 @@ from fairest_protocol.messages.fields import Phase, Seat, as_seat
 from fairest_protocol.messages.from_client import Leave, Ready, Rematch, Reveal
 from fairest_protocol.messages.from_server import Accepted, Refused
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
+from fairest_protocol.messages.rivals import is_bot_name
 from fairest_server.room.commands import (
     ApplyPauses,
     CloseRoom,
@@ -130,7 +131,12 @@ def _create(state: RoomState | None, command: CreateRoom, draw_round: DrawRound)
     options = resolve_options(command.options)
     if isinstance(options, Refused):
         return options
-    created = RoomCreated(options=options)
+    wish = command.rival
+    created = RoomCreated(
+        options=options,
+        rival_after_seconds=wish.after_seconds if wish else None,
+        rival_level=wish.level if wish else None,
+    )
     return (created, *_sit_down(0, command.player, command.name, command.connection_id))
 
 
@@ -149,10 +155,24 @@ def _take_seat(state: RoomState, command: TakeSeat, draw_round: DrawRound) -> Ve
         return refuse(command.to, Refusal.NOT_SEATED)
     free = state.free_seat()
     if free is None:
-        return refuse(command.to, Refusal.ROOM_FULL)
+        return _replace_rival(state, command, draw_round)
     sits = _sit_down(free, command.player, command.name, command.connection_id)
     is_full = state.seats[1 - free] is not None
     return (*sits, _draw_next_round(state, draw_round)) if is_full else sits
+
+
+def _replace_rival(state: RoomState, command: TakeSeat, draw_round: DrawRound) -> Verdict:
+    """Give a person the seat of a rival that was wished for, as long as the match has not begun.
+
+    The round that was opened with the rival is called off, as if the rival had left.
+    """
+    is_before_match = state.phase is Phase.READY and state.round is not None and state.round.number == 1
+    if is_before_match and state.rival is not None and not is_bot_name(command.name):
+        for number, seat in enumerate(state.seats):
+            if seat is not None and is_bot_name(seat.name):
+                sits = _sit_down(number, command.player, command.name, command.connection_id)
+                return (SeatFreed(seat=as_seat(number), reason="left"), *sits, draw_round(None, 1, state.options.terms()))
+    return refuse(command.to, Refusal.ROOM_FULL)
 
 
 def _decide_request(

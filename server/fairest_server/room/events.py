@@ -26,6 +26,9 @@ class RoomCreated(Message):
 
     type: Literal["room_created"] = "room_created"
     options: RoomOptions
+    rival_after_seconds: Annotated[int | None, Field(exclude_if=lambda value: value is None)] = None
+    rival_level: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
+    """The wish for a rival, which logs of older versions do not have."""
 
 
 class SeatTaken(Message):

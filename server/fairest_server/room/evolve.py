@@ -4,6 +4,7 @@ from fairest_protocol.calculation.deal import seal_deal
 from fairest_protocol.calculation.race import Ending, Outcome, Race, start_race, undealt_outcome
 from fairest_protocol.calculation.seal import make_seed
 from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.rivals import RivalWish
 from fairest_protocol.value import replace, replace_in_pair
 from fairest_server.room import events
 from fairest_server.room.events import Event
@@ -22,7 +23,8 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
     if state is None:
         assert isinstance(event, events.RoomCreated), "the first event of a log is room_created or a checkpoint"
         clocks = Clocks(idle_until_ms=at_ms + event.options.idle_seconds * 1000, paused_until_ms=at_ms)
-        return RoomState(event.options, event.options.chosen_rules(), clocks=clocks)
+        wish = None if event.rival_after_seconds is None else RivalWish(event.rival_after_seconds, event.rival_level)
+        return RoomState(event.options, event.options.chosen_rules(), clocks=clocks, rival=wish)
     match event:
         case events.Played():
             return _played(state, event, at_ms)

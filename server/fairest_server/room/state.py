@@ -9,6 +9,7 @@ from fairest_protocol.calculation.race import Outcome, Race
 from fairest_protocol.calculation.rules import Rules
 from fairest_protocol.messages.fields import Phase, Seat
 from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.rivals import RivalWish
 from fairest_protocol.value import Value
 
 BETWEEN_ROUNDS_SECONDS: Final = 5
@@ -95,7 +96,8 @@ class RoomState(Value):
     """A room.
 
     `race` is the race of the round, None until the cards are dealt. `matches` counts the matches begun in this room;
-    `unrecorded_match` is the number of the newest one without a stored record, or 0.
+    `unrecorded_match` is the number of the newest one without a stored record, or 0. `rival` is the wish of the player who
+    created the room for a program in the other seat.
     """
 
     options: RoomOptions
@@ -108,6 +110,7 @@ class RoomState(Value):
     matches: int = 0
     match_is_over: bool = False
     unrecorded_match: int = 0
+    rival: RivalWish | None = None
 
     def with_race(self, race: Race) -> "RoomState":
         """Return the same room with this race. Every move calls it, and `replace` would take three more calls."""
@@ -122,6 +125,7 @@ class RoomState(Value):
             self.matches,
             self.match_is_over,
             self.unrecorded_match,
+            self.rival,
         )
 
     def seat(self, number: int) -> SeatState:

@@ -1,0 +1,153 @@
+"""The house: a program beside a server that keeps rivals ready for players who wait alone in the lobby.
+
+It is an ordinary client. Once a second it reads the lobby over HTTP, and sends a rival into each room that has asked for
+one and waited long enough. It keeps nothing: after a restart of the server or of the house, the next look at the lobby
+says all there is to know, and a rival in a race comes back to its seat as every client does.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Final
+
+from fairest_cli.bots.house_room import bot_name
+from fairest_cli.bots.levels import DEFAULT_LEVEL, Level
+from fairest_cli.bots.player import BotPlayer, may_ask_rematch
+from fairest_cli.bots.thinking import ThinkingFailed
+from fairest_cli.model.cheated import Cheated
+from fairest_cli.model.known_room import KnownRoom
+from fairest_cli.session.connection import Connection, Update
+from fairest_cli.session.http_pages import PageUnavailable, fetch_page
+from fairest_cli.session.identity import Identity
+from fairest_cli.session.room_session import RoomSession
+from fairest_cli.session.websocket import Rejected
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Join
+from fairest_protocol.messages.from_server import ListedRoom, LobbyPage
+from fairest_protocol.messages.rivals import is_bot_name
+from fairest_protocol.value import Value
+
+LOOK_SECONDS: Final = 1.0
+"""Time between two looks at the lobby; a server reads its own once a second."""
+REFUSED_SECONDS: Final = 30.0
+"""Time for which a room that refused a rival is left alone."""
+NAME_DIGITS: Final = 4
+"""Digits behind the level in a rival's name: names are unique on a server, and a level plays in several rooms."""
+
+
+class House(Value):
+    """The levels that are offered, the least time that a room waits, and the most rooms at the same time."""
+
+    levels: tuple[Level, ...] = (Level.LEARNER, Level.CLUB, Level.STRONG)
+    wait_seconds: float = 0.0
+    most_rooms: int = 8
+
+
+def waiting_for_a_rival(page: LobbyPage, house: House, now_ms: int) -> Iterator[tuple[ListedRoom, Level]]:
+    """Yield each room of the page that a rival may join now, with the level that it gets.
+
+    `now_ms` is the server's clock. The level is the one that the room wishes for; one that is not offered becomes the
+    nearest offered one, and no wish the default level or the nearest to it.
+    """
+    for listed in page.rooms:
+        after_seconds = listed.rival_after_seconds
+        if listed.phase is Phase.WAITING and after_seconds is not None and not any(map(is_bot_name, listed.names)):
+            waited_ms = now_ms - listed.since_ms
+            if waited_ms >= 1000 * max(after_seconds, house.wait_seconds):
+                yield listed, nearest_level(listed.rival_level, house.levels)
+
+
+def nearest_level(wished: str | None, offered: tuple[Level, ...]) -> Level:
+    """Return the offered level that is nearest in strength to the wished one; of two, the weaker one."""
+    order = list(Level)
+    wanted = order.index(Level(wished) if wished in order else DEFAULT_LEVEL)
+    return min(offered, key=lambda level: (abs(order.index(level) - wanted), order.index(level)))
+
+
+async def keep_house(server_url: str, house: House, print_line: Callable[[str], None]) -> None:
+    """Serve the lobby of a server until cancelled; `print_line` gets a line for each race. Rivals end with it."""
+    races: dict[str, asyncio.Task[None]] = {}
+    refused_until: dict[str, float] = {}
+    clock = asyncio.get_running_loop().time
+    print_line(f"The house offers {', '.join(house.levels)} at {server_url}.")
+    try:
+        while True:
+            races = {code: race for code, race in races.items() if not race.done()}
+            refused_until = {code: until for code, until in refused_until.items() if until > clock()}
+            for listed, level in await _look(server_url, house):
+                if len(races) < house.most_rooms and listed.room not in races and listed.room not in refused_until:
+                    # Whatever comes of it, the room is not tried again at once: it may have refused the rival.
+                    refused_until[listed.room] = clock() + REFUSED_SECONDS
+                    races[listed.room] = asyncio.create_task(_send_rival(server_url, listed.room, level, print_line))
+            await asyncio.sleep(LOOK_SECONDS)
+    finally:
+        for race in races.values():
+            race.cancel()
+        await asyncio.gather(*races.values(), return_exceptions=True)
+
+
+async def _look(server_url: str, house: House) -> list[tuple[ListedRoom, Level]]:
+    """Return the rooms of the lobby's first page that a rival may join; none while the server does not answer.
+
+    The first page has the rooms with a free seat. The time of the server comes with the answer of `/lobby`.
+    """
+    try:
+        status, text = await asyncio.to_thread(fetch_page, server_url, "/lobby?page=0")
+        page = LobbyPage.model_validate_json(text) if status == 200 else None
+    except (PageUnavailable, ValueError):
+        page = None
+    return [] if page is None else list(waiting_for_a_rival(page, house, _now_ms()))
+
+
+async def _send_rival(server_url: str, room: str, level: Level, print_line: Callable[[str], None]) -> None:
+    """Play in a room until the rival is alone in it, or has lost its seat."""
+    chance = random.Random()
+    name = f"{bot_name(level)}-{chance.randrange(10**NAME_DIGITS):0{NAME_DIGITS}}"
+    connection = Connection(server_url, Identity(), Join(room=room), name=name)
+    print_line(f"{name} joins {room}.")
+    ending = "the room is closed or its seat was given to a person"
+    try:
+        if await play_as_rival(connection, level, chance):
+            ending = "it was left alone"
+    except (Rejected, Cheated, ThinkingFailed) as reason:
+        ending = str(reason)
+    print_line(f"{name} is gone from {room}: {ending}.")
+
+
+async def play_as_rival(connection: Connection, level: Level, chance: random.Random) -> bool:
+    """Play matches and rematches in a room; leave it once the rival is alone in it, and return whether it was.
+
+    Raises `Rejected`, `Cheated` and `ThinkingFailed`. Safe to cancel: the seat waits for its grace period.
+    """
+    session = RoomSession(connection, asks_record=False, saves_record=False)
+    player = BotPlayer(session, level, chance)
+    left_alone = False
+
+    async def react(_: KnownRoom, update: Update) -> None:
+        nonlocal left_alone
+        player.follow(update.model)
+        if update.message is None:
+            return
+        if is_alone(update.model) and not left_alone:
+            left_alone = True
+            await session.leave()
+        elif session.is_ready_wanted:
+            await session.get_ready()
+        elif may_ask_rematch(update.model):
+            await session.ask_rematch()
+
+    try:
+        await session.run(react)
+    finally:
+        player.close()
+    return left_alone
+
+
+def is_alone(model: KnownRoom) -> bool:
+    """Return whether we have a seat of a room whose other seat is free, or only another program sits there."""
+    scene, seat = model.scene, model.seat
+    if scene is None or seat is None or scene.phase in (Phase.DEALING, Phase.COUNTDOWN, Phase.RACING):
+        return False
+    other = scene.seats[1 - seat].name
+    return other is None or is_bot_name(other)
