@@ -185,7 +185,9 @@ export type Code = string & {};
 /**
  * Open a room and take its first seat. Sent again with the same `key`, it leads to the same room.
  *
- * The key is one of the client's own choice, for this player alone. The server knows it for ten minutes.
+ * The key is one of the client's own choice, for this player alone. The server knows it for ten minutes. With
+ * `rival_after_seconds`, and the capability `rivals`, a program may take the free seat of a listed room after this
+ * time; `rival_level` is the level that is wished for.
  */
 export interface Create {
   /** @defaultValue `null` */
@@ -194,6 +196,10 @@ export interface Create {
   options?: RequestedOptions;
   /** @defaultValue `null` */
   key?: string | null;
+  /** @defaultValue `null` */
+  rival_after_seconds?: number | null;
+  /** @defaultValue `null` */
+  rival_level?: string | null;
 }
 
 /**
@@ -338,7 +344,11 @@ export interface Left {
   type: "left";
 }
 
-/** A room as the lobby knows it: nothing of a round but whether there is one. `since_ms`: when that began. */
+/**
+ * A room as the lobby knows it: nothing of a round but whether there is one. `since_ms`: when that began.
+ *
+ * With `rival_after_seconds` a program may take the free seat once the room has waited so long; null if none may.
+ */
 export interface ListedRoom {
   room: RoomCode;
   phase: Phase;
@@ -350,6 +360,8 @@ export interface ListedRoom {
   best_of: number;
   spectators: Spectators;
   since_ms: TimeMs;
+  rival_after_seconds: number | null;
+  rival_level: string | null;
 }
 
 /** A page of the listed rooms: those with a free seat first, then the newest. `total` counts all of them. */
@@ -876,7 +888,7 @@ export interface Watch {
  *
  * `key` checks this server's signatures; it stays the same for as long as the deployment lives. `version` is that of
  * the server. `rounds` is the head of its chain of rounds; null while it cannot be read. `capabilities` are those that
- * the server has; there are none yet. `rooms` are the newest rooms in which this player has a seat, the newest first;
+ * the server has, such as `rivals`. `rooms` are the newest rooms in which this player has a seat, the newest first;
  * null while they cannot be read.
  */
 export interface Welcome {

@@ -1,18 +1,18 @@
 """The house: a program beside a server that keeps rivals ready for players who wait alone in the lobby.
 
-It is an ordinary client. Once a second it reads the lobby over HTTP, and sends a rival into each room that has asked for
-one and waited long enough. It keeps nothing: after a restart of the server or of the house, the next look at the lobby
-says all there is to know, and a rival in a race comes back to its seat as every client does.
+It is an ordinary client. Once a second it reads the lobby over HTTP, and sends a rival into each room that has asked
+for one and waited long enough. It keeps nothing: after a restart of the server or of the house, the next look at the
+lobby says all there is to know, and a rival in a race comes back to its seat as every client does.
 """
 
 import asyncio
 import random
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from http import HTTPStatus
 from typing import Final
 
 from fairest_cli.bots.house_room import bot_name
-from fairest_cli.bots.levels import DEFAULT_LEVEL, Level
+from fairest_cli.bots.levels import DEFAULT_LEVEL, PROFILES, Level
 from fairest_cli.bots.player import BotPlayer, may_ask_rematch
 from fairest_cli.bots.thinking import ThinkingFailed
 from fairest_cli.model.cheated import Cheated
@@ -44,18 +44,33 @@ class House(Value):
     most_rooms: int = 8
 
 
-def waiting_for_a_rival(page: LobbyPage, house: House, now_ms: int) -> Iterator[tuple[ListedRoom, Level]]:
-    """Yield each room of the page that a rival may join now, with the level that it gets.
+class Waiting:
+    """The rooms that wait for a rival, each since the house first saw it so, by the house's own clock.
 
-    `now_ms` is the server's clock. The level is the one that the room wishes for; one that is not offered becomes the
-    nearest offered one, and no wish the default level or the nearest to it.
+    A server's clock may differ, so `since_ms` says only whether the room still waits as it did.
     """
-    for listed in page.rooms:
-        after_seconds = listed.rival_after_seconds
-        if listed.phase is Phase.WAITING and after_seconds is not None and not any(map(is_bot_name, listed.names)):
-            waited_ms = now_ms - listed.since_ms
-            if waited_ms >= 1000 * max(after_seconds, house.wait_seconds):
-                yield listed, nearest_level(listed.rival_level, house.levels)
+
+    def __init__(self) -> None:
+        self._since: dict[tuple[str, int], float] = {}
+
+    def due(self, page: LobbyPage, house: House, now: float) -> Iterator[tuple[ListedRoom, Level]]:
+        """Yield each room of the page that a rival may join at `now`, in seconds, with the level that it gets.
+
+        The level is the one that the room wishes for; one that is not offered becomes the nearest offered one, and no
+        wish the default level or the nearest to it.
+        """
+        waiting = [each for each in page.rooms if asks_for_rival(each)]
+        self._since = {(each.room, each.since_ms): self._since.get((each.room, each.since_ms), now) for each in waiting}
+        for each in waiting:
+            seconds = max(each.rival_after_seconds or 0, house.wait_seconds)
+            if now - self._since[each.room, each.since_ms] >= seconds:
+                yield each, nearest_level(each.rival_level, house.levels)
+
+
+def asks_for_rival(listed: ListedRoom) -> bool:
+    """Return whether a person waits in the room and has asked for a rival."""
+    is_waiting = listed.phase is Phase.WAITING and listed.rival_after_seconds is not None
+    return is_waiting and not any(map(is_bot_name, listed.names))
 
 
 def nearest_level(wished: str | None, offered: tuple[Level, ...]) -> Level:
@@ -69,13 +84,14 @@ async def keep_house(server_url: str, house: House, print_line: Callable[[str], 
     """Serve the lobby of a server until cancelled; `print_line` gets a line for each race. Rivals end with it."""
     races: dict[str, asyncio.Task[None]] = {}
     refused_until: dict[str, float] = {}
-    clock = asyncio.get_running_loop().time
+    waiting, clock = Waiting(), asyncio.get_running_loop().time
     print_line(f"The house offers {', '.join(house.levels)} at {server_url}.")
     try:
         while True:
             races = {code: race for code, race in races.items() if not race.done()}
             refused_until = {code: until for code, until in refused_until.items() if until > clock()}
-            for listed, level in await _look(server_url, house):
+            page = await _look(server_url)
+            for listed, level in waiting.due(page, house, clock()) if page is not None else ():
                 if len(races) < house.most_rooms and listed.room not in races and listed.room not in refused_until:
                     # Whatever comes of it, the room is not tried again at once: it may have refused the rival.
                     refused_until[listed.room] = clock() + REFUSED_SECONDS
@@ -87,17 +103,13 @@ async def keep_house(server_url: str, house: House, print_line: Callable[[str], 
         await asyncio.gather(*races.values(), return_exceptions=True)
 
 
-async def _look(server_url: str, house: House) -> list[tuple[ListedRoom, Level]]:
-    """Return the rooms of the lobby's first page that a rival may join; none while the server does not answer.
-
-    The first page has the rooms with a free seat. The time of the server comes with the answer of `/lobby`.
-    """
+async def _look(server_url: str) -> LobbyPage | None:
+    """Return the lobby's first page, which has the rooms with a free seat; None while the server does not answer."""
     try:
         status, text = await asyncio.to_thread(fetch_page, server_url, "/lobby?page=0")
-        page = LobbyPage.model_validate_json(text) if status == 200 else None
+        return LobbyPage.model_validate_json(text) if status == HTTPStatus.OK else None
     except (PageUnavailable, ValueError):
-        page = None
-    return [] if page is None else list(waiting_for_a_rival(page, house, _now_ms()))
+        return None
 
 
 async def _send_rival(server_url: str, room: str, level: Level, print_line: Callable[[str], None]) -> None:
@@ -121,7 +133,7 @@ async def play_as_rival(connection: Connection, level: Level, chance: random.Ran
     Raises `Rejected`, `Cheated` and `ThinkingFailed`. Safe to cancel: the seat waits for its grace period.
     """
     session = RoomSession(connection, asks_record=False, saves_record=False)
-    player = BotPlayer(session, level, chance)
+    player = BotPlayer(session, level, chance, PROFILES[level].pace_seconds)
     left_alone = False
 
     async def react(_: KnownRoom, update: Update) -> None:

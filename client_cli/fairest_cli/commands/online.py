@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from fairest_cli.bots.house import House, keep_house
 from fairest_cli.bots.levels import DEFAULT_LEVEL, PROFILES, Level
+from fairest_cli.bots.offering import level_at_home
 from fairest_cli.bots.thinking import ThinkingFailed
 from fairest_cli.commands.doctor import describe_finding, examine
 from fairest_cli.commands.offline import replay_record
@@ -29,6 +30,7 @@ from fairest_cli.commands.record_source import is_match_id
 from fairest_cli.exit_codes import BROKEN_SEAL, FAULT, INTERRUPTED
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import DEFAULT_SERVER
+from fairest_cli.records.files import records_folder
 from fairest_cli.records.receipts import receipts_folder
 from fairest_cli.session.connection import EntryRequest
 from fairest_cli.session.identity import IdentityInUse
@@ -54,7 +56,9 @@ LevelOption = Annotated[Level, typer.Option(help=f"How well the bot plays: {LEVE
 
 @app.command()
 def play(
-    level: LevelOption = DEFAULT_LEVEL,
+    level: Annotated[
+        Level | None, typer.Option(help="How well the bot plays; without it, by your last results against bots.")
+    ] = None,
     rules: RulesName = "classic",
     piles: Piles = None,
     redeals: Redeals = None,
@@ -64,6 +68,7 @@ def play(
     is_person = sys.stdin.isatty() and sys.stdout.isatty()
     countdown = None if is_person else 0
     options = _room_options(rules=rules, piles=piles, redeals=redeals, countdown_seconds=countdown)
+    level = level or level_at_home(records_folder())
     if is_full_screen(plain=plain):
         from fairest_cli.tui.launch import AgainstBot
 

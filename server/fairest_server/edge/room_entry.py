@@ -90,7 +90,9 @@ class RoomEntry:
             return
         room = await self._rooms.registry.make_room(code)
         is_repeatable = message.key is not None
-        command = CreateRoom(message.options, player.player_id, player.name, client.connection_id, is_repeatable, message.rival)
+        command = CreateRoom(
+            message.options, player.player_id, player.name, client.connection_id, is_repeatable, message.rival
+        )
         self._submit(room, command, message.type, player, client, is_open)
 
     async def _open_room(self, key: str | None, player: Player, address: str) -> str | Refused:

@@ -11,7 +11,6 @@ from fairest_protocol.messages.fields import Phase, Seat, as_seat
 from fairest_protocol.messages.from_client import Leave, Ready, Rematch, Reveal
 from fairest_protocol.messages.from_server import Accepted, Refused
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
-from fairest_protocol.messages.rivals import is_bot_name
 from fairest_server.room.commands import (
     ApplyPauses,
     CloseRoom,
@@ -41,10 +40,10 @@ from fairest_server.room.events import (
     RoundOpened,
     SeatFreed,
     SeatsStopped,
-    SeatTaken,
     Started,
 )
 from fairest_server.room.refusing import refuse, resolve_options
+from fairest_server.room.seating import replace_rival, sit_down
 from fairest_server.room.state import Deadline, DeadlineKind, RoomState
 
 Verdict = tuple[Event, ...] | Refused | Accepted
@@ -137,12 +136,7 @@ def _create(state: RoomState | None, command: CreateRoom, draw_round: DrawRound)
         rival_after_seconds=wish.after_seconds if wish else None,
         rival_level=wish.level if wish else None,
     )
-    return (created, *_sit_down(0, command.player, command.name, command.connection_id))
-
-
-def _sit_down(seat: int, player: str, name: str, connection_id: str) -> tuple[Event, Event]:
-    number = as_seat(seat)
-    return SeatTaken(seat=number, player=player, name=name), Attached(seat=number, link=connection_id)
+    return (created, *sit_down(0, command.player, command.name, command.connection_id))
 
 
 def _take_seat(state: RoomState, command: TakeSeat, draw_round: DrawRound) -> Verdict:
@@ -155,24 +149,13 @@ def _take_seat(state: RoomState, command: TakeSeat, draw_round: DrawRound) -> Ve
         return refuse(command.to, Refusal.NOT_SEATED)
     free = state.free_seat()
     if free is None:
-        return _replace_rival(state, command, draw_round)
-    sits = _sit_down(free, command.player, command.name, command.connection_id)
+        replaced = replace_rival(state, command)
+        if replaced:
+            return (*replaced, draw_round(None, 1, state.options.terms()))
+        return refuse(command.to, Refusal.ROOM_FULL)
+    sits = sit_down(free, command.player, command.name, command.connection_id)
     is_full = state.seats[1 - free] is not None
     return (*sits, _draw_next_round(state, draw_round)) if is_full else sits
-
-
-def _replace_rival(state: RoomState, command: TakeSeat, draw_round: DrawRound) -> Verdict:
-    """Give a person the seat of a rival that was wished for, as long as the match has not begun.
-
-    The round that was opened with the rival is called off, as if the rival had left.
-    """
-    is_before_match = state.phase is Phase.READY and state.round is not None and state.round.number == 1
-    if is_before_match and state.rival is not None and not is_bot_name(command.name):
-        for number, seat in enumerate(state.seats):
-            if seat is not None and is_bot_name(seat.name):
-                sits = _sit_down(number, command.player, command.name, command.connection_id)
-                return (SeatFreed(seat=as_seat(number), reason="left"), *sits, draw_round(None, 1, state.options.terms()))
-    return refuse(command.to, Refusal.ROOM_FULL)
 
 
 def _decide_request(

@@ -96,8 +96,8 @@ class RoomState(Value):
     """A room.
 
     `race` is the race of the round, None until the cards are dealt. `matches` counts the matches begun in this room;
-    `unrecorded_match` is the number of the newest one without a stored record, or 0. `rival` is the wish of the player who
-    created the room for a program in the other seat.
+    `unrecorded_match` is the number of the newest one without a stored record, or 0. `rival` is the wish of the
+    player who created the room for a program in the other seat.
     """
 
     options: RoomOptions

@@ -8,6 +8,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from fairest_cli.bots.levels import Level
+from fairest_cli.bots.offering import level_at_home
+from fairest_cli.records.files import records_folder
 from fairest_cli.tui.board.card_style import CARD_LINES, GOLD, QUIET
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.history import HistoryScreen
@@ -95,7 +97,9 @@ class HomeScreen(FairestScreen):
         self.show_notice("")
         match name:
             case "bot":
-                self.app.push_screen(RoomForm(is_against_bot=True), self._race_bot)
+                self.app.push_screen(
+                    RoomForm(is_against_bot=True, level=level_at_home(records_folder())), self._race_bot
+                )
             case "create":
                 self.app.push_screen(RoomForm(is_against_bot=False), self._create)
             case "join":

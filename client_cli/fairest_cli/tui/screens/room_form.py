@@ -26,16 +26,18 @@ class RoomForm(ModalScreen[ChoiceList]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Back")]
 
-    def __init__(self, *, is_against_bot: bool) -> None:
+    def __init__(self, *, is_against_bot: bool, level: Level = DEFAULT_LEVEL) -> None:
+        """`level` is the one that is chosen at first, where the race is against a bot."""
         super().__init__()
         self._is_against_bot = is_against_bot
+        self._level = level
 
     def compose(self) -> ComposeResult:
         """Show the choices, and below them a description of the chosen variant."""
         choices = [Choice("start", "Start the race" if self._is_against_bot else "Open the room")]
         if self._is_against_bot:
             choices.append(
-                Choice("level", "Bot", tuple(Level), list(Level).index(DEFAULT_LEVEL), note="how well it plays")
+                Choice("level", "Bot", tuple(Level), list(Level).index(self._level), note="how well it plays")
             )
         choices += [
             Choice("rules", "Variant", tuple(VARIANTS)),

@@ -1,0 +1,57 @@
+"""The level that a player is offered, by the player's own last results against rivals."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from fairest_cli.bots.levels import DEFAULT_LEVEL, Level
+from fairest_cli.records.history import past_matches
+from fairest_protocol.calculation.record import Record
+from fairest_protocol.messages.rivals import BOT_PREFIX, is_bot_name
+from fairest_protocol.value import Value
+
+REMEMBERED: Final = 20
+"""The newest records that count."""
+
+
+class RivalResult(Value):
+    """A match against a rival of this level: won, or lost or drawn."""
+
+    level: Level
+    is_won: bool
+
+
+def offered_level(results: Sequence[RivalResult]) -> Level:
+    """Return the level to offer after these results, the oldest first.
+
+    Two wins in a row against one level lead to the next stronger one, two matches in a row without a win to the next
+    weaker one. So most matches are against a level that the player beats about every second time.
+    """
+    if not results:
+        return DEFAULT_LEVEL
+    order, last = list(Level), results[-1]
+    number = order.index(last.level)
+    if len(results) > 1 and results[-2] == last:
+        number += 1 if last.is_won else -1
+    return order[min(max(number, 0), len(order) - 1)]
+
+
+def read_results(records: Iterable[Record]) -> list[RivalResult]:
+    """Return the results in records of matches between a person and a rival, in the order of the records.
+
+    The names say which player is a program and of which level: `bot-club`, or `bot-club-0815` of a house.
+    """
+    results = []
+    for record in records:
+        for seat, name in enumerate(record.names):
+            level = name.lower().removeprefix(BOT_PREFIX).split("-")[0]
+            if is_bot_name(name) and level in list(Level) and not is_bot_name(record.names[1 - seat]):
+                winners = [played.outcome.winner for played in record.rounds if played.outcome is not None]
+                results.append(RivalResult(Level(level), winners.count(1 - seat) > winners.count(seat)))
+    return results
+
+
+def level_at_home(folder: Path) -> Level:
+    """Return the level to offer to the player of this machine, whose records are in `folder`."""
+    matches = past_matches(folder, REMEMBERED)
+    return offered_level(read_results(match.record for match in reversed(matches) if match.record is not None))

@@ -1,0 +1,170 @@
+"""The house: which rooms it sends a rival to, and its rivals on a real server."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from fairest_cli.bots.house import House, Waiting, keep_house, nearest_level
+from fairest_cli.bots.levels import Level
+from fairest_cli.session.connection import Connection
+from fairest_cli.session.identity import Identity
+from fairest_cli.session.websocket import Rejected, check_capabilities
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Create, Join, Leave
+from fairest_protocol.messages.from_server import LobbyPage
+from fairest_protocol.messages.options import RoomOptions
+from tests.support.races import make_listed_room
+
+LISTED = RoomOptions(listed=True, countdown_seconds=0)
+LEARNERS = House((Level.LEARNER,))
+
+
+def due(house: House, *, at: tuple[float, ...], **room: Any) -> list[Level]:
+    """Return the levels that are sent into a room of the lobby at the last of these times, seen at all of them."""
+    page = LobbyPage(page=0, pages=1, total=1, rooms=(make_listed_room(**room),))
+    waiting = Waiting()
+    seen = [list(waiting.due(page, house, now)) for now in at]
+    return [level for _, level in seen[-1]]
+
+
+def test_a_room_gets_a_rival_once_it_has_waited_as_long_as_it_asked_for() -> None:
+    assert due(LEARNERS, at=(100, 119.9), rival_after_seconds=20) == []
+    assert due(LEARNERS, at=(100, 120), rival_after_seconds=20) == [Level.LEARNER]
+
+
+def test_a_house_may_wait_longer_than_rooms_ask_for() -> None:
+    assert due(House((Level.LEARNER,), wait_seconds=60), at=(100, 130), rival_after_seconds=20) == []
+
+
+@pytest.mark.parametrize(
+    "room",
+    [
+        {"rival_after_seconds": None},
+        {"rival_after_seconds": 0, "phase": Phase.RACING},
+        {"rival_after_seconds": 0, "names": ("bot-club", None)},
+    ],
+    ids=("no wish", "racing", "a bot waits there"),
+)
+def test_a_room_gets_no_rival_without_a_person_who_waits_for_one(room: dict[str, Any]) -> None:
+    assert due(LEARNERS, at=(100, 1000), **room) == []
+
+
+def test_a_room_that_began_to_wait_again_waits_its_whole_time() -> None:
+    waiting = Waiting()
+    first, again = (
+        LobbyPage(page=0, pages=1, total=1, rooms=(make_listed_room(since_ms=since, rival_after_seconds=20),))
+        for since in (1, 2)
+    )
+    list(waiting.due(first, LEARNERS, 100))
+    assert list(waiting.due(again, LEARNERS, 125)) == []
+
+
+@pytest.mark.parametrize(
+    ("wished", "offered", "level"),
+    [
+        ("club", (Level.LEARNER, Level.CLUB), Level.CLUB),
+        ("expert", (Level.LEARNER, Level.CLUB), Level.CLUB),
+        ("careless", (Level.CLUB, Level.STRONG), Level.CLUB),
+        (None, (Level.STRONG, Level.LEARNER), Level.LEARNER),
+        ("grandmaster", (Level.STRONG, Level.LEARNER), Level.LEARNER),
+    ],
+)
+def test_the_nearest_level_that_is_offered_is_sent(
+    wished: str | None, offered: tuple[Level, ...], level: Level
+) -> None:
+    assert nearest_level(wished, offered) is level
+
+
+def test_a_wish_is_not_sent_to_a_server_that_does_not_know_rivals() -> None:
+    with pytest.raises(Rejected, match="does not know rivals"):
+        check_capabilities(Create(rival_after_seconds=5), ())
+
+
+class Clients:
+    """Connections that follow their rooms, and a house; a condition is checked after each change of one of them."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.lines: list[str] = []
+        self._changed = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def enter(self, request: Create | Join, name: str | None = None) -> Connection:
+        connection = Connection(self.url, Identity(), request, name=name)
+        self._tasks.append(asyncio.create_task(self._follow(connection)))
+        await connection.entered()
+        return connection
+
+    def open_house(self) -> None:
+        self._tasks.append(asyncio.create_task(keep_house(self.url, House((Level.CARELESS,)), self._note_line)))
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(40):
+            while not condition():
+                self._changed.clear()
+                await self._changed.wait()
+
+    async def end(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _follow(self, connection: Connection) -> None:
+        async for _ in connection.updates():
+            self._changed.set()
+
+    def _note_line(self, line: str) -> None:
+        self.lines.append(line)
+        self._changed.set()
+
+
+@pytest.fixture
+async def clients(server_url: str) -> AsyncIterator[Clients]:
+    clients = Clients(server_url)
+    yield clients
+    await clients.end()
+
+
+def second_name(connection: Connection) -> str:
+    scene = connection.model.scene
+    return (scene.seats[1].name if scene is not None else None) or ""
+
+
+async def test_a_rival_takes_the_seat_that_nobody_takes_and_says_that_it_is_a_program(clients: Clients) -> None:
+    clients.open_house()
+    alone = await clients.enter(Create(options=LISTED, rival_after_seconds=0, rival_level="careless"))
+    await clients.until(lambda: second_name(alone).startswith("bot-careless-"))
+
+
+async def test_a_room_without_the_wish_is_left_alone(clients: Clients) -> None:
+    unwilling = await clients.enter(Create(options=LISTED))
+    wishing = await clients.enter(Create(options=LISTED, rival_after_seconds=0))
+    clients.open_house()
+    await clients.until(lambda: bool(second_name(wishing)))
+    assert not second_name(unwilling)
+
+
+async def test_a_person_who_comes_before_the_race_gets_the_seat_of_the_rival(clients: Clients) -> None:
+    host = await clients.enter(Create(options=LISTED, rival_after_seconds=600))
+    room = host.model.room
+    assert room is not None
+    await clients.enter(Join(room=room), "bot-club-0001")
+    await clients.enter(Join(room=room), "bea")
+    await clients.until(lambda: second_name(host) == "bea")
+
+
+async def test_a_rival_that_is_left_alone_leaves(clients: Clients) -> None:
+    clients.open_house()
+    host = await clients.enter(Create(options=LISTED, rival_after_seconds=0))
+    await clients.until(lambda: bool(second_name(host)))
+    await host.request(Leave())
+    await clients.until(lambda: clients.lines[-1].endswith("it was left alone."))
+
+
+async def test_a_house_outlives_a_time_without_its_server() -> None:
+    lines: list[str] = []
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(1.5):
+            await keep_house("ws://127.0.0.1:1", LEARNERS, lines.append)
