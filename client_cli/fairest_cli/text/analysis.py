@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from fairest_cli.analysis.judging import LEAST_COST, JudgedMove
 from fairest_cli.analysis.round_analysis import Difficulty, Mistake, RoundAnalysis
-from fairest_cli.text.board_text import COLUMNS, describe_board, describe_result, format_time
+from fairest_cli.text.board_text import describe_board, describe_result, format_time
 from fairest_cli.text.replay import describe_record
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.cards import rank, rank_name
@@ -19,6 +19,9 @@ BARS: Final = " ▁▂▃▄▅▆▇█"
 """How high a chance is, from 0 to 1."""
 CURVE: Final = 48
 """Columns of a curve of chances."""
+
+COLUMNS: Final = 77
+"""The width at which sentences are wrapped: a scroll bar fits beside them in a terminal of 80 columns."""
 
 DEALS: Final = {
     Verdict.WINNABLE: "Knowing the order of the stock, this deal can be won",

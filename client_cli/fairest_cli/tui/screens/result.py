@@ -19,6 +19,7 @@ from fairest_cli.text.narration import describe_end
 from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line
 from fairest_cli.tui.board.progress_chart import STYLES, draw_chart
 from fairest_cli.tui.board.timeline import timeline_of
+from fairest_cli.tui.screens.analysis import AnalysisScreen
 from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_cli.tui.screens.text_prompt import TextPrompt
@@ -41,6 +42,7 @@ class ResultScreen(RoomScreen):
         Binding("r", "rematch", "Rematch"),
         Binding("v", "replay", "Replay"),
         Binding("w", "save", "Save elsewhere"),
+        Binding("a", "analyse", "Analysis"),
         Binding("escape", "leave", "Home"),
     ]
 
@@ -122,7 +124,7 @@ class ResultScreen(RoomScreen):
             return
         model, own = self.session.model, self.session.model.own
         left = f" ({self.time_left()} left)" if self.time_left() else ""
-        keys = [("v", "replay"), ("Esc", "home")]
+        keys = [("v", "replay"), ("a", "analysis"), ("Esc", "home")]
         sentence = ""
         if self._has_asked_to_leave:
             sentence = "Leaving now gives up the match. Esc leaves, Enter stays and gets you ready."
@@ -179,6 +181,12 @@ class ResultScreen(RoomScreen):
         if session.match_record is not None:
             session.record_path, session.problem = paths[0], ""
         return ""
+
+    def action_analyse(self) -> None:
+        """Analyse the match; does nothing until the record has come."""
+        record = self.session.record
+        if record is not None:
+            self.app.push_screen(AnalysisScreen(record))
 
     async def action_leave(self) -> None:
         """Go home; between the rounds of a match, which leaving gives up, only when pressed twice."""

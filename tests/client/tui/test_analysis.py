@@ -1,0 +1,78 @@
+"""The analysis on the full screen: opened by a key, computed in a process of its own, given up when it is left."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairest_cli.analysis.judging import Effort
+from fairest_cli.text.analysis_process import PROGRESS, analyse_all, analyse_in_process
+from fairest_cli.tui.board.solution_timeline import solution_timeline
+from fairest_cli.tui.launch import AtReplay
+from fairest_cli.tui.screens.analysis import AnalysisScreen
+from fairest_cli.tui.screens.replay import ReplayScreen
+from fairest_cli.tui.screens.solution import SolutionScreen
+from tests.support.full_screen import terminal
+from tests.support.records import make_record
+
+RECORD = make_record(3)
+
+
+async def test_the_analysis_opens_from_the_replay_and_shows_its_progress(tmp_path: Path) -> None:
+    async with terminal(AtReplay(RECORD), tmp_path) as player:
+        await player.is_on(ReplayScreen)
+        await player.press("a")
+        await player.is_on(AnalysisScreen)
+        await player.sees("% analysed")
+
+
+async def test_an_analysis_that_is_left_returns_to_the_replay(tmp_path: Path) -> None:
+    async with terminal(AtReplay(RECORD), tmp_path) as player:
+        await player.is_on(ReplayScreen)
+        await player.press("a")
+        await player.is_on(AnalysisScreen)
+        await player.press("escape")
+        await player.is_on(ReplayScreen)
+
+
+async def test_a_line_that_wins_is_stepped_through(tmp_path: Path) -> None:
+    async with terminal(AtReplay(RECORD), tmp_path) as player:
+        await player.is_on(ReplayScreen)
+        await player.press("a")
+        await player.is_on(AnalysisScreen)
+        await player.press("s")
+        await player.is_on(SolutionScreen)
+        await player.press("right")
+        await player.sees("1. sa")
+
+
+async def test_the_line_that_wins_ends_with_every_card_placed() -> None:
+    timeline = await solution_timeline(RECORD)
+    assert timeline is not None
+    assert timeline.moments[-1].counts[0] == 52
+
+
+async def test_the_process_is_killed_when_its_reader_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[asyncio.subprocess.Process] = []
+    start = asyncio.create_subprocess_exec
+
+    async def note_process(*arguments: Any, **options: Any) -> asyncio.subprocess.Process:
+        started.append(await start(*arguments, **options))
+        return started[-1]
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", note_process)
+    analysis = analyse_in_process(RECORD)
+    assert await anext(analysis) == 0
+    await analysis.aclose()
+    assert started[0].returncode
+
+
+async def test_the_process_ends_with_the_lines_of_the_analysis(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    analyse_all(RECORD, Effort(roll_outs=2, close_look=2, club_games=0))
+    lines = capsys.readouterr().out.splitlines()
+    progress = [int(line) for line in lines if line.startswith(PROGRESS)]
+    assert (progress[-1], sorted(progress)) == (100, progress)
+    assert "Round 1" in lines
