@@ -2,6 +2,7 @@
 
 import pytest
 from redis.asyncio import Redis
+from redis.exceptions import RedisError
 
 from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.durability import judge_durability, read_durability
@@ -56,6 +57,16 @@ async def test_a_node_that_does_not_answer_is_named_and_the_others_are_read() ->
             found = await read_durability(redis)
         assert found.level == "always"
         assert found.warnings == (f"the node {cluster.nodes[1].address} does not answer, so its settings are unknown",)
+
+
+async def test_a_cluster_of_which_no_node_answers_any_more_is_an_error() -> None:
+    with redis_cluster() as cluster:
+        async with make_client(cluster.url) as redis:
+            await read_durability(redis)
+            for node in cluster.nodes:
+                node.kill()
+            with pytest.raises((RedisError, OSError)):
+                await read_durability(redis)
 
 
 async def test_a_redis_that_hides_its_settings_promises_nothing_that_is_known() -> None:
