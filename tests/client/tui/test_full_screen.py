@@ -240,6 +240,20 @@ async def test_a_lost_connection_freezes_the_board_and_comes_back_by_itself(
         assert "Connection lost" not in player.text
 
 
+async def test_a_spectator_without_a_connection_is_not_told_of_a_seat(
+    link: FaultyLink, server_url: str, home: Path
+) -> None:
+    async with (
+        racing_players(server_url) as (first, _second),
+        terminal(InRoom(Watch(room=first.room), through(link)), home) as spectator,
+    ):
+        await spectator.is_on(WatchScreen)
+        link.is_closed = True
+        link.reset()
+        await spectator.sees("Connection lost. The race goes on without you; reconnecting")
+        assert "seat" not in spectator.read("banner")
+
+
 @pytest.mark.long
 async def test_a_race_goes_on_after_its_server_is_killed_and_started_again(redis_url: str, home: Path) -> None:
     port = free_port()
