@@ -72,6 +72,7 @@ class Loader:
     def __init__(self, process: Process, served: Processes) -> None:
         self._process = process
         self._served = served
+        self.pid = process.pid
 
     async def move(self, count: int = 1_000) -> Cost:
         """Let every client make `count` moves, or as many as are left, and wait for the end."""

@@ -24,8 +24,11 @@ def check_clocks(readings: Sequence[Reading], tolerance_s: float) -> Iterator[st
             if score["ending"] == "out_of_time" and started_at_s is not None:
                 earliest = started_at_s + rules["limit_seconds"]
                 chased_at_s = first.get((round_id, "stopped", 1 - seat))
-                if chased_at_s is not None:
+                if chased_at_s is not None and chased_at_s < ended_at_s:
                     earliest = min(earliest, chased_at_s + rules["chase_seconds"])
+                elif shown.entry["outcome"]["scores"][1 - seat]["ending"] != "out_of_time":
+                    # The other seat stopped first, and nobody was shown when: all were cut off, and got snapshots.
+                    earliest = None
             elif score["ending"] == "away" and seat in players:
                 here = [at_s for at_s in players[seat].inside_until_s if at_s < ended_at_s - 0.05]
                 earliest = max(here, default=ended_at_s) + rules["grace_seconds"]

@@ -65,6 +65,8 @@ class Reader:
         self._asked: list[Message] = []
         self._open: list[Play] = []
         self._is_inside = False
+        self._is_attached = True
+        """False while the seat is not that of this connection, since another process took the one it is to for dead."""
         self._is_stale = False
         self._match: str | None = None
         """The id of the newest match that was shown."""
@@ -127,7 +129,7 @@ class Reader:
         message = event.message
         if message["to"] == "play":
             self._answer(message["number"], message["code"])
-            if message["code"] == "not_seated" and self._is_inside:
+            if message["code"] == "not_seated" and self._is_inside and self._is_attached:
                 self._problem(event, "a move is refused with not_seated, and the seat was not taken away")
         elif message["to"] in ENTERING:
             self._asked = self._asked[1:]
@@ -161,7 +163,7 @@ class Reader:
         if is_told or not same_list:
             reading.entries.clear()
         reading.seat, reading.rules = message["seat"], self._known.rules
-        self._is_inside = True
+        self._is_inside = self._is_attached = True
         self._check_snapshot(event)
 
     def _note_match(self, match: str | None, position: int) -> None:
@@ -228,6 +230,8 @@ class Reader:
                 self._answer(entry["number"], "moved")
             elif entry["type"] == "seat_freed" and entry["seat"] == known.seat:
                 self._is_inside = False
+            elif entry["type"] in ("detached", "attached") and entry["seat"] == known.seat:
+                self._is_attached = entry["type"] == "attached"
         known.cursor = message["position"]
 
     def _show(self, event: Event, entry: Message) -> None:

@@ -39,8 +39,8 @@ class Outcome:
     refused: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
 
-    def add(self, verdict: Verdict, fault_times_s: list[float]) -> None:
-        """Add the verdict on one room."""
+    def add(self, verdict: Verdict, faults_s: list[tuple[float, float]]) -> None:
+        """Add the verdict on one room, beside the beginnings and ends of the faults."""
         self.matches += 1
         for name in ("rounds", "acknowledged", "unproved", "entries", "connections", "told_losses"):
             setattr(self, name, getattr(self, name) + getattr(verdict, name))
@@ -48,7 +48,7 @@ class Outcome:
         self.problems += verdict.problems
         self.lost += len(verdict.lost_at_s)
         for at_s in verdict.lost_at_s:
-            next_fault_s = min((each for each in fault_times_s if each >= at_s), default=at_s)
+            next_fault_s = min((begun_s for begun_s, ended_s in faults_s if ended_s >= at_s), default=at_s)
             self.oldest_lost_s = max(self.oldest_lost_s, next_fault_s - at_s)
 
 
@@ -61,7 +61,7 @@ async def run_scenario(
     folder = Path(tempfile.mkdtemp(prefix="fairest-"))
     world = World(program, folder, random.Random(f"{seed}/{name}/world"))
     outcome = Outcome(name, seed)
-    fault_times_s: list[float] = []
+    faults_s: list[tuple[float, float]] = []
     try:
         await scenario.prepare(world)
         begin_s = time.monotonic()
@@ -69,8 +69,9 @@ async def run_scenario(
         playing = asyncio.create_task(rooms.play(slots))
         for at, fault in schedule:
             await asyncio.sleep(max(0.0, begin_s + at - time.monotonic()))
-            fault_times_s.append(time.monotonic())
+            begun_s = time.monotonic()
             await scenario.faults[fault](world)
+            faults_s.append((begun_s, time.monotonic()))
         for relay in world.relays:
             relay.bytes_until_cut = lambda: float("inf")
         await playing
@@ -79,10 +80,10 @@ async def run_scenario(
         outcome.problems += [f"a fault in a server: {line[:400]}" for line in faults_logged(world.servers)]
     finally:
         await world.end()
-    outcome.faults = len(fault_times_s) + sum(relay.cuts for relay in world.relays)
+    outcome.faults = len(faults_s) + sum(relay.cuts for relay in world.relays)
     checked = check_runs(rooms, loss_is_allowed=scenario.loss_is_allowed, tolerance_s=scenario.tolerance_s)
     for run, verdict in checked:
-        outcome.add(verdict, fault_times_s)
+        outcome.add(verdict, faults_s)
         if verdict.problems:
             KEPT.mkdir(parents=True, exist_ok=True)
             path = KEPT / f"{name}-{seed}-{run.room}.json"

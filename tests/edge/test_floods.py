@@ -96,8 +96,8 @@ async def test_another_client_is_answered_beside_a_flood(url: str) -> None:
 
 async def test_of_many_pings_that_arrive_together_only_the_newest_is_answered(url: str) -> None:
     async with raw_websocket(url) as client:
-        client.writer.write(b"".join(frame(Opcode.PING, bytes([number])) for number in range(50)))
-        assert await client.receive() == (Opcode.PONG, bytes([49]))
+        client.writer.write(b"".join(frame(Opcode.PING, bytes([number])) for number in range(30)))
+        assert await client.receive() == (Opcode.PONG, bytes([29]))
 
 
 async def test_a_client_that_reads_no_pongs_makes_the_server_keep_few(url: str) -> None:

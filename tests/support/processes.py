@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
@@ -29,13 +29,14 @@ CLIENT_COMMAND = (sys.executable, "-P", "-m", "fairest_cli")
 class Fleet:
     """Server processes on one Redis, which a test starts, freezes, kills and ends."""
 
-    def __init__(self, redis_url: str) -> None:
+    def __init__(self, redis_url: str, command: Sequence[str] = SERVER_COMMAND) -> None:
         self.redis_url = redis_url
+        self._command = command
         self.processes: dict[str, asyncio.subprocess.Process] = {}
 
     async def start(self, *options: str, port: int = 0) -> str:
         """Start a process; return its URL, with `#` and its process id if another process has the same URL."""
-        command = [*SERVER_COMMAND, "--port", str(port), "--redis-url", self.redis_url, *options]
+        command = [*self._command, "--port", str(port), "--redis-url", self.redis_url, *options]
         process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
         # Until it serves it has its process id for a name, so that one which never does is killed at the end as well.
         self.processes[f"#{process.pid}"] = process
@@ -97,9 +98,9 @@ async def end_process(process: asyncio.subprocess.Process) -> tuple[bytes, bytes
 
 
 @asynccontextmanager
-async def serving_fleet(redis_url: str) -> AsyncIterator[Fleet]:
-    """A fleet without processes; all that the test starts are killed at the end."""
-    fleet = Fleet(redis_url)
+async def serving_fleet(redis_url: str, command: Sequence[str] = SERVER_COMMAND) -> AsyncIterator[Fleet]:
+    """A fleet without processes; all that the test starts, by `command`, are killed at the end."""
+    fleet = Fleet(redis_url, command)
     try:
         yield fleet
     finally:

@@ -60,7 +60,7 @@ class Handshake:
                     player, welcome = answer
                     return player, welcome.with_id(message.id)
                 on_refused(answer.with_id(message.id))
-                await inbox.throttle()
+                inbox.throttle()
         except TimeoutError:
             raise hello_late() from None
 

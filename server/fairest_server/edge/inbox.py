@@ -1,8 +1,6 @@
 """Incoming messages of one connection: frames decoded in order, read no faster than a token bucket allows."""
 
-import asyncio
 import time
-from contextlib import suppress
 
 from fairest_protocol.messages.codec import decode_from_client
 from fairest_protocol.messages.from_client import FromClient
@@ -44,11 +42,11 @@ class Inbox:
         metrics.MESSAGES.add(message.type)
         return message
 
-    async def throttle(self, tokens: int = 1) -> None:
-        """Wait until the bucket has `tokens` for the message just handled.
+    def throttle(self, tokens: int = 1) -> None:
+        """Hold later messages back until the bucket has `tokens` for the message just handled.
 
-        Later messages wait meanwhile, in the end in the client's own socket. Raises `too_fast` once the bucket has been
-        empty for `flood_seconds`.
+        They wait in the end in the client's own socket. Raises `too_fast` once the bucket has been empty for
+        `flood_seconds`.
         """
         now = time.monotonic()
         wait_seconds = self._bucket.take(now, tokens)
@@ -58,6 +56,4 @@ class Inbox:
             if since is not None and now - since > self._flood_seconds:
                 metrics.FLOODS.labels(metrics.FrameKind.TEXT).inc()
                 raise too_fast()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(wait_seconds):
-                    await self._websocket.wait_closed()
+            self._websocket.incoming.hold(wait_seconds)

@@ -193,11 +193,11 @@ class Session:
             self.player_id = self.player.player_id
             self._log = self._log.bind(name=self.player.name)
             self._outbox.send_message(welcome)
-            await self._inbox.throttle()
+            self._inbox.throttle()
             while True:
                 message = await self._inbox.receive(self._submit_at_once)
                 await self._dispatch(message)
-                await self._inbox.throttle(LOG_READ_TOKENS if isinstance(message, LOG_READERS) else 1)
+                self._inbox.throttle(LOG_READ_TOKENS if isinstance(message, LOG_READERS) else 1)
         except ProtocolViolation as breach:
             await self._close_with_error(breach)
         except Disconnected:

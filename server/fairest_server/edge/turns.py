@@ -9,9 +9,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Protocol
 
-TURN_SECONDS: Final = 0.001
+TURN_SECONDS: Final = 0.0002
 """The time in which bytes are parsed in one turn of the event loop, for all connections together."""
-TURN_MESSAGES: Final = 8
+TURN_MESSAGES: Final = 2
 """Messages that are handed to sessions in one turn of the event loop: to handle one takes up to 0.1 ms."""
 
 

@@ -66,6 +66,7 @@ class WebSocket(asyncio.Protocol):
     """One connection, from the end of its TCP or TLS handshake to its own end."""
 
     __slots__ = (
+        "_has_ended",
         "_head",
         "_keepalive",
         "_lost",
@@ -96,6 +97,7 @@ class WebSocket(asyncio.Protocol):
         """Whether the TCP or TLS handshake is over, so that `connection_lost` follows."""
         self.is_opening = True
         """Whether the request was not answered yet."""
+        self._has_ended = False
         self._head: bytearray | None = bytearray()
         """The head of the request so far; None when it is complete."""
 
@@ -127,19 +129,19 @@ class WebSocket(asyncio.Protocol):
 
     def eof_received(self) -> None:
         """Parse a last slice, which may hold a close frame; the transport then closes by itself."""
-        self.incoming.take_turn()
+        self.incoming.parse_slice()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the signature of asyncio
         """Wake all that wait for this connection, and let go of everything that refers to it."""
         self._timer.cancel()
-        self.fast_path, self.is_opening = None, False
+        self._has_ended, self.fast_path, self.is_opening = True, None, False
         self.outgoing.release()
         self.close_code, failure = self._stream.end()
         if failure is not None:
             metrics.CUT_OFF.labels(failure).inc()
         self.incoming.lose()
-        self._lost.set_result(None)
         self._owner.on_lost(self)
+        self._owner.turns.add(self)
 
     def pause_writing(self) -> None:
         """Hold pongs back: the transport has much to send."""
@@ -185,7 +187,14 @@ class WebSocket(asyncio.Protocol):
         await asyncio.shield(self._lost)
 
     def take_turn(self) -> int:
-        """Parse the head of the request, and have it answered; return how many messages that costs as much as."""
+        """Parse the head of the request and have it answered, or wake those that wait for the end of the connection.
+
+        Return how many messages that costs as much as.
+        """
+        if self._has_ended:
+            if not self._lost.done():
+                self._lost.set_result(None)
+            return 1
         if not self.is_opening:
             return 0
         request = self._stream.receive_request(self._request)

@@ -9,7 +9,7 @@ those of exceptions, which last no longer than the request that failed.
 import gc
 from typing import Final
 
-NEWEST: Final = 5_000
+NEWEST: Final = 1_000
 """A collection runs whenever there are this many more objects, and takes 1 to 9 ms. With 50,000 it took up to 65 ms:
 that many objects no longer fit into the cache.
 """

@@ -267,6 +267,39 @@ def test_a_move_refused_as_not_seated_on_a_connection_that_has_the_seat_is_found
     _assert_found("not_seated", run)
 
 
+def test_a_move_may_be_refused_as_not_seated_after_the_viewer_was_told_that_its_seat_is_detached() -> None:
+    """Another process took the one of this connection for dead: the move is sent again on the next connection."""
+    run = honest_run()
+    history = run.histories[0]
+    place = next(place for place, event in enumerate(history.events) if event.message.get("type") == "play")
+    first = history.events[place]
+    position = max(event.message["position"] for event in history.events[:place] if "position" in event.message)
+    lapse = {"type": "detached", "seat": 0, "until_ms": 0}
+    history.events = [
+        *history.events[:place],
+        Event(first.at_s - 0.003, 1, "sent", first.message),
+        Event(
+            first.at_s - 0.002, 1, "received", {"type": "view", "position": position + 1, "tag": "", "entries": [lapse]}
+        ),
+        Event(first.at_s - 0.001, 1, "received", {"type": "refused", "to": "play", "code": "not_seated", "number": 1}),
+    ]
+    assert not any("the seat was not taken away" in problem for problem in check(run).problems)
+
+
+def test_a_chase_whose_begin_was_shown_to_nobody_is_not_called_early() -> None:
+    run = honest_run()
+
+    def end(entry: Message) -> Message | None:
+        ended = _out_of_time(entry)
+        if ended["type"] == "round_finished":
+            ended["outcome"]["scores"][0]["ending"] = "away"
+        return None if ended["type"] == "stopped" else ended
+
+    for viewer in ("player-0", "player-1", "spectator"):
+        edit_entries(run, viewer, end)
+    assert not any("seat 1" in problem and "is out_of_time" in problem for problem in check(run).problems)
+
+
 def test_a_line_of_the_record_that_was_changed_is_found() -> None:
     run = honest_run()
     run.records[0][2] = run.records[0][2].replace('"at_ms":0', '"at_ms":1')
