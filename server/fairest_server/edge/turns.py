@@ -1,6 +1,8 @@
-"""Turns: connections whose bytes wait to be parsed share a small part of each turn of the event loop.
+"""Turns: connections that have something to do share a small part of each turn of the event loop.
 
 Without that, 64 KiB of empty frames from one client take 25 ms in one go, and two hundred such clients five seconds.
+Whatever two hundred clients can make due at the same time takes turns: parsing, handing messages to sessions, reading
+after a pause, handshakes, and ends of connections.
 """
 
 import asyncio
@@ -12,18 +14,21 @@ from typing import Final, Protocol
 TURN_SECONDS: Final = 0.0002
 """The time in which bytes are parsed in one turn of the event loop, for all connections together."""
 TURN_MESSAGES: Final = 2
-"""Messages that are handed to sessions in one turn of the event loop: to handle one takes up to 0.1 ms."""
+"""Messages that are handed to sessions in one turn of the event loop: to handle one takes up to 0.1 ms.
+
+A move that arrives meanwhile waits for the rest of this turn, its batch and the reply of Redis for one more each.
+"""
 
 
 class TurnTaker(Protocol):
-    """A connection whose bytes wait."""
+    """A connection that has something to do."""
 
     def take_turn(self) -> int:
-        """Parse one slice of the bytes that wait; return how many messages were in it."""
+        """Do one piece of it; return how many messages that costs as much as, besides the time that this call takes."""
 
 
 class Turns:
-    """The connections of a process whose bytes wait, each once, in the order in which they came."""
+    """The connections of a process that have something to do, in the order in which they asked for a turn."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
