@@ -9,9 +9,9 @@ those of exceptions, which last no longer than the request that failed.
 import gc
 from typing import Final
 
-NEWEST: Final = 1_000
-"""A collection runs whenever there are this many more objects, and takes up to 3 ms. With 5,000 it took 1 to 9 ms, with
-50,000 up to 65 ms: that many objects no longer fit into the cache. Each object is looked at once, whatever this is.
+NEWEST: Final = 5_000
+"""A collection runs whenever there are this many more objects, and takes 1 to 9 ms. With 50,000 it took up to 65 ms:
+that many objects no longer fit into the cache.
 """
 _NEVER: Final = 1_000_000_000
 """The threshold of the older generations. Each young collection counts towards it, whether anything survived or not."""
