@@ -165,14 +165,14 @@ async def test_two_origins_or_hosts_are_refused_in_words(redis_url: str) -> None
 async def test_a_page_whose_name_leads_here_may_not_connect(redis_url: str) -> None:
     async with running(Settings(port=0, redis_url=redis_url)) as url, raw_connection(url) as client:
         host = b"evil.example:" + url.rpartition(":")[2].encode()
-        client.writer.write(b"GET / HTTP/1.1\r\nHost: " + host + b"\r\nOrigin: http://" + host + b"\r\n\r\n")
+        client.writer.write(b"GET /connect HTTP/1.1\r\nHost: " + host + b"\r\nOrigin: http://" + host + b"\r\n\r\n")
         assert (await client.reader.read()).startswith(b"HTTP/1.1 403 ")
 
 
 async def test_a_refused_connection_does_not_keep_its_client_waiting(redis_url: str) -> None:
     settings = Settings(port=0, redis_url=redis_url, connections_per_address=1)
     async with running(settings) as url, raw_websocket(url), raw_connection(url) as client:
-        client.writer.write(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+        client.writer.write(b"GET /connect HTTP/1.1\r\nHost: here\r\n\r\n")
         assert (await client.reader.read()).startswith(b"HTTP/1.1 429 ")
 
 
