@@ -36,7 +36,10 @@ CLOSED_ROOM_SECONDS = 5
 QUIET_SECONDS = 45.0
 """Longer than the grace period, the idle time of an empty room and the lifetime of a closed room's log together."""
 OPTIONS = RoomOptions(countdown_seconds=0, grace_seconds=5, idle_seconds=5, listed=True)
-LASTING = re.compile(r"fairest:(record|player|name|opened):.*|fairest:key|fairest:\{processes\}:(alive|beat|pauses)")
+LASTING = re.compile(
+    r"fairest:(record|player|name|opened):.*|fairest:key|fairest:\{processes\}:(alive|beat|pauses)"
+    r"|fairest:\{rounds\}:(chain|writer)|fairest:\{\d+\}:rounds"
+)
 """Keys that Redis may hold when no client is connected."""
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 from redis.asyncio import Redis
+from structlog.testing import capture_logs
 
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.live.live_room import LiveRoom
@@ -164,6 +165,17 @@ async def test_an_overdue_room_whose_log_cannot_be_read_is_looked_at_later(
     later_ms = await redis.zscore(keys.deadlines(keys.bucket(ROOM)), ROOM)
     assert later_ms is not None
     assert later_ms > await rooms.log.now_ms() + (UNREADABLE_SECONDS - 60) * 1000
+
+
+async def test_a_failure_of_redis_while_an_overdue_room_is_looked_at_is_no_fault(
+    sweeper: Sweeper, redis: Redis
+) -> None:
+    """Redis answers which rooms are overdue, and refuses their logs: as when it is killed just then."""
+    await redis.set(keys.log(ROOM), "no log")
+    await redis.zadd(keys.deadlines(keys.bucket(ROOM)), {ROOM: 1})
+    with capture_logs() as logged:
+        await sweeper._sweep()
+    assert not [line for line in logged if line["log_level"] == "error"]
 
 
 async def test_rooms_that_are_not_open_are_released(sweeper: Sweeper, rooms: RoomServer, redis: Redis) -> None:

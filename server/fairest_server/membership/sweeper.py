@@ -98,9 +98,17 @@ class Sweeper:
         for process_id in sorted(self._heartbeat.lapsed):
             if await self._report_lapsed(process_id) and await self._processes.forget_process(process_id):
                 _LOG.info(Event.PROCESS_LAPSED, process=process_id)
+        unreachable: set[int] = set()
         for code in await self._log.due_rooms(OVERDUE_MS):
+            if keys.bucket(code) in unreachable:
+                continue
             with contained(Part.ROOM, room=code):
-                await self._look_after(code)
+                try:
+                    await self._look_after(code)
+                except (RedisError, OSError) as reason:
+                    # An outage is no fault of this program. On a Cluster, other buckets may be within reach.
+                    unreachable.add(keys.bucket(code))
+                    _LOG.warning(Event.REDIS_FAILED, reason=str(reason))
 
     async def _look_after(self, code: str) -> None:
         """Judge the deadline of an overdue room, or archive its match. Raises RedisError."""

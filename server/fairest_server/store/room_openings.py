@@ -1,4 +1,8 @@
-"""The rooms that players have opened lately: how many, and which one with which key of the player's."""
+"""The rooms that players have opened lately: how many, and which one with which key of the player's.
+
+A command whose reply was lost is sent again, so a room may be counted twice. That costs a player one of its rooms for
+ten minutes at most; to count too few would let a player who cuts connections open rooms without end.
+"""
 
 from typing import cast
 
