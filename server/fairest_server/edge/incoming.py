@@ -2,12 +2,12 @@
 
 import asyncio
 import time
-from collections import deque
 from typing import Final
 
 from fairest_server.edge.frame_budget import FrameBudget
 from fairest_server.edge.frame_stream import FrameStream
 from fairest_server.edge.keepalive import Keepalive
+from fairest_server.edge.message_queue import MessageQueue
 from fairest_server.edge.outgoing import Outgoing
 from fairest_server.edge.turns import Turns
 from fairest_server.ops import metrics
@@ -45,20 +45,17 @@ class Incoming:
 
     __slots__ = (
         "_budget",
-        "_has_turn",
-        "_hold",
         "_is_closing",
         "_is_held",
         "_is_lost",
         "_is_reading",
         "_keepalive",
-        "_messages",
         "_outgoing",
         "_pause",
+        "_queue",
         "_stream",
         "_transport",
         "_turns",
-        "_waiter",
         "_waiting",
         "is_clear",
         "is_flooded",
@@ -75,13 +72,9 @@ class Incoming:
         self._turns = turns
         self._waiting = bytearray()
         """Bytes that are not parsed yet."""
-        self._messages: deque[str | bytes] = deque()
-        self._waiter: asyncio.Future[None] | None = None
+        self._queue = MessageQueue()
         self._pause: asyncio.TimerHandle | None = None
         """Ends the time in which the socket is not read, since the budget was exceeded."""
-        self._hold: asyncio.TimerHandle | None = None
-        """Ends the time in which no message is handed to the session."""
-        self._has_turn = False
         self._is_held = True
         self._is_closing = False
         self._is_lost = False
@@ -112,9 +105,8 @@ class Incoming:
 
         Return how many messages that costs as much as; the time in which a slice is parsed is measured, and costs none.
         """
-        self._has_turn = False
-        if self._may_hand_over or self._is_lost:
-            self._wake()
+        if self._queue.may_hand_over or self._is_lost:
+            self._queue.wake()
             return 1
         if self._waiting and not self._is_blocked:
             self.parse_slice()
@@ -135,12 +127,14 @@ class Incoming:
             for payload in arrivals.pongs:
                 self._keepalive.pong(payload)
             if not self._is_closing:
-                self._messages += arrivals.messages
+                self._queue.messages += arrivals.messages
             self._outgoing.flush()
             now = time.monotonic()
             wait_seconds = self._budget.charge(arrivals.kinds, len(data), now)
             if self._budget.is_flood(now):
-                self._cut_off()
+                self.is_flooded = True
+                self._queue.messages.clear()
+                self._queue.wake()
             elif wait_seconds:
                 metrics.PAUSED.labels(self._budget.main_kind).inc()
                 self._pause_reading(wait_seconds)
@@ -152,29 +146,29 @@ class Incoming:
 
     def hold(self, seconds: float) -> None:
         """Hand no message to the session for `seconds` from now."""
-        if self._hold is None and not self._is_lost:
-            self._hold = asyncio.get_running_loop().call_later(seconds, self._end_hold)
+        if not self._is_lost:
+            self._queue.hold(seconds, self._go_on)
 
     async def recv(self) -> str | bytes:
         """Return the next message: text, or the bytes of a binary one. Safe to cancel.
 
         Raises Flooded, and Disconnected at the end, after all messages that had arrived.
         """
-        loop = asyncio.get_running_loop()
+        queue = self._queue
         while True:
             if self.is_flooded:
                 raise Flooded(self._budget.main_kind)
-            if not self._messages and self._is_lost:
+            if not queue.messages and self._is_lost:
                 raise Disconnected
-            self._waiter = loop.create_future()
-            if self._may_hand_over:
-                self._ask_for_turn()
+            woken = queue.expect()
+            if queue.may_hand_over:
+                self._turns.add(self)
             try:
-                await self._waiter
+                await woken
             finally:
-                self._waiter = None
-            if self._messages and not self.is_flooded:
-                message = self._messages.popleft()
+                queue.forget()
+            if queue.messages and not self.is_flooded:
+                message = queue.messages.popleft()
                 self._go_on()
                 return message
 
@@ -182,7 +176,7 @@ class Incoming:
         """Receive no more messages: from now on frames are parsed only for the client's own close frame."""
         self._is_closing = True
         self.is_clear = False
-        self._messages.clear()
+        self._queue.messages.clear()
         self._go_on()
 
     def lose(self) -> None:
@@ -193,11 +187,10 @@ class Incoming:
         self._is_lost = True
         self.is_clear = False
         self._waiting.clear()
-        for timer in (self._pause, self._hold):
-            if timer is not None:
-                timer.cancel()
-        self._hold = None
-        self._ask_for_turn()
+        if self._pause is not None:
+            self._pause.cancel()
+        self._queue.release()
+        self._turns.add(self)
 
     @property
     def is_behind(self) -> bool:
@@ -212,13 +205,8 @@ class Incoming:
             or self.is_flooded
             or self._pause is not None
             or self._outgoing.has_ended
-            or len(self._messages) >= MAX_QUEUED
+            or len(self._queue.messages) >= MAX_QUEUED
         )
-
-    @property
-    def _may_hand_over(self) -> bool:
-        """Whether the session waits for a message, and there is one that need not be held back."""
-        return bool(self._messages) and self._hold is None and self._waiter is not None and not self._waiter.done()
 
     def _go_on(self) -> None:
         """Ask for a turn, or read the socket, as far as nothing blocks that."""
@@ -229,16 +217,11 @@ class Incoming:
             if not self._is_held:
                 self._set_reading(is_reading=False)
         elif not self._waiting:
-            self.is_clear = not self._is_closing and not self._messages and self._stream.is_at_message_boundary
+            self.is_clear = not self._is_closing and not self._queue.messages and self._stream.is_at_message_boundary
             self._set_reading(is_reading=True)
         else:
-            self._ask_for_turn()
-        if self._may_hand_over:
-            self._ask_for_turn()
-
-    def _ask_for_turn(self) -> None:
-        if not self._has_turn:
-            self._has_turn = True
+            self._turns.add(self)
+        if self._queue.may_hand_over:
             self._turns.add(self)
 
     def _set_reading(self, *, is_reading: bool) -> None:
@@ -254,18 +237,4 @@ class Incoming:
     def _end_pause(self) -> None:
         self._pause = None
         if not self._is_lost:
-            self._ask_for_turn()
-
-    def _end_hold(self) -> None:
-        self._hold = None
-        if self._may_hand_over:
-            self._ask_for_turn()
-
-    def _cut_off(self) -> None:
-        self.is_flooded = True
-        self._messages.clear()
-        self._wake()
-
-    def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+            self._turns.add(self)

@@ -7,7 +7,7 @@ after a pause, handshakes, and ends of connections.
 
 import asyncio
 import time
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final, Protocol
 
@@ -32,12 +32,12 @@ class Turns:
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
-        self._waiting: deque[TurnTaker] = deque()
+        self._waiting: OrderedDict[TurnTaker, None] = OrderedDict()
         self._is_scheduled = False
 
     def add(self, taker: TurnTaker) -> None:
-        """Let `taker` take a turn soon. One that has more to do adds itself again."""
-        self._waiting.append(taker)
+        """Let `taker` take a turn soon, one however often it asks. One that has more to do then adds itself again."""
+        self._waiting[taker] = None
         self._schedule()
 
     def _schedule(self) -> None:
@@ -50,6 +50,6 @@ class Turns:
         until, messages = self._clock() + TURN_SECONDS, 0
         try:
             while self._waiting and messages < TURN_MESSAGES and self._clock() < until:
-                messages += self._waiting.popleft().take_turn()
+                messages += self._waiting.popitem(last=False)[0].take_turn()
         finally:
             self._schedule()
