@@ -10,7 +10,6 @@ from typing import ClassVar, Final
 
 from platformdirs import user_state_path
 from textual.binding import Binding, BindingType
-from textual.driver import Driver
 from textual.screen import ModalScreen
 from textual.theme import Theme
 
@@ -106,11 +105,6 @@ class FairestApp(CrashReportingApp):
         self.settings = settings
         self.animation_level = "none" if settings.reduced_motion else "full"
         self.set_class(settings.ascii_cards or not self.shows_unicode, "-ascii")
-
-    def get_driver_class(self) -> type[Driver]:
-        """Return the driver for this system, which writes only what the terminal shows."""
-        kind = super().get_driver_class()
-        return kind if self.shows_unicode else ascii_driver(kind)
 
     async def on_mount(self) -> None:
         """Open the screen or the room that the program was started for, on top of the home screen."""
@@ -246,6 +240,8 @@ def run_full_screen(start: Start) -> None:
     """Run the program and restore the terminal. Raises SystemExit with an exit code other than 0 after a failure."""
     # Textual writes to standard error.
     app = FairestApp(start, shows_unicode=shows_unicode(sys.stderr.encoding, os.environ))
+    if not app.shows_unicode:
+        app.driver_class = ascii_driver(app.driver_class)
     asyncio.run(run_until_done(app))
     print_last_words(app.last_words)
     if app.return_code:
