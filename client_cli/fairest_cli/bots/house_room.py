@@ -17,16 +17,22 @@ from fairest_protocol.messages.options import RoomOptions
 
 @asynccontextmanager
 async def house_room(
-    level: Level, options: RoomOptions, pace_seconds: float | None, *, rematches: bool
+    level: Level,
+    options: RoomOptions,
+    pace_seconds: float | None,
+    *,
+    rematches: bool,
+    hurry: asyncio.Event | None = None,
 ) -> AsyncIterator[tuple[str, str]]:
     """Start a server with a house bot that waits in a room; yield the server's URL and the room's code.
 
-    `pace_seconds` is as for `play_match`. Raises `ServerNotStarted`. On leaving, the bot is cancelled and the server
-    ended.
+    `pace_seconds` and `hurry` are as for `play_match`. Raises `ServerNotStarted`. On leaving, the bot is cancelled and
+    the server ended.
     """
     async with local_server() as url:
         house = Connection(url, Identity(), Create(options=options), name=bot_name(level), gives_up_after=MAX_ATTEMPTS)
-        hosting = asyncio.create_task(play_match(house, level, random.Random(), pace_seconds, rematches=rematches))
+        match = play_match(house, level, random.Random(), pace_seconds, rematches=rematches, hurry=hurry)
+        hosting = asyncio.create_task(match)
         try:
             yield url, await house.entered()
         finally:

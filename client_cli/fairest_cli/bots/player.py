@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 from fairest_cli.bots.levels import PROFILES, Level
@@ -28,16 +29,20 @@ async def play_match(
     pace_seconds: float | None = None,
     *,
     rematches: bool = False,
+    hurry: asyncio.Event | None = None,
     on_update: Callable[[KnownRoom, Update], None] | None = None,
 ) -> MatchRecord | None:
     """Play until the match is over and return its record; with `rematches`, ask for another match, without end.
 
     `pace_seconds` is the mean time that the bot takes for a move, None for the pace of its level; at 0 it plays as fast
-    as it has thought. `on_update` is called with the model before each update, and with the update. Returns None if the
-    room was closed. Raises `Rejected`, `Cheated` and `ThinkingFailed`. Safe to cancel: the seat waits.
+    as it has thought. Once `hurry` is set, it does so for the rest of the round, and then unsets it. `on_update` is
+    called with the model before each update, and with the update. Returns None if the room was closed. Raises
+    `Rejected`, `Cheated` and `ThinkingFailed`. Safe to cancel: the seat waits.
     """
     session = RoomSession(connection, asks_record=not rematches, saves_record=False, ends_with_record=True)
-    player = BotPlayer(session, level, chance, PROFILES[level].pace_seconds if pace_seconds is None else pace_seconds)
+    player = BotPlayer(
+        session, level, chance, PROFILES[level].pace_seconds if pace_seconds is None else pace_seconds, hurry
+    )
 
     async def react(before: KnownRoom, update: Update) -> None:
         if on_update is not None:
@@ -45,6 +50,8 @@ async def play_match(
         player.follow(update.model)
         if update.message is None:
             return
+        if hurry is not None and update.model.phase is not Phase.RACING:
+            hurry.clear()
         if session.is_ready_wanted:
             await session.get_ready()
         elif rematches and may_ask_rematch(update.model):
@@ -60,7 +67,15 @@ async def play_match(
 class BotPlayer:
     """The moves of a bot in one room: at most one is thought about at a time, in a task beside the session."""
 
-    def __init__(self, session: RoomSession, level: Level, chance: random.Random, pace_seconds: float) -> None:
+    def __init__(
+        self,
+        session: RoomSession,
+        level: Level,
+        chance: random.Random,
+        pace_seconds: float,
+        hurry: asyncio.Event | None = None,
+    ) -> None:
+        self._hurry = hurry
         self._session = session
         self._level = level
         self._chance = chance
@@ -103,7 +118,7 @@ class BotPlayer:
         decision = await SHARED.decide(self._level, model.board, rules, self._chance.getrandbits(63))
         if self._pace_seconds:
             seconds = human_seconds(_pace(model, self._pace_seconds), decision.lead, self._chance)
-            await asyncio.sleep(max(0.0, seconds - (clock() - began)))
+            await _wait(max(0.0, seconds - (clock() - began)), self._hurry)
         await self._session.play(decision.move)
 
 
@@ -112,6 +127,15 @@ def may_ask_rematch(model: KnownRoom) -> bool:
     scene, own = model.scene, model.own
     is_over = scene is not None and scene.phase is Phase.FINISHED and scene.match_is_over
     return is_over and own is not None and not own.wants_rematch
+
+
+async def _wait(seconds: float, hurry: asyncio.Event | None) -> None:
+    """Wait for `seconds`, or until `hurry` is set. Safe to cancel."""
+    if hurry is None:
+        await asyncio.sleep(seconds)
+        return
+    with suppress(TimeoutError):
+        await asyncio.wait_for(hurry.wait(), seconds)
 
 
 def _pace(model: KnownRoom, pace_seconds: float) -> float:

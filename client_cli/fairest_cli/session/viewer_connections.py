@@ -23,9 +23,12 @@ def open_seat(server: str, name: str | None, request: EntryRequest) -> Iterator[
         yield Connection(server, identity, request, name=name, gives_up_after=MAX_ATTEMPTS, receipts=receipts_folder())
 
 
-def open_unstored(server: str, request: EntryRequest) -> Connection:
-    """Open a connection for a player that is not stored: a spectator, or a bot that takes a seat."""
-    return Connection(server, Identity(), request, gives_up_after=MAX_ATTEMPTS)
+def open_unstored(server: str, request: EntryRequest, name: str | None = None) -> Connection:
+    """Open a connection for a player that is not stored: a spectator, or a bot that takes a seat.
+
+    Without a name, the server gives one.
+    """
+    return Connection(server, Identity(), request, name=name, gives_up_after=MAX_ATTEMPTS)
 
 
 def open_guest_seat(url: str, room: str, *, is_person: bool) -> Connection:

@@ -10,6 +10,7 @@ from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.model.seal_check import describe_proof
 from fairest_cli.session.connection import Update
 from fairest_cli.text.absence import describe_return
+from fairest_cli.text.absences import is_past_absence
 from fairest_cli.text.board_text import COLUMNS, describe_board, describe_result, format_time
 from fairest_cli.untrusted_text import as_json_line, clean
 from fairest_protocol.calculation.cards import rank, rank_name
@@ -79,8 +80,9 @@ def describe_changes(before: KnownRoom, update: Update) -> Iterator[str]:
         case Snapshot():
             yield from _describe_setback(before, model)
         case View(entries=shown):
-            for entry in shown:
-                yield from describe_entry(before, model, entry)
+            for index, entry in enumerate(shown):
+                if not is_past_absence(entry, shown[index + 1 :], model):
+                    yield from describe_entry(before, model, entry)
         case Placed(placed=placed) if model.phase is Phase.RACING and placed != before.placed:
             yield "Cards placed: " + ", ".join(f"{_name(model, seat)} {count}" for seat, count in enumerate(placed))
         case Refused(to=to, sentence=sentence) if to not in ENTRANCES:

@@ -37,6 +37,7 @@ from fairest_cli.tui.screens.race_menu import RaceMenu
 from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_cli.tui.screens.result import ResultScreen
 from fairest_cli.tui.screens.text_prompt import TextPrompt
+from fairest_cli.tui.screens.tutorial import TutorialScreen, remember_tutorial
 from fairest_cli.tui.screens.waiting import WaitingScreen
 from fairest_cli.tui.screens.watch import WatchScreen
 from fairest_cli.tui.settings import Settings, load_settings, settings_path
@@ -83,8 +84,12 @@ class FairestApp(CrashReportingApp):
         clock: Callable[[], int] = now_ms,
         crash_folder: Path | None = None,
         shows_unicode: bool = True,
+        offers_tutorial: bool = False,
     ) -> None:
-        """`shows_unicode` is whether the terminal does; without it all is drawn in ASCII, whatever the settings."""
+        """`shows_unicode` is whether the terminal does; without it all is drawn in ASCII, whatever the settings.
+
+        `offers_tutorial` opens the tutorial at the first start, before a race against a bot or over home.
+        """
         self.shows_unicode = shows_unicode
         super().__init__(crash_folder or user_state_path("fairest"))
         self.settings_path = settings_file or settings_path()
@@ -93,6 +98,7 @@ class FairestApp(CrashReportingApp):
         self._server_url = start.server if isinstance(start, (AtHome, InLobby, InRoom)) else AtHome().server
         player = start.name if isinstance(start, (AtHome, InLobby, InRoom)) else None
         self.rooms = RoomRunner(self, self._server_url, player, clock=clock)
+        self._offers_tutorial = offers_tutorial
         self._exit_code = 0
         """The exit code unless a signal ends the program: `BROKEN_SEAL` once a server cheated, else 0."""
         self._has_entered_room = False
@@ -112,15 +118,23 @@ class FairestApp(CrashReportingApp):
             on_fatal_signals(self._end_by_signal)
             self.set_interval(CHECK_SECONDS, self._check_terminal)
         await self.push_screen(HomeScreen(self._server_url, self._settings_problem))
+        is_first = self._offers_tutorial and not self.settings.has_seen_tutorial
+        if is_first and isinstance(self._start, (AtHome, AgainstBot)):
+            self.settings = remember_tutorial(self.settings, self.settings_path)
         match self._start:
             case InLobby(server=server):
                 await self.push_screen(LobbyScreen(server))
             case InRoom(request=request):
                 self.rooms.enter(request)
+            case AgainstBot(level=level, options=options) if is_first:
+                # The race begins when the player gets ready, so nothing runs on while the tutorial is read.
+                await self.push_screen(TutorialScreen(), lambda _: self.rooms.race_bot(level, options))
             case AgainstBot(level=level, options=options):
                 self.rooms.race_bot(level, options)
             case AtReplay(record=record):
                 await self.push_screen(ReplayScreen(record, timeline_of(record)))
+            case AtHome() if is_first:
+                await self.push_screen(TutorialScreen())
             case AtHome():
                 pass
 
@@ -239,7 +253,7 @@ async def run_until_done(app: FairestApp) -> None:
 def run_full_screen(start: Start) -> None:
     """Run the program and restore the terminal. Raises SystemExit with an exit code other than 0 after a failure."""
     # Textual writes to standard error.
-    app = FairestApp(start, shows_unicode=shows_unicode(sys.stderr.encoding, os.environ))
+    app = FairestApp(start, shows_unicode=shows_unicode(sys.stderr.encoding, os.environ), offers_tutorial=True)
     if not app.shows_unicode:
         app.driver_class = ascii_driver(app.driver_class)
     asyncio.run(run_until_done(app))

@@ -3,7 +3,9 @@
 The runner knows no screens. It hands each change to its `RunnerHost`, which is the program.
 """
 
+import asyncio
 import random
+import secrets
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from typing import Any, Protocol
@@ -11,7 +13,7 @@ from typing import Any, Protocol
 from pydantic import ValidationError
 from textual.worker import Worker
 
-from fairest_cli.bots.house_room import house_room
+from fairest_cli.bots.house_room import bot_name, house_room
 from fairest_cli.bots.levels import DEFAULT_LEVEL, Level
 from fairest_cli.bots.player import play_match
 from fairest_cli.model.cheated import Cheated
@@ -67,6 +69,8 @@ class RoomRunner:
         self._local_server = AsyncExitStack()
         self._session_worker: Worker[Any] | None = None
         self._bot_worker: Worker[Any] | None = None
+        self.hurry: asyncio.Event | None = None
+        """Set to make the bot that this program runs play on without thinking; None while the rival is no such bot."""
 
     def join(self, code: str) -> None:
         """Take a seat in the room with this code; show a notice if `code` cannot be a room's code."""
@@ -88,8 +92,11 @@ class RoomRunner:
         """Let a bot that this program runs take the free seat of the room."""
         session = self.session
         if session is not None and session.model.room is not None:
-            connection = open_unstored(session.model.server_url, Join(room=session.model.room))
-            match = play_match(connection, DEFAULT_LEVEL, random.Random(), rematches=True)
+            self.hurry = asyncio.Event()
+            # Names are unique on a server, and other bots of this level may be there already.
+            name = f"{bot_name(DEFAULT_LEVEL)}-{secrets.token_hex(3)}"
+            connection = open_unstored(session.model.server_url, Join(room=session.model.room), name=name)
+            match = play_match(connection, DEFAULT_LEVEL, random.Random(), rematches=True, hurry=self.hurry)
             # An error of the bot must not end the player's program.
             self._bot_worker = self._host.run_worker(match, group="bot", exclusive=True, exit_on_error=False)
 
@@ -136,7 +143,8 @@ class RoomRunner:
         self._host.show_notice("Starting a server on this machine ...")
         await self.close_local_server()
         try:
-            room = house_room(level, options, None, rematches=True)
+            self.hurry = asyncio.Event()
+            room = house_room(level, options, None, rematches=True, hurry=self.hurry)
             url, code = await self._local_server.enter_async_context(room)
         except ServerNotStarted as reason:
             self._host.show_notice(str(reason))
@@ -167,7 +175,7 @@ class RoomRunner:
         await self._end_session(sentence)
 
     async def _end_session(self, sentence: str) -> None:
-        self.session = None
+        self.session, self.hurry = None, None
         if self._bot_worker is not None:
             self._bot_worker.cancel()
         await self._host.show_home(sentence)

@@ -40,6 +40,7 @@ class Settings(Value):
     ascii_cards: bool = False
     reduced_motion: bool = False
     sound: bool = False
+    has_seen_tutorial: bool = False
 
 
 def settings_path() -> Path:

@@ -10,7 +10,8 @@ from fairest_cli.model.round_end import Explained
 from fairest_cli.session.connection import Update
 from fairest_cli.text.lobby import describe_lobby
 from fairest_cli.text.narration import OPEN_ROUND, describe_changes, describe_closing, describe_end
-from fairest_protocol.messages.from_server import LobbyPage, Snapshot
+from fairest_protocol.messages.entries import Attached, Detached
+from fairest_protocol.messages.from_server import LobbyPage, Snapshot, View
 from fairest_protocol.messages.options import RoomOptions, Spectators
 from fairest_protocol.value import replace
 from tests.support import staged
@@ -65,3 +66,16 @@ def test_the_result_says_what_rests_on_the_word_of_the_server() -> None:
     assert model.scene is not None and model.scene.round is not None
     end = RoundEnd(model.scene.round, Explained("Only bob knows."))
     assert describe_end(replace(model, binding=replace(model.binding, last_end=end))) == "Only bob knows."
+
+
+def test_an_absence_that_is_over_in_the_same_message_is_not_told() -> None:
+    model = staged.racing().model()
+    gone = (Detached(seat=1, until_ms=1), Detached(seat=0, until_ms=1), Attached(seat=1), Attached(seat=0))
+    view = View(position=model.position + 4, tag="00000000", entries=gone)
+    assert not any("away" in line for line in describe_changes(model, Update(model, view)))
+
+
+def test_an_absence_that_lasts_is_told() -> None:
+    model = staged.racing().model()
+    view = View(position=model.position + 1, tag="00000000", entries=(Detached(seat=1, until_ms=1),))
+    assert list(describe_changes(model, Update(model, view))) == ["bob is away; the seat waits 60 seconds."]

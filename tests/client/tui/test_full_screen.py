@@ -35,7 +35,7 @@ from fairest_cli.tui.settings import Colours, load_settings
 from fairest_cli.tui.widgets.timeline_view import TimelineView
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import rank, rank_name
-from fairest_protocol.calculation.moves import Move
+from fairest_protocol.calculation.moves import STOP, Move
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Join, Leave, Watch
@@ -492,7 +492,34 @@ async def test_a_bot_takes_the_free_seat_on_request(server_url: str, home: Path)
     async with terminal(InRoom(Create(options=QUICK), server_url), home) as player:
         await player.is_on(WaitingScreen)
         await player.press("b")
-        await player.sees("[x]")
+        await player.sees("[x]  bot-")
+
+
+async def test_two_bots_on_one_server_have_different_names(server_url: str, home: Path) -> None:
+    names = set()
+    for _ in range(2):
+        async with terminal(InRoom(Create(options=QUICK), server_url), home) as player:
+            await player.is_on(WaitingScreen)
+            await player.press("b")
+            await player.sees("[x]  bot-")
+            scene = player.session.model.scene
+            assert scene is not None
+            names.add(scene.seats[1].name)
+    assert len(names) == 2
+
+
+async def test_a_bot_plays_its_rest_at_once_when_the_player_has_stopped(home: Path) -> None:
+    async with terminal(AgainstBot(Level.CARELESS, QUICK), home) as player:
+        await player.is_on(WaitingScreen)
+        await player.sees("[x]  ")
+        await player.press("enter")
+        await player.is_on(RaceScreen)
+        assert "finish now" not in player.read("key-line")
+        await player.session.play(STOP)
+        await player.sees("f finish now")
+        await player.press("f")
+        await player.is_on(ResultScreen)
+        await player.app.rooms.close_local_server()
 
 
 async def test_settings_are_saved_and_applied_at_once(home: Path) -> None:

@@ -20,7 +20,8 @@ from tests.support.screens import SCREENS, room
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 SIZES = [(80, 24), (120, 40), (50, 12)]
 TABLE_SIZES = [(50, 16), (60, 20), (200, 60)]
-"""More sizes for the screens of a race: the smallest, a small one, and one with both boards in the same size."""
+"""More sizes for the screens of a race and before it: the smallest, a small one, one with boards of the same size."""
+GROWING = ("race", "senior", "waiting", "ready", "countdown")
 OPEN = RoomOptions(spectators=Spectators.OPEN)
 
 
@@ -36,7 +37,7 @@ async def test_cards_are_drawn_as_ink_on_paper(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "size"),
-    [(name, size) for name in SCREENS for size in SIZES + (TABLE_SIZES if name in ("race", "senior") else [])],
+    [(name, size) for name in SCREENS for size in SIZES + (TABLE_SIZES if name in GROWING else [])],
     ids=str,
 )
 async def test_a_screen_looks_like_its_snapshot(

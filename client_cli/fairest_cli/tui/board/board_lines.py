@@ -121,6 +121,11 @@ def foundation_row(number: int, board: Board, card_style: CardStyle) -> Text:
     return row.append_text(sequence(foundation, len(cards), card_style.arrow))
 
 
+def sequence_rows(board: Board, columns: int, card_style: CardStyle) -> list[Text]:
+    """Return a line with the whole sequence of each foundation, as wide as fits."""
+    return sequence_lines(tuple(_foundation_states(board, TableLook(card_style))), columns, card_style)
+
+
 def _foundation_states(board: Board, look: TableLook) -> list[FoundationState]:
     return [
         FoundationState(

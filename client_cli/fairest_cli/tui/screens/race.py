@@ -11,6 +11,7 @@ from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.session.connection import Update
 from fairest_cli.session.progress import count_of
 from fairest_cli.session.room_session import RoomSession
+from fairest_cli.text.board_text import format_time
 from fairest_cli.text.narration import describe_changes
 from fairest_cli.tui.board import card_input
 from fairest_cli.tui.board.card_input import InputResult
@@ -32,13 +33,16 @@ from fairest_cli.tui.widgets.race_boards import RaceBoards
 from fairest_cli.tui.widgets.text_lines import TableSlot, TextLines
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.moves import FOUNDATION_DIGITS, RESIGN, STOP, Move
-from fairest_protocol.messages.entries import Moved, Started, Stopped, Turned
+from fairest_protocol.messages.entries import Moved, Paused, Started, Stopped, Turned
 from fairest_protocol.messages.from_server import Placed, View
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
 from fairest_protocol.value import replace
 
 LEAD_FLASH_MS: Final = 600
 AFTER_RACE_KEYS = key_line([("?", "help"), ("Esc", "menu")])
+AFTER_RACE_KEYS_WITH_BOT = key_line(
+    [("f", "finish now: the bot plays its rest at once"), ("?", "help"), ("Esc", "menu")]
+)
 
 
 class RaceScreen(RoomScreen):
@@ -83,7 +87,7 @@ class RaceScreen(RoomScreen):
             reason = " ".join(describe_changes(before, update))
             self.show_notice(f"Taken back: {refused}. {reason}", is_error=True)
         elif not isinstance(update.message, Placed):
-            sentence = _sentence_of(before, update)
+            sentence = _sentence_of(before, update, is_local=self.program.rooms.uses_local_server)
             if sentence is not None:
                 self.show_notice(sentence)
         story = self._follow_counts()
@@ -132,7 +136,10 @@ class RaceScreen(RoomScreen):
         counts = _counts(model, ours.board)
         self._boards.draw_other(self.name_of(other), scene.seats[other], counts, self.card_style)
         self.tick()
-        keys = AFTER_RACE_KEYS if own.has_stopped else race_key_line(self.settings.keys, ours.board, self.size.width)
+        if own.has_stopped:
+            keys = AFTER_RACE_KEYS_WITH_BOT if self.program.rooms.hurry else AFTER_RACE_KEYS
+        else:
+            keys = race_key_line(self.settings.keys, ours.board, self.size.width)
         self.query_one("#key-line", TextLines).update(keys)
 
     def _follow_counts(self) -> str:
@@ -155,6 +162,12 @@ class RaceScreen(RoomScreen):
         ours = optimistic_board(self.session.model)
         key = _character(event)
         if key is None or ours is None or self.is_too_small:
+            return
+        hurry = self.program.rooms.hurry
+        if key == "f" and not self.session.is_racing and hurry is not None:
+            event.stop()
+            hurry.set()
+            self.show_notice("The bot plays the rest of its race at once ...")
             return
         result = card_input.press_key(self.settings.keys, key, self._picked, ours.board)
         if result is not None:
@@ -245,7 +258,7 @@ def _counts(model: KnownRoom, board: Board) -> tuple[int, int]:
     return board.placed, count_of(model, 1 - (model.seat or 0))
 
 
-def _sentence_of(before: KnownRoom, update: Update) -> str | None:
+def _sentence_of(before: KnownRoom, update: Update, *, is_local: bool) -> str | None:
     """Return the last sentence about `update`, or None if the boards show the whole change."""
     message = update.message
     shown = message.entries if isinstance(message, View) else ()
@@ -254,6 +267,10 @@ def _sentence_of(before: KnownRoom, update: Update) -> str | None:
     if any(isinstance(entry, Stopped) and entry.seat == update.model.seat for entry in shown):
         # The line above the notice says why our race has ended, and what comes now.
         return ""
+    pause = next((entry for entry in shown if isinstance(entry, Paused)), None)
+    if is_local and pause is not None:
+        # The server is part of this program, which was stopped, or its machine was asleep.
+        return f"The game stood still for {format_time(pause.length_ms / 1000)}; no time was lost."
     lines = list(describe_changes(before, update))
     return lines[-1] if lines else None
 

@@ -26,6 +26,7 @@ OTHER_LINES = 3
 class WaitingScreen(RoomScreen):
     """A player waits here for the other one, and gets ready."""
 
+    MIN_SIZE: ClassVar[tuple[int, int]] = (50, 16)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "ready", "Ready"),
         Binding("b", "bot", "Invite a bot"),
@@ -60,7 +61,13 @@ class WaitingScreen(RoomScreen):
         code = self.query_one("#code", TextLines)
         code.styles.height = len(letters)
         code.update([Text(line, GOLD) for line in letters])
-        self.query_one("#waiting-text", Paragraph).update(text)
+        shown = self.query_one("#waiting-text", Paragraph)
+        # The region is as small as its text, so that both stand in the middle.
+        width = max(1, min(columns, max((line.cell_len for line in text), default=1)))
+        shown.styles.width = width
+        shown.styles.margin = (0, 0, 0, (columns - width) // 2)
+        shown.styles.height = sum(max(1, ceil(line.cell_len / columns)) for line in text)
+        shown.update(text)
         self.query_one("#key-line", TextLines).update(self._key_line())
 
     def _lines(self) -> list[Text]:
@@ -97,14 +104,16 @@ class WaitingScreen(RoomScreen):
     def _next_step(self) -> Text:
         model, own = self.session.model, self.session.model.own
         left = f"  ({self.time_left()} left)" if self.time_left() else ""
-        lapse = f"  In {self.time_left()} your seat is freed." if self.time_left() else ""
+        is_local = self.program.rooms.uses_local_server
+        lapse = f"  In {self.time_left()} your seat is freed." if self.time_left() and not is_local else ""
         if model.phase is Phase.DEALING:
             return Text("Both players are ready: the cards are being dealt ...", "bold")
         if model.phase is not Phase.READY or own is None:
             return Text("Waiting for the other player ...", "bold")
         if own.entropy_hash:
             return Text(f"You are ready. Waiting for the other player ...{left}", "bold")
-        return Text(f"Press Enter when you are ready.{lapse}", f"bold #1d1d1d on {GOLD}")
+        start = " The bot waits for you." if is_local else ""
+        return Text(f" Press Enter when you are ready.{start}{lapse} ", f"bold #1d1d1d on {GOLD}")
 
     def _key_line(self) -> Text:
         pairs = [("Enter", "ready"), ("?", "how to play"), ("Esc", "leave")]
