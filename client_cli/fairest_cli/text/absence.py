@@ -4,12 +4,14 @@ A seat waits for the grace period of its room from the moment at which the serve
 seat's race is stopped after that, and its cards count; in other phases the seat is freed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.text.board_text import format_time
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.race import Ending
+from fairest_protocol.messages import entries
+from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fields import Phase
 
 
@@ -69,6 +71,18 @@ def describe_stopped_race(before: KnownRoom, model: KnownRoom) -> str:
     if is_told or is_inferred:
         return f"Your seat's race was stopped after {_grace(model)} away; the cards that you had placed count."
     return ""
+
+
+def is_past_absence(entry: Entry, later: Sequence[Entry], model: KnownRoom) -> bool:
+    """Return whether `entry` shows an absence that an entry in `later` ends, or our own one.
+
+    We read of our own absence only once we are back. `later` are the entries behind it in the same message.
+    """
+    if not isinstance(entry, entries.Detached):
+        return False
+    return entry.seat == model.seat or any(
+        isinstance(other, entries.Attached) and other.seat == entry.seat for other in later
+    )
 
 
 def _grace(model: KnownRoom) -> str:

@@ -9,8 +9,7 @@ from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.model.seal_check import describe_proof
 from fairest_cli.session.connection import Update
-from fairest_cli.text.absence import describe_return
-from fairest_cli.text.absences import is_past_absence
+from fairest_cli.text.absence import describe_return, is_past_absence
 from fairest_cli.text.board_text import COLUMNS, describe_board, describe_result, format_time
 from fairest_cli.untrusted_text import as_json_line, clean
 from fairest_protocol.calculation.cards import rank, rank_name
