@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from fairest_cli.bots.levels import DEFAULT_LEVEL, Level
-from fairest_cli.records.history import past_matches
-from fairest_protocol.calculation.record import Record
+from fairest_cli.records.history import PastMatch, past_matches
 from fairest_protocol.messages.rivals import BOT_PREFIX, is_bot_name
 from fairest_protocol.value import Value
 
@@ -36,22 +35,22 @@ def offered_level(results: Sequence[RivalResult]) -> Level:
     return order[min(max(number, 0), len(order) - 1)]
 
 
-def read_results(records: Iterable[Record]) -> list[RivalResult]:
-    """Return the results in records of matches between a person and a rival, in the order of the records.
+def read_results(matches: Iterable[PastMatch]) -> list[RivalResult]:
+    """Return the results of the matches between a person and a rival, in their order; others are left out.
 
     The names say which player is a program and of which level: `bot-club`, or `bot-club-0815` of a house.
     """
     results = []
-    for record in records:
-        for seat, name in enumerate(record.names):
+    for match in matches:
+        for seat, name in enumerate(match.names):
             level = name.lower().removeprefix(BOT_PREFIX).split("-")[0]
-            if is_bot_name(name) and level in list(Level) and not is_bot_name(record.names[1 - seat]):
-                winners = [played.outcome.winner for played in record.rounds if played.outcome is not None]
+            if is_bot_name(name) and level in list(Level) and not is_bot_name(match.names[1 - seat]):
+                winners = [played.outcome.winner for played in match.rounds]
                 results.append(RivalResult(Level(level), winners.count(1 - seat) > winners.count(seat)))
     return results
 
 
 def level_at_home(folder: Path) -> Level:
     """Return the level to offer to the player of this machine, whose records are in `folder`."""
-    matches = past_matches(folder, REMEMBERED)
-    return offered_level(read_results(match.record for match in reversed(matches) if match.record is not None))
+    matches = past_matches(folder, limit=REMEMBERED)
+    return offered_level(read_results(match for match in reversed(matches) if not match.problem))

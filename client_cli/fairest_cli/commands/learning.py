@@ -12,7 +12,7 @@ from fairest_cli.analysis.judging import Effort
 from fairest_cli.analysis.round_analysis import RoundAnalysis, analyse_round
 from fairest_cli.commands.offline import QUIT, typed_lines
 from fairest_cli.commands.options import Server, fail
-from fairest_cli.commands.record_source import RecordSource, read_record_text
+from fairest_cli.commands.record_source import RecordSource, find_record_text
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.records.files import split_lines
 from fairest_cli.text.analysis import analysis_json, describe_analysis
@@ -45,7 +45,7 @@ def analyse(
     It takes some seconds for each round and seat. The same record and options always give the same analysis.
     """
     effort = Effort(roll_outs, max(roll_outs, Effort().close_look * roll_outs // Effort().roll_outs), games)
-    text = read_record_text(source, server)
+    text = find_record_text(source, server)
     try:
         record = read_record(split_lines(text))
         rounds = _analyse_rounds(record, (0, 1) if seat is None else (seat - 1,), effort)
@@ -69,7 +69,7 @@ def ghost(
     number: Annotated[int | None, typer.Option("--round", min=1, help="The round; else the first one dealt.")] = None,
 ) -> None:
     """Race a recorded player on the same deal: its moves are made when it made them. Offline."""
-    text = read_record_text(source, server)
+    text = find_record_text(source, server)
     try:
         record = read_record(split_lines(text))
         dealt = [at for at, played in enumerate(record.rounds) if played.is_dealt]

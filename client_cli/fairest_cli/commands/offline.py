@@ -1,42 +1,45 @@
 """The commands of `fairest` that enter no room: practice, replay, history, verify, rules and deal."""
 
+import json
 import re
-import shlex
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
+from fairest_cli.bots.hints import choose_hint
 from fairest_cli.commands.options import (
+    OptionalVariant,
     Piles,
     Plain,
     Redeals,
     RulesName,
     Seed,
     Server,
-    VariantName,
     chosen_rules,
     fail,
     is_full_screen,
+    saved_settings,
 )
-from fairest_cli.commands.record_source import RECORD_HELP, RecordSource, read_record_text
+from fairest_cli.commands.record_source import RECORD_HELP, RecordSource, find_record_text
 from fairest_cli.exit_codes import BROKEN_SEAL
 from fairest_cli.model.known_room import DEFAULT_SERVER
+from fairest_cli.model.practice import Practice, start_from_record, start_practice, toggle_stock
+from fairest_cli.model.seeds import daily_seed, new_seed, read_seed
 from fairest_cli.records.files import records_folder, split_lines
-from fairest_cli.records.history import describe_history, past_matches
-from fairest_cli.records.receipt_replay import BadReceipt, judge_receipt
+from fairest_cli.records.history import past_matches
+from fairest_cli.records.own_names import own_names
+from fairest_cli.records.receipt_replay import BadReceipt
 from fairest_cli.records.receipts import read_receipt
-from fairest_cli.records.record_against_receipt import compare_receipt
-from fairest_cli.records.record_check import LIMITS_OF_RECEIPT, LIMITS_OF_RECORD, WrongRecord, verify_record
+from fairest_cli.records.statistics import statistics_of
 from fairest_cli.text import replay as replaying
 from fairest_cli.text import variant_reference
-from fairest_cli.text.practice import HELP, answer, describe_practice, start_practice
-from fairest_cli.text.seeds import daily_seed, new_seed, read_seed
-from fairest_cli.untrusted_text import clean
+from fairest_cli.text.history import describe_history, history_as_json
+from fairest_cli.text.practice import HELP, answer, describe_deal_again, describe_practice
+from fairest_cli.text.verification import verify as verification_of
 from fairest_protocol.calculation.record import BadRecord, Record
 from fairest_protocol.calculation.record_parser import read_record
 from fairest_protocol.calculation.rules import find_variant
@@ -48,32 +51,52 @@ app = typer.Typer()
 
 @app.command()
 def practice(
-    variant: VariantName = "classic",
+    variant: OptionalVariant = None,
     piles: Piles = None,
     redeals: Redeals = None,
     seed: Seed = None,
     daily: Annotated[bool, typer.Option("--daily", help="Today's training deal, the same for everybody.")] = False,
     open_stock: Annotated[bool, typer.Option("--open-stock", help="Show the cards still to come.")] = False,
+    record: Annotated[
+        str | None, typer.Option(metavar="RECORD", help=f"Play the deal of a record. {RECORD_HELP}")
+    ] = None,
+    round_number: Annotated[
+        int | None, typer.Option("--round", min=1, help="The round of the record; by default its last one.")
+    ] = None,
+    server: Server = DEFAULT_SERVER,
+    plain: Plain = False,
 ) -> None:
-    """Play alone, offline: take moves back, look into the stock, play a deal again."""
-    rules = chosen_rules(variant, piles, redeals)
-    if daily and seed is not None:
-        raise typer.BadParameter("--daily has a seed of its own; leave out --seed")
-    if daily:
-        seed = daily_seed(rules, datetime.now(UTC).date())
-    game = start_practice(rules, new_seed() if seed is None else seed, shows_stock=open_stock)
+    """Play alone, offline: take moves back, ask for hints, look into the stock, play a deal again."""
+    if record is None and round_number is not None:
+        raise typer.BadParameter("--round chooses a round of --record RECORD")
+    if record is not None:
+        if (variant, piles, redeals, seed, daily) != (None, None, None, None, False):
+            raise typer.BadParameter("a record has its own variant, piles, redeals and seed")
+        game = _start_from_record(record, round_number, server)
+    else:
+        rules = chosen_rules(variant or "classic", piles, redeals)
+        if daily and seed is not None:
+            raise typer.BadParameter("--daily has a seed of its own; leave out --seed")
+        seed = daily_seed(rules, datetime.now(UTC).date()) if daily else seed
+        game = start_practice(rules, new_seed() if seed is None else seed)
+    game = toggle_stock(game) if open_stock else game
+    if is_full_screen(plain=plain):
+        from fairest_cli.tui.app import run_full_screen
+        from fairest_cli.tui.launch import InPractice
+
+        run_full_screen(InPractice(game))
+        return
     print(HELP)
     print("\n".join(describe_practice(game)))
     try:
         for line in typed_lines():
             if line.strip().lower() in QUIT:
                 break
-            game, lines = answer(game, line, new_seed)
+            game, lines = answer(game, line, new_seed, choose_hint)
             print("\n".join(lines))
     except KeyboardInterrupt:
         print()
-    chosen = f"{game.rules.name} --piles {game.rules.piles} --redeals {game.rules.redeals}"
-    print(f"This deal again: fairest practice {chosen} --seed {clean(shlex.quote(game.seed))}")
+    print(describe_deal_again(game))
 
 
 @app.command()
@@ -84,7 +107,7 @@ def replay(source: RecordSource, server: Server = DEFAULT_SERVER, plain: Plain =
 
 def replay_record(source: str, server: str, *, plain: bool) -> None:
     """Step through the record of a match: a file, or from a server by the match's id."""
-    text = read_record_text(source, server)
+    text = find_record_text(source, server)
     try:
         record = read_record(split_lines(text))
         steps = replaying.all_steps(record)
@@ -105,9 +128,16 @@ def replay_record(source: str, server: str, *, plain: bool) -> None:
 
 
 @app.command()
-def history() -> None:
-    """List the matches recorded on this machine, the newest first."""
-    print("\n".join(describe_history(past_matches(records_folder()))))
+def history(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures and the matches as JSON.")] = False,
+) -> None:
+    """Show your bests, streaks and win rates, and list the matches recorded on this machine, the newest first."""
+    matches = past_matches(records_folder(), own_names(saved_settings().name))
+    figures = statistics_of(matches)
+    if as_json:
+        print(json.dumps(history_as_json(matches, figures), indent=2))
+    else:
+        print("\n".join(describe_history(matches, figures)))
 
 
 @app.command()
@@ -126,25 +156,16 @@ def verify(
     if key is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", key):
         raise typer.BadParameter("a key has 64 hexadecimal digits; the server shows its own under /key")
     known = None if key is None else bytes.fromhex(key)
-    record_text = None if source is None else read_record_text(source, server)
-    shown = () if receipt is None else read_receipt(receipt)
+    record_text = None if source is None else find_record_text(source, server)
     try:
-        if record_text is None:
-            sentences = judge_receipt(shown)
-        else:
-            record, checks = verify_record(record_text, known)
-            sentences = chain(checks, compare_receipt(record, shown) if receipt is not None else ())
-        for sentence in sentences:
-            print(sentence)
+        verification = verification_of(record_text, known, None if receipt is None else read_receipt(receipt))
     except BadReceipt as reason:
         fail(f"{receipt} is not a receipt: {reason}")
     except OSError as reason:
         fail(f"cannot read {receipt}: {reason.strerror}")
-    except WrongRecord as reason:
-        print(f"WRONG: {clean(str(reason))}")
-        raise SystemExit(BROKEN_SEAL) from None
-    print("Everything that can be checked is right.")
-    print(LIMITS_OF_RECORD if receipt is None else LIMITS_OF_RECEIPT)
+    print("\n".join(verification.lines))
+    if not verification.is_right:
+        raise SystemExit(BROKEN_SEAL)
 
 
 @app.command()
@@ -174,6 +195,15 @@ def deal(
 ) -> None:
     """Print the deal of a seed, to check it or to lay it out with real cards."""
     print("\n".join(variant_reference.describe_deal(chosen_rules(rules, piles, redeals), read_seed(seed))))
+
+
+def _start_from_record(source: str, round_number: int | None, server: str) -> Practice:
+    """Return a game on a deal of the record that `source` names; end the program with a sentence if there is none."""
+    text = find_record_text(source, server)
+    try:
+        return start_from_record(read_record(split_lines(text)), None if round_number is None else round_number - 1)
+    except BadRecord as reason:
+        fail(f"{source} cannot be practised: {reason}")
 
 
 def _step_through(record: Record, steps: list[replaying.Step]) -> None:

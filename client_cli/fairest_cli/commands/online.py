@@ -12,7 +12,6 @@ from fairest_cli.bots.house import House, keep_house
 from fairest_cli.bots.levels import DEFAULT_LEVEL, PROFILES, Level
 from fairest_cli.bots.offering import level_at_home
 from fairest_cli.bots.thinking import ThinkingFailed
-from fairest_cli.commands.doctor import describe_finding, examine
 from fairest_cli.commands.offline import replay_record
 from fairest_cli.commands.options import (
     Code,
@@ -26,7 +25,6 @@ from fairest_cli.commands.options import (
     fail,
     is_full_screen,
 )
-from fairest_cli.commands.record_source import is_match_id
 from fairest_cli.exit_codes import BROKEN_SEAL, FAULT, INTERRUPTED
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import DEFAULT_SERVER
@@ -35,7 +33,9 @@ from fairest_cli.records.receipts import receipts_folder
 from fairest_cli.session.connection import EntryRequest
 from fairest_cli.session.identity import IdentityInUse
 from fairest_cli.session.local_server import ServerNotStarted
+from fairest_cli.session.record_source import is_match_id
 from fairest_cli.session.websocket import Rejected
+from fairest_cli.text.doctor import describe_finding, examine
 from fairest_cli.text.lobby import LobbyUnavailable, describe_lobby, fetch_lobby
 from fairest_cli.text.narration import describe_broken_seal
 from fairest_cli.text.run import let_bot_play, race, race_house_bot, watch_room

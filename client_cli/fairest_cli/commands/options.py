@@ -1,15 +1,15 @@
 """The options and arguments of the commands of `fairest`, each with its check and its help."""
 
-import re
 import sys
+from functools import cache
 from typing import Annotated, NoReturn
-from urllib.parse import urlsplit
 
 import typer
 
 from fairest_cli.exit_codes import FAULT
-from fairest_cli.model.known_room import DEFAULT_SERVER
+from fairest_cli.session.addresses import name_problem, server_problem
 from fairest_cli.text.keyboard import can_draw
+from fairest_cli.tui.settings import Settings, load_settings, settings_path
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.rules import VARIANTS, BadRules, Rules, choose_rules
 from fairest_protocol.version import describe_version
@@ -17,22 +17,34 @@ from fairest_protocol.version import describe_version
 
 def check_server(url: str) -> str:
     """Return the address of a server. Raises `typer.BadParameter` for a text that is not one."""
-    try:
-        address = urlsplit(url)
-        # `port` raises ValueError for a port out of range, the codec for a name that DNS cannot hold.
-        is_address = address.scheme in ("ws", "wss") and bool(address.hostname) and address.port != 0
-        (address.hostname or "").encode("idna")
-    except ValueError:
-        is_address = False
-    if not is_address:
-        raise typer.BadParameter(f"a server's address looks like {DEFAULT_SERVER}, not {url!r}")
+    problem = server_problem(url)
+    if problem:
+        raise typer.BadParameter(problem)
     return url
 
 
-def _check_name(name: str | None) -> str | None:
-    if name is not None and not re.fullmatch(r"[A-Za-z0-9_-]{2,20}", name):
-        raise typer.BadParameter("a name has 2 to 20 letters, digits, - or _")
+def _chosen_server(context: typer.Context, param: typer.CallbackParam, url: str) -> str:
+    """Return the address given by option or variable, else that of the settings, else that of this machine."""
+    source = context.get_parameter_source(param.name or "")
+    is_given = source is not None and not source.name.startswith("DEFAULT")
+    return check_server(url) if is_given else saved_settings().server or url
+
+
+def _chosen_name(name: str | None) -> str | None:
+    """Return the name that was given, else that of the settings, else None."""
+    if name is None:
+        return saved_settings().name or None
+    problem = name_problem(name)
+    if problem:
+        raise typer.BadParameter(problem)
     return name
+
+
+@cache
+def saved_settings() -> Settings:
+    """Return the player's settings, as far as their file can be read."""
+    settings, _ = load_settings(settings_path())
+    return settings
 
 
 def is_full_screen(*, plain: bool, as_json: bool = False) -> bool:
@@ -51,12 +63,12 @@ def _complete_rules(begun: str) -> list[str]:
     return [name for name in VARIANTS if name.startswith(begun)]
 
 
-Server = Annotated[str, typer.Option(envvar="FAIREST_SERVER", help="Address of the server.", callback=check_server)]
+Server = Annotated[str, typer.Option(envvar="FAIREST_SERVER", help="Address of the server.", callback=_chosen_server)]
 Name = Annotated[
     str | None,
     typer.Option(
         help="Your name: 2 to 20 letters, digits, - or _. It chooses among your players on this machine.",
-        callback=_check_name,
+        callback=_chosen_name,
     ),
 ]
 RulesName = Annotated[str, typer.Option(help=f"The variant: {', '.join(VARIANTS)}.", autocompletion=_complete_rules)]
@@ -71,8 +83,9 @@ Version = Annotated[
     bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
 ]
 Code = Annotated[str, typer.Argument(help="The room's code, which the player who created it sees.")]
-VariantName = Annotated[
-    str, typer.Argument(help=f"The variant: {', '.join(VARIANTS)}.", autocompletion=_complete_rules)
+OptionalVariant = Annotated[
+    str | None,
+    typer.Argument(metavar="VARIANT", help=f"The variant: {', '.join(VARIANTS)}.", autocompletion=_complete_rules),
 ]
 Seed = Annotated[str | None, typer.Option(help="A seed: 64 hexadecimal digits, or any text, which is hashed.")]
 

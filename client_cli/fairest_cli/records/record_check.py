@@ -114,7 +114,7 @@ def _verify_round(record: Record, number: int, played: RecordedRound) -> Iterato
     if not played.is_dealt:
         yield f"{where}: ended before its cards were dealt, by a player who left or did not reveal: {winner}."
         return
-    counts = " to ".join(str(score.placed) for score in played.outcome.scores)
+    counts = " to ".join(map(str, played.outcome.counts))
     yield f"{where}: {len(played.events)} moves and stops, within the rules, lead to the result: {winner}, {counts}."
 
 

@@ -137,7 +137,8 @@ def open_identity(server_url: str, name: str | None, folder: Path | None = None)
         with held:
             yield Identity(players / f"{candidate}.json", base / "heads")
         return
-    raise IdentityInUse(f"{name or 'every profile'} is in use by another fairest on this machine")
+    choose = "; choose another name with --name" if name else ""
+    raise IdentityInUse(f"{name or 'every profile'} is in use by another fairest on this machine{choose}")
 
 
 def _unstored(reason: OSError) -> Identity:

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from fairest_cli.analysis.judging import LEAST_COST, JudgedMove
 from fairest_cli.analysis.round_analysis import Difficulty, Mistake, RoundAnalysis
-from fairest_cli.text.board_text import describe_board, describe_result, format_time
+from fairest_cli.text.board_text import describe_board, format_time
+from fairest_cli.text.move_text import describe_result
 from fairest_cli.text.replay import describe_record
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.cards import rank, rank_name

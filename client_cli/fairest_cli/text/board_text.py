@@ -8,7 +8,7 @@ from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import Card, rank, rank_name
 from fairest_protocol.calculation.moves import FOUNDATION_DIGITS, PILE_LETTERS
-from fairest_protocol.calculation.race import Ending, Outcome, Score
+from fairest_protocol.calculation.race import Ending, Score
 from fairest_protocol.calculation.rules import Foundation
 
 COLUMNS: Final = 80
@@ -67,16 +67,6 @@ def describe_cards(head: str, cards: Sequence[Card]) -> Iterator[str]:
     """Yield a row of cards, continued on lines of their own where it is wider than `COLUMNS`."""
     indent = f"{'':{len(head) - 2}}| "
     yield from wrap(ranks(cards) or "-", COLUMNS, initial_indent=head, subsequent_indent=indent)
-
-
-def describe_result(outcome: Outcome, names: Sequence[str]) -> Iterator[str]:
-    """Yield the winner of a round, and the score of each player."""
-    if outcome.winner is None:
-        yield "A draw."
-    else:
-        yield f"{clean(names[outcome.winner])} wins."
-    for name, score in zip(names, outcome.scores, strict=True):
-        yield from describe_score(name, score)
 
 
 def describe_score(name: str, score: Score) -> Iterator[str]:

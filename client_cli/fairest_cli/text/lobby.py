@@ -54,11 +54,12 @@ def describe_lobby(lobby: LobbyPage, server_option: str) -> Iterator[str]:
 
 
 def describe_players(listed: ListedRoom) -> str:
-    """Return the player who waits, or both players and the rounds that they have won."""
+    """Return the player who waits, or both players and the rounds that they have won, the leader first."""
     first, second = listed.names
     if listed.phase is Phase.WAITING:
         return f"{first or second} waits"
-    return f"{first} {listed.wins[0]} : {listed.wins[1]} {second}"
+    (more, leader), (fewer, other) = sorted(zip(listed.wins, listed.names, strict=True), key=lambda seat: -seat[0])
+    return f"{leader} {more} : {fewer} {other}"
 
 
 def describe_listed_rules(listed: ListedRoom) -> str:

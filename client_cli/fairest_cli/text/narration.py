@@ -10,9 +10,9 @@ from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.model.seal_check import describe_proof
 from fairest_cli.session.connection import Update
 from fairest_cli.text.absence import describe_return, is_past_absence
-from fairest_cli.text.board_text import COLUMNS, describe_board, describe_result, format_time
+from fairest_cli.text.board_text import COLUMNS, describe_board, format_time
+from fairest_cli.text.move_text import describe_move, describe_result
 from fairest_cli.untrusted_text import as_json_line, clean
-from fairest_protocol.calculation.cards import rank, rank_name
 from fairest_protocol.calculation.moves import REDEAL
 from fairest_protocol.calculation.rules import span
 from fairest_protocol.messages import entries
@@ -206,8 +206,8 @@ def describe_entry(before: KnownRoom, model: KnownRoom, entry: Entry) -> Iterato
         case entries.Started() if model.seat is not None:
             yield "Go! You see the other player's moves once you have turned the same cards,"
             yield "and every few seconds, how many cards each of you has placed."
-        case entries.Moved(seat=seat, move=move, card=card) if seat != model.seat and card:
-            yield f"{_name(model, seat)} plays {move} ({rank_name(rank(card))})"
+        case entries.Moved(seat=seat, move=move, card=card) if seat != model.seat and (card or move is REDEAL):
+            yield describe_move(_name(model, seat), move, card)
         case entries.Stopped(seat=seat):
             yield from _describe_stopped(model, seat)
         case entries.RoundFinished():

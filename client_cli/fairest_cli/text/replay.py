@@ -2,9 +2,13 @@
 
 from collections.abc import Iterator
 
-from fairest_cli.text.board_text import describe_board, describe_result, format_time
+from fairest_cli.text.board_text import describe_board, format_time
+from fairest_cli.text.move_text import describe_move, describe_result, describe_stop
 from fairest_cli.text.variant_reference import describe_counts
 from fairest_cli.untrusted_text import clean
+from fairest_protocol.calculation.board import Board
+from fairest_protocol.calculation.cards import Card
+from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.race import Race
 from fairest_protocol.calculation.record import Record, RecordedMove, RecordedStop
 from fairest_protocol.value import Value
@@ -77,6 +81,13 @@ def describe_event(record: Record, step: Step) -> str:
         return "the cards are dealt"
     when = "before the start" if event.at_ms is None else format_time(event.at_ms / 1000)
     if isinstance(event, RecordedMove):
-        return f"{when} {clean(record.names[event.seat])} plays {event.move}"
-    names = " and ".join(clean(record.names[seat]) for seat in event.seats)
-    return f"{when} {names}: {event.ending.replace('_', ' ')}"
+        card = moved_card(step.race.racers[event.seat].board, event.move)
+        return f"{when} {describe_move(record.names[event.seat], event.move, card)}"
+    return f"{when} {describe_stop([record.names[seat] for seat in event.seats], event.ending)}"
+
+
+def moved_card(board: Board, move: Move) -> Card | None:
+    """Return the card that `move` has moved, given the board after it; None for a move that moves no single card."""
+    if not (move.places or move.takes_turned):
+        return None
+    return (board.foundations if move.places else board.piles)[move.target][-1]

@@ -15,7 +15,9 @@ from textual.theme import Theme
 
 from fairest_cli.exit_codes import BROKEN_SEAL, FAULT
 from fairest_cli.model.cheated import Cheated
-from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
+from fairest_cli.model.known_room import DEFAULT_SERVER, ConnectionStatus, KnownRoom
+from fairest_cli.records.history import seat_of
+from fairest_cli.records.own_names import own_names
 from fairest_cli.records.receipts import receipts_folder
 from fairest_cli.session.connection import Update
 from fairest_cli.session.own_clock import now_ms
@@ -23,15 +25,17 @@ from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.absence import describe_return, describe_way_back
 from fairest_cli.text.letters import shows_unicode
 from fairest_cli.text.narration import describe_broken_seal
+from fairest_cli.text.practice import describe_deal_again
 from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.crash import CrashReportingApp
-from fairest_cli.tui.launch import AgainstBot, AtHome, AtReplay, InLobby, InRoom, Start
+from fairest_cli.tui.launch import AgainstBot, AtHome, AtReplay, InLobby, InPractice, InRoom, Start
 from fairest_cli.tui.room_runner import RoomRunner
 from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.cheat_alert import CheatAlert
 from fairest_cli.tui.screens.countdown import CountdownScreen
 from fairest_cli.tui.screens.home import HomeScreen
 from fairest_cli.tui.screens.lobby import LobbyScreen
+from fairest_cli.tui.screens.practice import PracticeScreen
 from fairest_cli.tui.screens.race import RaceScreen
 from fairest_cli.tui.screens.race_menu import RaceMenu
 from fairest_cli.tui.screens.replay import ReplayScreen
@@ -95,9 +99,10 @@ class FairestApp(CrashReportingApp):
         self.settings_path = settings_file or settings_path()
         self.settings, self._settings_problem = load_settings(self.settings_path)
         self._start = start
-        self._server_url = start.server if isinstance(start, (AtHome, InLobby, InRoom)) else AtHome().server
-        player = start.name if isinstance(start, (AtHome, InLobby, InRoom)) else None
-        self.rooms = RoomRunner(self, self._server_url, player, clock=clock)
+        online = start if isinstance(start, (AtHome, InLobby, InRoom)) else None
+        server_url = online.server if online else self.settings.server or DEFAULT_SERVER
+        player = (online.name if online else None) or self.settings.name or None
+        self.rooms = RoomRunner(self, server_url, player, clock=clock)
         self._offers_tutorial = offers_tutorial
         self._exit_code = 0
         """The exit code unless a signal ends the program: `BROKEN_SEAL` once a server cheated, else 0."""
@@ -107,7 +112,11 @@ class FairestApp(CrashReportingApp):
         self.apply_settings(self.settings)
 
     def apply_settings(self, settings: Settings) -> None:
-        """Draw by `settings` from now on. Screens read them when they draw."""
+        """Draw by `settings` from now on. Screens read them when they draw. A changed name or server holds at once."""
+        if settings.server != self.settings.server:
+            self.rooms.server_url = settings.server or DEFAULT_SERVER
+        if settings.name != self.settings.name:
+            self.rooms.player = settings.name or None
         self.settings = settings
         self.animation_level = "none" if settings.reduced_motion else "full"
         self.set_class(settings.ascii_cards or not self.shows_unicode, "-ascii")
@@ -117,7 +126,7 @@ class FairestApp(CrashReportingApp):
         if not self.is_headless:
             on_fatal_signals(self._end_by_signal)
             self.set_interval(CHECK_SECONDS, self._check_terminal)
-        await self.push_screen(HomeScreen(self._server_url, self._settings_problem))
+        await self.push_screen(HomeScreen(self._settings_problem))
         is_first = self._offers_tutorial and not self.settings.has_seen_tutorial
         if is_first and isinstance(self._start, (AtHome, AgainstBot)):
             self.settings = remember_tutorial(self.settings, self.settings_path)
@@ -132,7 +141,10 @@ class FairestApp(CrashReportingApp):
             case AgainstBot(level=level, options=options):
                 self.rooms.race_bot(level, options)
             case AtReplay(record=record):
-                await self.push_screen(ReplayScreen(record, timeline_of(record)))
+                own_seat = seat_of(record.names, own_names(self.settings.name))
+                await self.push_screen(ReplayScreen(record, timeline_of(record), own_seat or 0))
+            case InPractice(game=game):
+                await self.push_screen(PracticeScreen(game))
             case AtHome() if is_first:
                 await self.push_screen(TutorialScreen())
             case AtHome():
@@ -235,6 +247,9 @@ class FairestApp(CrashReportingApp):
         session = self.rooms.session
         if session is not None and session.rejoin_option is not None and not self.rooms.uses_local_server:
             self.last_words += describe_way_back(session.model, session.rejoin_option)
+        self.last_words += [
+            describe_deal_again(screen.game) for screen in self.screen_stack if isinstance(screen, PracticeScreen)
+        ]
         self.exit(return_code=exit_code)
 
     def _check_terminal(self) -> None:

@@ -2,6 +2,7 @@
 
 from fairest_cli.bots.levels import Level
 from fairest_cli.model.known_room import DEFAULT_SERVER
+from fairest_cli.model.practice import Practice
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.messages.from_client import Create, Join, Watch
 from fairest_protocol.messages.options import RoomOptions
@@ -43,4 +44,10 @@ class AtReplay(Value):
     record: Record
 
 
-Start = AtHome | InLobby | InRoom | AgainstBot | AtReplay
+class InPractice(Value):
+    """A practice game."""
+
+    game: Practice
+
+
+Start = AtHome | InLobby | InRoom | AgainstBot | AtReplay | InPractice

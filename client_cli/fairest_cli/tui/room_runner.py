@@ -63,8 +63,8 @@ class RoomRunner:
         self.uses_local_server = False
         """Whether the room is on the local server: a child process of ours, which ends with the session."""
         self._host = host
-        self._server_url = server_url
-        self._player = player
+        self.server_url = server_url
+        self.player = player
         self._clock = clock
         self._local_server = AsyncExitStack()
         self._session_worker: Worker[Any] | None = None
@@ -131,10 +131,10 @@ class RoomRunner:
     async def _run_remote(self, request: EntryRequest) -> None:
         try:
             if isinstance(request, Watch):
-                await self._follow(RoomSession(open_unstored(self._server_url, request), clock=self._clock))
+                await self._follow(RoomSession(open_unstored(self.server_url, request), clock=self._clock))
                 return
-            with open_seat(self._server_url, self._player, request) as connection:
-                rejoin_option = f" --name {self._player}" if self._player else ""
+            with open_seat(self.server_url, self.player, request) as connection:
+                rejoin_option = f" --name {self.player}" if self.player else ""
                 await self._follow(RoomSession(connection, rejoin_option=rejoin_option, clock=self._clock))
         except IdentityInUse as reason:
             await self._end_session(str(reason))

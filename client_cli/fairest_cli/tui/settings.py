@@ -2,14 +2,16 @@
 
 import json
 import os
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import asdict, fields
 from platformdirs import user_config_path
 
 from fairest_cli.records.private_file import write_private
+from fairest_cli.session.addresses import name_problem, server_problem
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.value import Value, replace
 
@@ -31,7 +33,11 @@ class Colours(StrEnum):
 
 
 class Settings(Value):
-    """All settings, each with its default."""
+    """All settings, each with its default.
+
+    `name` is the player's name on servers; without one, the server gives one. `server` is the address of the server
+    that commands use without --server; without one, it is that of a server on this machine.
+    """
 
     keys: Keys = Keys.LETTERS
     hints: bool = True
@@ -40,6 +46,8 @@ class Settings(Value):
     ascii_cards: bool = False
     reduced_motion: bool = False
     sound: bool = False
+    name: str = ""
+    server: str = ""
     has_seen_tutorial: bool = False
 
 
@@ -86,12 +94,18 @@ def save_settings(settings: Settings, path: Path) -> None:
     write_private(path, json.dumps(asdict(settings), indent=2) + "\n")
 
 
+TEXTS: Final[dict[str, Callable[[str], str]]] = {"name": name_problem, "server": server_problem}
+"""For each setting that is typed: a function that returns what is wrong with a text that is not empty, or nothing."""
+
+
 def _parse(name: str, value: object) -> Any:
     """Return `value` as the type of the setting called `name`, or None if either is unknown."""
     kinds: dict[str, Any] = {field.name: type(field.default) for field in fields(Settings)}
     kind = kinds.get(name)
     if kind is bool:
         return value if isinstance(value, bool) else None
+    if name in TEXTS:
+        return value if isinstance(value, str) and not (value and TEXTS[name](value)) else None
     if kind is None or not isinstance(value, str) or value not in list(kind):
         return None
     return kind(value)

@@ -90,6 +90,12 @@ class Outcome:
     winner: int | None
     scores: tuple[Score, ...]
 
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The cards that each seat placed, those of the winner first; in a draw, the higher number first."""
+        seats = sorted(range(len(self.scores)), key=lambda seat: (seat != self.winner, -self.scores[seat].placed))
+        return tuple(self.scores[seat].placed for seat in seats)
+
 
 class Race(Value):
     """A race under way or over. It is immutable: `play` and `stop` return the next one."""

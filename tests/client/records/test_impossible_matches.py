@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from fairest_cli.records.files import load_record
-from fairest_cli.records.history import describe_history, past_matches
+from fairest_cli.records.history import past_matches
 from fairest_cli.records.record_check import WrongRecord, verify_record
+from fairest_cli.records.statistics import statistics_of
+from fairest_cli.text.history import describe_history
 from fairest_protocol.calculation.record import MAX_BYTES, BadRecord
 from fairest_protocol.messages.options import RoomOptions
 from tests.support import derivation, second_verifier
@@ -252,12 +254,18 @@ def test_a_match_ends_at_a_time_that_a_calendar_has(at_ms: object) -> None:
     )
 
 
+def listed(folder: Path) -> list[str]:
+    """The lines of the history of a folder."""
+    matches = past_matches(folder)
+    return list(describe_history(matches, statistics_of(matches)))
+
+
 @pytest.mark.parametrize("at_ms", [0, 253370764800000])
 def test_the_first_and_the_last_time_of_the_calendar_are_shown(tmp_path: Path, at_ms: int) -> None:
     heading, *others = race()
     text = signed([{**heading, "finished_at_ms": at_ms}, *others])
     (tmp_path / "race.jsonl").write_text(text)
-    (line, _) = describe_history(past_matches(tmp_path))
+    (line, _) = listed(tmp_path)
     assert line[:4] in ("1969", "1970", "9998", "9999")
 
 
@@ -265,8 +273,8 @@ def test_the_history_names_a_file_with_an_absurd_time_and_shows_the_others(tmp_p
     heading, *others = race()
     (tmp_path / "absurd.jsonl").write_text(signed([{**heading, "finished_at_ms": 2**53 - 1}, *others]))
     (tmp_path / "sound.jsonl").write_text(signed(race()))
-    told = list(describe_history(past_matches(tmp_path)))
-    assert any(line.startswith("absurd.jsonl: line 1 is not a line of a record") for line in told)
+    told = listed(tmp_path)
+    assert any(line.startswith("absurd.jsonl: the time 9007199254740991 is not one") for line in told)
     assert any("ann against bob" in line for line in told)
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.session.connection import Update
-from fairest_cli.text.board_text import describe_board, describe_result, ranks
+from fairest_cli.text.board_text import describe_board, ranks
+from fairest_cli.text.move_text import describe_result
 from fairest_cli.text.narration import as_json_lines, describe_time_left, describe_update
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.board import lay_out
@@ -80,10 +81,10 @@ def test_a_foundation_shows_what_lies_and_in_brackets_what_follows() -> None:
 def test_a_result_names_the_winner_and_both_counts() -> None:
     outcome = RACE.play(0, MOVES["resign"]).outcome()
     lines = list(describe_result(outcome, ["ann", "bob"]))
-    assert lines[0] == "bob wins."
+    assert lines[0] == "bob wins, 4 to 4."
     assert "4 of 52 cards" in lines[1]
-    assert "resigned" in lines[1]
-    assert "still racing" in lines[3]
+    assert "still racing" in lines[1]
+    assert "resigned" in lines[3]
     assert max(map(len, lines)) <= 79
 
 

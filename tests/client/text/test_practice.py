@@ -4,13 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from fairest_cli.text.practice import OVER, Practice, answer, start_practice
-from fairest_cli.text.seeds import read_seed
+from fairest_cli.bots.hints import choose_hint
+from fairest_cli.exit_codes import FAULT, USAGE
+from fairest_cli.model.practice import Practice, start_practice
+from fairest_cli.model.seeds import read_seed
+from fairest_cli.text.practice import OVER, answer
 from fairest_protocol.calculation.cards import rank, rank_name
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.race import Ending
 from fairest_protocol.calculation.rules import VARIANTS, choose_rules
 from tests.client.commands.test_main import run
+from tests.support import staged
+from tests.support.records import text_of
 
 
 @pytest.fixture
@@ -20,12 +25,12 @@ def game() -> Practice:
 
 def type_in(game: Practice, *lines: str) -> Practice:
     for line in lines:
-        game, _ = answer(game, line, lambda: "next")
+        game, _ = answer(game, line, lambda: "next", choose_hint)
     return game
 
 
 def shown(game: Practice, line: str) -> str:
-    return "\n".join(answer(game, line, lambda: "next")[1])
+    return "\n".join(answer(game, line, lambda: "next", choose_hint)[1])
 
 
 def test_the_deal_is_that_of_its_seed(game: Practice) -> None:
@@ -43,7 +48,7 @@ def test_every_variant_can_be_practised_to_its_end(name: str) -> None:
 
 
 def test_undo_takes_back_one_move_after_another(game: Practice) -> None:
-    assert type_in(game, "sa", "sb", "undo", "undo") == game
+    assert type_in(game, "sa", "sb", "undo", "undo").race == game.race
 
 
 def test_undo_at_the_start_says_that_there_is_nothing(game: Practice) -> None:
@@ -95,3 +100,60 @@ def test_practice_is_played_offline_through_a_pipe(tmp_path: Path) -> None:
     done = run(tmp_path, "practice", "senior", "--piles", "8", "--seed", "x", typed="sh\nundo\nquit\n")
     assert done.returncode == 0
     assert done.stdout.splitlines()[-1] == "This deal again: fairest practice senior --piles 8 --redeals 0 --seed x"
+
+
+def test_redo_makes_the_move_again(game: Practice) -> None:
+    assert type_in(game, "sa", "undo", "redo").race == type_in(game, "sa").race
+
+
+def test_redo_without_an_undo_says_that_there_is_nothing(game: Practice) -> None:
+    assert shown(game, "redo") == "No move was taken back."
+
+
+def test_a_hint_is_a_legal_move_in_the_words_of_a_race(game: Practice) -> None:
+    advised = type_in(game, "hint").hint
+    assert advised is not None and game.board.refusal(advised) is None
+    assert f"({advised})" in shown(game, "hint")
+
+
+def test_the_board_says_how_much_help_was_taken(game: Practice) -> None:
+    assert shown(type_in(game, "hint", "sa", "undo", "stock"), "board").splitlines()[1] == (
+        "classic, seed abc: 4 of 52 cards; 1 hint, 1 undo, open stock"
+    )
+
+
+def test_a_game_that_is_over_has_no_hint(game: Practice) -> None:
+    assert shown(type_in(game, "stop"), "hint") == OVER
+
+
+def test_the_end_of_a_game_says_that_it_was_played_without_help(game: Practice) -> None:
+    assert shown(game, "stop").endswith("without help")
+
+
+def test_a_record_has_its_own_variant(tmp_path: Path) -> None:
+    done = run(tmp_path, "practice", "senior", "--record", "x.jsonl")
+    assert done.returncode == USAGE
+    assert "a record has its own variant" in done.stderr
+
+
+def test_a_round_without_a_record_is_refused(tmp_path: Path) -> None:
+    assert "--round chooses a round of --record" in run(tmp_path, "practice", "--round", "2").stderr
+
+
+def test_the_deal_of_a_record_is_practised(tmp_path: Path) -> None:
+    record = staged.finished().record()
+    (tmp_path / "race.jsonl").write_text(text_of(record))
+    done = run(tmp_path, "practice", "--record", str(tmp_path / "race.jsonl"), typed="quit\n")
+    assert done.stdout.splitlines()[-1].endswith(f"--seed {record.rounds[0].seed.hex()}")
+
+
+def test_a_round_that_is_not_in_the_record_is_named(tmp_path: Path) -> None:
+    (tmp_path / "race.jsonl").write_text(text_of(staged.finished().record()))
+    done = run(tmp_path, "practice", "--record", str(tmp_path / "race.jsonl"), "--round", "3")
+    assert (done.returncode, "round 3 were never dealt; rounds with cards: 1" in done.stderr) == (FAULT, True)
+
+
+def test_a_file_that_is_no_record_cannot_be_practised(tmp_path: Path) -> None:
+    (tmp_path / "race.jsonl").write_text("\x1b[2J{\n")
+    done = run(tmp_path, "practice", "--record", str(tmp_path / "race.jsonl"))
+    assert (done.returncode, "cannot be practised" in done.stderr, "\x1b" in done.stderr) == (FAULT, True, False)

@@ -526,7 +526,7 @@ async def test_settings_are_saved_and_applied_at_once(home: Path) -> None:
     async with terminal(AtHome(), home) as player:
         await player.press("s")
         await player.is_on(SettingsScreen)
-        await player.press("down", "down", "right", "down", "right")
+        await player.press("down", "down", "down", "down", "right", "down", "right")
         await player.sees("KC")
         kept, complaint = load_settings(home / "settings.json")
         assert (kept.colours, kept.ascii_cards, complaint) == (Colours.FOUR, True, "")

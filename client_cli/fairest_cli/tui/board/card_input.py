@@ -56,6 +56,17 @@ def press_key(keys: Keys, key: str, picked: int | None, board: Board) -> InputRe
     return None
 
 
+def click_slot(kind: str, number: int, picked: int | None, board: Board) -> InputResult:
+    """Return the effect of a click on a slot: its `kind` is `foundation`, `pile` or `stock`."""
+    match kind:
+        case "foundation":
+            return click_foundation(number, picked, board)
+        case "pile":
+            return click_pile(number, picked, board)
+        case _:
+            return click_stock(picked, board)
+
+
 def click_foundation(target: int, picked: int | None, board: Board) -> InputResult:
     """Play the card that is picked up, or else the turned card, to this foundation."""
     return _to_foundation(target, STOCK if picked is None else picked, board)

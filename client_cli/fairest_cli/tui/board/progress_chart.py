@@ -20,12 +20,12 @@ SCALE_COLUMNS: Final = 4
 def draw_chart(players: Sequence[Points], goal: int, columns: int, lines: int, *, is_ascii: bool = False) -> list[Text]:
     """Return both curves on a scale from 0 to `goal` cards; where they meet, the first player's colour is shown.
 
-    Returns nothing if there is too little room, or if no time has passed.
+    A round that was over at once has level curves. Returns nothing if there is too little room, or no point.
     """
     width, height = columns - SCALE_COLUMNS, lines
-    end_ms = max((points[-1][0] for points in players if points), default=0)
-    if width < 4 or height < 2 or not end_ms or not goal:
+    if width < 4 or height < 2 or not goal or not any(players):
         return []
+    end_ms = max(1, *(points[-1][0] for points in players if points))
     grids = [step_dots(points, end_ms, goal, width * 2, height * 4) for points in players]
     rows = []
     for line in range(height):

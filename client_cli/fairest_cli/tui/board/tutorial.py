@@ -3,7 +3,7 @@
 from enum import Enum
 from typing import Final
 
-from fairest_cli.text.seeds import read_seed
+from fairest_cli.model.seeds import read_seed
 from fairest_cli.tui.board.card_input import PILE_KEYS, SEND_UP_KEYS, STOCK, fitting_foundations, pile_span
 from fairest_cli.tui.board.card_style import CardStyle
 from fairest_cli.tui.settings import Keys

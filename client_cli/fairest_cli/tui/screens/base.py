@@ -16,7 +16,7 @@ from fairest_cli.text.board_text import format_time
 from fairest_cli.text.narration import player_name
 from fairest_cli.tui.board.card_style import CardStyle, card_style_of
 from fairest_cli.tui.room_runner import RoomRunner
-from fairest_cli.tui.screens.help import HelpScreen
+from fairest_cli.tui.screens.help import NO_KEYS, HelpScreen, OwnKeys
 from fairest_cli.tui.settings import Settings
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_protocol.calculation.board import Board
@@ -45,6 +45,8 @@ class FairestScreen(Screen[None]):
 
     MIN_SIZE: ClassVar[tuple[int, int]] = (60, 16)
     """Columns and lines."""
+    OWN_KEYS: ClassVar[OwnKeys] = NO_KEYS
+    """The keys of this kind of screen, for the page of keys."""
     BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "show_keys", "Keys and rules")]
 
     @property
@@ -100,7 +102,13 @@ class FairestScreen(Screen[None]):
 
     def action_show_keys(self) -> None:
         """Show all keys and the rules over this screen."""
-        self.app.push_screen(HelpScreen(self.settings.keys, None, arrow=self.card_style.arrow))
+        self.app.push_screen(
+            HelpScreen(self.settings.keys, self.board_for_help(), arrow=self.card_style.arrow, own_keys=self.OWN_KEYS)
+        )
+
+    def board_for_help(self) -> Board | None:
+        """Return the board whose sequences the page of keys shows; None for those of the usual rules."""
+        return None
 
 
 class RoomScreen(FairestScreen):
@@ -166,11 +174,9 @@ class RoomScreen(FairestScreen):
         """Return the name of the player in `seat`, safe to show in a terminal."""
         return player_name(model or self.session.model, seat)
 
-    def action_show_keys(self) -> None:
-        """Show all keys, the rules and the sequences of this race over this screen."""
-        model = self.session.model
-        board = model.board or _any_board(model)
-        self.app.push_screen(HelpScreen(self.settings.keys, board, arrow=self.card_style.arrow))
+    def board_for_help(self) -> Board | None:
+        """Return the player's board, or for a spectator the board in the first seat."""
+        return self.session.model.board or _any_board(self.session.model)
 
 
 def _any_board(model: KnownRoom) -> Board | None:

@@ -1,6 +1,8 @@
 """The first screen: everything that the program offers, each entry with its key."""
 
-from typing import ClassVar
+import asyncio
+from collections.abc import AsyncIterator
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -9,30 +11,54 @@ from textual.containers import Vertical
 
 from fairest_cli.bots.levels import Level
 from fairest_cli.bots.offering import level_at_home
+from fairest_cli.model.practice import Practice
 from fairest_cli.records.files import records_folder
+from fairest_cli.records.history import last_lost_round, past_matches
+from fairest_cli.records.own_names import own_names
+from fairest_cli.text.doctor import describe_finding, examine
 from fairest_cli.tui.board.card_style import CARD_LINES, GOLD, QUIET
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.history import HistoryScreen
 from fairest_cli.tui.screens.lobby import LobbyScreen
+from fairest_cli.tui.screens.practice import PracticeScreen
+from fairest_cli.tui.screens.practice_form import PracticeForm
+from fairest_cli.tui.screens.record_opening import Use, open_record
 from fairest_cli.tui.screens.room_code_prompt import RoomCodePrompt, read_code
 from fairest_cli.tui.screens.room_form import RoomForm, options_from
+from fairest_cli.tui.screens.rules import RulesScreen
 from fairest_cli.tui.screens.settings import SettingsScreen
+from fairest_cli.tui.screens.text_page import TextPage
 from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
+from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.messages.from_client import Create
 
-ENTRIES = (
+ENTRIES: Final = (
     Choice("bot", "b  Race a bot", note="on this machine"),
-    Choice("create", "c  Create a room", note="a friend joins with its code"),
+    Choice("practice", "p  Practice", note="alone, with undo"),
+    Choice("lost", "d  My last lost deal", note="to practise it"),
+    Choice("create", "c  Create a room", note="for a friend"),
     Choice("join", "j  Join a room", note="by its code"),
     Choice("watch", "w  Watch a room", note="by its code"),
-    Choice("lobby", "l  Lobby", note="rooms to join or to watch"),
-    Choice("history", "m  Past matches", note="and their replays"),
-    Choice("settings", "s  Settings", note="keys, cards, hints"),
-    Choice("keys", "?  How to play", note="the rules and every key"),
+    Choice("lobby", "l  Lobby", note="rooms of the server"),
+    Choice("history", "m  My past matches", note="bests and streaks"),
+    Choice("replay", "r  Replay a match", note="from its record"),
+    Choice("verify", "v  Verify a record", note="deal, moves, result"),
+    Choice("rules", "u  Rules of variants", note="a card for each"),
+    Choice("doctor", "x  Doctor", note="checks this machine"),
+    Choice("settings", "s  Settings", note="name, server, keys"),
+    Choice("keys", "?  How to play", note="rules and every key"),
     Choice("quit", "q  Quit"),
 )
+LOGO_LINES: Final = len(ENTRIES) + 14
+"""From this height on, there is room for the logo above the list."""
+SPACED_LINES: Final = len(ENTRIES) + 8
+"""From this height on, blank lines stand round the title."""
+OTHER_LINES: Final = 5
+"""The lines besides the list in a low terminal: title, notice and address."""
+RECENT: Final = 200
+"""The newest records among which the deal that was lost last is searched."""
 STARTERS = ("AS", "2H", "3C", "4D")
 """The cards of the logo: the starters of the usual foundations."""
 
@@ -40,16 +66,16 @@ STARTERS = ("AS", "2H", "3C", "4D")
 class HomeScreen(FairestScreen):
     """The screen that every other one returns to. `notice` says how the last session ended."""
 
+    MIN_SIZE: ClassVar[tuple[int, int]] = (50, 16)
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(key, f"go('{name}')", show=False)
-        for key, name in zip(
-            "bcjwlmsq", ("bot", "create", "join", "watch", "lobby", "history", "settings", "quit"), strict=True
-        )
+        # The key of an entry is the first letter of its label; `?` is the key of all screens for their keys.
+        Binding(entry.label[0], f"go('{entry.name}')", show=False)
+        for entry in ENTRIES
+        if entry.label[0].isalpha()
     ]
 
-    def __init__(self, server_url: str, notice: str = "") -> None:
+    def __init__(self, notice: str = "") -> None:
         super().__init__()
-        self._server_url = server_url
         self._notice = notice
         self._typed_code = ""
         """The code that was typed last, to be corrected if there is no such room."""
@@ -82,11 +108,19 @@ class HomeScreen(FairestScreen):
         """Redraw the logo, the notice and the address."""
         if not self.is_mounted:
             return
+        lines = self.size.height
+        self.query_one("#logo").display = lines >= LOGO_LINES
+        self.query_one("#title").styles.margin = (1, 0, 0, 0) if lines >= SPACED_LINES else 0
+        entries = self.query_one(ChoiceList)
+        entries.styles.margin = (1, 4, 0, 4) if lines >= SPACED_LINES else (0, 1, 0, 1)
+        entries.styles.max_height = max(4, lines - OTHER_LINES)
         cards = [self.card_style.card(Card(text)) for text in STARTERS]
         rows = [Text("  ").join([card[line] for card in cards]) for line in range(CARD_LINES)]
         self.query_one("#logo", TextLines).update(Text("\n").join(rows))
-        self.query_one("#home-notice", Paragraph).update(Text(self._notice, "bold #ff8a70"))
-        self.query_one("#where", TextLines).update(Text(f"rooms are on {self._server_url}", QUIET))
+        notice = self.query_one("#home-notice", Paragraph)
+        notice.update(Text(self._notice, "bold #ff8a70"))
+        notice.refresh(layout=True)
+        self.query_one("#where", TextLines).update(Text(f"rooms are on {self.program.rooms.server_url}", QUIET))
 
     def on_choice_list_chosen(self, message: ChoiceList.Chosen) -> None:
         """Open what the chosen entry stands for."""
@@ -100,6 +134,8 @@ class HomeScreen(FairestScreen):
                 self.app.push_screen(
                     RoomForm(is_against_bot=True, level=level_at_home(records_folder())), self._race_bot
                 )
+            case "practice":
+                self.app.push_screen(PracticeForm(), self._practise)
             case "create":
                 self.app.push_screen(RoomForm(is_against_bot=False), self._create)
             case "join":
@@ -107,9 +143,19 @@ class HomeScreen(FairestScreen):
             case "watch":
                 self.app.push_screen(RoomCodePrompt("watch", self._typed_code), self._watch)
             case "lobby":
-                self.app.push_screen(LobbyScreen(self._server_url))
+                self.app.push_screen(LobbyScreen(self.program.rooms.server_url))
             case "history":
                 self.app.push_screen(HistoryScreen())
+            case "lost":
+                self.run_worker(self._practise_lost(), exclusive=True, group="lost")
+            case "replay":
+                self.app.push_screen(HistoryScreen(Use.REPLAY))
+            case "verify":
+                self.app.push_screen(HistoryScreen(Use.VERIFY))
+            case "rules":
+                self.app.push_screen(RulesScreen())
+            case "doctor":
+                self.app.push_screen(doctor_page(self.program.rooms.server_url))
             case "settings":
                 self.app.push_screen(SettingsScreen())
             case "keys":
@@ -120,6 +166,23 @@ class HomeScreen(FairestScreen):
     def _race_bot(self, form: ChoiceList | None) -> None:
         if form is not None:
             self.program.rooms.race_bot(Level(form.value("level")), options_from(form))
+
+    def _practise(self, game: Practice | None) -> None:
+        if game is not None:
+            self.app.push_screen(PracticeScreen(game))
+
+    async def _practise_lost(self) -> None:
+        names = own_names(self.settings.name)
+        matches = await asyncio.to_thread(past_matches, records_folder(), names, RECENT)
+        found = last_lost_round(matches)
+        if found is None:
+            self.show_notice("Your newest records have no deal that you lost.")
+            return
+        match, number = found
+        server = self.program.rooms.server_url
+        problem = await open_record(self.app, str(match.path), Use.PRACTISE, server, self.settings, number)
+        if problem:
+            self.show_notice(clean(problem))
 
     def _create(self, form: ChoiceList | None) -> None:
         if form is not None:
@@ -134,3 +197,13 @@ class HomeScreen(FairestScreen):
         if code:
             self._typed_code = code
             self.program.rooms.watch(read_code(code))
+
+
+def doctor_page(server_url: str) -> TextPage:
+    """Return the page with the findings of `fairest doctor`, which come as they are made."""
+
+    async def lines() -> AsyncIterator[str]:
+        async for finding in examine(server_url):
+            yield describe_finding(finding)
+
+    return TextPage(f"fairest doctor --server {server_url}", lines)

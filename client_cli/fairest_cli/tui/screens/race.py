@@ -12,6 +12,7 @@ from fairest_cli.session.connection import Update
 from fairest_cli.session.progress import count_of
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.board_text import format_time
+from fairest_cli.text.move_text import describe_target
 from fairest_cli.text.narration import describe_changes
 from fairest_cli.tui.board import card_input
 from fairest_cli.tui.board.card_input import InputResult
@@ -31,6 +32,7 @@ from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.race_menu import RaceMenu
 from fairest_cli.tui.widgets.race_boards import RaceBoards
 from fairest_cli.tui.widgets.text_lines import TableSlot, TextLines
+from fairest_cli.tui.widgets.typed_keys import typed_character
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.moves import FOUNDATION_DIGITS, RESIGN, STOP, Move
 from fairest_protocol.messages.entries import Moved, Paused, Started, Stopped, Turned
@@ -160,7 +162,7 @@ class RaceScreen(RoomScreen):
     async def on_key(self, event: events.Key) -> None:
         """Make the move that the key stands for, or pick up a card; leave all other keys to the bindings."""
         ours = optimistic_board(self.session.model)
-        key = _character(event)
+        key = typed_character(event)
         if key is None or ours is None or self.is_too_small:
             return
         hurry = self.program.rooms.hurry
@@ -183,13 +185,7 @@ class RaceScreen(RoomScreen):
         ours, number = optimistic_board(self.session.model), message.slot.number
         if ours is None or self.is_too_small:
             return
-        match message.slot.kind:
-            case "foundation":
-                await self._apply(card_input.click_foundation(number, self._picked, ours.board), ours)
-            case "pile":
-                await self._apply(card_input.click_pile(number, self._picked, ours.board), ours)
-            case _:
-                await self._apply(card_input.click_stock(self._picked, ours.board), ours)
+        await self._apply(card_input.click_slot(message.slot.kind, number, self._picked, ours.board), ours)
 
     async def _apply(self, result: InputResult, ours: OptimisticBoard) -> None:
         """Send the move that a key or a click stands for, or show its sentence.
@@ -213,7 +209,7 @@ class RaceScreen(RoomScreen):
         await self.session.play(move)
         completed = completed_foundations(ours.board, ours.board.play(move))
         sentences = [
-            "The waste becomes the stock." if card is None else f"{self.card_style.name(card)} {_target(move)}."
+            "The waste becomes the stock." if card is None else f"{self.card_style.name(card)} {describe_target(move)}."
         ]
         sentences += [f"Foundation {FOUNDATION_DIGITS[number]} is complete!" for number in completed]
         self.show_notice(" ".join([*sentences, self._follow_counts()]).strip())
@@ -246,13 +242,6 @@ class RaceScreen(RoomScreen):
                 pass
 
 
-def _character(event: events.Key) -> str | None:
-    """Return the character that was typed. Some terminals report Shift and the key in place of a capital."""
-    if event.character is None and len(event.key) == len("shift+a") and event.key.startswith("shift+"):
-        return event.key[-1].upper()
-    return event.character
-
-
 def _counts(model: KnownRoom, board: Board) -> tuple[int, int]:
     """Return the newest counts, ours first: of `board`, and the other player's as far as it is known."""
     return board.placed, count_of(model, 1 - (model.seat or 0))
@@ -273,7 +262,3 @@ def _sentence_of(before: KnownRoom, update: Update, *, is_local: bool) -> str | 
         return f"The game stood still for {format_time(pause.length_ms / 1000)}; no time was lost."
     lines = list(describe_changes(before, update))
     return lines[-1] if lines else None
-
-
-def _target(move: Move) -> str:
-    return f"to foundation {move.text[1]}" if move.places else f"onto pile {move.text[1]}"

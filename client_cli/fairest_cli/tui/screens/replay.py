@@ -6,14 +6,18 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
+from fairest_cli.model.practice import start_from_record
 from fairest_cli.text.replay import describe_record
 from fairest_cli.tui.board.card_style import QUIET
 from fairest_cli.tui.board.timeline import Timeline
 from fairest_cli.tui.screens.analysis import AnalysisScreen
 from fairest_cli.tui.screens.base import FairestScreen
+from fairest_cli.tui.screens.help import OwnKeys
+from fairest_cli.tui.screens.practice import PracticeScreen
 from fairest_cli.tui.widgets.text_lines import TextLines
-from fairest_cli.tui.widgets.timeline_view import TimelineView
+from fairest_cli.tui.widgets.timeline_view import TIMELINE_KEYS, TimelineView
 from fairest_cli.untrusted_text import clean
+from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.record import Record
 
 HINT_COLUMNS: Final = 100
@@ -23,16 +27,24 @@ HINT_COLUMNS: Final = 100
 class ReplayScreen(FairestScreen):
     """Shows both boards of a match; the keys of `TimelineView` play, step, seek and change the speed."""
 
-    MIN_SIZE: ClassVar[tuple[int, int]] = (80, 24)
+    MIN_SIZE: ClassVar[tuple[int, int]] = (50, 16)
+    OWN_KEYS: ClassVar[OwnKeys] = OwnKeys(
+        "Keys in a replay",
+        (*TIMELINE_KEYS, ("p", "practise the deal of the shown round"), ("a", "analyse the match"), ("Esc", "back")),
+        is_race=False,
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "close", "Back"),
+        Binding("p", "practise", "Practise this deal"),
         Binding("a", "analyse", "Analysis"),
     ]
 
-    def __init__(self, record: Record, timeline: Timeline) -> None:
+    def __init__(self, record: Record, timeline: Timeline, own_seat: int = 0) -> None:
+        """The board of `own_seat` stands on the left."""
         super().__init__()
         self._record = record
         self._timeline = timeline
+        self._own_seat = own_seat
 
     def compose_body(self) -> ComposeResult:
         """Yield the rules of the match and its timeline."""
@@ -40,7 +52,18 @@ class ReplayScreen(FairestScreen):
         hint = "   (a: analysis)" if self.app.size.width >= HINT_COLUMNS else ""
         yield TextLines(Text(f" Replay: {rules}{hint}", QUIET, no_wrap=True), id="heading")
         first, second = (clean(name) for name in self._record.names)
-        yield TimelineView(self._timeline, (first, second), self.card_style)
+        yield TimelineView(self._timeline, (first, second), self.card_style, left_seat=self._own_seat)
+
+    def board_for_help(self) -> Board | None:
+        """Return the shown board on the left, whose sequences the page of keys shows."""
+        moment = self.query_one(TimelineView).timeline.shown
+        return None if moment is None else moment.boards[self._own_seat]
+
+    def action_practise(self) -> None:
+        """Practise the deal of the shown round."""
+        moment = self.query_one(TimelineView).timeline.shown
+        if moment is not None:
+            self.app.push_screen(PracticeScreen(start_from_record(self._record, moment.round_number - 1)))
 
     def action_analyse(self) -> None:
         """Analyse the match."""

@@ -9,23 +9,25 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from fairest_cli.model.known_room import KnownRoom
+from fairest_cli.model.practice import start_from_record
 from fairest_cli.model.seal_check import describe_proof
 from fairest_cli.records.files import short_path
 from fairest_cli.session.progress import progress_of
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.session.saving import describe_unsaved, save_elsewhere
 from fairest_cli.text.board_text import describe_score, format_time
+from fairest_cli.text.move_text import YOU, describe_winner_first, seats_by_result
 from fairest_cli.text.narration import describe_end
 from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line
 from fairest_cli.tui.board.progress_chart import STYLES, draw_chart
 from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.screens.analysis import AnalysisScreen
 from fairest_cli.tui.screens.base import RoomScreen
+from fairest_cli.tui.screens.practice import PracticeScreen
 from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_cli.tui.screens.text_prompt import TextPrompt
 from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_cli.untrusted_text import clean
-from fairest_protocol.calculation.race import Outcome
 from fairest_protocol.messages.fields import Phase
 
 SIDE_COLUMNS = 6
@@ -41,6 +43,7 @@ class ResultScreen(RoomScreen):
         Binding("enter", "ready", "Ready"),
         Binding("r", "rematch", "Rematch"),
         Binding("v", "replay", "Replay"),
+        Binding("p", "practise", "Practise this deal"),
         Binding("w", "save", "Save elsewhere"),
         Binding("a", "analyse", "Analysis"),
         Binding("escape", "leave", "Home"),
@@ -71,12 +74,12 @@ class ResultScreen(RoomScreen):
             return
         outcome = end.scene.outcome
         took = format_time((end.scene.duration_ms or 0) / 1000)
-        counts = " to ".join(str(score.placed) for score in sorted(outcome.scores, key=lambda each: -each.placed))
-        headline = f"{self._headline(outcome, end)}, {counts}, after {took}"
+        names = [YOU if seat == end.seat else self.name_of(seat, end) for seat in range(len(outcome.scores))]
+        headline = f"{describe_winner_first(outcome, names)}, after {took}"
         self.query_one("#headline", TextLines).update(Text(headline, f"bold {GOLD}"))
         lines = []
-        for seat, score in enumerate(outcome.scores):
-            first, second = describe_score(self.name_of(seat, end), score)
+        for seat in seats_by_result(outcome):
+            first, second = describe_score(self.name_of(seat, end), outcome.scores[seat])
             lines += [Text(first, STYLES[seat]), Text(second, QUIET)]
         lines.append(self._standing(end))
         self.query_one("#scores", TextLines).update(lines)
@@ -103,13 +106,6 @@ class ResultScreen(RoomScreen):
         proof_lines.update(proof)
         self._draw_next()
 
-    def _headline(self, outcome: Outcome, end: KnownRoom) -> str:
-        if outcome.winner is None:
-            return "A draw"
-        if outcome.winner == end.seat:
-            return "You win"
-        return f"{self.name_of(outcome.winner, end)} wins"
-
     def _standing(self, end: KnownRoom) -> Text:
         scene = end.scene
         if scene is None or scene.options.best_of == 1:
@@ -124,7 +120,7 @@ class ResultScreen(RoomScreen):
             return
         model, own = self.session.model, self.session.model.own
         left = f" ({self.time_left()} left)" if self.time_left() else ""
-        keys = [("v", "replay"), ("a", "analysis"), ("Esc", "home")]
+        keys = [("v", "replay"), ("p", "practise this deal"), ("a", "analysis"), ("Esc", "home")]
         sentence = ""
         if self._has_asked_to_leave:
             sentence = "Leaving now gives up the match. Esc leaves, Enter stays and gets you ready."
@@ -147,7 +143,7 @@ class ResultScreen(RoomScreen):
         elif model.phase is Phase.WAITING:
             sentence = f"The other player has left; somebody else may join {model.room}."
         self.query_one("#next", TextLines).update(Text(sentence, "bold"))
-        self.query_one("#key-line", TextLines).update(key_line([*keys, ("?", "keys and rules")]))
+        self.query_one("#key-line", TextLines).update(key_line([*keys, ("?", "help")]))
 
     async def action_ready(self) -> None:
         """Get ready for the next round; also withdraws an Esc that was pressed before."""
@@ -164,7 +160,16 @@ class ResultScreen(RoomScreen):
         """Replay the match; does nothing until the record has come."""
         record = self.session.record
         if record is not None:
-            self.app.push_screen(ReplayScreen(record, timeline_of(record)))
+            self.app.push_screen(ReplayScreen(record, timeline_of(record), self.session.model.seat or 0))
+
+    def action_practise(self) -> None:
+        """Practise the deal of this round; does nothing until the record has come, or for a round without a deal."""
+        end, record = self.session.finished, self.session.record
+        if record is None or end is None or end.scene is None:
+            return
+        for number, played in enumerate(record.rounds):
+            if played.round_id == end.scene.round and played.is_dealt:
+                self.app.push_screen(PracticeScreen(start_from_record(record, number)))
 
     def action_save(self) -> None:
         """Ask for a folder, and save the record and the receipt there."""

@@ -1,16 +1,19 @@
 """All settings in a list. A change applies at once and is saved at once."""
 
 import os
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Final
 
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
+from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.tui.board.card_style import CARD_LINES, QUIET
 from fairest_cli.tui.screens.base import FairestScreen
-from fairest_cli.tui.settings import Colours, Keys, Settings, save_settings
+from fairest_cli.tui.screens.text_prompt import TextPrompt
+from fairest_cli.tui.settings import TEXTS, Colours, Keys, Settings, save_settings
 from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
 from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_cli.untrusted_text import clean
@@ -18,6 +21,10 @@ from fairest_protocol.calculation.cards import Card
 from fairest_protocol.value import replace
 
 NO_YES = ("no", "yes")
+QUESTIONS: Final = {
+    "name": ("Your name on servers", "2 to 20 letters, digits, - or _; nothing: the server chooses one"),
+    "server": ("Address of the server for rooms", "such as ws://192.168.0.5:8765; nothing: a server on this machine"),
+}
 SAMPLE = ("KC", "9D", "TH", "AS")
 """A card of each suit, and the one rank of two digits."""
 
@@ -25,12 +32,13 @@ SAMPLE = ("KC", "9D", "TH", "AS")
 class SettingsScreen(FairestScreen):
     """The list of settings, with sample cards drawn by them."""
 
+    MIN_SIZE: ClassVar[tuple[int, int]] = (50, 16)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "close", "Back")]
 
     def compose_body(self) -> ComposeResult:
         """Yield a heading, the list, the sample, and a line that says where the settings were saved."""
         with Vertical(id="settings"):
-            yield TextLines(Text(" Settings: Left and Right change a value, Esc goes back", "bold"), id="settings-head")
+            yield TextLines(Text(" Settings: Left, Right and Enter change a value", "bold"), id="settings-head")
             yield ChoiceList(_choices(self.program.settings), id="choices")
             yield TextLines(id="sample")
             yield TextLines(id="settings-where")
@@ -49,10 +57,28 @@ class SettingsScreen(FairestScreen):
         self.query_one("#sample", TextLines).update(rows)
 
     def on_choice_list_changed(self, message: ChoiceList.Changed) -> None:
-        """Apply the changed setting and save all settings; say so, or why they could not be saved."""
+        """Apply and save the changed setting."""
         choice, default = message.choice, getattr(Settings(), message.choice.name)
         value: Any = choice.value == "yes" if isinstance(default, bool) else type(default)(choice.value)
-        self.program.apply_settings(replace(self.program.settings, **{choice.name: value}))
+        self._save(replace(self.program.settings, **{choice.name: value}))
+
+    def on_choice_list_chosen(self, message: ChoiceList.Chosen) -> None:
+        """Ask for the text of the chosen setting, and again as long as it is refused."""
+        name = message.name
+        question, note = QUESTIONS[name]
+
+        def keep(text: str | None) -> None:
+            if text is not None:
+                changed: Any = {name: text}
+                self._save(replace(self.program.settings, **changed))
+                self.query_one(ChoiceList).put(_typed(name, self.settings))
+
+        prompt = TextPrompt(question, getattr(self.settings, name), note=note, refusal=partial(_refusal, name))
+        self.app.push_screen(prompt, keep)
+
+    def _save(self, settings: Settings) -> None:
+        """Apply `settings` and save them; say so, or why they could not be saved."""
+        self.program.apply_settings(settings)
         path = self.program.settings_path
         try:
             save_settings(self.program.settings, path)
@@ -67,8 +93,22 @@ class SettingsScreen(FairestScreen):
         self.dismiss()
 
 
+def _refusal(name: str, text: str) -> str:
+    """Return why a text cannot be the setting called `name`; an empty one stands for none."""
+    return TEXTS[name](text) if text else ""
+
+
+def _typed(name: str, settings: Settings) -> Choice:
+    """Return the line of a setting that is typed."""
+    labels = {"name": ("Your name", "chosen by the server"), "server": ("Server", f"{DEFAULT_SERVER}, on this machine")}
+    label, none = labels[name]
+    return Choice(name, label, note=clean(getattr(settings, name)) or none)
+
+
 def _choices(settings: Settings) -> list[Choice]:
     return [
+        _typed("name", settings),
+        _typed("server", settings),
         _choice("keys", "Keys for piles", tuple(Keys), settings, "letters a-h, home row asdf..., typed as in sa, b4"),
         _choice("hints", "Hints", NO_YES, settings, "show which cards fit, and where"),
         _choice("colours", "Suit colours", tuple(Colours), settings, "two, four, or none"),

@@ -47,7 +47,9 @@ class TextPrompt(ModalScreen[str | None]):
         answer = event.value.strip()
         refused = self._refusal(answer)
         if refused:
-            self.query_one("#answer-note", Paragraph).update(Text(clean(refused), "bold #ff8a70"))
+            note = self.query_one("#answer-note", Paragraph)
+            note.update(Text(clean(refused), "bold #ff8a70"))
+            note.refresh(layout=True)
         else:
             self.dismiss(answer)
 

@@ -14,8 +14,9 @@ from fairest_cli.text.narration import describe_changes
 from fairest_cli.tui.board.card_style import QUIET
 from fairest_cli.tui.board.timeline import Timeline, moment_of
 from fairest_cli.tui.screens.base import RoomScreen
+from fairest_cli.tui.screens.help import OwnKeys
 from fairest_cli.tui.widgets.text_lines import TextLines
-from fairest_cli.tui.widgets.timeline_view import TimelineView
+from fairest_cli.tui.widgets.timeline_view import TIMELINE_KEYS, TimelineView
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import Placed, View
@@ -36,6 +37,7 @@ class WatchScreen(RoomScreen):
     """Shows both boards and adds a moment to the timeline with each view. The newest moment is shown as live."""
 
     MIN_SIZE: ClassVar[tuple[int, int]] = (80, 24)
+    OWN_KEYS: ClassVar[OwnKeys] = OwnKeys("Keys while watching", (*TIMELINE_KEYS, ("Esc", "leave")), is_race=False)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "leave", "Leave")]
 
     def __init__(self, session: RoomSession) -> None:

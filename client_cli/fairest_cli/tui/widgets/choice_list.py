@@ -93,10 +93,14 @@ class ChoiceList(OptionList):
             if choice.values:
                 self._change(choice, steps)
 
+    def put(self, choice: Choice) -> None:
+        """Show `choice` in place of the one with its name."""
+        self.choices[choice.name] = choice
+        self.replace_option_prompt(choice.name, self._fitted(choice))
+
     def _change(self, choice: Choice, steps: int) -> None:
         changed = replace(choice, current=(choice.current + steps) % len(choice.values))
-        self.choices[choice.name] = changed
-        self.replace_option_prompt(choice.name, self._fitted(changed))
+        self.put(changed)
         self.post_message(self.Changed(changed))
 
 

@@ -1,6 +1,7 @@
 """Both boards of a match side by side, with keys and a bar to move through its time. Replays and spectators use it."""
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual import events, on
@@ -12,9 +13,28 @@ from textual.timer import Timer
 
 from fairest_cli.text.board_text import format_time
 from fairest_cli.tui.board.board_lines import side_lines
-from fairest_cli.tui.board.card_style import GOLD, QUIET, CardStyle
-from fairest_cli.tui.board.timeline import Timeline
+from fairest_cli.tui.board.card_style import GOLD, QUIET, CardStyle, key_line
+from fairest_cli.tui.board.timeline import Moment, Timeline
+from fairest_cli.tui.board.turning_points import (
+    Turn,
+    TurningPoint,
+    describe_lead,
+    describe_turning_point,
+    next_index,
+    turning_points,
+)
 from fairest_cli.tui.widgets.text_lines import TextLines
+
+TIMELINE_KEYS: Final = (
+    ("Space", "play or pause"),
+    ("Left Right", "one step; PgUp and PgDn, ten steps"),
+    ("0-9 Home End", "go to that part: 0 is the start, 9 the end"),
+    ("+ -", "faster or slower"),
+    ("n Shift+N", "to the next or the last change of lead"),
+    ("f Shift+F", "to the next or the last complete foundation"),
+    ("mouse", "click the bar; its marks are turning points"),
+)
+"""The keys of `TimelineView`, for the page of keys."""
 
 
 class SeekBar(TextLines):
@@ -46,10 +66,20 @@ class TimelineView(Vertical, can_focus=True):
         Binding("end", "seek(9)", "End"),
         Binding("plus,up,equals_sign", "speed(1)", "Faster"),
         Binding("minus,down", "speed(-1)", "Slower"),
+        Binding("n", "turn('lead', 1)", "Next change of lead"),
+        Binding("N", "turn('lead', -1)", "Last change of lead"),
+        Binding("f", "turn('foundation', 1)", "Next complete foundation"),
+        Binding("F", "turn('foundation', -1)", "Last complete foundation"),
     ]
 
-    def __init__(self, timeline: Timeline, names: tuple[str, str], card_style: CardStyle) -> None:
+    def __init__(
+        self, timeline: Timeline, names: tuple[str, str], card_style: CardStyle, *, left_seat: int = 0
+    ) -> None:
+        """`names` are those of both seats; the board of `left_seat` stands on the left."""
         super().__init__(id="timeline")
+        self._seats = (left_seat, 1 - left_seat)
+        self._points: tuple[Sequence[Moment], list[TurningPoint]] = ((), [])
+        """The moments that were searched last for turning points, and the turning points."""
         self.timeline = timeline
         self.names = names
         self.card_style = card_style
@@ -88,8 +118,8 @@ class TimelineView(Vertical, can_focus=True):
         moment = self.timeline.shown
         if not self.is_mounted:
             return
-        for seat in (0, 1):
-            side = self.query_one(f"#side-{seat}", TextLines)
+        for place, seat in enumerate(self._seats):
+            side = self.query_one(f"#side-{place}", TextLines)
             if moment is None:
                 side.update(Text(f" {self.names[seat]}", "bold"))
                 continue
@@ -106,11 +136,19 @@ class TimelineView(Vertical, can_focus=True):
                 else side_lines(head, board, side.size.width - 1, side.size.height, self.card_style)
             )
             side.update(lines)
-        label = "" if moment is None else moment.label
-        self.query_one("#label", TextLines).update(Text(f" {label}", "bold", no_wrap=True))
+        self.query_one("#label", TextLines).update(_label(self.timeline, self.turning_points, self.names))
         seek = self.query_one("#seek", SeekBar)
-        seek.update(_bar(self.timeline, seek.size.width))
-        self.query_one("#transport", TextLines).update(_transport(self.timeline))
+        seek.update(_bar(self.timeline, [point.index for point in self.turning_points], seek.size.width))
+        self.query_one("#transport", TextLines).update(_transport(self.timeline, self.size.width))
+
+    @property
+    def turning_points(self) -> list[TurningPoint]:
+        """The turning points of the timeline."""
+        moments, points = self._points
+        if moments is not self.timeline.moments:
+            points = turning_points(self.timeline.moments)
+            self._points = (self.timeline.moments, points)
+        return points
 
     def on_key(self, event: events.Key) -> None:
         """Seek to the part that a digit stands for: 0 is the start, 9 the end."""
@@ -136,6 +174,16 @@ class TimelineView(Vertical, can_focus=True):
         """Seek to that part: 0 is the start, 9 the end."""
         self.show_timeline(self.timeline.sought(ninths / 9))
 
+    def action_turn(self, kind: str, direction: int) -> None:
+        """Go to the next change of lead or complete foundation, or with -1 to the last one, and pause."""
+        index = next_index(self.turning_points, Turn(kind), self.timeline.index, direction)
+        if index is None:
+            none = "change of lead" if kind == Turn.LEAD else "complete foundation"
+            where = "after" if direction > 0 else "before"
+            self.query_one("#label", TextLines).update(Text(f" There is no {none} {where} this.", QUIET))
+        else:
+            self.action_step(index - self.timeline.index)
+
     def action_speed(self, steps: int) -> None:
         """Play faster, or slower if `steps` is negative."""
         self.show_timeline(self.timeline.at_speed(steps))
@@ -144,15 +192,33 @@ class TimelineView(Vertical, can_focus=True):
         self.show_timeline(self.timeline.advanced())
 
 
-def _bar(timeline: Timeline, columns: int) -> Text:
+def _label(timeline: Timeline, points: Sequence[TurningPoint], names: Sequence[str]) -> Text:
+    """Return what happened at the shown moment, whether that is a turning point, and who leads."""
+    moment = timeline.shown
+    if moment is None:
+        return Text()
+    words = [describe_turning_point(point, moment, names) for point in points if point.index == timeline.index]
+    text = Text(f" {moment.label}", "bold", no_wrap=True)
+    text.append("".join(f"; {each}" for each in words), f"bold {GOLD}")
+    return text.append(f"   {describe_lead(moment, names)}", QUIET)
+
+
+def _bar(timeline: Timeline, turns: Sequence[int], columns: int) -> Text:
+    """Return the bar, with a mark at each turning point."""
     if not timeline.moments or columns < 3:
         return Text()
-    done = round(timeline.index * (columns - 1) / max(1, len(timeline.moments) - 1))
-    return Text.assemble(("=" * done, GOLD), ("O", f"bold {GOLD}"), ("-" * (columns - 1 - done), QUIET))
+    last = max(1, len(timeline.moments) - 1)
+    done = round(timeline.index * (columns - 1) / last)
+    marks = {round(index * (columns - 1) / last) for index in turns}
+    text = Text()
+    for column in range(columns):
+        letter = "O" if column == done else "|" if column in marks else "=" if column < done else "-"
+        text.append(letter, f"bold {GOLD}" if letter in "O|" else GOLD if column < done else QUIET)
+    return text
 
 
-def _transport(timeline: Timeline) -> Text:
-    """Return the state, the speed, the position in the timeline, and the keys."""
+def _transport(timeline: Timeline, columns: int) -> Text:
+    """Return the state, the speed, the position in the timeline, and the keys, with their meanings if they fit."""
     moment = timeline.shown
     if moment is None:
         return Text()
@@ -163,13 +229,11 @@ def _transport(timeline: Timeline) -> Text:
         f" {timeline.speed:g}x  {timeline.index + 1}/{len(timeline.moments)}  {format_time(moment.at_ms / 1000)} ",
         "bold",
     )
-    keys = (
-        ("Space", "pause" if timeline.is_playing else "play"),
-        ("Left Right", "step"),
-        ("0-9", "seek"),
-        ("+ -", "speed"),
-        ("Esc", ""),
+    space = "pause" if timeline.is_playing else "play"
+    wordings = (
+        (("Space", space), ("Left Right", "step"), ("n", "change of lead"), ("f", "foundation"), ("?", "keys")),
+        (("Space", space), ("n", "lead"), ("f", "foundation"), ("?", "keys")),
+        (("Space", space), ("n", ""), ("f", ""), ("?", "keys")),
     )
-    for key, meaning in keys:
-        text.append(f" {key}", f"bold {GOLD}").append(f" {meaning}", QUIET)
-    return text
+    lines = [text.copy().append_text(key_line(keys)) for keys in wordings]
+    return next((line for line in lines if line.cell_len <= columns), lines[-1])

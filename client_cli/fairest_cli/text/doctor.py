@@ -63,7 +63,9 @@ def describe_finding(finding: Finding) -> str:
 
 
 def _terminal() -> Finding:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    # The full screen puts its own objects in the place of `sys.stdin` and `sys.stdout`.
+    streams = (sys.__stdin__, sys.__stdout__)
+    if not all(stream is not None and stream.isatty() for stream in streams):
         return Finding("terminal", "none, so commands print plain lines", is_absent=True)
     kind, size = terminal_kind(), shutil.get_terminal_size()
     if kind in ("", "dumb"):
@@ -85,7 +87,8 @@ def _colours() -> Finding:
 
 
 def _letters() -> Finding:
-    encoding = sys.stdout.encoding or locale.getpreferredencoding()
+    stdout = sys.__stdout__
+    encoding = (stdout.encoding if stdout else "") or locale.getpreferredencoding()
     if shows_unicode(encoding, os.environ):
         return Finding("letters", "UTF-8")
     return Finding("letters", f"{encoding.lower()} or a locale without UTF-8: ASCII cards; for suits set LANG=C.UTF-8")

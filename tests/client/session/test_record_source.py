@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from fairest_cli.commands.record_source import match_of
+from fairest_cli.session.record_source import match_of
 from fairest_protocol.messages.options import RoomOptions
 from tests.support.bots import start_match
 from tests.support.processes import CLIENT_COMMAND

@@ -6,13 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from fairest_cli.commands.doctor import Finding, describe_finding, examine
-from fairest_cli.records.history import describe_history, past_matches
+from fairest_cli.text.doctor import Finding, describe_finding, examine
 from fairest_protocol.version import installed_version
 from tests.client.commands.test_main import run
-from tests.support import staged
 from tests.support.ports import free_port
-from tests.support.records import text_of
 
 
 async def found(url: str) -> dict[str, Finding]:
@@ -34,7 +31,7 @@ async def test_a_server_of_the_same_version_is_well(server_url: str) -> None:
 async def test_a_server_of_another_version_is_a_fault_with_both_versions(
     server_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fairest_cli.commands.doctor.installed_version", lambda: "9.9.9")
+    monkeypatch.setattr("fairest_cli.text.doctor.installed_version", lambda: "9.9.9")
     version = (await found(server_url))["version"]
     assert version.is_fault
     assert all(each in version.sentence for each in ("9.9.9", installed_version()))
@@ -62,30 +59,6 @@ def test_the_exit_code_tells_of_a_fault(tmp_path: Path) -> None:
     done: subprocess.CompletedProcess[str] = run(tmp_path, "doctor", "--server", f"ws://127.0.0.1:{free_port()}")
     assert done.returncode == 1
     assert "FAULT server" in done.stdout
-
-
-def write(folder: Path) -> None:
-    (folder / "race.jsonl").write_text(text_of(staged.finished().record()))
-
-
-def test_the_history_names_the_players_and_the_result(tmp_path: Path) -> None:
-    write(tmp_path)
-    line, command = describe_history(past_matches(tmp_path))
-    assert "ann against bob: bob won, 23 to 25  (classic)" in line
-    assert command.strip() == f"fairest replay {tmp_path / 'race.jsonl'}"
-
-
-def test_a_broken_file_in_the_history_is_said_to_be_one(tmp_path: Path) -> None:
-    (tmp_path / "race.jsonl").write_text("{\x1b[2J")
-    line, _ = describe_history(past_matches(tmp_path))
-    assert line.startswith("race.jsonl: ")
-    assert "\x1b" not in line
-
-
-def test_without_matches_the_history_says_how_to_have_one(tmp_path: Path) -> None:
-    assert list(describe_history(past_matches(tmp_path / "none"))) == [
-        "There are no records here yet. Race a bot: fairest play"
-    ]
 
 
 def test_without_a_command_and_a_terminal_there_is_help(tmp_path: Path) -> None:

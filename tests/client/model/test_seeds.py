@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from fairest_cli.text.seeds import daily_seed, read_seed
+from fairest_cli.model.seeds import daily_seed, read_seed
 from fairest_protocol.calculation.rules import choose_rules
 
 DAY = date(2026, 11, 24)

@@ -1,0 +1,43 @@
+"""The output of `fairest verify`, which the full screen shows too, word for word."""
+
+from collections.abc import Iterable
+from itertools import chain
+
+from fairest_cli.records.receipt_replay import judge_receipt
+from fairest_cli.records.record_against_receipt import compare_receipt
+from fairest_cli.records.record_check import LIMITS_OF_RECEIPT, LIMITS_OF_RECORD, WrongRecord, verify_record
+from fairest_cli.untrusted_text import clean
+from fairest_protocol.value import Value
+
+
+class Verification(Value):
+    """The lines about a record or a receipt, and whether everything that can be checked is right."""
+
+    lines: tuple[str, ...]
+    is_right: bool
+
+
+def verify(record_text: str | None, key: bytes | None = None, receipt: Iterable[str] | None = None) -> Verification:
+    """Check a record, a receipt, or both against each other; `key` is the server's public key if it is known.
+
+    Raises OSError and `BadReceipt`, if reading `receipt` does.
+    """
+    lines: list[str] = []
+    try:
+        if record_text is None:
+            lines.extend(judge_receipt(iter(receipt or ())))
+        else:
+            record, checks = verify_record(record_text, key)
+            shown = compare_receipt(record, iter(receipt)) if receipt is not None else ()
+            # One by one: a check that fails must not lose those before it.
+            for sentence in chain(checks, shown):
+                lines.append(sentence)  # noqa: PERF402
+    except WrongRecord as reason:
+        return Verification((*lines, describe_wrong(reason)), is_right=False)
+    limits = LIMITS_OF_RECORD if receipt is None else LIMITS_OF_RECEIPT
+    return Verification((*lines, "Everything that can be checked is right.", *limits.split("\n")), is_right=True)
+
+
+def describe_wrong(reason: WrongRecord) -> str:
+    """Return the line about a check that failed."""
+    return f"WRONG: {clean(str(reason))}"
