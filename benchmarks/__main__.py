@@ -17,6 +17,7 @@ from benchmarks.histories.group import measure_histories
 from benchmarks.kill_recovery import measure_kill_recovery
 from benchmarks.leaving import measure_leaving
 from benchmarks.memory import measure_memory
+from benchmarks.message_steps import measure_message_steps
 from benchmarks.move_cost import measure_move_cost
 from benchmarks.old_rooms import measure_old_rooms
 from benchmarks.photo_finish import measure_photo_finish
@@ -42,6 +43,7 @@ BENCHMARKS = {
     "scaling": measure_scaling,
     "memory": measure_memory,
     "old_rooms": measure_old_rooms,
+    "message_steps": measure_message_steps,
     "starting": measure_starting,
     "leaving": measure_leaving,
     "redis_cost": measure_redis_cost,
