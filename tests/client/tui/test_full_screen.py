@@ -294,7 +294,7 @@ async def test_quitting_in_a_race_asks_first_and_says_how_to_come_back(server_ur
 async def test_stop_in_the_menu_ends_the_race_with_what_is_placed(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, rival):
         await player.press("escape", "down", "enter")
-        await player.sees("race ends with 4 cards")
+        await player.sees("You placed 4")
         await rival.play("stop")
         await player.is_on(ResultScreen)
         await player.sees("A draw")
@@ -303,7 +303,7 @@ async def test_stop_in_the_menu_ends_the_race_with_what_is_placed(server_url: st
 async def test_the_keys_of_moves_are_not_shown_once_our_race_has_ended(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, _rival):
         await player.press("escape", "down", "enter")
-        await player.sees("race ends with 4 cards")
+        await player.sees("You placed 4")
         assert player.read("key-line") == " ? help  Esc menu"
 
 
