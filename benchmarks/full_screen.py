@@ -31,7 +31,7 @@ RACES = 5
 IDLE_SECONDS = 30.0
 TIMEOUT_SECONDS = 20.0
 ESCAPE_SEQUENCE = re.compile(rb"\x1b\[[0-9;?<>=]*[a-zA-Z$]|\x1b\][^\x07]*\x07")
-NOTICE = re.compile(b"onto pile a")
+NOTICE = re.compile(b"on pile a")
 TURNED = re.compile(rb"\d+ to come")
 """The number of cards in the stock, which is written again with each card that is turned."""
 NEXT = re.compile(NOTICE.pattern + rb".*" + TURNED.pattern, re.DOTALL)
