@@ -28,6 +28,7 @@ from fairest_cli.tui.screens.room_form import RoomForm, options_from
 from fairest_cli.tui.screens.rules import RulesScreen
 from fairest_cli.tui.screens.settings import SettingsScreen
 from fairest_cli.tui.screens.text_page import TextPage
+from fairest_cli.tui.screens.tutorial import TutorialScreen
 from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_cli.untrusted_text import clean
@@ -48,6 +49,7 @@ ENTRIES: Final = (
     Choice("rules", "u  Rules of variants", note="a card for each"),
     Choice("doctor", "x  Doctor", note="checks this machine"),
     Choice("settings", "s  Settings", note="name, server, keys"),
+    Choice("tutorial", "t  Tutorial", note="a first minute"),
     Choice("keys", "?  How to play", note="rules and every key"),
     Choice("quit", "q  Quit"),
 )
@@ -158,6 +160,8 @@ class HomeScreen(FairestScreen):
                 self.app.push_screen(doctor_page(self.program.rooms.server_url))
             case "settings":
                 self.app.push_screen(SettingsScreen())
+            case "tutorial":
+                self.app.push_screen(TutorialScreen())
             case "keys":
                 self.action_show_keys()
             case _:

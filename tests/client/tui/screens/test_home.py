@@ -23,6 +23,7 @@ from fairest_cli.tui.screens.rules import RulesScreen
 from fairest_cli.tui.screens.settings import SettingsScreen
 from fairest_cli.tui.screens.text_page import TextPage
 from fairest_cli.tui.screens.text_prompt import TextPrompt
+from fairest_cli.tui.screens.tutorial import TutorialScreen
 from fairest_cli.tui.settings import load_settings
 from tests.client.commands.test_main import run
 from tests.support.full_screen import terminal
@@ -45,6 +46,7 @@ PLACES = {
     "v": HistoryScreen,
     "u": RulesScreen,
     "s": SettingsScreen,
+    "t": TutorialScreen,
     "question_mark": HelpScreen,
 }
 
