@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.browser import PROGRAM, Browser, open_browser
 
-VARIABLE = "FAIREST_NEEDS_BROWSER"
+VARIABLE = "TESTS_NEED_BROWSER"
 """Set by CI: a machine without a browser then fails the tests, which it would skip otherwise."""
 
 

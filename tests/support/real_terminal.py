@@ -40,6 +40,7 @@ class RealTerminal:
         self.mode = termios.tcgetattr(theirs)
         self._theirs = theirs
         self._is_gone = False
+        skip_tutorial(home)
         folders = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("DATA", "CONFIG", "STATE")}
         base = {**os.environ, "HOME": str(home), "PYTHONPATH": str(Path.cwd()), "TERM": kind, **folders}
         self.process = subprocess.Popen(
@@ -125,6 +126,14 @@ class RealTerminal:
             self.process.wait()
         if not self._is_gone:
             self.hang_up()
+
+
+def skip_tutorial(home: Path) -> None:
+    """Write the settings of a player that has seen the tutorial, unless there are settings in `home`."""
+    path = home / "config" / "fairest" / "settings.json"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('{"has_seen_tutorial": true}')
 
 
 def on_terminal(home: Path, *arguments: str) -> RealTerminal:

@@ -9,7 +9,7 @@ import shutil
 import statistics
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from http import HTTPStatus
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -44,7 +44,7 @@ class Finding(Value):
     is_absent: bool = False
 
 
-async def examine(server_url: str) -> AsyncIterator[Finding]:
+async def examine(server_url: str) -> AsyncGenerator[Finding, None]:
     """Yield the findings about this machine, this terminal and the server, as they are made."""
     yield Finding("fairest", f"{installed_version()} on Python {python_version()}, {platform.system()}")
     for finding in (_terminal(), _colours(), _letters()):

@@ -45,7 +45,14 @@ from fairest_cli.tui.screens.tutorial import TutorialScreen, remember_tutorial
 from fairest_cli.tui.screens.waiting import WaitingScreen
 from fairest_cli.tui.screens.watch import WatchScreen
 from fairest_cli.tui.settings import Settings, load_settings, settings_path
-from fairest_cli.tui.terminal import CHECK_SECONDS, ascii_driver, is_terminal_gone, on_fatal_signals, print_last_words
+from fairest_cli.tui.terminal import (
+    CHECK_SECONDS,
+    ascii_driver,
+    is_terminal_gone,
+    on_fatal_signals,
+    on_lost_terminal,
+    print_last_words,
+)
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import Announcement
@@ -125,6 +132,7 @@ class FairestApp(CrashReportingApp):
         """Open the screen or the room that the program was started for, on top of the home screen."""
         if not self.is_headless:
             on_fatal_signals(self._end_by_signal)
+            on_lost_terminal(self._end_by_signal)
             self.set_interval(CHECK_SECONDS, self._check_terminal)
         await self.push_screen(HomeScreen(self._settings_problem))
         is_first = self._offers_tutorial and not self.settings.has_seen_tutorial

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Final
 
 from textual.driver import Driver
@@ -29,6 +30,25 @@ def on_fatal_signals(end: Callable[[signal.Signals], None]) -> None:
             loop.add_signal_handler(number, end, number)
         except NotImplementedError:  # by the event loops of Windows
             signal.signal(number, lambda caught, _: loop.call_soon_threadsafe(end, signal.Signals(caught)))
+
+
+def on_lost_terminal(end: Callable[[signal.Signals], None]) -> None:
+    """Call `end` with SIGHUP when the program is continued without its terminal. Call it once Textual has started.
+
+    A terminal that disappears sends SIGHUP and SIGCONT. At SIGCONT Textual writes to the terminal from the handler,
+    which waits for ever for a writer that has failed, so that the program would neither run nor end.
+    """
+    if not hasattr(signal, "SIGCONT"):  # Windows
+        return
+    loop, go_on = asyncio.get_running_loop(), signal.getsignal(signal.SIGCONT)
+
+    def resume(number: int, frame: FrameType | None) -> None:
+        if is_terminal_gone():
+            loop.call_soon_threadsafe(end, signal.SIGHUP)
+        elif callable(go_on):
+            go_on(number, frame)
+
+    signal.signal(signal.SIGCONT, resume)
 
 
 def is_terminal_gone() -> bool:

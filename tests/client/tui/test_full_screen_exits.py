@@ -108,6 +108,19 @@ def test_the_program_ends_when_its_terminal_disappears(tmp_path: Path) -> None:
         terminal.close()
 
 
+@pytest.mark.long
+def test_a_program_that_is_stopped_while_its_terminal_disappears_ends_when_it_goes_on(tmp_path: Path) -> None:
+    terminal = on_terminal(tmp_path)
+    try:
+        terminal.read_until(is_home)
+        terminal.process.send_signal(signal.SIGSTOP)
+        terminal.hang_up()
+        terminal.process.send_signal(signal.SIGCONT)
+        assert terminal.process.wait(PATIENCE_SECONDS) == 129
+    finally:
+        terminal.close()
+
+
 def test_an_uncaught_error_is_a_sentence_and_a_file(tmp_path: Path) -> None:
     terminal = RealTerminal(tmp_path, [sys.executable, "-c", FAILING])
     try:

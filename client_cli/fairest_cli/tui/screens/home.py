@@ -1,7 +1,8 @@
 """The first screen: everything that the program offers, each entry with its key."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -206,8 +207,9 @@ class HomeScreen(FairestScreen):
 def doctor_page(server_url: str) -> TextPage:
     """Return the page with the findings of `fairest doctor`, which come as they are made."""
 
-    async def lines() -> AsyncIterator[str]:
-        async for finding in examine(server_url):
-            yield describe_finding(finding)
+    async def lines() -> AsyncGenerator[str, None]:
+        async with aclosing(examine(server_url)) as findings:
+            async for finding in findings:
+                yield describe_finding(finding)
 
     return TextPage(f"fairest doctor --server {server_url}", lines)

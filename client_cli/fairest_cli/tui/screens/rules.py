@@ -1,6 +1,6 @@
 """The variants in a list; Enter shows the reference card of one."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import ClassVar
 
 from rich.text import Text
@@ -44,7 +44,7 @@ class RulesScreen(FairestScreen):
         """Show the reference card of the chosen variant."""
         variant = VARIANTS[message.name]
 
-        async def card() -> AsyncIterator[str]:
+        async def card() -> AsyncGenerator[str, None]:
             for line in describe_variant(variant, variant.rules, None):
                 yield line
 

@@ -1,7 +1,8 @@
 """A page of lines that scrolls: what a command prints, word for word, while it is made."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from typing import ClassVar
 
 from rich.text import Text
@@ -17,7 +18,7 @@ from fairest_cli.untrusted_text import clean
 PROBLEM_STYLE = "bold #ff8a70"
 PROBLEM_WORDS = ("WRONG", "FAULT")
 """Lines that begin with these stand out."""
-Lines = Callable[[], AsyncIterator[str]]
+Lines = Callable[[], AsyncGenerator[str, None]]
 
 
 class TextPage(FairestScreen):
@@ -47,12 +48,14 @@ class TextPage(FairestScreen):
         self.run_worker(self._read())
 
     async def _read(self) -> None:
-        async for line in self._make_lines():
-            self._lines.append(line)
-            page = self.query_one("#page-text", Paragraph)
-            page.update([_styled(each) for each in self._lines])
-            # The page is as high as its text.
-            page.refresh(layout=True)
+        # Closed with the page: what makes the lines may have a process to end.
+        async with aclosing(self._make_lines()) as lines:
+            async for line in lines:
+                self._lines.append(line)
+                page = self.query_one("#page-text", Paragraph)
+                page.update([_styled(each) for each in self._lines])
+                # The page is as high as its text.
+                page.refresh(layout=True)
         self._show_state("")
 
     def _show_state(self, state: str) -> None:
@@ -64,7 +67,7 @@ class TextPage(FairestScreen):
         self.dismiss()
 
 
-async def made_in_thread(make_lines: Callable[[], list[str]]) -> AsyncIterator[str]:
+async def made_in_thread(make_lines: Callable[[], list[str]]) -> AsyncGenerator[str, None]:
     """Yield the lines that `make_lines` returns, which may block: it runs in a thread."""
     for line in await asyncio.to_thread(make_lines):
         yield line
