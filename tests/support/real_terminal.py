@@ -42,7 +42,9 @@ class RealTerminal:
         self._is_gone = False
         skip_tutorial(home)
         folders = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("DATA", "CONFIG", "STATE")}
-        base = {**os.environ, "HOME": str(home), "PYTHONPATH": str(Path.cwd()), "TERM": kind, **folders}
+        # A worker of pytest-xdist names the size of its own terminal, which programs believe before they ask theirs.
+        inherited = {name: value for name, value in os.environ.items() if name not in ("LINES", "COLUMNS")}
+        base = {**inherited, "HOME": str(home), "PYTHONPATH": str(Path.cwd()), "TERM": kind, **folders}
         self.process = subprocess.Popen(
             command,
             stdin=theirs,

@@ -45,17 +45,18 @@ async def local_server() -> AsyncIterator[str]:
 
 async def _end(server: asyncio.subprocess.Process) -> None:
     """End a server, if it has not ended; kill it if it takes longer than `STOP_SECONDS`, or if this is cancelled."""
-    if server.returncode is not None:
-        return
-    server.terminate()
+    assert server.stdin is not None, "it is a pipe"
     try:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(server.communicate(), STOP_SECONDS)
+        if server.returncode is None:
+            server.terminate()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(server.communicate(), STOP_SECONDS)
     finally:
         # A screen that is left is cancelled once, and the program that ends then cancels it once more.
         if server.returncode is None:
             server.kill()
             await server.wait()
+        server.stdin.close()
 
 
 async def _address(server: asyncio.subprocess.Process, log: Path) -> str:

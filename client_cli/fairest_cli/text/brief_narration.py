@@ -108,7 +108,7 @@ def _describe_own_move(entry: entries.Moved, seat: SeatScene) -> str:
         return "The waste is the stock again."
     name = card_name(entry.card)
     if not move.places:
-        return f"{name} onto pile {PILE_LETTERS[move.target]}."
+        return f"{name} on pile {PILE_LETTERS[move.target]}."
     wanted = board.next_ranks()[move.target]
     now = "which is complete" if wanted is None else f"which wants {rank_name(wanted)} now"
     sentence = f"{name} to foundation {FOUNDATION_DIGITS[move.target]}, {now}"

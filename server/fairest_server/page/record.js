@@ -146,7 +146,10 @@ function* checkRound(record, round, place, first) {
     yield `${where}: ended before its cards were dealt, by a player who left or did not reveal: ${winner}.`;
     return;
   }
-  const counts = result.scores.map(({ placed }) => placed).join(" to ");
+  // The winner's number comes first; in a draw, the higher one.
+  const places = result.scores.map(({ placed }, seat) => ({ placed, isBehind: seat !== result.winner }));
+  places.sort((one, other) => one.isBehind - other.isBehind || other.placed - one.placed);
+  const counts = places.map(({ placed }) => placed).join(" to ");
   yield `${where}: ${events.length} moves and stops, within the rules, lead to the result: ${winner}, ${counts}.`;
 }
 

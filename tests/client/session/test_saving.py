@@ -151,7 +151,7 @@ async def test_a_race_on_the_full_screen_ends_with_a_result_and_the_record_is_sa
 
 def in_lines(player: RealTerminal, disk: Path, elsewhere: Path) -> None:
     player.type(b"sa\r")
-    player.sees("onto pile a")
+    player.sees("on pile a")
     fill(disk)
     # The last page of the receipt has room for some lines more.
     player.type(MOVES_TO_FILL_A_PAGE * b"sb\r")
@@ -164,7 +164,7 @@ def in_lines(player: RealTerminal, disk: Path, elsewhere: Path) -> None:
 
 def on_the_full_screen(player: RealTerminal, disk: Path, _: Path) -> None:
     player.type(b"a")
-    player.sees("onto pile a")
+    player.sees("on pile a")
     fill(disk)
     # A key that comes before the next card is refused, so it is pressed again with each output.
     while not any("Not saved; the race goes on" in line for line in player.lines):

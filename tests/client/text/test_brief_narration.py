@@ -40,7 +40,7 @@ def play(room: StagedRoom, *moves: str, seat: int = 0) -> list[str]:
 
 
 def test_a_card_laid_onto_a_pile_is_told_with_the_next_turned_card() -> None:
-    assert play(start(), "sa") == ["3 of hearts onto pile a.", "Turned: J of hearts."]
+    assert play(start(), "sa") == ["3 of hearts on pile a.", "Turned: J of hearts."]
 
 
 def test_a_card_on_a_foundation_is_told_with_what_the_foundation_wants_now() -> None:

@@ -89,7 +89,7 @@ async def test_the_next_key_is_taken_while_a_card_travels(tmp_path: Path) -> Non
 async def test_nothing_moves_under_reduced_motion(tmp_path: Path) -> None:
     async with staged_race(tmp_path, reduced_motion=True) as player:
         await player.press("a")
-        assert "onto pile a" in player.read("notice")
+        assert "on pile a" in player.read("notice")
         assert not boards(player).is_moving
         count(player, 13, 30)
         assert "bob takes the lead" in player.read("notice")

@@ -21,12 +21,14 @@ WITHOUT_UTF8 = [
 ]
 GREYS = range(232, 256)
 """The greys among the 256 colours of a terminal."""
+TALL_LINES = 40
+"""Lines of a terminal on which home shows its cards."""
 UTF8 = {"LC_ALL": "C.UTF-8"}
 
 
 @contextmanager
 def client(home: Path, *arguments: str, kind: str = "xterm-256color", **environment: str) -> Iterator[RealTerminal]:
-    player = RealTerminal(home, [*CLIENT_COMMAND, *arguments], kind, environment=environment)
+    player = RealTerminal(home, [*CLIENT_COMMAND, *arguments], kind, size=(80, TALL_LINES), environment=environment)
     try:
         yield player
     finally:
@@ -51,7 +53,7 @@ async def test_ctrl_z_suspends_a_race_which_goes_on_after_fg(server_url: str, tm
             shell.type(b"fg\r")
             await asyncio.to_thread(shell.sees, "Esc menu", "has stopped")
             shell.type(b"a")
-            await asyncio.to_thread(shell.sees, "onto pile a")
+            await asyncio.to_thread(shell.sees, "on pile a")
     finally:
         shell.close()
 
