@@ -1,4 +1,4 @@
-"""What each move of a recorded race was worth, beside the best one that its player could have made.
+"""The worth of each move of a recorded race, beside the best one that its player could have made.
 
 A move is judged by what its player saw, not by the order of the stock: a move that only this deal punished was no
 mistake. The seeds follow from the round and the move, so everybody who analyses a record gets the same figures.

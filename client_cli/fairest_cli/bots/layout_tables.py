@@ -1,4 +1,4 @@
-"""What each state of the foundations says about each rank, as look-up tables that are made when first needed."""
+"""Look-up tables: for each state of the foundations, what it says about each rank. Made when first needed."""
 
 from functools import lru_cache
 from typing import Final, NamedTuple

@@ -79,7 +79,7 @@ class Thinker:
 
     def close(self) -> None:
         """End the worker, and wait for that. A later search starts a new one."""
-        self._waiting.submit(self._end_worker).result()
+        self._waiting.submit(self.end_worker).result()
 
     def _advance(self, search: Search) -> Search:
         """Return the search one part further. Raises OSError, EOFError and UnpicklingError if the worker has ended."""
@@ -90,7 +90,7 @@ class Thinker:
             worker.stdin.flush()
             advanced: Search = pickle.load(worker.stdout)
         except (OSError, EOFError, pickle.UnpicklingError):
-            self._end_worker()
+            self.end_worker()
             raise
         return advanced
 
@@ -107,7 +107,8 @@ class Thinker:
             )
         return self._worker
 
-    def _end_worker(self) -> None:
+    def end_worker(self) -> None:
+        """End the worker from the thread that waits for it, or once that thread has ended. Others call `close`."""
         worker, self._worker = self._worker, None
         if worker is None:
             return
@@ -128,4 +129,5 @@ SHARED: Final = Thinker()
 
 @atexit.register
 def _end_with_program() -> None:
-    SHARED._end_worker()  # noqa: SLF001 (the thread that waits for the worker has ended by now)
+    # The thread that waits for the worker has ended by now.
+    SHARED.end_worker()

@@ -30,7 +30,7 @@ Waiting = list[list[int]]
 
 @dataclass(frozen=True, slots=True)
 class OpenGame:
-    """What stays the same in a game with an open stock.
+    """The part that stays the same in a game with an open stock.
 
     `sequences` holds the ranks of each foundation, `ranks` the rank of each card, and `orders` the cards of each pass
     in the order in which they are turned.

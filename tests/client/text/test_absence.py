@@ -1,4 +1,4 @@
-"""What is said about a player who is away: how long the seat still waits, and what the absence has cost."""
+"""Sentences about a player who is away: how long the seat still waits, and what the absence has cost."""
 
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.text.absence import describe_lost, describe_missing, describe_return, describe_way_back

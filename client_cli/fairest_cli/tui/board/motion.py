@@ -1,4 +1,4 @@
-"""What moves on a table: a card on its way to its new place, and slots that flash. Pure functions of the time.
+"""Motion on a table: a card on its way to its new place, and slots that flash. Pure functions of the time.
 
 The board under the motion is already right: a motion only covers it for some frames, and a new one replaces it.
 """

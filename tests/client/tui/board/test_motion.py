@@ -1,4 +1,4 @@
-"""What moves on a table, at any time: cards on their way, and slots that flash."""
+"""Motion on a table, at any time: cards on their way, and slots that flash."""
 
 from hypothesis import given
 from hypothesis import strategies as st
