@@ -20,6 +20,7 @@ from fairest_protocol.messages.from_client import Create, Leave, Watch
 from fairest_protocol.messages.refusals import CloseCode
 from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import CLIENT_COMMAND, SERVER_COMMAND, START_SECONDS, STOP_SECONDS, Fleet
+from tests.support.real_terminal import skip_tutorial
 from tests.support.waiting import until
 from tests.support.wire_client import WireClient, open_client
 
@@ -185,6 +186,8 @@ async def test_a_local_server_ends_when_the_terminal_of_its_client_is_closed(
     monkeypatch.setenv("TMPDIR", str(short_folder))
     monkeypatch.setenv("HOME", str(short_folder))
     monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(short_folder / "config"))
+    skip_tutorial(short_folder)
     async with on_a_terminal(*CLIENT_COMMAND, "play", *options) as terminal:
         await until(lambda: is_used(short_folder), "the local server and its engine run")
         terminal.close()
