@@ -248,3 +248,16 @@ async def test_the_lobby_lists_a_room_and_its_links(browser: Browser, fleet: Fle
         await page.wait_for_selector(f"a[href='/r/{room}?join']")
         task.cancel()
     await browser.check(page)
+
+
+async def test_a_player_who_waits_can_leave(browser: Browser, fleet: Fleet) -> None:
+    page = await browser.open(await fleet.start())
+    await create_room(page)
+    await page.click("text=Leave")
+    await page.wait_for_selector("text=You have left the room.")
+    await browser.check(page)
+
+
+async def test_a_match_without_a_record_is_said_in_a_sentence(browser: Browser, fleet: Fleet) -> None:
+    page = await browser.open(await fleet.start(), "/m/" + "0" * 32)
+    await page.wait_for_selector("text=No record of this match is kept here.")

@@ -1,7 +1,7 @@
 // The page: which view its path asks for, and the choice of colours.
 import { make, setText } from "./dom.js";
 import { LobbyView, fetchRooms } from "./lobby_view.js";
-import { fetchRecord, showRecord } from "./record_view.js";
+import { NoRecord, fetchRecord, showRecord } from "./record_view.js";
 import { RoomView } from "./room_view.js";
 import { TEXT } from "./texts.js";
 
@@ -26,8 +26,8 @@ async function showMatch(match) {
   try {
     show(...showRecord(await fetchRecord(match)));
   } catch (fault) {
+    if (!(fault instanceof NoRecord)) throw fault;
     show(make("p", { role: "alert" }, fault.message));
-    if (!(fault instanceof Error) || fault.stack === undefined) throw fault;
   }
 }
 

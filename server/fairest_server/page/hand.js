@@ -21,7 +21,6 @@ export function click(board, picked, slot) {
   }
   const card = cardOf(board, slot);
   if (!card) return slot === "s" && legalMoves(board).includes("redeal") ? { move: "redeal", picked: null } : { picked };
-  // A pile that nothing was picked up for takes the turned card, unless its top fits somewhere.
   return { picked: slot, sentence: TEXT.picked(card) };
 }
 

@@ -12,11 +12,14 @@ import { TEXT, clock } from "./texts.js";
 const SPEEDS = [1, 2, 5, 10, 30];
 const KEY_STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
 
-/** Fetch the record of a match from the server; return its text. Throws an Error with a sentence. */
+/** Raised if the server has no record to show; the message is for people. */
+export class NoRecord extends Error {}
+
+/** Fetch the record of a match from the server; return its text. Throws `NoRecord`. */
 export async function fetchRecord(match) {
   const answer = await fetch(`/records/${match}`);
-  if (answer.status === 404) throw new Error(TEXT.notFound);
-  if (!answer.ok) throw new Error(TEXT.notRead(answer.status));
+  if (answer.status === 404) throw new NoRecord(TEXT.notFound);
+  if (!answer.ok) throw new NoRecord(TEXT.notRead(answer.status));
   return answer.text();
 }
 

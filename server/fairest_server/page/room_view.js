@@ -243,6 +243,9 @@ export class RoomView {
       else if (this.#own) parts.push(...this.#rematch(seats, button));
       if (isOver) parts.push(make("a", { class: "button", href: `/m/${this.#scene.match}` }, TEXT.replay));
     }
+    // In a race, leaving is resigning, for which there is a button of its own.
+    if (this.#own && ["waiting", "ready", "finished"].includes(phase))
+      parts.push(make("button", { type: "button", onclick: () => this.#connection.leave() }, TEXT.leave));
     this.#parts.end.replaceChildren(...parts);
   }
 

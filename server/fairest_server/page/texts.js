@@ -55,13 +55,11 @@ export const TEXT = {
   open: "Open",
   // TV.
   tvSearching: "Looking for a race that may be watched …",
-  tvNext: "The next race follows in a few seconds.",
   // A room.
   roomTitle: (room) => `Room ${room}`,
   connecting: "Connecting …",
   lost: "The connection is lost. The page connects again by itself; nothing that was stored is lost.",
   lostSeat: (seconds) => `The connection is lost. Your seat waits for ${seconds} seconds, and your moves are kept.`,
-  refreshed: "Connected again.",
   cheated: "THE SERVER BROKE ITS SEAL",
   cheatedAdvice: "Do not trust this result, and do not play on this server. What the page found:",
   shareLabel: "Link for the other player, and for spectators",
@@ -127,7 +125,6 @@ export const TEXT = {
   notFound: "No record of this match is kept here.",
   notRead: (status) => `The record cannot be read right now (${status}).`,
   round: (number, of) => `Round ${number} of ${of}`,
-  undealt: "This round ended before its cards were dealt.",
   step: (at, of, time) => `${at} of ${of} · ${time}`,
   position: "Position in the race",
   play: "Play",
