@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from fairest_cli.session.child_process import kill_and_wait
+
 START_SECONDS: Final = 20.0
 STOP_SECONDS: Final = 6.0
 
@@ -45,7 +47,6 @@ async def local_server() -> AsyncIterator[str]:
 
 async def _end(server: asyncio.subprocess.Process) -> None:
     """End a server, if it has not ended; kill it if it takes longer than `STOP_SECONDS`, or if this is cancelled."""
-    assert server.stdin is not None, "it is a pipe"
     try:
         if server.returncode is None:
             server.terminate()
@@ -53,10 +54,7 @@ async def _end(server: asyncio.subprocess.Process) -> None:
                 await asyncio.wait_for(server.communicate(), STOP_SECONDS)
     finally:
         # A screen that is left is cancelled once, and the program that ends then cancels it once more.
-        if server.returncode is None:
-            server.kill()
-            await server.wait()
-        server.stdin.close()
+        await kill_and_wait(server)
 
 
 async def _address(server: asyncio.subprocess.Process, log: Path) -> str:

@@ -15,6 +15,7 @@ from typing import Final
 from fairest_cli.analysis.judging import Effort
 from fairest_cli.analysis.round_analysis import analyse_round
 from fairest_cli.records.files import split_lines
+from fairest_cli.session.child_process import kill_and_wait
 from fairest_cli.text.analysis import describe_analysis
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.calculation.record_parser import read_record
@@ -48,10 +49,7 @@ async def analyse_in_process(record: Record) -> AsyncGenerator[int | str, None]:
         if await process.wait():
             raise AnalysisFailed(f"the process of the analysis ended with exit code {process.returncode}")
     finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+        await kill_and_wait(process)
 
 
 def analyse_all(record: Record, effort: Effort) -> None:

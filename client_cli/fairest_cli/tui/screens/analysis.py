@@ -1,5 +1,6 @@
 """The analysis of a match: computed in a process of its own while the page shows how far it is."""
 
+from contextlib import aclosing
 from typing import ClassVar
 
 from rich.text import Text
@@ -49,11 +50,12 @@ class AnalysisScreen(FairestScreen):
     async def _analyse(self) -> None:
         state = ""
         try:
-            async for item in analyse_in_process(self._record):
-                if isinstance(item, int):
-                    self._show_state(f"{item} % analysed")
-                else:
-                    self._lines.append(Text(clean(item), no_wrap=True))
+            async with aclosing(analyse_in_process(self._record)) as items:
+                async for item in items:
+                    if isinstance(item, int):
+                        self._show_state(f"{item} % analysed")
+                    else:
+                        self._lines.append(Text(clean(item), no_wrap=True))
         except (AnalysisFailed, OSError) as reason:
             state = f"The analysis failed: {clean(str(reason))}"
         page = self.query_one("#analysis-text", TextLines)

@@ -1,0 +1,40 @@
+"""A child process is gone when its end returns, even if the task that ends it is cancelled again and again."""
+
+import asyncio
+import sys
+from asyncio.subprocess import PIPE
+
+import pytest
+
+from fairest_cli.session.child_process import kill_and_wait
+
+SLEEPER = "import time; print('x' * 300_000, flush=True); time.sleep(60)"
+
+
+async def start() -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(sys.executable, "-c", SLEEPER, stdin=PIPE, stdout=PIPE)
+
+
+async def test_a_process_with_a_full_pipe_ends() -> None:
+    process = await start()
+    async with asyncio.timeout(10):
+        await kill_and_wait(process)
+    assert process.returncode == -9
+
+
+async def test_a_process_that_has_ended_is_not_killed_again() -> None:
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", "", stdin=PIPE, stdout=PIPE)
+    await process.wait()
+    await kill_and_wait(process)
+    assert process.returncode == 0
+
+
+async def test_a_task_that_is_cancelled_three_times_leaves_no_process() -> None:
+    process = await start()
+    ending = asyncio.create_task(kill_and_wait(process))
+    for _ in range(3):
+        await asyncio.sleep(0)
+        ending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await ending
+    assert process.returncode == -9
