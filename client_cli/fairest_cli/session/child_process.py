@@ -13,12 +13,14 @@ async def kill_and_wait(process: asyncio.subprocess.Process) -> None:
         process.kill()
     if process.stdin is not None:
         process.stdin.close()
-    # Reads what the process had written: a full pipe would stay open.
-    ending = asyncio.ensure_future(process.communicate())
     cancelled = None
-    while not ending.done():
+    # No task of its own waits: a program that ends cancels all tasks, also those that are shielded.
+    while process.returncode is None or (process.stdout is not None and not process.stdout.at_eof()):
         try:
-            await asyncio.shield(ending)
+            await process.wait()
+            if process.stdout is not None:
+                # What the process has written keeps the pipe open until it is read.
+                await process.stdout.read()
         except asyncio.CancelledError as reason:
             cancelled = reason
     if cancelled is not None:

@@ -38,3 +38,18 @@ async def test_a_task_that_is_cancelled_three_times_leaves_no_process() -> None:
     with pytest.raises(asyncio.CancelledError):
         await ending
     assert process.returncode == -9
+
+
+def test_a_program_that_ends_meanwhile_leaves_no_process() -> None:
+    started: list[asyncio.subprocess.Process] = []
+
+    async def end_while_it_ends() -> None:
+        started.append(await start())
+        ending = asyncio.create_task(kill_and_wait(started[0]))
+        await asyncio.sleep(0)
+        ending.cancel()
+        await asyncio.sleep(0)
+        # All tasks are cancelled now.
+
+    asyncio.run(end_while_it_ends())
+    assert started[0].returncode == -9
