@@ -14,9 +14,11 @@ from fairest_protocol.calculation.record import MAX_BYTES
 from fairest_protocol.calculation.record_lines import LINE_PATTERNS
 from fairest_protocol.messages.fields import SUBPROTOCOL
 from fairest_protocol.messages.from_server import LobbyPage
+from fairest_protocol.messages.matches import MatchesPage
 from fairest_protocol.messages.rounds import ChainedEntry, RoundsPage, RoundsSummary
 from fairest_protocol.value import Value
 from fairest_server.edge.http_pages import JSON, METHODS, PREFLIGHT_SECONDS, TEXT
+from fairest_server.edge.match_pages import PARAMETERS
 from fairest_server.edge.record_pages import LINES
 
 ABOUT: Final = (
@@ -61,6 +63,17 @@ def _page_number(pattern: str) -> Schema:
         "description": "The number of a page, from 0.",
         "required": False,
         "schema": {"type": "string", "pattern": pattern},
+    }
+
+
+def _filter(name: str, pattern: str, meaning: str) -> Schema:
+    """Return a parameter that the list of matches may have."""
+    return {
+        "name": name,
+        "in": "query",
+        "description": f"{meaning[0].upper()}{meaning[1:]}.",
+        "required": False,
+        "schema": {"type": "string", "pattern": f"^{pattern}$"},
     }
 
 
@@ -140,6 +153,17 @@ PAGES: Final = (
             HTTPStatus.TOO_MANY_REQUESTS: "This address has read many records lately.",
         },
         (MATCH,),
+    ),
+    DescribedPage(
+        "/matches",
+        "Matches",
+        SHARED,
+        "Show finished matches of listed rooms, the newest first: all, or those of a player or a variant.",
+        {
+            HTTPStatus.OK: ("A page of matches.", JSON, _refer("MatchesPage")),
+            HTTPStatus.TOO_MANY_REQUESTS: "This address has read many records lately.",
+        },
+        tuple(_filter(name, pattern, meaning) for name, (pattern, meaning) in PARAMETERS.items()),
     ),
 )
 
@@ -244,7 +268,9 @@ def _headers() -> dict[str, Any]:
 
 def _schemas() -> dict[str, Schema]:
     """Return the schemas of the answers, in the JSON Schema of 2020 on which OpenAPI 3.1 is built."""
-    adapters = [(each, "serialization", TypeAdapter(each)) for each in (LobbyPage, RoundsSummary, RoundsPage)]
+    adapters = [
+        (each, "serialization", TypeAdapter(each)) for each in (LobbyPage, RoundsSummary, RoundsPage, MatchesPage)
+    ]
     roots, made = TypeAdapter.json_schemas(
         [*adapters, ("entry", "serialization", TypeAdapter(ChainedEntry))],  # type: ignore[list-item]
         ref_template=SCHEMAS + "{model}",

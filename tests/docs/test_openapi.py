@@ -19,8 +19,10 @@ from fairest_server.live.drain import Drain
 from fairest_server.live.room_server import RoomServer
 from fairest_server.settings import Settings
 from fairest_server.store.lobby import Lobby
+from fairest_server.store.matches import MatchList
 from fairest_server.store.redis.durability import read_durability
 from tests.support.limited import Limited, limited_server
+from tests.support.listed_matches import make_row
 from tests.support.processes import redis_process
 from tests.support.raw_http import Answer, ask
 from tests.support.records import store_records
@@ -125,6 +127,7 @@ async def test_a_page_of_the_chain_of_rounds_and_its_entries_are_the_ones_descri
         ("/records/{match}", "/records/x", HTTPStatus.BAD_REQUEST),
         ("/rounds", "/rounds?page=9", HTTPStatus.NOT_FOUND),
         ("/records/{match}", f"/records/{NO_MATCH}", HTTPStatus.NOT_FOUND),
+        ("/matches", "/matches?before=x", HTTPStatus.BAD_REQUEST),
     ],
 )
 async def test_an_answer_to_a_wrong_request_is_the_one_described(
@@ -141,18 +144,28 @@ async def test_a_refusal_for_the_host_is_the_one_described(limited: Limited, pat
     assert (answer.status, answer_faults(path, answer)) == (HTTPStatus.FORBIDDEN, [])
 
 
-async def test_a_refusal_for_many_records_is_the_one_described(limited: Limited) -> None:
+@pytest.mark.parametrize("path", ["/records/{match}", "/matches"])
+async def test_a_refusal_for_many_records_is_the_one_described(limited: Limited, path: str) -> None:
     async with limited(messages_burst=1, messages_per_second=0.01) as url:
-        answers = [await ask(url, asked("/records/{match}")) for _ in range(2)]
-    assert [each.status for each in answers] == [HTTPStatus.NOT_FOUND, HTTPStatus.TOO_MANY_REQUESTS]
-    assert answer_faults("/records/{match}", answers[1]) == []
+        await ask(url, asked(path))
+        answer = await ask(url, asked(path))
+    assert (answer.status, answer_faults(path, answer)) == (HTTPStatus.TOO_MANY_REQUESTS, [])
+
+
+async def test_a_page_of_finished_matches_is_the_one_described(limited: Limited, redis: Redis) -> None:
+    listed = MatchList(redis)
+    for number in range(21):
+        await listed.add("quiet-amber-otter", make_row(number, finished_at_ms=2_000_000_000_000 + number))
+    async with limited() as url:
+        answer = await ask(url, "/matches?player=ann")
+    assert (len(json.loads(answer.body)["matches"]), answer_faults("/matches", answer)) == (20, [])
 
 
 async def test_the_answers_while_redis_is_away_are_the_ones_described() -> None:
     with redis_process() as redis:
         async with limited_server(redis.url) as url:
             redis.kill()
-            for path in ("/readyz", "/lobby", "/records/{match}"):
+            for path in ("/readyz", "/lobby", "/records/{match}", "/matches"):
 
                 async def is_refused(path: str = path) -> None:
                     answer = await ask(url, asked(path))

@@ -1,16 +1,19 @@
 """Matches that are over become records, however many end at the same moment."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fairest_protocol.calculation.record import Record
+from fairest_protocol.messages.options import RoomOptions
 from fairest_server.live.record_maker import RecordMaker
 from fairest_server.live.slices import Slices
 from fairest_server.room.match_record import record_matches
+from fairest_server.room.steps import Step
 from fairest_server.store import keys
 from fairest_server.store.log import Log
 from fairest_server.store.log_entries import format_event
+from fairest_server.store.matches import MatchList
 from fairest_server.store.records import RecordStore
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
@@ -22,12 +25,16 @@ ROOMS = [f"room-{number}" for number in range(5 * keys.BUCKETS)]
 
 async def write_logs(redis: BatchingRedis) -> None:
     """The same race in every room, up to its end."""
-    steps = raced(1).steps
-    pipeline = redis.pipeline(transaction=False)
     for room in ROOMS:
-        for number, step in enumerate(steps, start=1):
-            fields: dict[Any, Any] = {"t": step.at_ms, "g": step.tag, "e": format_event(step.event)}
-            pipeline.xadd(keys.log(room), fields, id=f"{number}-0")
+        await write_log(redis, room, raced(1).steps)
+
+
+async def write_log(redis: BatchingRedis, room: str, steps: Sequence[Step]) -> None:
+    """Write a room's log with these steps."""
+    pipeline = redis.pipeline(transaction=False)
+    for number, step in enumerate(steps, start=1):
+        fields: dict[Any, Any] = {"t": step.at_ms, "g": step.tag, "e": format_event(step.event)}
+        pipeline.xadd(keys.log(room), fields, id=f"{number}-0")
     await pipeline.execute()
 
 
@@ -41,7 +48,7 @@ async def test_of_all_races_that_end_at_the_same_moment_one_of_a_bucket_is_in_me
         most = max(most, read - stored)
         return KEY.sign_lines(record)
 
-    publisher = RecordMaker(Log(redis), RecordStore(redis), Slices(), sign_lines, asyncio.Event())
+    publisher = RecordMaker(Log(redis), RecordStore(redis), MatchList(redis), Slices(), sign_lines, asyncio.Event())
 
     async def archive(room: str) -> None:
         nonlocal stored
@@ -64,7 +71,7 @@ async def test_races_whose_node_does_not_answer_hold_up_the_records_of_no_others
         hurt = [room for room in ROOMS if cluster.owner(keys.log(room)) is frozen]
         spared = next(room for room in ROOMS if cluster.owner(keys.log(room)) is safe)
         stopping = asyncio.Event()
-        publisher = RecordMaker(Log(redis), RecordStore(redis), Slices(), KEY.sign_lines, stopping)
+        publisher = RecordMaker(Log(redis), RecordStore(redis), MatchList(redis), Slices(), KEY.sign_lines, stopping)
         frozen.freeze()
         try:
             waiting = [asyncio.create_task(publisher.store_record(room)) for room in hurt]
@@ -75,3 +82,18 @@ async def test_races_whose_node_does_not_answer_hold_up_the_records_of_no_others
             frozen.thaw()
             stopping.set()
             await asyncio.wait(waiting)
+
+
+async def test_a_match_whose_process_was_killed_behind_its_record_is_listed_by_the_next_one(
+    redis: BatchingRedis,
+) -> None:
+    steps = raced(1, RoomOptions(listed=True)).steps
+    await write_log(redis, ROOMS[0], steps)
+    [record] = record_matches(ROOMS[0], steps)
+    store, matches = RecordStore(redis), MatchList(redis)
+    await store.keep_lines(record.match_id, list(KEY.sign_lines(record)))
+    maker = RecordMaker(Log(redis), store, matches, Slices(), KEY.sign_lines, asyncio.Event())
+    for _ in range(2):
+        await maker.store_record(ROOMS[0])
+    listed = await matches.page(record.finished_at_ms)
+    assert [row.match for row in listed.matches] == [record.match_id]

@@ -209,6 +209,28 @@ async def test_a_finished_match_is_replayed_and_proved_by_its_link(browser: Brow
     await browser.check(page)
 
 
+async def test_finished_matches_are_listed_by_player_and_lead_to_their_replay(browser: Browser, fleet: Fleet) -> None:
+    url = await fleet.start()
+    match = await start_match((url,), QUICK.model_copy(update={"listed": True}), seed=11, spectators=0)
+    await match.end()
+    record = match.players[0].record
+    assert record is not None
+    page = await browser.open(url, "/m")
+    await page.wait_for_selector(f"a[href='/m/{record.match_id}']")
+    await page.fill("form input", record.names[1])
+    await page.click("form button.main")
+    await page.wait_for_url("**/m?player=*")
+    await page.click(f"a[href='/m/{record.match_id}']")
+    await page.wait_for_selector(".verdict.right")
+    await browser.check(page)
+
+
+async def test_a_list_without_a_match_says_so(browser: Browser, fleet: Fleet) -> None:
+    page = await browser.open(await fleet.start(), "/m?player=nobody")
+    await page.wait_for_selector("text=No such match is listed.")
+    await browser.check(page)
+
+
 async def test_a_card_that_is_not_the_one_of_its_envelope_stops_everything(browser: Browser, fleet: Fleet) -> None:
     url = await fleet.start()
     match = await start_match((url,), QUICK, seed=9, pace_seconds=0.1, spectators=0)

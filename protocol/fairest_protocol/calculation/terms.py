@@ -38,7 +38,9 @@ class Terms(Value):
     text: str
     rules: Rules
     best_of: int
+    spectators: str
     direct_breaks_ties: bool
+    is_listed: bool
 
 
 def format_terms(options: Mapping[str, object]) -> str:
@@ -59,14 +61,14 @@ def parse_terms(text: str) -> Terms:
             raise BadTerms(f"{key} cannot be {seconds}")
     if values["spectators"] not in SPECTATORS:
         raise BadTerms(f"spectators cannot be {values['spectators'][:40]!r}")
-    direct_breaks_ties, _ = _truth(values, "direct_breaks_ties"), _truth(values, "listed")
+    direct_breaks_ties, is_listed = _truth(values, "direct_breaks_ties"), _truth(values, "listed")
     try:
         rules = choose_rules(values["rules"], _number(values, "piles"), _number(values, "redeals"))
     except BadRules as reason:
         raise BadTerms(str(reason)) from reason
     if rules.name != values["rules"]:
         raise BadTerms(f"the variant is written {rules.name}, not {values['rules'][:40]!r}")
-    return Terms(text, rules, _number(values, "best_of"), direct_breaks_ties)
+    return Terms(text, rules, _number(values, "best_of"), values["spectators"], direct_breaks_ties, is_listed)
 
 
 def _number(values: Mapping[str, str], key: str) -> int:

@@ -21,8 +21,8 @@ CONTENT_TYPES: Final = {
     "svg": "image/svg+xml",
 }
 INDEX: Final = "index.html"
-INDEX_PATHS: Final = ("/", "/tv", "/r/", "/m/")
-"""The paths of the page: the lobby, a race to watch, a room by its code, a match by its id."""
+INDEX_PATHS: Final = ("/", "/tv", "/r/", "/m", "/m/")
+"""The paths of the page: the lobby, a race to watch, a room by its code, the finished matches, one by its id."""
 FOREVER: Final = "public, max-age=31536000, immutable"
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "

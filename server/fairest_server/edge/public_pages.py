@@ -9,6 +9,8 @@ from fairest_protocol.messages.codec import encode
 from fairest_protocol.version import installed_version
 from fairest_server.edge.admission import Admission
 from fairest_server.edge.http_pages import JSON, Page, PageRequest, Pages, text_page
+from fairest_server.edge.match_pages import MatchPages
+from fairest_server.edge.read_budget import ReadBudget
 from fairest_server.edge.record_pages import RecordPages
 from fairest_server.edge.round_pages import page_rounds
 from fairest_server.live.room_server import RoomServer
@@ -46,12 +48,14 @@ def shared_pages(
     async def page_durability(_: PageRequest) -> Page:
         return text_page(durability.promise)
 
+    budget = ReadBudget(admission, settings)
     return {
         "/key": page_key,
         "/durability": page_durability,
         "/lobby": partial(_page_lobby, lobby),
         "/rounds": partial(page_rounds, rooms),
-        "/records/": RecordPages(rooms.records, admission, settings).show,
+        "/records/": RecordPages(rooms.records, budget).show,
+        "/matches": MatchPages(rooms, budget).show,
     }
 
 

@@ -12,11 +12,13 @@ from fairest_protocol.value import Value
 from fairest_server.live.log_reader import read_steps
 from fairest_server.live.slices import Slices
 from fairest_server.ops import metrics
+from fairest_server.room.finished_match import list_match
 from fairest_server.room.match_record import MatchFold
 from fairest_server.room.sliced import collecting
 from fairest_server.room.steps import Step
 from fairest_server.store import keys
 from fairest_server.store.log import Log
+from fairest_server.store.matches import MatchList
 from fairest_server.store.records import RecordStore
 
 RETRY_SECONDS: Final = 0.25
@@ -44,12 +46,14 @@ class RecordMaker:
         self,
         log: Log,
         records: RecordStore,
+        matches: MatchList,
         slices: Slices,
         sign_lines: Callable[[Record], Iterator[str]],
         stopping: asyncio.Event,
     ) -> None:
         self._log = log
         self._records = records
+        self._matches = matches
         self._slices = slices
         self._sign_lines = sign_lines
         self._stopping = stopping
@@ -86,6 +90,11 @@ class RecordMaker:
             lines = await self._slices.finish(collecting(self._sign_lines(record)))
             if await self._records.keep_lines(record.match_id, lines):
                 metrics.RECORDS.inc()
+            # Behind the record, which its row leads to, and also if the record was there: a process may have been
+            # killed between the two. The room's log says that a match is published only after both.
+            row = list_match(record)
+            if row is not None:
+                await self._matches.add(code, row)
         return steps[-1].after.unrecorded_match if steps else 0
 
     async def last_record(self, code: str) -> LastRecord:

@@ -28,6 +28,7 @@ from fairest_server.live.slices import Slices
 from fairest_server.live.subscribers import Subscriber
 from fairest_server.room.refusing import refuse
 from fairest_server.store.log import Log
+from fairest_server.store.matches import MatchList
 from fairest_server.store.player_rooms import PlayerRooms
 from fairest_server.store.processes import Processes
 from fairest_server.store.records import RecordStore
@@ -69,7 +70,8 @@ class RoomServer:
         self.tasks: Final = RoomTasks()
         records = RecordStore(redis)
         slices = Slices()
-        self._record_maker = RecordMaker(self.log, records, slices, key.sign_lines, self.stopping)
+        self.matches: Final = MatchList(redis)
+        self._record_maker = RecordMaker(self.log, records, self.matches, slices, key.sign_lines, self.stopping)
         self.records: Final = RecordFinder(records, archive)
         self.registry: Final = RoomRegistry(
             self.log,

@@ -1,6 +1,7 @@
 // The page: which view its path asks for, and the choice of colours.
 import { make, setText } from "./dom.js";
 import { LobbyView, fetchRooms } from "./lobby_view.js";
+import { showMatches } from "./match_list_view.js";
 import { NoRecord, fetchRecord, showRecord } from "./record_view.js";
 import { RoomView } from "./room_view.js";
 import { TEXT } from "./texts.js";
@@ -54,6 +55,7 @@ function choosePage() {
     const wantsSeat = new URLSearchParams(location.search).has("join");
     show(new RoomView({ type: wantsSeat ? "join" : "watch", room: name }).element);
   } else if (kind === "m" && name) showMatch(name);
+  else if (kind === "m") show(showMatches(location.search));
   else if (kind === "tv") showTv();
   else showLobby();
 }

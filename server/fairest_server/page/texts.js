@@ -53,6 +53,17 @@ export const TEXT = {
   recordTitle: "A finished match",
   recordLabel: "Id of a match (32 digits), or choose a record's file",
   open: "Open",
+  // The list of finished matches.
+  matchesTitle: "Finished matches",
+  loadingMatches: "Reading the list …",
+  noMatches: "No such match is listed.",
+  matchesFault: "The list cannot be read right now.",
+  matchesHint: "Matches of rooms that stood in the lobby and might be watched. A name is whoever used it.",
+  playerName: "Name of a player",
+  everyVariant: "every variant",
+  filter: "Show",
+  older: "Older matches",
+  replayOf: (names) => `Replay and proof of ${names.join(" against ")}`,
   // TV.
   tvSearching: "Looking for a race that may be watched …",
   // A room.

@@ -25,6 +25,8 @@ NAME_SECONDS: Final = 86_400
 """How long a name is reserved after its player's last hello."""
 RECORD_SECONDS: Final = 400 * 86_400
 """How long the record of a finished match is kept."""
+MATCHES_KEPT: Final = 500
+"""Number of matches that each list of finished matches of a bucket keeps, the newest of them."""
 PROCESS_SECONDS: Final = 3
 """How long a server process counts as alive after its last heartbeat."""
 PAUSE_MS: Final = 3_000
@@ -113,6 +115,25 @@ def round_outbox(number: int) -> str:
     entry for 20 seconds.
     """
     return f"fairest:{{{number}}}:rounds"
+
+
+def matches(number: int) -> str:
+    """Sorted set of a bucket: finished matches of its listed rooms, each as the row of `GET /matches` behind its time;
+    the newest MATCHES_KEPT are kept. Expires RECORD_SECONDS after the last of them.
+    """
+    return f"fairest:{{{number}}}:matches"
+
+
+def matches_by_rules(number: int, rules: str) -> str:
+    """Sorted set of a bucket: those of `matches` that were played by this variant, kept and expiring likewise."""
+    return f"fairest:{{{number}}}:matches:rules:{rules}"
+
+
+def matches_by_name(number: int, text: str) -> str:
+    """Sorted set of a bucket: those of `matches` with a player of this name, whatever its case, kept and expiring
+    likewise.
+    """
+    return f"fairest:{{{number}}}:matches:name:{text.lower()}"
 
 
 def wakeup_channel(room: str) -> str:

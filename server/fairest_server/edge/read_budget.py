@@ -1,0 +1,43 @@
+"""What the pages that read records may cost an address, all of them together."""
+
+import time
+from collections.abc import Callable
+from http import HTTPStatus
+from math import ceil
+
+from fairest_server.edge.address_limits import AddressBuckets
+from fairest_server.edge.admission import Admission
+from fairest_server.edge.http_pages import Page, text_page
+from fairest_server.edge.message_costs import LOG_READ_TOKENS
+from fairest_server.edge.request_refused import RequestRefused
+from fairest_server.ops.metrics import TurnedAway
+from fairest_server.settings import Settings
+
+
+class ReadBudget:
+    """A bucket of tokens for each address: it may read over HTTP what one connection may by `get_record`."""
+
+    def __init__(
+        self, admission: Admission, settings: Settings, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._admission = admission
+        burst_seconds = settings.messages_burst / settings.messages_per_second
+        self._tokens = AddressBuckets(settings.messages_burst, monotonic, burst_seconds)
+
+    def try_read(self, address: str) -> Page | None:
+        """Take what one read costs; return a refusal, and take nothing, if the address has no token.
+
+        Call it before reading: any number of requests could come meanwhile.
+        """
+        if self._tokens.has_token(address):
+            self._tokens.take(address, LOG_READ_TOKENS)
+            return None
+        wait_seconds = ceil(self._tokens.take(address, 0)) + 1
+        sentence = f"Your address has read many records lately; try again in {wait_seconds} seconds."
+        refused = RequestRefused(HTTPStatus.TOO_MANY_REQUESTS, TurnedAway.RECORDS, sentence)
+        self._admission.count_refusal(address, refused)
+        return text_page(sentence, refused.status, wait_seconds)
+
+    def take(self, address: str, tokens: int) -> None:
+        """Take these tokens as well, on credit if there are fewer."""
+        self._tokens.take(address, tokens)
