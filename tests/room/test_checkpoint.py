@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fairest_protocol.calculation.match_rules import MAX_CALLED_OFF
+from fairest_protocol.calculation.sliced import finish
 from fairest_protocol.messages.codec import decode_from_server
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Leave, Play, Rematch
@@ -20,7 +21,6 @@ from fairest_server.room.commands import MarkRecorded, TakeSeat
 from fairest_server.room.events import Checkpoint
 from fairest_server.room.match_record import MatchFold, record_matches
 from fairest_server.room.projection import StepHistory, project
-from fairest_server.room.sliced import finish
 from fairest_server.room.steps import LogEntry, Step, fold, from_checkpoint
 from fairest_server.room.view import ORIGIN, ViewCursor, scene, view, views_of
 from fairest_server.store.log_entries import format_event, parse_event

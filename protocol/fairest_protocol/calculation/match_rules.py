@@ -8,6 +8,7 @@ from typing import Final
 
 from fairest_protocol.calculation.race import Ending, Race, undealt_outcome
 from fairest_protocol.calculation.record import BadRecord, Record, RecordedRound, RecordedStop
+from fairest_protocol.calculation.sliced import Sliced, finish
 
 MAX_CALLED_OFF: Final = 1000
 """The most rounds that a record lists as called off before the first one with a result: the newest ones."""
@@ -22,9 +23,14 @@ def is_match_over(winners: Sequence[int | None], best_of: int) -> bool:
 
 def check_record(record: Record) -> None:
     """Check that a server can have run the match of a record, and replay its races. Raises `BadRecord`."""
+    finish(checking_record(record))
+
+
+def checking_record(record: Record) -> Sliced[None]:
+    """Do what `check_record` does, in slices."""
     check_match(record)
     for number in range(len(record.rounds)):
-        check_round(record, number)
+        yield from _checking_round(record, number)
 
 
 def check_match(record: Record) -> None:
@@ -53,9 +59,13 @@ def check_match(record: Record) -> None:
 
 def check_round(record: Record, number: int) -> None:
     """Check how the round with this number, from 0, ended, and replay its race if it was dealt. Raises `BadRecord`."""
+    finish(_checking_round(record, number))
+
+
+def _checking_round(record: Record, number: int) -> Sliced[None]:
     played, where = record.rounds[number], f"round {number + 1}"
     if played.is_dealt:
-        _check_race(record, number)
+        yield from _checking_race(record, number)
     elif played.envelopes or played.events:
         raise BadRecord(f"{where}: there are cards or moves, but no deal")
     elif played.outcome is None:
@@ -78,7 +88,7 @@ def _may_end_undealt(played: RecordedRound) -> bool:
     return endings == silent or sorted(endings) == sorted((Ending.RESIGNED, Ending.ROUND_OVER))
 
 
-def _check_race(record: Record, number: int) -> None:
+def _checking_race(record: Record, number: int) -> Sliced[None]:
     played, where = record.rounds[number], f"round {number + 1}"
     times = [_BEFORE_START if event.at_ms is None else event.at_ms for event in played.events]
     if times != sorted(times):
@@ -88,6 +98,7 @@ def _check_race(record: Record, number: int) -> None:
         if race is not None and isinstance(event, RecordedStop) and not _may_stop(race, event):
             raise BadRecord(f"{where}, event {event_number}: these seats are not stopped by {event.ending}")
         race = after
+        yield
     if race is None or not race.is_over or race.outcome() != played.outcome:
         raise BadRecord(f"{where}: its moves do not lead to the result that it states")
 

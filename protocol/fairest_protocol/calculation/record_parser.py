@@ -21,6 +21,7 @@ from fairest_protocol.calculation.record import (
 )
 from fairest_protocol.calculation.record_lines import type_of_line
 from fairest_protocol.calculation.seal import chain_line
+from fairest_protocol.calculation.sliced import Sliced, finish
 from fairest_protocol.calculation.terms import parse_terms
 from fairest_protocol.value import replace
 
@@ -42,6 +43,11 @@ def parse_record(lines: Sequence[str]) -> tuple[Record, bytes]:
 
     Raises `BadRecord`, with the number of the first line that is wrong in itself or in its chain.
     """
+    return finish(parsing_record(lines))
+
+
+def parsing_record(lines: Sequence[str]) -> Sliced[tuple[Record, bytes]]:
+    """Do what `parse_record` does, in slices."""
     if not lines:
         raise BadRecord("the file is empty")
     _check_size(lines)
@@ -63,6 +69,7 @@ def parse_record(lines: Sequence[str]) -> tuple[Record, bytes]:
             raise BadRecord(f"line {number} is not a line of a record: {reason}") from reason
         if chain != written:
             raise BadRecord(f"line {number} is not as it was written: its chain does not fit")
+        yield
     if heading is None:
         raise BadRecord("there is only one line, and a record has at least two")
     return _assemble(heading, rounds, _seal_signature(lines[-1])), chain

@@ -4,10 +4,11 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from fairest_protocol.calculation.deal import seal_deal
-from fairest_protocol.calculation.match_rules import check_record
+from fairest_protocol.calculation.match_rules import checking_record
 from fairest_protocol.calculation.record import BadRecord, Record
-from fairest_protocol.calculation.record_parser import parse_record
+from fairest_protocol.calculation.record_parser import parsing_record
 from fairest_protocol.calculation.seal import commit_secret, record_statement
+from fairest_protocol.calculation.sliced import Sliced, finish
 
 
 class BrokenRecord(Exception):
@@ -20,29 +21,39 @@ def prove_record(content: bytes, match_id: str) -> Record:
     Its lines are chained and signed, each round's secret is the one that was committed and makes the sealed deal, and
     the moves lead to the results. `fairest verify` checks the entropies of the players besides. Raises `BrokenRecord`.
     """
+    return finish(proving_record(content, match_id))
+
+
+def proving_record(content: bytes, match_id: str) -> Sliced[Record]:
+    """Do what `prove_record` does, in slices."""
     try:
         lines = content.decode().split("\n")
         if lines.pop() != "":
             raise BrokenRecord("its last line has no line feed")
-        record, chain = parse_record(lines)
-        check_record(record)
+        record, chain = yield from parsing_record(lines)
+        yield from checking_record(record)
         if record.match_id != match_id:
             raise BrokenRecord(f"it is the record of the match {record.match_id}")
         _check_signature(record, record_statement(chain), record.signature, "the record")
-        for number, played in enumerate(record.rounds, 1):
-            _check_signature(
-                record, record.round_statement(number - 1), played.signature, f"the commitment of round {number}"
-            )
-            if commit_secret(played.round_id, played.secret) != played.commitment:
-                raise BrokenRecord(f"the secret of round {number} does not belong to its commitment")
-            sealed = seal_deal(record.rules, played.seed, played.round_id).envelopes if played.is_dealt else ()
-            if played.envelopes != sealed:
-                raise BrokenRecord(f"the envelopes of round {number} are not those of its deal")
+        for number in range(len(record.rounds)):
+            yield
+            _check_seal(record, number)
     except UnicodeDecodeError as reason:
         raise BrokenRecord(f"it is not text: {reason.reason} at byte {reason.start}") from reason
     except BadRecord as reason:
         raise BrokenRecord(str(reason)) from reason
     return record
+
+
+def _check_seal(record: Record, number: int) -> None:
+    """Check that the round with this number, from 0, was dealt as the server had committed itself to."""
+    played, where = record.rounds[number], f"round {number + 1}"
+    _check_signature(record, record.round_statement(number), played.signature, f"the commitment of {where}")
+    if commit_secret(played.round_id, played.secret) != played.commitment:
+        raise BrokenRecord(f"the secret of {where} does not belong to its commitment")
+    sealed = seal_deal(record.rules, played.seed, played.round_id).envelopes if played.is_dealt else ()
+    if played.envelopes != sealed:
+        raise BrokenRecord(f"the envelopes of {where} are not those of its deal")
 
 
 def _check_signature(record: Record, statement: bytes, signature: bytes, signed: str) -> None:

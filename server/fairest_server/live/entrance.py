@@ -4,6 +4,7 @@ from typing import Final
 
 from redis.exceptions import RedisError
 
+from fairest_protocol.calculation.sliced import Sliced, finish
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.options import Spectators
 from fairest_protocol.messages.refusals import Refusal
@@ -18,7 +19,6 @@ from fairest_server.ops.metrics import Part
 from fairest_server.room.catchup import Catchup, catching_up
 from fairest_server.room.projection import StepHistory
 from fairest_server.room.refusing import refuse
-from fairest_server.room.sliced import Sliced, finish
 
 AT_ONCE_STEPS: Final = 50
 """A snapshot of so many steps takes 1 ms; a longer one is made in slices."""

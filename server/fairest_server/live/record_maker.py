@@ -7,6 +7,7 @@ from typing import Final
 from redis.exceptions import RedisError
 
 from fairest_protocol.calculation.record import Record
+from fairest_protocol.calculation.sliced import collecting
 from fairest_protocol.messages.from_server import MatchRecord
 from fairest_protocol.value import Value
 from fairest_server.live.log_reader import read_steps
@@ -14,7 +15,6 @@ from fairest_server.live.slices import Slices
 from fairest_server.ops import metrics
 from fairest_server.room.finished_match import list_match
 from fairest_server.room.match_record import MatchFold
-from fairest_server.room.sliced import collecting
 from fairest_server.room.steps import Step
 from fairest_server.store import keys
 from fairest_server.store.log import Log

@@ -4,7 +4,7 @@ import asyncio
 from time import perf_counter
 from typing import Final, TypeVar
 
-from fairest_server.room.sliced import Sliced
+from fairest_protocol.calculation.sliced import Sliced
 
 SLICE_SECONDS: Final = 0.001
 """After this time the computation lets everything else that is ready run."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from fairest_protocol.calculation.seal import commit_secret
+from fairest_protocol.calculation.sliced import Sliced, finish
 from fairest_protocol.messages import from_server as messages
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fast_encoding import decode_entry, encode_view
@@ -12,7 +13,6 @@ from fairest_protocol.messages.scene import Scene, SeatScene
 from fairest_protocol.value import Value
 from fairest_server.room.events import Checkpoint, RoundOpened
 from fairest_server.room.projection import StepHistory
-from fairest_server.room.sliced import Sliced, finish
 from fairest_server.room.state import RoomState
 from fairest_server.room.steps import Step
 from fairest_server.room.view import View, ViewCursor, views_of

@@ -1,11 +1,11 @@
 """Checkpoints: a log is cut where nothing that happened before matters any more, but for what the checkpoint holds."""
 
+from fairest_protocol.calculation.sliced import Sliced, finish
 from fairest_server.room.catchup import showing_scene
 from fairest_server.room.events import CalledOffRound, Checkpoint
 from fairest_server.room.match_record import MatchFold
 from fairest_server.room.projection import StepHistory
 from fairest_server.room.saved_state import without_race
-from fairest_server.room.sliced import Sliced, finish
 from fairest_server.room.steps import Step
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from fairest_protocol.calculation.match_rules import MAX_CALLED_OFF
 from fairest_protocol.calculation.record import Record, RecordedMove, RecordedRound, RecordedStop
 from fairest_protocol.calculation.seal import commit_secret
+from fairest_protocol.calculation.sliced import Sliced, finish
 from fairest_protocol.calculation.terms import parse_terms
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.value import replace
 from fairest_server.room import events
-from fairest_server.room.sliced import Sliced, finish
 from fairest_server.room.state import OpenRound, RoomState
 from fairest_server.room.steps import STEPS_IN_SLICE, Step
 

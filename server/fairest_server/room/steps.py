@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
+from fairest_protocol.calculation.sliced import Sliced, finish
 from fairest_protocol.value import Value
 from fairest_server.room.events import Checkpoint, Event
 from fairest_server.room.evolve import evolve
-from fairest_server.room.sliced import Sliced, finish
 from fairest_server.room.state import RoomState
 
 STEPS_IN_SLICE: Final = 32
