@@ -14,6 +14,7 @@ from fairest_protocol.messages.from_client import Create
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.edge.admission import Admission
 from fairest_server.edge.public_pages import health_pages, shared_pages
+from fairest_server.edge.read_budget import ReadBudget
 from fairest_server.edge.refusal_log import RefusalLog
 from fairest_server.live.drain import Drain
 from fairest_server.live.room_server import RoomServer
@@ -79,7 +80,8 @@ async def test_the_document_has_the_pages_of_a_server_and_no_other(
     rooms: RoomServer, redis: Redis, settings_for_tests: Settings
 ) -> None:
     admission = Admission(settings_for_tests, Drain(), rooms.bans, RefusalLog())
-    shared = shared_pages(rooms, Lobby(redis), await read_durability(redis), admission, settings_for_tests)
+    budget = ReadBudget(admission, settings_for_tests)
+    shared = shared_pages(rooms, Lobby(redis), await read_durability(redis), budget)
     served = {path + "{match}" if path.endswith("/") else path for path in (*health_pages(rooms), *shared)}
     assert served == set(PATHS)
 

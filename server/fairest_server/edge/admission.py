@@ -131,6 +131,19 @@ class Admission:
             address = forwarded.pop().strip() or address
         return network_of(address)
 
+    def origin_of(self, peer: str, request: Request) -> str:
+        """Return the scheme and the host under which the client knows this server, such as `https://play.example`.
+
+        The scheme is ours, or the one that a trusted proxy has written into `X-Forwarded-Proto`.
+        """
+        scheme = "https" if self._settings.tls_cert else "http"
+        if is_trusted(peer, self._settings.proxy_networks) and request.headers.get_all("X-Forwarded-Proto") == [
+            "https"
+        ]:
+            scheme = "https"
+        _, host = _origin_and_host(request)
+        return f"{scheme}://{host}"
+
 
 def _origin_and_host(request: Request) -> tuple[str | None, str]:
     """Return the headers `Origin`, None without one, and `Host`. Raises `RequestRefused` if one of them is there twice.

@@ -48,13 +48,15 @@ class PageRequest(Value):
     """A request for a page, from a client at `address` as the limits count it. `name` says which one of many pages.
 
     `params` is the query of the URL; if a parameter is given twice, the last value counts. `accepts_gzip` says whether
-    the client can read an answer that is compressed with gzip.
+    the client can read an answer that is compressed with gzip. `origin` is the scheme and the host under which it knows
+    the server, empty for a page that answers under every host.
     """
 
     address: str
     name: str
     params: Mapping[str, str]
     accepts_gzip: bool = False
+    origin: str = ""
 
 
 Show = Callable[[PageRequest], Awaitable[Page]]
@@ -84,11 +86,12 @@ def make_responder(
 
     async def respond(peer: str, request: Request) -> Response | None:
         path, _, query = request.path.partition("?")
-        found, fields = _find(pages, path), Fields()
+        found, fields, origin = _find(pages, path), Fields(), ""
         if found is None and admission is not None:
             found = _find(shared or {}, path) or (None if _wants_websocket(request) else _find(site or {}, path))
             if found is not None:
                 fields = _sharing_fields(admission.check_page(peer, request))
+                origin = admission.origin_of(peer, request)
         if found is None:
             return _pass_on(peer, request, admission)
         if request.method == "OPTIONS":
@@ -100,7 +103,7 @@ def make_responder(
         params = {key: values[-1] for key, values in parse_qs(query).items()}
         try:
             async with asyncio.timeout(PAGE_SECONDS):
-                page = await show(PageRequest(address, name, params, _accepts_gzip(request)))
+                page = await show(PageRequest(address, name, params, _accepts_gzip(request), origin))
         except TimeoutError:
             page = text_page("The server cannot answer right now; try again.", HTTPStatus.SERVICE_UNAVAILABLE)
         return answer(page, fields, has_body=request.method != "HEAD")

@@ -15,8 +15,8 @@ from fairest_server.edge.certificate import Certificate
 from fairest_server.edge.draining import drain_when_asked
 from fairest_server.edge.handshake import Handshake
 from fairest_server.edge.http_pages import Page, PageRequest, Pages, make_responder
-from fairest_server.edge.page_files import site_pages
-from fairest_server.edge.public_pages import health_pages, shared_pages
+from fairest_server.edge.public_pages import health_pages, shared_pages, site_pages
+from fairest_server.edge.read_budget import ReadBudget
 from fairest_server.edge.refusal_log import RefusalLog
 from fairest_server.edge.room_entry import RoomEntry
 from fairest_server.edge.server import Server, os_error_text
@@ -69,9 +69,10 @@ async def public_port(
             session = Session(websocket, connection_id, address, settings, hello, room_entry, rooms, lobby)
             await session.serve()
 
-    shared = shared_pages(rooms, lobby, durability, admission, settings)
+    budget = ReadBudget(admission, settings)
+    shared, site = shared_pages(rooms, lobby, durability, budget), site_pages(rooms, budget)
     tls = certificate.context if certificate else None
-    pages = make_responder(health_pages(rooms), shared, admission, site_pages())
+    pages = make_responder(health_pages(rooms), shared, admission, site)
     server = Server(settings, pages, handle, refusals, tls)
     with _as_cannot_listen(settings.host, settings.port):
         port = await server.listen(settings.host, settings.port, reuse_port=settings.reuse_port)

@@ -6,13 +6,13 @@ that a browser may keep them for ever and still gets the new ones with the next 
 
 import gzip
 import hashlib
-from collections.abc import Mapping
+import html
 from http import HTTPStatus
 from importlib.resources import files
 from typing import Final
 
 from fairest_protocol.value import Value
-from fairest_server.edge.http_pages import Page, PageRequest, Pages, text_page
+from fairest_server.edge.http_pages import Page, PageRequest, text_page
 
 CONTENT_TYPES: Final = {
     "css": "text/css; charset=utf-8",
@@ -21,8 +21,9 @@ CONTENT_TYPES: Final = {
     "svg": "image/svg+xml",
 }
 INDEX: Final = "index.html"
-INDEX_PATHS: Final = ("/", "/tv", "/r/", "/m", "/m/")
-"""The paths of the page: the lobby, a race to watch, a room by its code, the finished matches, one by its id."""
+INDEX_PATHS: Final = ("/", "/tv", "/r/", "/m")
+"""Paths of the page: the lobby, a race to watch, a room by its code, the finished matches."""
+TITLE: Final = "Fairest"
 FOREVER: Final = "public, max-age=31536000, immutable"
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -44,38 +45,56 @@ class PageFile(Value):
     content_type: str
 
 
-def site_pages() -> Pages:
-    """Return the pages of the site by their paths. Reads and compresses the files once."""
-    sources = {file.name: file.read_bytes() for file in (files("fairest_server") / "page").iterdir()}
-    digest = hashlib.sha256()
-    for name in sorted(sources):
-        digest.update(name.encode() + b"\0" + sources[name])
-    base = f"/page/{digest.hexdigest()[:12]}"
-    index = _page_file(INDEX, sources.pop(INDEX).replace(b"{base}", base.encode()))
-    found = {name: _page_file(name, content) for name, content in sources.items()}
+class PageFiles:
+    """The files of the page, read and compressed once."""
 
-    async def show_index(request: PageRequest) -> Page:
-        return _show(index, request, SECURITY)
+    def __init__(self) -> None:
+        sources = {file.name: file.read_bytes() for file in (files("fairest_server") / "page").iterdir()}
+        digest = hashlib.sha256()
+        for name in sorted(sources):
+            digest.update(name.encode() + b"\0" + sources[name])
+        self.base: Final = f"/page/{digest.hexdigest()[:12]}"
+        """The path below which a browser finds the files."""
+        self._markup = sources.pop(INDEX).decode().replace("{base}", self.base)
+        self._index = _page_file(INDEX, self._fill(TITLE, "").encode())
+        self._found = {name: _page_file(name, content) for name, content in sources.items()}
 
-    async def show_file(request: PageRequest) -> Page:
-        return _show_named(found, request)
+    def index(
+        self, request: PageRequest, *, title: str = TITLE, head: str = "", status: HTTPStatus = HTTPStatus.OK
+    ) -> Page:
+        """Return the markup, with this title and the elements of `head`, which is markup itself."""
+        is_plain = title == TITLE and not head
+        file = self._index if is_plain else _page_file(INDEX, self._fill(title, head).encode())
+        return _show(file, request, SECURITY, status=status)
 
-    return {**dict.fromkeys(INDEX_PATHS, show_index), f"{base}/": show_file}
+    async def show_index(self, request: PageRequest) -> Page:
+        """Return the markup."""
+        return self.index(request)
+
+    async def show_file(self, request: PageRequest) -> Page:
+        """Return the file that is named."""
+        file = self._found.get(request.name)
+        if file is None:
+            return text_page("There is no such file.", HTTPStatus.NOT_FOUND)
+        return _show(file, request, (), FOREVER)
+
+    def _fill(self, title: str, head: str) -> str:
+        markup, end = self._markup.split("{head}")
+        return f"{markup}<title>{html.escape(title)}</title>\n{head}{end}"
 
 
 def _page_file(name: str, content: bytes) -> PageFile:
     return PageFile(content, gzip.compress(content, mtime=0), CONTENT_TYPES[name.rpartition(".")[2]])
 
 
-def _show_named(found: Mapping[str, PageFile], request: PageRequest) -> Page:
-    file = found.get(request.name)
-    if file is None:
-        return text_page("There is no such file.", HTTPStatus.NOT_FOUND)
-    return _show(file, request, (), FOREVER)
-
-
-def _show(file: PageFile, request: PageRequest, fields: tuple[tuple[str, str], ...], cache: str = "no-cache") -> Page:
-    fields = (("Vary", "Accept-Encoding"), *fields)
+def _show(
+    file: PageFile,
+    request: PageRequest,
+    fields: tuple[tuple[str, str], ...],
+    cache: str = "no-cache",
+    status: HTTPStatus = HTTPStatus.OK,
+) -> Page:
+    content, fields = file.content, (("Vary", "Accept-Encoding"), *fields)
     if request.accepts_gzip:
-        return Page(file.compressed, file.content_type, cache=cache, fields=(*fields, ("Content-Encoding", "gzip")))
-    return Page(file.content, file.content_type, cache=cache, fields=fields)
+        content, fields = file.compressed, (*fields, ("Content-Encoding", "gzip"))
+    return Page(content, file.content_type, status, cache=cache, fields=fields)

@@ -7,14 +7,14 @@ from redis.exceptions import RedisError
 
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.version import installed_version
-from fairest_server.edge.admission import Admission
 from fairest_server.edge.http_pages import JSON, Page, PageRequest, Pages, text_page
+from fairest_server.edge.match_cards import MatchCards
 from fairest_server.edge.match_pages import MatchPages
+from fairest_server.edge.page_files import INDEX_PATHS, PageFiles
 from fairest_server.edge.read_budget import ReadBudget
 from fairest_server.edge.record_pages import RecordPages
 from fairest_server.edge.round_pages import page_rounds
 from fairest_server.live.room_server import RoomServer
-from fairest_server.settings import Settings
 from fairest_server.store.lobby import Lobby
 from fairest_server.store.redis.durability import Durability
 
@@ -37,10 +37,8 @@ def health_pages(rooms: RoomServer) -> Pages:
     return {"/livez": page_alive, "/readyz": page_ready}
 
 
-def shared_pages(
-    rooms: RoomServer, lobby: Lobby, durability: Durability, admission: Admission, settings: Settings
-) -> Pages:
-    """Return the pages that the scripts of sites may read too, if `admission` allows the site."""
+def shared_pages(rooms: RoomServer, lobby: Lobby, durability: Durability, budget: ReadBudget) -> Pages:
+    """Return the pages that the scripts of sites may read too, if their origin may connect."""
 
     async def page_key(_: PageRequest) -> Page:
         return text_page(rooms.key.public.hex())
@@ -48,7 +46,6 @@ def shared_pages(
     async def page_durability(_: PageRequest) -> Page:
         return text_page(durability.promise)
 
-    budget = ReadBudget(admission, settings)
     return {
         "/key": page_key,
         "/durability": page_durability,
@@ -57,6 +54,13 @@ def shared_pages(
         "/records/": RecordPages(rooms.records, budget).show,
         "/matches": MatchPages(rooms, budget).show,
     }
+
+
+def site_pages(rooms: RoomServer, budget: ReadBudget) -> Pages:
+    """Return the pages for browsers."""
+    files = PageFiles()
+    cards = MatchCards(files, rooms.records, rooms.slices, budget)
+    return {**dict.fromkeys(INDEX_PATHS, files.show_index), "/m/": cards.show, f"{files.base}/": files.show_file}
 
 
 async def _page_lobby(lobby: Lobby, request: PageRequest) -> Page:

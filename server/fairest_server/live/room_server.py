@@ -69,9 +69,9 @@ class RoomServer:
         """Set when this process stops."""
         self.tasks: Final = RoomTasks()
         records = RecordStore(redis)
-        slices = Slices()
+        self.slices: Final = Slices()
         self.matches: Final = MatchList(redis)
-        self._record_maker = RecordMaker(self.log, records, self.matches, slices, key.sign_lines, self.stopping)
+        self._record_maker = RecordMaker(self.log, records, self.matches, self.slices, key.sign_lines, self.stopping)
         self.records: Final = RecordFinder(records, archive)
         self.registry: Final = RoomRegistry(
             self.log,
@@ -79,14 +79,14 @@ class RoomServer:
             self.attached,
             self._record_maker,
             self.tasks,
-            slices,
+            self.slices,
             listening,
             draw_round=key.draw_round,
             welcome=self._welcome,
             on_steps=PlayerSeats(PlayerRooms(redis), self.tasks).on_steps,
             closed_room_seconds=closed_room_seconds,
         )
-        self.entrance: Final = Entrance(self.registry, self.clock, self.tasks, slices)
+        self.entrance: Final = Entrance(self.registry, self.clock, self.tasks, self.slices)
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[asyncio.TaskGroup]:
