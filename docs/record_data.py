@@ -58,6 +58,7 @@ def _variant(variant: Variant) -> dict[str, Any]:
         "markers": list(rules.markers),
         "redeal": rules.redeal,
         "goal": rules.goal,
+        "defaults": {"piles": rules.piles, "redeals": rules.redeals},
         "terms": {"piles": _span(variant.piles), "redeals": _span(variant.redeals)},
     }
 

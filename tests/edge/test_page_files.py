@@ -20,7 +20,9 @@ def file_paths(index: Answer) -> list[str]:
     return re.findall(r'(?:src|href)="(/page/[^"]+)"', index.body.decode())
 
 
-@pytest.mark.parametrize("path", ["/", "/tv", "/r/quiet-amber-otter", "/r/quiet-amber-otter?join", "/m?player=ann"])
+@pytest.mark.parametrize(
+    "path", ["/", "/tv", "/practice", "/r/quiet-amber-otter", "/r/quiet-amber-otter?join", "/m?player=ann"]
+)
 async def test_each_path_of_the_page_answers_with_its_markup(limited: Limited, path: str) -> None:
     async with limited() as url:
         answer = await ask(url, path)

@@ -48,10 +48,11 @@ def piles_of(board: Board) -> list[str]:
     ]
 
 
-async def labels(page: Page, seat: int, kind: str) -> list[str]:
-    """Return the labels of all slots of a kind, such as `pile`, on the board of a seat."""
+async def labels(page: Page, seat: int | str, kind: str) -> list[str]:
+    """Return the labels of all slots of a kind, such as `pile`, on the board of a seat, or of `practice`."""
+    place = seat if isinstance(seat, str) else f"seat-{seat}"
     found: list[str] = await page.eval_on_selector_all(
-        f".seat.seat-{seat} .slot.{kind} .label", "(labels) => labels.map((label) => label.textContent)"
+        f".seat.{place} .slot.{kind} .label", "(labels) => labels.map((label) => label.textContent)"
     )
     return found
 
@@ -222,6 +223,20 @@ async def test_finished_matches_are_listed_by_player_and_lead_to_their_replay(br
     await page.wait_for_url("**/m?player=*")
     await page.click(f"a[href='/m/{record.match_id}']")
     await page.wait_for_selector(".verdict.right")
+    await browser.check(page)
+
+
+async def test_a_practice_game_takes_a_move_back(browser: Browser, fleet: Fleet) -> None:
+    page = await browser.open(await fleet.start(), "/practice?rules=classic&seed=spring")
+    before = await labels(page, "practice", "pile")
+    await page.keyboard.press("b")
+    await page.wait_for_selector("button:not(:disabled) >> text=Undo")
+    assert await labels(page, "practice", "pile") != before
+    await page.keyboard.press("u")
+    assert await labels(page, "practice", "pile") == before
+    await page.click("[data-slot='s']")
+    await page.click("[data-slot='c']")
+    await page.wait_for_selector("text=moves taken back: 1")
     await browser.check(page)
 
 

@@ -3,8 +3,8 @@
 import { createInterface } from "node:readline";
 
 const page = (name) => import(new URL(`../../server/fairest_server/page/${name}.js`, import.meta.url));
-const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal] = await Promise.all(
-  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal"].map(page));
+const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice] = await Promise.all(
+  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice"].map(page));
 const { fromHex, toHex } = bytes;
 
 const ANSWERS = {
@@ -34,6 +34,13 @@ const ANSWERS = {
       return { sentences, fault: fault.message };
     }
     return { sentences, fault: null };
+  },
+  practice({ rules, seed, steps }) {
+    const make = { undo: practice.undo, redo: practice.redo };
+    let game = practice.startPractice(rules, seed);
+    const states = [game];
+    for (const step of steps) states.push(game = make[step] ? make[step](game) : practice.playMove(game, step));
+    return states.map((each) => ({ board: practice.boardOf(each), ending: practice.endingOf(each), undos: each.undos }));
   },
   fold: ({ scene: first, entries }) => entries.reduce(scene.afterEntry, first),
 };

@@ -21,8 +21,8 @@ CONTENT_TYPES: Final = {
     "svg": "image/svg+xml",
 }
 INDEX: Final = "index.html"
-INDEX_PATHS: Final = ("/", "/tv", "/r/", "/m")
-"""Paths of the page: the lobby, a race to watch, a room by its code, the finished matches."""
+INDEX_PATHS: Final = ("/", "/tv", "/practice", "/r/", "/m")
+"""Paths of the page: the lobby, a race to watch, a game alone, a room by its code, the finished matches."""
 TITLE: Final = "Fairest"
 FOREVER: Final = "public, max-age=31536000, immutable"
 POLICY: Final = (

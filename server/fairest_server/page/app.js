@@ -3,6 +3,7 @@ import { make, setText } from "./dom.js";
 import { LobbyView, fetchRooms } from "./lobby_view.js";
 import { showMatches } from "./match_list_view.js";
 import { NoRecord, fetchRecord, showRecord } from "./record_view.js";
+import { PracticeView } from "./practice_view.js";
 import { RoomView } from "./room_view.js";
 import { TEXT } from "./texts.js";
 
@@ -57,6 +58,7 @@ function choosePage() {
   } else if (kind === "m" && name) showMatch(name);
   else if (kind === "m") show(showMatches(location.search));
   else if (kind === "tv") showTv();
+  else if (kind === "practice") show(new PracticeView(location.search).element);
   else showLobby();
 }
 

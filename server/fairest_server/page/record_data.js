@@ -128,6 +128,10 @@ export default {
    "markers": [],
    "redeal": "reshuffled",
    "goal": 52,
+   "defaults": {
+    "piles": 4,
+    "redeals": 0
+   },
    "terms": {
     "piles": {
      "from": 1,
@@ -172,6 +176,10 @@ export default {
    "markers": [],
    "redeal": "reshuffled",
    "goal": 52,
+   "defaults": {
+    "piles": 5,
+    "redeals": 0
+   },
    "terms": {
     "piles": {
      "from": 5,
@@ -193,6 +201,10 @@ export default {
    "markers": [],
    "redeal": "reshuffled",
    "goal": 52,
+   "defaults": {
+    "piles": 4,
+    "redeals": 0
+   },
    "terms": {
     "piles": {
      "from": 1,
@@ -261,6 +273,10 @@ export default {
    "markers": [],
    "redeal": "reshuffled",
    "goal": 104,
+   "defaults": {
+    "piles": 4,
+    "redeals": 0
+   },
    "terms": {
     "piles": {
      "from": 4,
@@ -305,6 +321,10 @@ export default {
    "markers": [],
    "redeal": "reshuffled",
    "goal": 52,
+   "defaults": {
+    "piles": 4,
+    "redeals": 0
+   },
    "terms": {
     "piles": {
      "from": 1,
@@ -349,6 +369,10 @@ export default {
    "markers": [],
    "redeal": "reshuffled",
    "goal": 52,
+   "defaults": {
+    "piles": 4,
+    "redeals": 1
+   },
    "terms": {
     "piles": {
      "from": 1,
@@ -402,6 +426,10 @@ export default {
    ],
    "redeal": "turned_over",
    "goal": 48,
+   "defaults": {
+    "piles": 1,
+    "redeals": 2
+   },
    "terms": {
     "piles": {
      "from": 1,
@@ -446,6 +474,10 @@ export default {
    "markers": [],
    "redeal": "reshuffled",
    "goal": 52,
+   "defaults": {
+    "piles": 1,
+    "redeals": 0
+   },
    "terms": {
     "piles": {
      "from": 1,

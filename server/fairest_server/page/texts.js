@@ -64,6 +64,17 @@ export const TEXT = {
   filter: "Show",
   older: "Older matches",
   replayOf: (names) => `Replay and proof of ${names.join(" against ")}`,
+  // Practice.
+  practiceTitle: "Practice alone",
+  practiceKeys: "U takes a move back · Y makes it again · Z same deal again · N new deal",
+  practiceStarted: (seed) => `The deal of the seed ${seed}. Nothing is sent to the server.`,
+  practiceWon: (undos) => (undos ? `You have placed every card; moves taken back: ${undos}.` : "You have placed every card."),
+  practiceStuck: "There is no move left. You can take moves back.",
+  undos: (count) => (count ? `moves taken back: ${count}` : ""),
+  undo: "Undo (U)",
+  redo: "Redo (Y)",
+  again: "Same deal again (Z)",
+  newDeal: "New deal (N)",
   // TV.
   tvSearching: "Looking for a race that may be watched …",
   // A room.
