@@ -2,21 +2,24 @@
 
 import json
 import sys
-import time
+from datetime import UTC, datetime
 from typing import Annotated, Final
 
 import typer
 
-from fairest_cli.analysis.ghost import GHOST, PLAYER, GhostRace, best_seat, summon
+from fairest_cli.analysis.ghost import GhostRace, best_seat, summon
 from fairest_cli.analysis.judging import Effort
 from fairest_cli.analysis.round_analysis import RoundAnalysis, analyse_round
-from fairest_cli.commands.offline import QUIT, typed_lines
-from fairest_cli.commands.options import Server, fail
-from fairest_cli.commands.record_source import RecordSource, find_record_text
+from fairest_cli.analysis.training import keep_best, training_ghost
+from fairest_cli.bots.offering import level_at_home
+from fairest_cli.commands.offline import typed_lines
+from fairest_cli.commands.options import Plain, RulesName, Server, chosen_rules, fail, is_full_screen
+from fairest_cli.commands.record_source import RECORD_HELP, RecordSource, find_record_text
 from fairest_cli.model.known_room import DEFAULT_SERVER
-from fairest_cli.records.files import split_lines
+from fairest_cli.records.files import records_folder, split_lines
+from fairest_cli.session.own_clock import OwnClock
 from fairest_cli.text.analysis import analysis_json, describe_analysis
-from fairest_cli.text.ghost import HELP, answer, describe_end, describe_ghost_race
+from fairest_cli.text.ghost import HELP, race_in_lines
 from fairest_protocol.calculation.record import BadRecord, Record
 from fairest_protocol.calculation.record_parser import read_record
 
@@ -61,14 +64,45 @@ def analyse(
 
 @app.command()
 def ghost(
-    source: RecordSource,
+    source: Annotated[str | None, typer.Argument(metavar="RECORD", help=RECORD_HELP)] = None,
     server: Server = DEFAULT_SERVER,
     seat: Annotated[
         int | None, typer.Option(min=1, max=2, help="The seat to race, 1 or 2; else the better one.")
     ] = None,
     number: Annotated[int | None, typer.Option("--round", min=1, help="The round; else the first one dealt.")] = None,
+    daily: Annotated[
+        bool, typer.Option("--daily", help="Today's training deal, against your best run on it, or at first a rival's.")
+    ] = False,
+    rules: RulesName = "classic",
+    plain: Plain = False,
 ) -> None:
     """Race a recorded player on the same deal: its moves are made when it made them. Offline."""
+    if daily == (source is not None):
+        raise typer.BadParameter("name a RECORD, or race the training deal with --daily")
+    if daily:
+        day = datetime.now(UTC).date()
+        race = training_ghost(chosen_rules(rules, None, None), day, level_at_home(records_folder()))
+    else:
+        race = _find_ghost(source or "", server, seat, number)
+    if is_full_screen(plain=plain):
+        from fairest_cli.tui.app import run_full_screen
+        from fairest_cli.tui.launch import AgainstGhost
+
+        run_full_screen(AgainstGhost(race))
+        return
+    print(HELP)
+    try:
+        race = race_in_lines(race, typed_lines(), OwnClock(), print)
+    except KeyboardInterrupt:
+        print()
+        return
+    kept = keep_best(race)
+    if kept:
+        print(kept)
+
+
+def _find_ghost(source: str, server: str, seat: int | None, number: int | None) -> GhostRace:
+    """Return the race against a player of a record; end the program with a sentence if there is none."""
     text = find_record_text(source, server)
     try:
         record = read_record(split_lines(text))
@@ -76,50 +110,9 @@ def ghost(
         if not dealt or (number is not None and number - 1 not in dealt):
             fail(f"{source} has no {'round' if number is None else f'round {number}'} that was dealt")
         chosen = dealt[0] if number is None else number - 1
-        race = summon(record, chosen, best_seat(record, chosen) if seat is None else seat - 1)
+        return summon(record, chosen, best_seat(record, chosen) if seat is None else seat - 1)
     except BadRecord as reason:
         fail(f"{source} cannot be raced: {reason}")
-    print(HELP)
-    started = time.monotonic()
-    print("\n".join(describe_ghost_race(race)))
-    try:
-        race = _race_ghost(race, started)
-    except KeyboardInterrupt:
-        print()
-        return
-    if race.race.is_over:
-        print("\n".join(describe_end(race, _elapsed_ms(started))))
-
-
-def _race_ghost(race: GhostRace, started: float) -> GhostRace:
-    """Answer typed lines until both races are over, or the player leaves; return the race then."""
-    for line in typed_lines():
-        if line.strip().lower() in QUIT:
-            return race
-        race = race.at(_elapsed_ms(started))
-        if race.race.is_over:
-            return race
-        race, lines = answer(race, line)
-        print("\n".join(lines))
-        if race.race.racers[PLAYER].ending:
-            break
-    else:
-        return race
-    return _wait_for_ghost(race, started)
-
-
-def _wait_for_ghost(race: GhostRace, started: float) -> GhostRace:
-    """Let the ghost make the rest of its moves in its own time; Ctrl-C leaves. Return the race when it is over."""
-    while not race.race.is_over and race.next_at_ms is not None:
-        time.sleep(max(0, race.next_at_ms - _elapsed_ms(started)) / 1000)
-        before, race = race.counts, race.at(_elapsed_ms(started))
-        if race.counts != before and sys.stdout.isatty():
-            print(f"{race.name}: {race.counts[GHOST]}")
-    return race
-
-
-def _elapsed_ms(started: float) -> int:
-    return int(1000 * (time.monotonic() - started))
 
 
 def _analyse_rounds(record: Record, seats: tuple[int, ...], effort: Effort) -> list[RoundAnalysis]:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -37,14 +37,13 @@ from fairest_cli.records.receipts import read_receipt
 from fairest_cli.records.statistics import statistics_of
 from fairest_cli.text import replay as replaying
 from fairest_cli.text import variant_reference
+from fairest_cli.text.ghost import QUIT
 from fairest_cli.text.history import describe_history, history_as_json
 from fairest_cli.text.practice import HELP, answer, describe_deal_again, describe_practice
 from fairest_cli.text.verification import verify as verification_of
 from fairest_protocol.calculation.record import BadRecord, Record
 from fairest_protocol.calculation.record_parser import read_record
 from fairest_protocol.calculation.rules import find_variant
-
-QUIT: Final = ("quit", "q", "leave")
 
 app = typer.Typer()
 

@@ -20,3 +20,15 @@ def now_ms() -> int:
     It never goes back and never jumps, also if somebody sets the machine's clock; it goes on while the machine sleeps.
     """
     return int((_STARTED_AT + _elapsed_seconds()) * 1000)
+
+
+class OwnClock:
+    """The same time as an object, with a way to wait for a moment."""
+
+    def now_ms(self) -> int:
+        """Return the milliseconds since 1970, as the function does."""
+        return now_ms()
+
+    def wait_until(self, at_ms: int) -> None:
+        """Sleep until it is `at_ms`."""
+        time.sleep(max(0, at_ms - now_ms()) / 1000)

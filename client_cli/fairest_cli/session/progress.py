@@ -42,11 +42,13 @@ class Progress(Value):
 
 def _extended(curves: tuple[Points, Points], counts: tuple[int, int], at_ms: int) -> tuple[Points, Points]:
     """Return both curves with a point where a count has grown."""
-    first, second = (
-        (*points, (at_ms, count)) if not points or points[-1][1] < count else points
-        for points, count in zip(curves, counts, strict=True)
-    )
+    first, second = (extended(points, count, at_ms) for points, count in zip(curves, counts, strict=True))
     return first, second
+
+
+def extended(points: Points, count: int, at_ms: int) -> Points:
+    """Return the curve with a point if `count` is higher than before."""
+    return (*points, (at_ms, count)) if not points or points[-1][1] < count else points
 
 
 def count_of(model: KnownRoom, seat: int) -> int:

@@ -1,12 +1,14 @@
-"""A race against a ghost, in lines: what is typed, and what is printed. Pure."""
+"""A race against a ghost, in lines: what is typed, and what is printed. The clock is an argument."""
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Final, Protocol
 
 from fairest_cli.analysis.ghost import GHOST, PLAYER, GhostRace
 from fairest_cli.text.board_text import ENDINGS, describe_board, describe_score, format_time
 from fairest_cli.untrusted_text import clean
-from fairest_protocol.calculation.moves import MOVES, Move
+from fairest_protocol.calculation.moves import MOVES, RESIGN, STOP, Move
+from fairest_protocol.calculation.race import Ending
+from fairest_protocol.calculation.record import Record, RecordedMove
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
 
 HELP: Final = """\
@@ -16,6 +18,48 @@ be taken back. A move is a source and a target: s1, sa, b4; redeal where allowed
   board   show your board again
   stop    keep the cards that you have placed
   quit    leave"""
+QUIT: Final = ("quit", "q", "leave")
+
+
+class RaceClock(Protocol):
+    """The time of a race, in milliseconds."""
+
+    def now_ms(self) -> int:
+        """Return the present time."""
+
+    def wait_until(self, at_ms: int) -> None:
+        """Return once it is `at_ms`."""
+
+
+def race_in_lines(
+    ghost: GhostRace, typed: Iterator[str], clock: RaceClock, print_line: Callable[[str], None]
+) -> GhostRace:
+    """Race in lines from now on, until both races are over or the player leaves; return the race then."""
+    started_ms = clock.now_ms()
+
+    def show(lines: Iterator[str]) -> None:
+        for line in lines:
+            print_line(line)
+
+    show(describe_ghost_race(ghost))
+    for line in typed:
+        if line.strip().lower() in QUIT:
+            return ghost
+        ghost = ghost.at(clock.now_ms() - started_ms)
+        if ghost.race.is_over:
+            break
+        ghost, lines = answer(ghost, line)
+        show(lines)
+        if not ghost.is_racing:
+            break
+    else:
+        return ghost
+    while not ghost.race.is_over and ghost.next_at_ms is not None:
+        clock.wait_until(started_ms + ghost.next_at_ms)
+        ghost = ghost.at(clock.now_ms() - started_ms)
+        print_line(f"{clean(ghost.name)}: {ghost.counts[GHOST]}")
+    show(describe_end(ghost))
+    return ghost
 
 
 def read_move(line: str) -> Move | None:
@@ -45,21 +89,55 @@ def describe_ghost_race(ghost: GhostRace) -> Iterator[str]:
     ending = ghost.race.racers[GHOST].ending
     how = f", {ENDINGS[ending]}" if ending else ""
     yield ""
-    yield f"you: {own} of {ghost.race.racers[PLAYER].board.goal} cards; {clean(ghost.name)}: {its}{how}"
-    if not ghost.race.racers[PLAYER].ending:
-        yield from describe_board(ghost.race.racers[PLAYER].board)
+    yield f"you: {own} of {ghost.board.goal} cards; {clean(ghost.name)}: {its}{how}"
+    if ghost.is_racing:
+        yield from describe_board(ghost.board)
 
 
-def describe_end(ghost: GhostRace, now_ms: int) -> Iterator[str]:
+def describe_end(ghost: GhostRace) -> Iterator[str]:
     """Yield the result of a race that is over."""
-    yield f"{format_time(now_ms / 1000)} The race is over."
-    outcome, name = ghost.race.outcome(), clean(ghost.name)
-    if outcome.winner is None:
-        yield "A draw."
-    else:
-        yield f"You win against {name}." if outcome.winner == PLAYER else f"{name} wins."
-    for who, score in zip(("you", ghost.name), outcome.scores, strict=True):
+    yield f"{format_time(ghost.now_ms / 1000)} The race is over."
+    yield describe_verdict(ghost)
+    for who, score in zip(("you", ghost.name), ghost.race.outcome().scores, strict=True):
         yield from describe_score(who, score)
+
+
+def describe_verdict(ghost: GhostRace) -> str:
+    """Return who has won a race that is over, and by what: by cards, or by time if both runs place every card."""
+    outcome, name = ghost.race.outcome(), clean(ghost.name)
+    ours, its = ghost.player_finish, ghost.finish
+    if outcome.winner is None:
+        return f"A draw against {name}, at {ours.placed} cards each."
+    wins = f"You win against {name}" if outcome.winner == PLAYER else f"{name} wins"
+    if ours.is_won and its.is_won and outcome.winner == PLAYER:
+        return f"{wins} by {format_time((its.at_ms - ours.at_ms) / 1000)}: it places its last card later."
+    if outcome.scores[GHOST].ending is Ending.RESIGNED:
+        return f"{wins}: it resigned."
+    cards = abs(ours.placed - its.placed)
+    if not cards:
+        return f"{wins} by the cards played straight from the stock."
+    return f"{wins} by {cards} card{'s' * (cards > 1)}."
+
+
+def describe_stops(before: GhostRace, ghost: GhostRace) -> str:
+    """Return a sentence if the clock has ended the player's race, or if the ghost has stopped, since `before`."""
+    if before.is_racing and not ghost.is_racing:
+        return "Your time is over."
+    if ghost.has_ghost_stopped and not before.has_ghost_stopped and ghost.is_racing:
+        left = format_time((ghost.deadline_ms - ghost.now_ms) / 1000)
+        return f"{clean(ghost.name)} has stopped at {ghost.counts[GHOST]} cards: you have {left} left."
+    return ""
+
+
+def describe_seat(record: Record, round_number: int, seat: int, *, is_own: bool) -> str:
+    """Return a seat that can be raced in one line: its round, its player, its cards and its time."""
+    played = record.rounds[round_number]
+    times = [event.at_ms for event in played.events if isinstance(event, RecordedMove) and event.seat == seat]
+    outcome = played.outcome
+    which = f"round {round_number + 1}, " if len(record.rounds) > 1 else ""
+    took = f" in {format_time(max(times) / 1000)}" if times else ""
+    cards = f", {outcome.scores[seat].placed} of {outcome.scores[seat].goal} cards" if outcome else ""
+    return f"{which}{clean(record.names[seat])}{' (you)' if is_own else ''}{cards}{took}"
 
 
 def _describe_ghost_board(ghost: GhostRace) -> Iterator[str]:
@@ -68,8 +146,8 @@ def _describe_ghost_board(ghost: GhostRace) -> Iterator[str]:
 
 
 def _play(ghost: GhostRace, move: Move) -> tuple[GhostRace, Iterator[str]]:
-    if ghost.race.racers[PLAYER].ending:
-        return ghost, iter(["Your race has ended."])
+    # Nobody races here against whom one could resign.
+    move = STOP if move is RESIGN else move
     illegal = ghost.race.refusal(PLAYER, move)
     if illegal:
         return ghost, iter([SENTENCES[Refusal(illegal)]])

@@ -28,11 +28,12 @@ from fairest_cli.text.narration import describe_broken_seal
 from fairest_cli.text.practice import describe_deal_again
 from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.crash import CrashReportingApp
-from fairest_cli.tui.launch import AgainstBot, AtHome, AtReplay, InLobby, InPractice, InRoom, Start
+from fairest_cli.tui.launch import AgainstBot, AgainstGhost, AtHome, AtReplay, InLobby, InPractice, InRoom, Start
 from fairest_cli.tui.room_runner import RoomRunner
 from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.cheat_alert import CheatAlert
 from fairest_cli.tui.screens.countdown import CountdownScreen
+from fairest_cli.tui.screens.ghost import GhostCountdown
 from fairest_cli.tui.screens.home import HomeScreen
 from fairest_cli.tui.screens.lobby import LobbyScreen
 from fairest_cli.tui.screens.practice import PracticeScreen
@@ -109,6 +110,7 @@ class FairestApp(CrashReportingApp):
         online = start if isinstance(start, (AtHome, InLobby, InRoom)) else None
         server_url = online.server if online else self.settings.server or DEFAULT_SERVER
         player = (online.name if online else None) or self.settings.name or None
+        self.clock = clock
         self.rooms = RoomRunner(self, server_url, player, clock=clock)
         self._offers_tutorial = offers_tutorial
         self._exit_code = 0
@@ -151,6 +153,8 @@ class FairestApp(CrashReportingApp):
             case AtReplay(record=record):
                 own_seat = seat_of(record.names, own_names(self.settings.name))
                 await self.push_screen(ReplayScreen(record, timeline_of(record), own_seat or 0))
+            case AgainstGhost(ghost=ghost):
+                await self.push_screen(GhostCountdown(ghost))
             case InPractice(game=game):
                 await self.push_screen(PracticeScreen(game))
             case AtHome() if is_first:

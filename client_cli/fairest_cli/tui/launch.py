@@ -1,5 +1,6 @@
 """The screen or the room that the full-screen program opens with: the command line as a value."""
 
+from fairest_cli.analysis.ghost import GhostRace
 from fairest_cli.bots.levels import Level
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.model.practice import Practice
@@ -38,6 +39,12 @@ class AgainstBot(Value):
     options: RoomOptions
 
 
+class AgainstGhost(Value):
+    """A race against a ghost, before its first move."""
+
+    ghost: GhostRace
+
+
 class AtReplay(Value):
     """The replay of a match."""
 
@@ -50,4 +57,4 @@ class InPractice(Value):
     game: Practice
 
 
-Start = AtHome | InLobby | InRoom | AgainstBot | AtReplay | InPractice
+Start = AtHome | InLobby | InRoom | AgainstBot | AgainstGhost | AtReplay | InPractice

@@ -42,6 +42,11 @@ class Terms(Value):
     direct_breaks_ties: bool
     is_listed: bool
 
+    def seconds(self, clock: str) -> int:
+        """Return the length of one of `CLOCKS` in these terms."""
+        values = dict(pair.split("=") for pair in self.text.split(" "))
+        return _number(values, clock)
+
 
 def format_terms(options: Mapping[str, object]) -> str:
     """Return the text of the terms with these options, given in their order, with the variant's own parameters."""

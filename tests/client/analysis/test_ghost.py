@@ -2,7 +2,9 @@
 
 import pytest
 
-from fairest_cli.analysis.ghost import GHOST, PLAYER, GhostRace, best_seat, summon
+from fairest_cli.analysis.ghost import GHOST, PLAYER, GhostRace, best_seat, seats_to_race, summon, summon_run
+from fairest_cli.model.run import Run
+from fairest_protocol.calculation.moves import MOVES as BY_TEXT
 from fairest_protocol.calculation.moves import RESIGN, STOP, Move
 from fairest_protocol.calculation.race import Ending
 from fairest_protocol.calculation.record import BadRecord, Record, RecordedMove
@@ -37,11 +39,11 @@ def test_time_in_small_steps_leads_to_the_same_race() -> None:
     ghost = summon(RECORD, 0, 1)
     for now_ms in range(0, MOVES[-1].at_ms + 1000, 700):
         ghost = ghost.at(now_ms)
-    assert ghost == summon(RECORD, 0, 1).at(MOVES[-1].at_ms + 1000)
+    assert ghost.at(MOVES[-1].at_ms + 1000) == summon(RECORD, 0, 1).at(MOVES[-1].at_ms + 1000)
 
 
 def test_the_board_of_the_ghost_is_shown_up_to_the_turn_of_the_player() -> None:
-    ghost = summon(RECORD, 0, 1).at(END_MS // 2)
+    ghost = summon(RECORD, 0, 1).at(MOVES[-1].at_ms)
     shown = ghost.shown_board
     assert shown.turned == ghost.race.racers[PLAYER].board.turned
     assert shown != ghost.race.racers[GHOST].board
@@ -83,3 +85,45 @@ def test_the_better_player_is_the_one_to_race() -> None:
     outcome = RECORD.rounds[0].outcome
     assert outcome is not None
     assert best_seat(RECORD, 0) == outcome.winner
+
+
+def test_every_seat_that_made_a_move_can_be_raced() -> None:
+    assert list(seats_to_race(RECORD)) == [(0, 0), (0, 1)]
+
+
+def test_the_player_has_the_time_of_the_match_and_the_chase_once_the_ghost_has_stopped() -> None:
+    ghost = summon(RECORD, 0, 1)
+    assert ghost.deadline_ms == 1000 * RECORD.terms.seconds("limit_seconds")
+    stopped = ghost.at(MOVES[-1].at_ms)
+    assert stopped.deadline_ms == MOVES[-1].at_ms + 1000 * RECORD.terms.seconds("chase_seconds")
+
+
+def test_the_clock_ends_the_race_of_a_player_who_goes_on_after_the_ghost() -> None:
+    ghost = summon(RECORD, 0, 1).at(END_MS)
+    assert ghost.race.racers[PLAYER].ending is Ending.OUT_OF_TIME
+    assert ghost.race.is_over
+
+
+def test_each_move_of_the_player_has_its_time() -> None:
+    ghost = summon(RECORD, 0, 1).at(1500).play(BY_TEXT["sa"]).at(2750).play(BY_TEXT["sb"])
+    assert ghost.run.moves == ((1500, BY_TEXT["sa"]), (2750, BY_TEXT["sb"]))
+
+
+def test_the_curves_hold_both_counts_and_the_shown_one_lags_behind() -> None:
+    ours, shown, counted = summon(RECORD, 0, 1).at(MOVES[-1].at_ms).curves
+    assert (len(ours), len(shown)) == (1, 1)
+    assert counted[-1][1] == summon(RECORD, 0, 1).finish.placed
+
+
+def test_a_run_that_ended_with_its_race_stops_with_its_last_move() -> None:
+    run = Run(RECORD.rules, RECORD.rounds[0].seed, ((900, BY_TEXT["sa"]),))
+    ghost = summon_run("your best", run).at(900)
+    assert ghost.race.racers[GHOST].ending is Ending.STOPPED
+
+
+def test_a_player_who_repeats_the_run_of_a_record_makes_the_same_run() -> None:
+    ghost = summon(RECORD, 0, 1)
+    for move in MOVES:
+        ghost = ghost.at(move.at_ms).play(move.move)
+    assert ghost.run.finish() == ghost.finish
+    assert ghost.race.outcome().winner is None

@@ -1,7 +1,19 @@
 """A race against a ghost in lines."""
 
-from fairest_cli.analysis.ghost import GHOST, summon
-from fairest_cli.text.ghost import HELP, answer, describe_end
+from itertools import repeat
+
+from fairest_cli.analysis.ghost import GHOST, GhostRace, summon, summon_run
+from fairest_cli.model.run import Run
+from fairest_cli.text.ghost import (
+    HELP,
+    answer,
+    describe_end,
+    describe_seat,
+    describe_stops,
+    describe_verdict,
+    race_in_lines,
+)
+from fairest_protocol.calculation.moves import MOVES, STOP
 from fairest_protocol.calculation.solver import solve_race
 from tests.support.records import make_record
 
@@ -33,7 +45,81 @@ def test_the_board_of_the_ghost_is_printed_on_request() -> None:
 
 
 def test_the_end_names_the_winner() -> None:
-    ghost = RACE
+    ghost = RACE.at(61_000)
     for move in solve_race(RACE.race, 0).line:
         ghost, _ = answer(ghost, move.text)
-    assert list(describe_end(ghost, 61_000))[:2] == ["1:01 The race is over.", "You win against bob."]
+    assert list(describe_end(ghost))[:2] == ["1:01 The race is over.", "You win against bob by 28 cards."]
+
+
+class HandClock:
+    """A clock that moves only when somebody waits, or by `step_ms` whenever it is read."""
+
+    def __init__(self, step_ms: int = 0) -> None:
+        self._now_ms = 1_000_000
+        self._step_ms = step_ms
+
+    def now_ms(self) -> int:
+        self._now_ms += self._step_ms
+        return self._now_ms
+
+    def wait_until(self, at_ms: int) -> None:
+        self._now_ms = max(self._now_ms, at_ms)
+
+
+def solved_in(step_ms: int) -> Run:
+    """Return a run that places every card of the deal, one move in each step."""
+    line = solve_race(RACE.race, 0).line
+    return Run(RECORD.rules, RECORD.rounds[0].seed, tuple((step_ms * at, move) for at, move in enumerate(line, 1)))
+
+
+def race_over(ghost: GhostRace, run: Run) -> GhostRace:
+    for at_ms, move in run.moves:
+        ghost = ghost.at(at_ms)
+        ghost = ghost if ghost.race.is_over else ghost.play(move)
+    return ghost.to_its_end()
+
+
+def test_a_race_in_lines_waits_for_the_rest_of_the_ghost_by_its_clock() -> None:
+    printed: list[str] = []
+    race = race_in_lines(RACE, iter(["sa", "stop"]), HandClock(), printed.append)
+    assert race.now_ms == race.finish.at_ms
+    assert "bob wins by 20 cards." in printed
+
+
+def test_the_ghost_moves_while_the_player_thinks() -> None:
+    printed: list[str] = []
+    race = race_in_lines(RACE, repeat("board"), HandClock(step_ms=30_000), printed.append)
+    assert any("bob: 24" in line for line in printed)
+    assert race.race.is_over
+
+
+def test_a_player_who_leaves_ends_the_race_where_it_is() -> None:
+    printed: list[str] = []
+    assert not race_in_lines(RACE, iter(["quit"]), HandClock(), printed.append).race.is_over
+
+
+def test_of_two_complete_runs_the_faster_one_wins_by_its_time() -> None:
+    race = race_over(summon_run("your best", solved_in(2000)), solved_in(1500))
+    assert describe_verdict(race) == "You win against your best by 0:38: it places its last card later."
+
+
+def test_against_a_faster_complete_run_the_missing_cards_are_counted() -> None:
+    race = race_over(summon_run("your best", solved_in(1500)), solved_in(2000))
+    missing = race.board.goal - race.board.placed
+    assert describe_verdict(race) == f"your best wins by {missing} cards."
+
+
+def test_equal_counts_are_a_draw() -> None:
+    race = summon_run("bob", Run(RECORD.rules, RECORD.rounds[0].seed, ((10, MOVES["sa"]),)))
+    assert describe_verdict(race.play(STOP).to_its_end()) == "A draw against bob, at 4 cards each."
+
+
+def test_the_end_of_the_ghost_and_of_the_time_are_said_once() -> None:
+    at_end = RACE.at(RACE.finish.at_ms)
+    assert describe_stops(RACE, at_end) == "bob has stopped at 24 cards: you have 3:00 left."
+    assert describe_stops(at_end, at_end) == ""
+    assert describe_stops(at_end, at_end.at(10**9)) == "Your time is over."
+
+
+def test_a_seat_to_race_is_described_by_its_cards_and_its_time() -> None:
+    assert describe_seat(RECORD, 0, 1, is_own=True) == "bob (you), 24 of 52 cards in 1:50"

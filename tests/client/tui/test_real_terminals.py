@@ -81,7 +81,7 @@ def test_a_terminal_with_utf8_gets_suits(tmp_path: Path) -> None:
 def test_no_color_is_obeyed(tmp_path: Path) -> None:
     with client(tmp_path, NO_COLOR="1", **UTF8) as player:
         player.sees("Quit")
-        numbers = {int(number) for number in re.findall(rb"[34]8;5;(\d+)", player.written)}
+        numbers = {int(number) for number in re.findall(rb"[34]8;5;(\d+)[;m]", player.written)}
         assert numbers and all(number in GREYS for number in numbers)
 
 

@@ -18,7 +18,10 @@ FULL_COLUMNS = 64
 def countdown_lines(
     seconds: int | None, words: Sequence[str], board: Board | None, columns: int, lines: int, card_style: CardStyle
 ) -> tuple[Text, ...]:
-    """Return `lines` lines with everything in their middle. Blanks give way first where there is little room."""
+    """Return `lines` lines with everything in their middle. Blanks give way first where there is little room.
+
+    A deal without a seal has no check words.
+    """
     rows: list[Text] = []
     if board is not None:
         rows = (
@@ -28,9 +31,12 @@ def countdown_lines(
         )
     heads = (f"{card_style.arrow} is the rank that each foundation needs next, in any suit", "What each needs next")
     checks = ("Everybody with this deal sees the same check words:", "Check words, the same for both:")
-    block = [
+    check = [
         Text(longest_fit(checks, columns), QUIET),
         Text(longest_fit((" ".join(words), " ".join(words[:2])), columns), f"bold {GOLD}"),
+    ]
+    block = [
+        *(check if words else ()),
         Text(longest_fit(heads, columns), QUIET),
         *rows,
     ]
@@ -40,7 +46,7 @@ def countdown_lines(
     )
     spare = room - len(figure)
     if spare >= 3:
-        block.insert(2, Text())
+        block.insert(2 if words else 0, Text())
         block.insert(0, Text())
         spare -= 2
     width = max((row.cell_len for row in rows), default=0)

@@ -1,5 +1,6 @@
 """The common parts of screens: the program as they see it, the size that they need, the session with a room."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar, Protocol, cast
 
@@ -32,6 +33,7 @@ class ScreenHost(Protocol):
     settings_path: Path
     shows_unicode: bool
     rooms: RoomRunner
+    clock: Callable[[], int]
 
     def apply_settings(self, settings: Settings) -> None:
         """Draw by `settings` from now on."""

@@ -46,6 +46,7 @@ class HistoryScreen(FairestScreen):
         (
             ("Enter", "replay the match"),
             ("p", "practise its deal: that of its last round"),
+            ("g", "race a player of the match as a ghost"),
             ("v", "verify its record, as fairest verify does"),
             ("f", "all figures on a page of their own"),
             ("o", "open a record by its path, or by the id of its match"),
@@ -55,6 +56,7 @@ class HistoryScreen(FairestScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "close", "Back"),
         Binding("p", "use('practise')", "Practise"),
+        Binding("g", "use('ghost')", "Race a ghost"),
         Binding("v", "use('verify')", "Verify"),
         Binding("r", "use('replay')", "Replay"),
         Binding("o", "other", "Other record"),
@@ -76,7 +78,7 @@ class HistoryScreen(FairestScreen):
             yield OptionList(id="matches", markup=False)
             yield TextLines(id="history-where")
         enter = (self._use or Use.REPLAY).value
-        others = [pair for pair in (("p", "practise"), ("v", "verify")) if pair[1] != enter]
+        others = [pair for pair in (("p", "practise"), ("g", "ghost"), ("v", "verify")) if pair[1] != enter]
         keys = [("Enter", enter), *others, ("o", "other")]
         keys += [("f", "figures")] if self._use is None else []
         yield TextLines(key_line([*keys, ("Esc", "back")]), id="key-line")

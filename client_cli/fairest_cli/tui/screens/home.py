@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from datetime import UTC, datetime
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -10,6 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
+from fairest_cli.analysis.training import training_ghost
 from fairest_cli.bots.levels import Level
 from fairest_cli.bots.offering import level_at_home
 from fairest_cli.model.practice import Practice
@@ -19,6 +21,7 @@ from fairest_cli.records.own_names import own_names
 from fairest_cli.text.doctor import describe_finding, examine
 from fairest_cli.tui.board.card_style import CARD_LINES, GOLD, QUIET
 from fairest_cli.tui.screens.base import FairestScreen
+from fairest_cli.tui.screens.ghost import GhostCountdown
 from fairest_cli.tui.screens.history import HistoryScreen
 from fairest_cli.tui.screens.lobby import LobbyScreen
 from fairest_cli.tui.screens.practice import PracticeScreen
@@ -34,11 +37,13 @@ from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.cards import Card
+from fairest_protocol.calculation.rules import choose_rules
 from fairest_protocol.messages.from_client import Create
 
 ENTRIES: Final = (
     Choice("bot", "b  Race a bot", note="on this machine"),
     Choice("practice", "p  Practice", note="alone, with undo"),
+    Choice("training", "g  Training deal", note="today's, with a ghost"),
     Choice("lost", "d  My last lost deal", note="to practise it"),
     Choice("create", "c  Create a room", note="for a friend"),
     Choice("join", "j  Join a room", note="by its code"),
@@ -56,7 +61,7 @@ ENTRIES: Final = (
 )
 LOGO_LINES: Final = len(ENTRIES) + 14
 """From this height on, there is room for the logo above the list."""
-SPACED_LINES: Final = len(ENTRIES) + 8
+SPACED_LINES: Final = len(ENTRIES) + 7
 """From this height on, blank lines stand round the title."""
 OTHER_LINES: Final = 5
 """The lines besides the list in a low terminal: title, notice and address."""
@@ -149,6 +154,9 @@ class HomeScreen(FairestScreen):
                 self.app.push_screen(LobbyScreen(self.program.rooms.server_url))
             case "history":
                 self.app.push_screen(HistoryScreen())
+            case "training":
+                self.show_notice("The ghost gets ready ...")
+                self.run_worker(self._race_training(), exclusive=True, group="training")
             case "lost":
                 self.run_worker(self._practise_lost(), exclusive=True, group="lost")
             case "replay":
@@ -188,6 +196,14 @@ class HomeScreen(FairestScreen):
         problem = await open_record(self.app, str(match.path), Use.PRACTISE, server, self.settings, number)
         if problem:
             self.show_notice(clean(problem))
+
+    async def _race_training(self) -> None:
+        day = datetime.fromtimestamp(self.program.clock() / 1000, UTC).date()
+        level = await asyncio.to_thread(level_at_home, records_folder())
+        ghost = await asyncio.to_thread(training_ghost, choose_rules("classic"), day, level)
+        self.show_notice("")
+        if self.app.screen is self:
+            self.app.push_screen(GhostCountdown(ghost))
 
     def _create(self, form: ChoiceList | None) -> None:
         if form is not None:

@@ -4,7 +4,6 @@ from typing import ClassVar, Final
 
 from rich.text import Text
 from textual import events, on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from fairest_cli.bots.hints import think_of_hint
@@ -31,10 +30,10 @@ from fairest_cli.tui.board.optimistic_board import OptimisticBoard
 from fairest_cli.tui.board.practice_side import practice_side
 from fairest_cli.tui.board.race_keys import race_key_line
 from fairest_cli.tui.board.standing import completed_foundations
-from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.help import OwnKeys
 from fairest_cli.tui.screens.practice_form import PracticeForm
 from fairest_cli.tui.screens.practice_menu import PracticeMenu
+from fairest_cli.tui.screens.table import TableScreen
 from fairest_cli.tui.widgets.race_boards import NO_SLOTS, RaceBoards
 from fairest_cli.tui.widgets.text_lines import TableSlot, TextLines
 from fairest_cli.tui.widgets.typed_keys import typed_character
@@ -47,10 +46,9 @@ REDEALT: Final = "The waste becomes the stock."
 OVER_NOTICE: Final = "This game is over: u takes a move back, z starts it again, n deals anew."
 
 
-class PracticeScreen(FairestScreen):
+class PracticeScreen(TableScreen):
     """Shows a `Practice` and changes it by keys and clicks. Each change makes a new value, so nothing is ever lost."""
 
-    MIN_SIZE: ClassVar[tuple[int, int]] = (50, 16)
     OWN_KEYS: ClassVar[OwnKeys] = OwnKeys(
         "Keys in practice",
         (
@@ -64,8 +62,6 @@ class PracticeScreen(FairestScreen):
         ),
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "menu", "Menu"),
-        Binding("tab", "sequences", "All ranks", priority=True),
         Binding("u,backspace", "change('undo')", "Undo"),
         Binding("y", "change('redo')", "Redo"),
         Binding("t", "change('hint')", "Hint"),
@@ -75,19 +71,12 @@ class PracticeScreen(FairestScreen):
     ]
 
     def __init__(self, game: Practice) -> None:
-        super().__init__()
         self.game = game
-        self._boards = _boards_for(game)
-        self._picked: int | None = None
-        """The source that is picked up: the index of a pile, or `card_input.STOCK`."""
+        super().__init__()
 
-    def compose_body(self) -> ComposeResult:
-        """Yield the count with the help taken, the table, the end of the game, the notice, and the keys."""
-        yield TextLines(id="head")
-        yield self._boards
-        yield TextLines(id="advice")
-        yield TextLines(id="notice")
-        yield TextLines(id="key-line")
+    def make_boards(self) -> RaceBoards:
+        """Return a table for the present game, whose side region has the keys."""
+        return RaceBoards(len(self.game.board.layout), len(self.game.board.piles), has_rival=False)
 
     def on_mount(self) -> None:
         """Draw, and name the keys that only practice has."""
@@ -95,11 +84,6 @@ class PracticeScreen(FairestScreen):
         self.show_notice("Alone with the deck: u takes a move back, t gives a hint.")
 
     # Drawing.
-
-    def show_notice(self, sentence: str, *, is_error: bool = False) -> None:
-        """Show `sentence` in the line below the board, until the next notice replaces it."""
-        style = "bold #ff8a70" if is_error else QUIET
-        self.query_one("#notice", TextLines).update(Text(f" {sentence}", style, no_wrap=True))
 
     def draw(self) -> None:
         """Redraw everything from the game."""
@@ -191,23 +175,13 @@ class PracticeScreen(FairestScreen):
             return
         self.game, self._picked = game, None
         await self._boards.remove()
-        self._boards = _boards_for(game)
+        self._boards = self.make_boards()
         await self.mount(self._boards, before="#advice")
         self.show_notice(f"{game.rules.name}, seed {clean(game.seed)}.")
         self.call_after_refresh(self.draw)
 
-    def action_sequences(self) -> None:
-        """Show the whole sequence of every foundation over the board, or hide it again."""
-        self._boards.shows_sequences = not self._boards.shows_sequences
-        self.draw()
-
-    def action_menu(self) -> None:
-        """Put a picked-up card back; with none picked up, open the menu."""
-        if self._picked is not None:
-            self._picked = None
-            self.show_notice("The card is put back.")
-            self.draw()
-            return
+    def open_menu(self) -> None:
+        """Open the menu with the other deals."""
         self.app.push_screen(PracticeMenu(is_over=self.game.race.is_over), self._on_menu_choice)
 
     def _on_menu_choice(self, choice: str | None) -> None:
@@ -229,10 +203,6 @@ class PracticeScreen(FairestScreen):
     def board_for_help(self) -> Board | None:
         """Return the board, whose sequences the page of keys shows."""
         return self.game.board
-
-
-def _boards_for(game: Practice) -> RaceBoards:
-    return RaceBoards(len(game.board.layout), len(game.board.piles), has_rival=False)
 
 
 def _changed(game: Practice, word: str) -> tuple[Practice, str]:

@@ -1,4 +1,4 @@
-"""The menu of a practice game behind Esc. Its first entry goes back to the game."""
+"""The menus behind Esc of a practice game and of a race against a ghost. Their first entry goes back to the game."""
 
 from typing import ClassVar
 
@@ -13,6 +13,15 @@ from textual.widgets.option_list import Option
 class PracticeMenu(ModalScreen[str]):
     """Dismissed with `back`, `again`, `new`, `other`, `stop`, `home` or `quit`, or with None, which means `back`."""
 
+    ENTRIES: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("back", "Back to the game"),
+        ("again", "The same deal from its start"),
+        ("new", "Another deal of this variant"),
+        ("other", "Another variant or seed ..."),
+        ("stop", "Stop: end this game here"),
+        ("home", "Home"),
+        ("quit", "Quit"),
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back to the game"),
         Binding("ctrl+q,ctrl+c", "quit_now", "Quit"),
@@ -25,17 +34,8 @@ class PracticeMenu(ModalScreen[str]):
 
     def compose(self) -> ComposeResult:
         """Show the entries."""
-        entries = [
-            ("back", "Back to the game"),
-            ("again", "The same deal from its start"),
-            ("new", "Another deal of this variant"),
-            ("other", "Another variant or seed ..."),
-            ("stop", "Stop: end this game here"),
-            ("home", "Home"),
-            ("quit", "Quit"),
-        ]
         yield OptionList(
-            *(Option(Text(label), id=name) for name, label in entries if name != "stop" or not self._is_over),
+            *(Option(Text(label), id=name) for name, label in self.ENTRIES if name != "stop" or not self._is_over),
             id="menu",
             markup=False,
         )
@@ -51,3 +51,15 @@ class PracticeMenu(ModalScreen[str]):
     def action_quit_now(self) -> None:
         """Close with `quit`."""
         self.dismiss("quit")
+
+
+class GhostMenu(PracticeMenu):
+    """Dismissed with `back`, `again`, `stop`, `home` or `quit`, or with None, which means `back`."""
+
+    ENTRIES = (
+        ("back", "Back to the race, which goes on meanwhile"),
+        ("again", "The same race from its start"),
+        ("stop", "Stop: end your race; the cards you have placed count"),
+        ("home", "Leave the race"),
+        ("quit", "Quit"),
+    )

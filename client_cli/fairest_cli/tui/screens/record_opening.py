@@ -1,4 +1,4 @@
-"""Opens a record for one of its uses: the replay, a practice game on its deal, or its verification."""
+"""Opens a record for one of its uses: the replay, a practice game or a ghost on its deal, or its verification."""
 
 import asyncio
 from enum import StrEnum
@@ -13,6 +13,7 @@ from fairest_cli.records.record_check import WrongRecord
 from fairest_cli.session.record_source import RecordUnavailable, read_record_text
 from fairest_cli.text.verification import describe_wrong, verify
 from fairest_cli.tui.board.timeline import Timeline, timeline_of
+from fairest_cli.tui.screens.ghost_choice import choose_ghost
 from fairest_cli.tui.screens.practice import PracticeScreen
 from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_cli.tui.screens.text_page import TextPage, made_in_thread
@@ -27,6 +28,7 @@ class Use(StrEnum):
     REPLAY = "replay"
     PRACTISE = "practise"
     VERIFY = "verify"
+    GHOST = "ghost"
 
 
 async def open_record(
@@ -44,7 +46,9 @@ async def open_record(
         if use is Use.PRACTISE:
             await app.push_screen(PracticeScreen(start_from_record(record, round_number)))
         elif not timeline.moments:
-            return "No round of this match was dealt, so there is nothing to replay."
+            return "No round of this match was dealt, so there is nothing to replay or to race."
+        elif use is Use.GHOST:
+            choose_ghost(app, record, timeline.moments[-1].round_number - 1, settings)
         else:
             own_seat = seat_of(record.names, own_names(settings.name))
             await app.push_screen(ReplayScreen(record, timeline, own_seat or 0))

@@ -12,6 +12,7 @@ from fairest_cli.tui.board.card_style import QUIET
 from fairest_cli.tui.board.timeline import Timeline
 from fairest_cli.tui.screens.analysis import AnalysisScreen
 from fairest_cli.tui.screens.base import FairestScreen
+from fairest_cli.tui.screens.ghost_choice import choose_ghost
 from fairest_cli.tui.screens.help import OwnKeys
 from fairest_cli.tui.screens.practice import PracticeScreen
 from fairest_cli.tui.widgets.text_lines import TextLines
@@ -30,13 +31,20 @@ class ReplayScreen(FairestScreen):
     MIN_SIZE: ClassVar[tuple[int, int]] = (50, 16)
     OWN_KEYS: ClassVar[OwnKeys] = OwnKeys(
         "Keys in a replay",
-        (*TIMELINE_KEYS, ("p", "practise the deal of the shown round"), ("a", "analyse the match"), ("Esc", "back")),
+        (
+            *TIMELINE_KEYS,
+            ("p", "practise the deal of the shown round"),
+            ("g", "race a player of the match as a ghost"),
+            ("a", "analyse the match"),
+            ("Esc", "back"),
+        ),
         is_race=False,
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "close", "Back"),
         Binding("p", "practise", "Practise this deal"),
         Binding("a", "analyse", "Analysis"),
+        Binding("g", "race", "Race a ghost"),
     ]
 
     def __init__(self, record: Record, timeline: Timeline, own_seat: int = 0) -> None:
@@ -49,7 +57,7 @@ class ReplayScreen(FairestScreen):
     def compose_body(self) -> ComposeResult:
         """Yield the rules of the match and its timeline."""
         *_, rules = describe_record(self._record)
-        hint = "   (a: analysis)" if self.app.size.width >= HINT_COLUMNS else ""
+        hint = "   (a: analysis, g: race a ghost)" if self.app.size.width >= HINT_COLUMNS else ""
         yield TextLines(Text(f" Replay: {rules}{hint}", QUIET, no_wrap=True), id="heading")
         first, second = (clean(name) for name in self._record.names)
         yield TimelineView(self._timeline, (first, second), self.card_style, left_seat=self._own_seat)
@@ -68,6 +76,12 @@ class ReplayScreen(FairestScreen):
     def action_analyse(self) -> None:
         """Analyse the match."""
         self.app.push_screen(AnalysisScreen(self._record))
+
+    def action_race(self) -> None:
+        """Race a player of the match, one of the shown round at first."""
+        moment = self.query_one(TimelineView).timeline.shown
+        if moment is not None:
+            choose_ghost(self.app, self._record, moment.round_number - 1, self.settings)
 
     def action_close(self) -> None:
         """Return to the screen below."""

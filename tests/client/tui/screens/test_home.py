@@ -10,6 +10,7 @@ from typer.main import get_command
 from fairest_cli.commands.main import app
 from fairest_cli.records.files import records_folder
 from fairest_cli.tui.launch import AtHome
+from fairest_cli.tui.screens.ghost import GhostCountdown
 from fairest_cli.tui.screens.help import HelpScreen
 from fairest_cli.tui.screens.history import HistoryScreen
 from fairest_cli.tui.screens.home import ENTRIES, HomeScreen
@@ -37,6 +38,7 @@ PLAYERS_COMMANDS = ("practice", "create", "join", "watch", "lobby", "history", "
 PLACES = {
     "b": RoomForm,
     "p": PracticeForm,
+    "g": GhostCountdown,
     "c": RoomForm,
     "j": RoomCodePrompt,
     "w": RoomCodePrompt,
