@@ -1,6 +1,6 @@
 """A chart of the cards that both players had placed over time: two step curves in braille dots or digits. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rich.text import Text
@@ -26,12 +26,12 @@ def draw_chart(players: Sequence[Points], goal: int, columns: int, lines: int, *
     if width < 4 or height < 2 or not goal or not any(players):
         return []
     end_ms = max(1, *(points[-1][0] for points in players if points))
-    grids = [step_dots(points, end_ms, goal, width * 2, height * 4) for points in players]
+    grids = [braille_cells(step_dots(points, end_ms, goal, width * 2, height * 4)) for points in players]
     rows = []
     for line in range(height):
         row = Text(f"{scale_label(line, height, goal):>3} ", "dim")
         for column in range(width):
-            cells = [braille_bits(grid, column, line) for grid in grids]
+            cells = [grid.get((column, line), 0) for grid in grids]
             seat = next((number for number, cell in enumerate(cells) if cell), None)
             if seat is None:
                 row.append(" ")
@@ -60,14 +60,13 @@ def step_dots(points: Points, end_ms: int, goal: int, width: int, height: int) -
     return dots
 
 
-def braille_bits(dots: set[tuple[int, int]], column: int, line: int) -> int:
-    """Return the bits of the braille character for the dots within a column and a line of text."""
-    return sum(
-        bit
-        for down, bits in enumerate(DOTS)
-        for right, bit in enumerate(bits)
-        if (column * 2 + right, line * 4 + down) in dots
-    )
+def braille_cells(dots: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """Return the bits of the braille character of each column and line of text that has a dot."""
+    cells: dict[tuple[int, int], int] = {}
+    for x, y in dots:
+        place = (x // 2, y // 4)
+        cells[place] = cells.get(place, 0) | DOTS[y % 4][x % 2]
+    return cells
 
 
 def scale_label(line: int, height: int, goal: int) -> str:

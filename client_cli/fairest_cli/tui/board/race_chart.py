@@ -1,13 +1,16 @@
 """The chart of a race that is on: our curve, the other player's up to the horizon, and its ticks ahead. Pure."""
 
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Final
 
 from rich.text import Text
 
 from fairest_cli.session.progress import Points
 from fairest_cli.tui.board.card_style import LETTER, QUIET, CardStyle, fitted, longest_fit
-from fairest_cli.tui.board.progress_chart import SCALE_COLUMNS, STYLES, braille_bits, scale_label, step_dots
+from fairest_cli.tui.board.progress_chart import SCALE_COLUMNS, STYLES, braille_cells, scale_label, step_dots
 from fairest_protocol.value import Value
 
 AHEAD_STYLE: Final = "#3f7f9f"
@@ -16,6 +19,8 @@ FIRST_SPAN_MS: Final = 60_000
 """The chart begins with a minute, and doubles its span whenever the race reaches its right edge."""
 LEAST_GOAL: Final = 13
 """The chart begins with a quarter of the cards, and doubles its height in the same way."""
+BLANK: Final = (" ", "")
+"""A place without a dot, and its style."""
 
 
 class RaceCurves(Value):
@@ -76,25 +81,26 @@ def _drawn(
     top = top_of(max((points[-1][1] for points in (ours, theirs, ticks) if points), default=0), goal)
     dotted = [_until(step_dots(points, span, top, width * 2, height * 4), now_column) for points in (ours, theirs)]
     ahead = {dot for dot in _until(step_dots(ticks, span, top, width * 2, height * 4), now_column) if sum(dot) % 2}
+    grids = [braille_cells(dots) for dots in (*dotted, ahead - dotted[1])]
     rows = [_legend(names, width + SCALE_COLUMNS, card_style)]
+    cells = {place: _cell([grid.get(place, 0) for grid in grids], card_style) for grid in grids for place in grid}
     for line in range(height):
         row = Text(f"{scale_label(line, height, top):>3} ", QUIET)
-        for column in range(width):
-            row.append_text(_cell([*dotted, ahead - dotted[1]], column, line, card_style))
+        drawn = (cells.get((column, line), BLANK) for column in range(width))
+        # One piece of text for all neighbours of a style: most of the chart is blank.
+        for style, group in groupby(drawn, key=itemgetter(1)):
+            row.append("".join(character for character, _ in group), style or None)
         rows.append(row)
     return tuple(rows)
 
 
-def _cell(grids: list[set[tuple[int, int]]], column: int, line: int, card_style: CardStyle) -> Text:
-    """Return one character: our curve covers the other one, and both cover the ticks."""
-    bits = [braille_bits(grid, column, line) for grid in grids]
-    first = next((number for number, each in enumerate(bits) if each), None)
-    if first is None:
-        return Text(" ")
+def _cell(bits: Sequence[int], card_style: CardStyle) -> tuple[str, str]:
+    """Return one character and its style: our curve covers the other one, and both cover the ticks."""
+    first = next(number for number, each in enumerate(bits) if each)
     style = (*STYLES, AHEAD_STYLE)[first]
     if card_style.is_ascii:
-        return Text("12."[first], style)
-    return Text(chr(0x2800 + (bits[2] if first == 2 else bits[0] | bits[1])), style)
+        return "12."[first], style
+    return chr(0x2800 + (bits[2] if first == 2 else bits[0] | bits[1])), style
 
 
 def _until(dots: set[tuple[int, int]], column: int) -> set[tuple[int, int]]:
