@@ -3,8 +3,8 @@
 import { createInterface } from "node:readline";
 
 const page = (name) => import(new URL(`../../server/fairest_server/page/${name}.js`, import.meta.url));
-const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice] = await Promise.all(
-  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice"].map(page));
+const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv] = await Promise.all(
+  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv"].map(page));
 const { fromHex, toHex } = bytes;
 
 const ANSWERS = {
@@ -35,6 +35,7 @@ const ANSWERS = {
     }
     return { sentences, fault: null };
   },
+  tv: ({ rooms }) => tv.chooseMatch(rooms)?.room ?? null,
   practice({ rules, seed, steps }) {
     const make = { undo: practice.undo, redo: practice.redo };
     let game = practice.startPractice(rules, seed);

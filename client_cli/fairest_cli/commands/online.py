@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Coroutine
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -37,8 +38,9 @@ from fairest_cli.session.record_source import is_match_id
 from fairest_cli.session.websocket import Rejected
 from fairest_cli.text.doctor import describe_finding, examine
 from fairest_cli.text.lobby import LobbyUnavailable, describe_lobby, fetch_lobby
-from fairest_cli.text.narration import describe_broken_seal
+from fairest_cli.text.narration import as_json_lines, describe_broken_seal, describe_update
 from fairest_cli.text.run import let_bot_play, race, race_house_bot, watch_room
+from fairest_cli.text.tv import watch_tv
 from fairest_cli.untrusted_text import as_json_line
 from fairest_protocol.calculation.rules import BadRules
 from fairest_protocol.messages.from_client import Create, Join, Watch
@@ -141,6 +143,22 @@ def watch(code: Code, server: Server = DEFAULT_SERVER, as_json: Json = False, pl
         replay_record(code, server, plain=plain)
         return
     _enter(_with_code(Watch, code), server, None, as_json=as_json, plain=plain)
+
+
+@app.command()
+def tv(server: Server = DEFAULT_SERVER, as_json: Json = False, plain: Plain = False) -> None:
+    """Watch the best match of a server, then the next one. Ctrl-C ends it."""
+    if is_full_screen(plain=plain, as_json=as_json):
+        from fairest_cli.tui.launch import OnTv
+
+        _run_full_screen(OnTv(server))
+        return
+    print_note = partial(print, file=sys.stderr if as_json else sys.stdout, flush=True)
+    print_line = partial(print, flush=True)
+    try:
+        _run(watch_tv(server, as_json_lines if as_json else describe_update, print_line, print_note))
+    except LobbyUnavailable as reason:
+        fail(str(reason))
 
 
 @app.command()

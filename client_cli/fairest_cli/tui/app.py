@@ -28,7 +28,7 @@ from fairest_cli.text.narration import describe_broken_seal
 from fairest_cli.text.practice import describe_deal_again
 from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.crash import CrashReportingApp
-from fairest_cli.tui.launch import AgainstBot, AgainstGhost, AtHome, AtReplay, InLobby, InPractice, InRoom, Start
+from fairest_cli.tui.launch import AgainstBot, AgainstGhost, AtHome, AtReplay, InLobby, InPractice, InRoom, OnTv, Start
 from fairest_cli.tui.room_runner import RoomRunner
 from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.cheat_alert import CheatAlert
@@ -107,7 +107,7 @@ class FairestApp(CrashReportingApp):
         self.settings_path = settings_file or settings_path()
         self.settings, self._settings_problem = load_settings(self.settings_path)
         self._start = start
-        online = start if isinstance(start, (AtHome, InLobby, InRoom)) else None
+        online = start if isinstance(start, (AtHome, InLobby, OnTv, InRoom)) else None
         server_url = online.server if online else self.settings.server or DEFAULT_SERVER
         player = (online.name if online else None) or self.settings.name or None
         self.clock = clock
@@ -143,6 +143,8 @@ class FairestApp(CrashReportingApp):
         match self._start:
             case InLobby(server=server):
                 await self.push_screen(LobbyScreen(server))
+            case OnTv():
+                self.rooms.watch_tv()
             case InRoom(request=request):
                 self.rooms.enter(request)
             case AgainstBot(level=level, options=options) if is_first:

@@ -24,6 +24,13 @@ class InLobby(Value):
     name: str | None = None
 
 
+class OnTv(Value):
+    """One match of a server after the other, for a spectator."""
+
+    server: str = DEFAULT_SERVER
+    name: str | None = None
+
+
 class InRoom(Value):
     """A room, in a seat of it or as a spectator."""
 
@@ -57,4 +64,4 @@ class InPractice(Value):
     game: Practice
 
 
-Start = AtHome | InLobby | InRoom | AgainstBot | AgainstGhost | AtReplay | InPractice
+Start = AtHome | InLobby | OnTv | InRoom | AgainstBot | AgainstGhost | AtReplay | InPractice

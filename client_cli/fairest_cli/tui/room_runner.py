@@ -6,7 +6,7 @@ The runner knows no screens. It hands each change to its `RunnerHost`, which is 
 import asyncio
 import random
 import secrets
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
 from typing import Any, Protocol
 
@@ -22,14 +22,21 @@ from fairest_cli.session.connection import EntryRequest, Update
 from fairest_cli.session.identity import IdentityInUse
 from fairest_cli.session.local_server import ServerNotStarted
 from fairest_cli.session.own_clock import now_ms
-from fairest_cli.session.room_session import RoomSession
+from fairest_cli.session.room_session import OnUpdate, RoomSession
+from fairest_cli.session.tv import RESULT_SECONDS, SEARCH_SECONDS, follow_match
 from fairest_cli.session.viewer_connections import open_guest_seat, open_seat, open_unstored
 from fairest_cli.session.websocket import Rejected
+from fairest_cli.text.lobby import LobbyUnavailable
 from fairest_cli.text.narration import describe_closing
+from fairest_cli.text.tv import LOOKING, find_match
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Join, Watch
 from fairest_protocol.messages.options import RoomOptions
+
+Run = Callable[[RoomSession, OnUpdate], Awaitable[bool | None]]
+"""Follows a room with a callback for each update, as `RoomSession.run` does."""
+Follow = Callable[[RoomSession, Run], Awaitable[bool | None]]
 
 
 class RunnerHost(Protocol):
@@ -83,6 +90,10 @@ class RoomRunner:
     def enter(self, request: EntryRequest) -> None:
         """Start a session with the room that `request` asks for. A session under way is cancelled."""
         self._start(self._run_remote(request))
+
+    def watch_tv(self) -> None:
+        """Start to watch one match of the server after the other, until the player leaves one or enters a room."""
+        self._start(_run_tv(self._host, self.server_url, self._clock, self._follow))
 
     def race_bot(self, level: Level, options: RoomOptions) -> None:
         """Start a race against a bot on a local server, a child process of ours."""
@@ -153,29 +164,55 @@ class RoomRunner:
         await self._follow(RoomSession(open_guest_seat(url, code, is_person=True), clock=self._clock))
         await self.close_local_server()
 
-    async def _follow(self, session: RoomSession) -> None:
-        """Show every change in the room until the session ends, then go home with a sentence about the reason."""
+    async def _follow(self, session: RoomSession, run: Run = RoomSession.run) -> bool | None:
+        """Show every change in the room until `run` returns, then go home with a sentence about the reason.
+
+        Returns what `run` did, True if the server refused us, and False if it cheated.
+        """
         self.session = session
-        sentence = ""
+        sentence, result = "", None
 
         async def on_update(before: KnownRoom, update: Update) -> None:
             await self._host.show_update(session, before, update)
 
         try:
-            await session.run(on_update)
+            result = await run(session, on_update)
             if session.model.phase is Phase.CLOSED:
                 reason = session.closing_reason
                 sentence = (
                     describe_closing(reason) if reason else "The room was closed: nobody came back to it in time."
                 )
         except Rejected as reason:
-            sentence = clean(str(reason))
+            sentence, result = clean(str(reason)), True
         except Cheated as reason:
             await self._host.show_cheat_alert(reason)
+            result = False
         await self._end_session(sentence)
+        return result
 
     async def _end_session(self, sentence: str) -> None:
         self.session, self.hurry = None, None
         if self._bot_worker is not None:
             self._bot_worker.cancel()
         await self._host.show_home(sentence)
+
+
+async def _run_tv(host: RunnerHost, server_url: str, clock: Callable[[], int], follow: Follow) -> None:
+    """Watch one match after the other until the player leaves one, or a server cheats."""
+
+    async def watch(session: RoomSession, on_update: OnUpdate) -> bool:
+        return await follow_match(session, on_update, RESULT_SECONDS)
+
+    is_wanted: bool | None = True
+    while is_wanted:
+        listed = None
+        try:
+            listed = await asyncio.to_thread(find_match, server_url)
+            host.show_notice("" if listed else LOOKING)
+        except LobbyUnavailable as reason:
+            host.show_notice(clean(str(reason)))
+        if listed is None:
+            await asyncio.sleep(SEARCH_SECONDS)
+            continue
+        connection = open_unstored(server_url, Watch(room=listed.room))
+        is_wanted = await follow(RoomSession(connection, clock=clock, saves_record=False), watch)

@@ -1,16 +1,17 @@
 // The page: which view its path asks for, and the choice of colours.
 import { make, setText } from "./dom.js";
-import { LobbyView, fetchRooms } from "./lobby_view.js";
+import { LobbyView } from "./lobby_view.js";
 import { showMatches } from "./match_list_view.js";
 import { NoRecord, fetchRecord, showRecord } from "./record_view.js";
 import { PracticeView } from "./practice_view.js";
 import { RoomView } from "./room_view.js";
 import { TEXT } from "./texts.js";
+import { findMatch } from "./tv.js";
 
 const view = document.getElementById("view");
 const show = (...elements) => view.replaceChildren(...elements);
 
-/** How long the result of a match stays on TV, and how long TV waits before it looks for a race again. */
+/** How long the result of a match stays on TV, and how long TV waits before it looks for a match again. */
 const TV_RESULT_MS = 12000;
 const TV_SEARCH_MS = 3000;
 
@@ -33,19 +34,23 @@ async function showMatch(match) {
   }
 }
 
-/** Follow one race after the other: one that is under way, and the newest of those. */
+/** Follow one match after the other: the best one that is under way, then the next. */
 async function showTv() {
-  const next = (await fetchRooms())?.find(({ phase, spectators }) => phase === "racing" && spectators !== "closed");
+  const next = await findMatch();
   if (!next) {
     show(make("p", { role: "status" }, TEXT.tvSearching));
     setTimeout(showTv, TV_SEARCH_MS);
     return;
   }
+  let timer = null;
   const room = new RoomView({ type: "watch", room: next.room }, {
-    onOver: (over) => setTimeout(() => {
-      over.close();
-      showTv();
-    }, TV_RESULT_MS),
+    onOver: (isOver) => {
+      clearTimeout(timer);
+      timer = isOver ? setTimeout(() => {
+        room.close();
+        showTv();
+      }, TV_RESULT_MS) : null;
+    },
   });
   show(room.element);
 }

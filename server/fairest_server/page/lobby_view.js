@@ -5,11 +5,11 @@ import { TEXT } from "./texts.js";
 
 const REFRESH_MS = 3000;
 
-/** Fetch the first page of the lobby; return its rooms, or null if it cannot be read now. */
-export async function fetchRooms() {
+/** Fetch a page of the lobby; return it, or null if it cannot be read now. */
+export async function fetchRooms(number = 0) {
   try {
-    const answer = await fetch("/lobby");
-    return answer.ok ? (await answer.json()).rooms : null;
+    const answer = await fetch(`/lobby?page=${number}`);
+    return answer.ok ? await answer.json() : null;
   } catch (fault) {
     if (fault instanceof TypeError) return null; // the server is away
     throw fault;
@@ -34,7 +34,7 @@ export class LobbyView {
 
   async #refresh() {
     if (document.hidden) return;
-    const rooms = await fetchRooms();
+    const rooms = (await fetchRooms())?.rooms ?? null;
     setText(this.#notice, rooms === null ? TEXT.lobbyFault : rooms.length ? "" : TEXT.lobbyEmpty);
     const text = JSON.stringify(rooms);
     if (rooms === null || text === this.#shown) return;

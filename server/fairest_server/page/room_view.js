@@ -11,7 +11,7 @@ import { TEXT, clock } from "./texts.js";
 
 const TICK_MS = 250;
 
-/** The page of one room. `onOver(view)` is called when a match that is watched is over. */
+/** The page of one room. `onOver(isOver)` is called when there is nothing more to watch here, and when there is again. */
 export class RoomView {
   element = make("section", { class: "room" });
   #connection;
@@ -24,6 +24,7 @@ export class RoomView {
   #sure = null;
   #record = null;
   #isOver = false;
+  #isSeenOver = false;
   #parts = {};
   #boards = null;
   #heads = [new SeatHead(), new SeatHead()];
@@ -84,9 +85,10 @@ export class RoomView {
     for (const entry of message?.type === "view" ? message.entries : []) this.#tell(entry);
     if (status === STATUS.ENDED) setText(this.#parts.status, this.#connection.sentence);
     if (this.#scene) this.#draw();
-    const isOver = this.#scene?.phase === "finished" && this.#scene.match_is_over;
-    if (isOver && !this.#isOver) this.#onOver?.(this);
-    this.#isOver = isOver;
+    this.#isOver = this.#scene?.phase === "finished" && this.#scene.match_is_over;
+    const isSeenOver = this.#isOver || this.#scene?.phase === "waiting" || status === STATUS.ENDED;
+    if (isSeenOver !== this.#isSeenOver) this.#onOver?.(isSeenOver);
+    this.#isSeenOver = isSeenOver;
   }
 
   /** Tell screen readers about an entry, in a sentence. */

@@ -17,7 +17,7 @@ from fairest_cli.model.known_room import ConnectionStatus
 from fairest_cli.records.files import load_record, records_folder
 from fairest_cli.session.connection import Update
 from fairest_cli.tui.board.optimistic_board import optimistic_board
-from fairest_cli.tui.launch import AgainstBot, AtHome, AtReplay, InLobby, InRoom
+from fairest_cli.tui.launch import AgainstBot, AtHome, AtReplay, InLobby, InRoom, OnTv
 from fairest_cli.tui.screens.cheat_alert import CheatAlert
 from fairest_cli.tui.screens.countdown import CountdownScreen
 from fairest_cli.tui.screens.help import HelpScreen
@@ -438,6 +438,36 @@ async def test_the_lobby_leads_into_a_room(server_url: str, home: Path) -> None:
             await player.press("enter")
             await player.is_on(WaitingScreen)
             await player.sees("[ ]  bob")
+
+
+async def test_tv_watches_one_match_after_the_other(
+    server_url: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fairest_cli.tui.room_runner.RESULT_SECONDS", 0.2)
+    monkeypatch.setattr("fairest_cli.tui.room_runner.SEARCH_SECONDS", 0.05)
+    async with terminal(OnTv(server_url), home) as player:
+        await player.sees("Looking for a race that may be watched")
+        for _ in range(2):
+            async with racing_players(server_url, options=QUICK.model_copy(update={"listed": True})) as (first, _other):
+                await player.is_on(WatchScreen)
+                assert player.session.model.room == first.room
+                await first.play("resign")
+                await player.is_on(HomeScreen)
+
+
+async def test_whoever_leaves_a_match_on_tv_has_left_tv(
+    server_url: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fairest_cli.tui.room_runner.SEARCH_SECONDS", 0.05)
+    async with (
+        terminal(OnTv(server_url), home) as player,
+        racing_players(server_url, options=QUICK.model_copy(update={"listed": True})),
+    ):
+        await player.is_on(WatchScreen)
+        await player.press("escape")
+        await player.is_on(HomeScreen)
+        await player.until(lambda: player.app.rooms.session is None)
+        assert "Looking" not in player.text
 
 
 async def test_a_room_is_created_from_the_home_screen(server_url: str, home: Path) -> None:
