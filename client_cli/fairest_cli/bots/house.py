@@ -17,6 +17,7 @@ from fairest_cli.bots.player import BotPlayer, may_ask_rematch
 from fairest_cli.bots.thinking import ThinkingFailed
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import KnownRoom
+from fairest_cli.model.round_end import WayOut
 from fairest_cli.session.connection import Connection, Update
 from fairest_cli.session.http_pages import PageUnavailable, fetch_page
 from fairest_cli.session.identity import Identity
@@ -32,6 +33,8 @@ LOOK_SECONDS: Final = 1.0
 """Time between two looks at the lobby; a server reads its own once a second."""
 REFUSED_SECONDS: Final = 30.0
 """Time for which a room that refused a rival is left alone."""
+AGAIN_SECONDS: Final = 5.0
+"""Time after which another program is sent into a room, where the server refused one for itself: its name, or a ban."""
 NAME_DIGITS: Final = 4
 """Digits behind the level in a rival's name: names are unique on a server, and a level plays in several rooms."""
 
@@ -42,6 +45,39 @@ class House(Value):
     levels: tuple[Level, ...] = (Level.LEARNER, Level.CLUB, Level.STRONG)
     wait_seconds: float = 0.0
     most_rooms: int = 8
+
+
+class Program(Value):
+    """A player of the house, under a name that says its level. Its identity lives as long as the house."""
+
+    level: Level
+    name: str
+    identity: Identity
+
+
+class Programs:
+    """The programs of a house that sit in no room. One that has left a room plays in the next one.
+
+    So a house enrolls only as many players as it needs at the same time, however many races it plays: a server limits
+    new players, and keeps their names for days.
+    """
+
+    def __init__(self, chance: random.Random) -> None:
+        self._chance = chance
+        self._free: list[Program] = []
+
+    def take(self, level: Level) -> Program:
+        """Return a program of this level: a free one, or a new one under a random name."""
+        for program in self._free:
+            if program.level is level:
+                self._free.remove(program)
+                return program
+        digits = self._chance.randrange(10**NAME_DIGITS)
+        return Program(level, f"{bot_name(level)}-{digits:0{NAME_DIGITS}}", Identity())
+
+    def give_back(self, program: Program) -> None:
+        """Keep a program that has left its room, for the next one."""
+        self._free.append(program)
 
 
 class Waiting:
@@ -82,25 +118,40 @@ def nearest_level(wished: str | None, offered: tuple[Level, ...]) -> Level:
 
 async def keep_house(server_url: str, house: House, print_line: Callable[[str], None]) -> None:
     """Serve the lobby of a server until cancelled; `print_line` gets a line for each race. Rivals end with it."""
-    races: dict[str, asyncio.Task[None]] = {}
-    refused_until: dict[str, float] = {}
-    waiting, clock = Waiting(), asyncio.get_running_loop().time
+    races: dict[str, asyncio.Task[float]] = {}
+    """By the code of its room, each race under way: its task returns for how long the room is left alone then."""
+    left_until: dict[str, float] = {}
+    waiting, programs, clock = Waiting(), Programs(random.Random()), asyncio.get_running_loop().time
     print_line(f"The house offers {', '.join(house.levels)} at {server_url}.")
     try:
         while True:
+            left_until = {code: until for code, until in left_until.items() if until > clock()}
+            left_until |= {
+                code: clock() + _seconds_after(race, print_line) for code, race in races.items() if race.done()
+            }
             races = {code: race for code, race in races.items() if not race.done()}
-            refused_until = {code: until for code, until in refused_until.items() if until > clock()}
             page = await _look(server_url)
             for listed, level in waiting.due(page, house, clock()) if page is not None else ():
-                if len(races) < house.most_rooms and listed.room not in races and listed.room not in refused_until:
-                    # Whatever comes of it, the room is not tried again at once: it may have refused the rival.
-                    refused_until[listed.room] = clock() + REFUSED_SECONDS
-                    races[listed.room] = asyncio.create_task(_send_rival(server_url, listed.room, level, print_line))
+                if len(races) < house.most_rooms and listed.room not in races and listed.room not in left_until:
+                    rival = _send_rival(server_url, listed.room, programs, level, print_line)
+                    races[listed.room] = asyncio.create_task(rival)
             await asyncio.sleep(LOOK_SECONDS)
     finally:
         for race in races.values():
             race.cancel()
         await asyncio.gather(*races.values(), return_exceptions=True)
+
+
+def _seconds_after(race: "asyncio.Task[float]", print_line: Callable[[str], None]) -> float:
+    """Return the seconds for which the room of a race that is over is left alone.
+
+    A fault in one race is printed, and costs no other room its rival.
+    """
+    fault = race.exception()
+    if fault is None:
+        return race.result()
+    print_line(f"A rival ended by a fault: {fault!r}")
+    return REFUSED_SECONDS
 
 
 async def _look(server_url: str) -> LobbyPage | None:
@@ -112,19 +163,31 @@ async def _look(server_url: str) -> LobbyPage | None:
         return None
 
 
-async def _send_rival(server_url: str, room: str, level: Level, print_line: Callable[[str], None]) -> None:
-    """Play in a room until the rival is alone in it, or has lost its seat."""
-    chance = random.Random()
-    name = f"{bot_name(level)}-{chance.randrange(10**NAME_DIGITS):0{NAME_DIGITS}}"
-    connection = Connection(server_url, Identity(), Join(room=room), name=name)
-    print_line(f"{name} joins {room}.")
-    ending = "the room is closed or its seat was given to a person"
+async def _send_rival(
+    server_url: str, room: str, programs: Programs, level: Level, print_line: Callable[[str], None]
+) -> float:
+    """Play in a room until the rival is alone in it, or has lost its seat.
+
+    Returns the seconds for which the room is left alone then: more if it refused the rival.
+    """
+    program = programs.take(level)
+    connection = Connection(server_url, program.identity, Join(room=room), name=program.name)
+    print_line(f"{program.name} joins {room}.")
+    ending, seconds = "the room is closed or its seat was given to a person", LOOK_SECONDS
     try:
-        if await play_as_rival(connection, level, chance):
+        if await play_as_rival(connection, level, random.Random()):
             ending = "it was left alone"
-    except (Rejected, Cheated, ThinkingFailed) as reason:
-        ending = str(reason)
-    print_line(f"{name} is gone from {room}: {ending}.")
+        programs.give_back(program)
+    except Rejected as reason:
+        ending, seconds = str(reason), AGAIN_SECONDS
+        if reason.way_out is not WayOut.BANNED and program.identity.token is not None:
+            # The server knows the program, so it was the room that refused it.
+            programs.give_back(program)
+            seconds = REFUSED_SECONDS
+    except (Cheated, ThinkingFailed) as reason:
+        ending, seconds = str(reason), REFUSED_SECONDS
+    print_line(f"{program.name} is gone from {room}: {ending}.")
+    return seconds
 
 
 async def play_as_rival(connection: Connection, level: Level, chance: random.Random) -> bool:

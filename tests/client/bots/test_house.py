@@ -1,20 +1,20 @@
 """The house: which rooms it sends a rival to, and its rivals on a real server."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import random
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from fairest_cli.bots.house import House, Waiting, keep_house, nearest_level
+from fairest_cli.bots.house import House, Programs, Waiting, keep_house, nearest_level
 from fairest_cli.bots.levels import Level
-from fairest_cli.session.connection import Connection
-from fairest_cli.session.identity import Identity
 from fairest_cli.session.websocket import Rejected, check_capabilities
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Join, Leave
 from fairest_protocol.messages.from_server import LobbyPage
 from fairest_protocol.messages.options import RoomOptions
+from tests.support.house import Clients, second_name
 from tests.support.races import make_listed_room
 
 LISTED = RoomOptions(listed=True, countdown_seconds=0)
@@ -77,47 +77,22 @@ def test_the_nearest_level_that_is_offered_is_sent(
     assert nearest_level(wished, offered) is level
 
 
+def test_a_program_that_has_left_a_room_plays_in_the_next_one_of_its_level() -> None:
+    programs = Programs(random.Random(1))
+    first = programs.take(Level.CLUB)
+    programs.give_back(first)
+    assert programs.take(Level.STRONG).name.startswith("bot-strong-")
+    assert programs.take(Level.CLUB) is first
+
+
+def test_two_programs_at_the_same_time_have_two_names() -> None:
+    programs = Programs(random.Random(1))
+    assert programs.take(Level.CLUB).name != programs.take(Level.CLUB).name
+
+
 def test_a_wish_is_not_sent_to_a_server_that_does_not_know_rivals() -> None:
     with pytest.raises(Rejected, match="does not know rivals"):
         check_capabilities(Create(rival_after_seconds=5), ())
-
-
-class Clients:
-    """Connections that follow their rooms, and a house; a condition is checked after each change of one of them."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.lines: list[str] = []
-        self._changed = asyncio.Event()
-        self._tasks: list[asyncio.Task[None]] = []
-
-    async def enter(self, request: Create | Join, name: str | None = None) -> Connection:
-        connection = Connection(self.url, Identity(), request, name=name)
-        self._tasks.append(asyncio.create_task(self._follow(connection)))
-        await connection.entered()
-        return connection
-
-    def open_house(self) -> None:
-        self._tasks.append(asyncio.create_task(keep_house(self.url, House((Level.CARELESS,)), self._note_line)))
-
-    async def until(self, condition: Callable[[], bool]) -> None:
-        async with asyncio.timeout(40):
-            while not condition():
-                self._changed.clear()
-                await self._changed.wait()
-
-    async def end(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def _follow(self, connection: Connection) -> None:
-        async for _ in connection.updates():
-            self._changed.set()
-
-    def _note_line(self, line: str) -> None:
-        self.lines.append(line)
-        self._changed.set()
 
 
 @pytest.fixture
@@ -125,11 +100,6 @@ async def clients(server_url: str) -> AsyncIterator[Clients]:
     clients = Clients(server_url)
     yield clients
     await clients.end()
-
-
-def second_name(connection: Connection) -> str:
-    scene = connection.model.scene
-    return (scene.seats[1].name if scene is not None else None) or ""
 
 
 async def test_a_rival_takes_the_seat_that_nobody_takes_and_says_that_it_is_a_program(clients: Clients) -> None:
