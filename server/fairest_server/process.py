@@ -64,7 +64,8 @@ async def serving_rooms(
     async with rooms.serving() as tasks:
         heartbeat.on_bans_version = lambda version: ban_watch.on_version(version, tasks.create_task)
         heartbeat.on_requests = OperatorControl(control, player_verbs, rooms, tasks.create_task).on_requests
-        for work in (heartbeat.run, heartbeat.watch_silence, sweeper.release, sweeper.compare, sweeper.sweep):
-            tasks.create_task(work())
-        tasks.create_task(repeat(rooms.rounds.advance, rooms.stopping))
+        for run in (heartbeat.run, heartbeat.watch_silence, sweeper.release, sweeper.compare, sweeper.sweep):
+            tasks.create_task(run())
+        for work in (rooms.rounds.advance, rooms.rater.advance):
+            tasks.create_task(repeat(work, rooms.stopping))
         yield rooms

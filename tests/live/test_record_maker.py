@@ -1,12 +1,15 @@
 """Matches that are over become records, however many end at the same moment."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.messages.options import RoomOptions
+from fairest_server.live.rater import Rater
+from fairest_server.live.record_finder import RecordFinder
 from fairest_server.live.record_maker import RecordMaker
+from fairest_server.live.redis_clock import RedisClock
 from fairest_server.live.slices import Slices
 from fairest_server.room.match_record import record_matches
 from fairest_server.room.steps import Step
@@ -14,6 +17,7 @@ from fairest_server.store import keys
 from fairest_server.store.log import Log
 from fairest_server.store.log_entries import format_event
 from fairest_server.store.matches import MatchList
+from fairest_server.store.ratings import RatingStore
 from fairest_server.store.records import RecordStore
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
@@ -21,6 +25,17 @@ from tests.support.races import KEY, raced
 from tests.support.redis_cluster import RedisCluster, other_than
 
 ROOMS = [f"room-{number}" for number in range(5 * keys.BUCKETS)]
+
+
+def make_record_maker(
+    redis: BatchingRedis,
+    sign_lines: Callable[[Record], Iterator[str]] = KEY.sign_lines,
+    stopping: asyncio.Event | None = None,
+) -> RecordMaker:
+    records, slices = RecordStore(redis), Slices()
+    rater = Rater(RatingStore(redis), RecordFinder(records, None), RedisClock(), slices, lambda: KEY.public)
+    stopping = stopping or asyncio.Event()
+    return RecordMaker(Log(redis), records, MatchList(redis), rater, slices, sign_lines, stopping)
 
 
 async def write_logs(redis: BatchingRedis) -> None:
@@ -48,7 +63,7 @@ async def test_of_all_races_that_end_at_the_same_moment_one_of_a_bucket_is_in_me
         most = max(most, read - stored)
         return KEY.sign_lines(record)
 
-    publisher = RecordMaker(Log(redis), RecordStore(redis), MatchList(redis), Slices(), sign_lines, asyncio.Event())
+    publisher = make_record_maker(redis, sign_lines)
 
     async def archive(room: str) -> None:
         nonlocal stored
@@ -71,7 +86,7 @@ async def test_races_whose_node_does_not_answer_hold_up_the_records_of_no_others
         hurt = [room for room in ROOMS if cluster.owner(keys.log(room)) is frozen]
         spared = next(room for room in ROOMS if cluster.owner(keys.log(room)) is safe)
         stopping = asyncio.Event()
-        publisher = RecordMaker(Log(redis), RecordStore(redis), MatchList(redis), Slices(), KEY.sign_lines, stopping)
+        publisher = make_record_maker(redis, stopping=stopping)
         frozen.freeze()
         try:
             waiting = [asyncio.create_task(publisher.store_record(room)) for room in hurt]
@@ -92,7 +107,7 @@ async def test_a_match_whose_process_was_killed_behind_its_record_is_listed_by_t
     [record] = record_matches(ROOMS[0], steps)
     store, matches = RecordStore(redis), MatchList(redis)
     await store.keep_lines(record.match_id, list(KEY.sign_lines(record)))
-    maker = RecordMaker(Log(redis), store, matches, Slices(), KEY.sign_lines, asyncio.Event())
+    maker = make_record_maker(redis)
     for _ in range(2):
         await maker.store_record(ROOMS[0])
     listed = await matches.page(record.finished_at_ms)

@@ -11,6 +11,7 @@ from fairest_server.commands import drain, key, load, players, rooms
 from fairest_server.commands.archive import archive
 from fairest_server.commands.backup import backup, restore
 from fairest_server.commands.environment import UnknownVariable, refuse_unknown_variables
+from fairest_server.commands.recompute import recompute
 from fairest_server.ops.logs import drop_unwritable_output
 from fairest_server.ops.private_files import set_private_umask
 
@@ -26,6 +27,7 @@ rooms.add_to(operator)
 operator.command()(archive)
 operator.command()(backup)
 operator.command()(restore)
+operator.command()(recompute)
 key.add_to(operator)
 drain.add_to(operator)
 load.add_to(operator)

@@ -11,6 +11,7 @@ from fairest_protocol.calculation.sliced import collecting
 from fairest_protocol.messages.from_server import MatchRecord
 from fairest_protocol.value import Value
 from fairest_server.live.log_reader import read_steps
+from fairest_server.live.rater import Rater
 from fairest_server.live.slices import Slices
 from fairest_server.ops import metrics
 from fairest_server.room.finished_match import list_match
@@ -47,6 +48,7 @@ class RecordMaker:
         log: Log,
         records: RecordStore,
         matches: MatchList,
+        rater: Rater,
         slices: Slices,
         sign_lines: Callable[[Record], Iterator[str]],
         stopping: asyncio.Event,
@@ -54,6 +56,7 @@ class RecordMaker:
         self._log = log
         self._records = records
         self._matches = matches
+        self._rater = rater
         self._slices = slices
         self._sign_lines = sign_lines
         self._stopping = stopping
@@ -95,6 +98,7 @@ class RecordMaker:
             row = list_match(record)
             if row is not None:
                 await self._matches.add(code, row)
+            await self._rater.expect(code, record, matches.players[record.match_id])
         return steps[-1].after.unrecorded_match if steps else 0
 
     async def last_record(self, code: str) -> LastRecord:

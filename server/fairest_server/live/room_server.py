@@ -17,6 +17,7 @@ from fairest_server.live.drain import Drain
 from fairest_server.live.entrance import Entrance
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.player_seats import PlayerSeats
+from fairest_server.live.rater import Rater
 from fairest_server.live.record_finder import RecordFinder, RecordUnavailable
 from fairest_server.live.record_maker import RecordMaker
 from fairest_server.live.redis_clock import RedisClock
@@ -31,6 +32,7 @@ from fairest_server.store.log import Log
 from fairest_server.store.matches import MatchList
 from fairest_server.store.player_rooms import PlayerRooms
 from fairest_server.store.processes import Processes
+from fairest_server.store.ratings import RatingStore
 from fairest_server.store.records import RecordStore
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.rounds import RoundStore
@@ -71,8 +73,11 @@ class RoomServer:
         records = RecordStore(redis)
         self.slices: Final = Slices()
         self.matches: Final = MatchList(redis)
-        self._record_maker = RecordMaker(self.log, records, self.matches, self.slices, key.sign_lines, self.stopping)
         self.records: Final = RecordFinder(records, archive)
+        self.rater: Final = Rater(RatingStore(redis), self.records, self.clock, self.slices, lambda: key.public)
+        self._record_maker = RecordMaker(
+            self.log, records, self.matches, self.rater, self.slices, key.sign_lines, self.stopping
+        )
         self.registry: Final = RoomRegistry(
             self.log,
             self.clock,

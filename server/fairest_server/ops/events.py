@@ -61,6 +61,7 @@ class Event(StrEnum):
     OTHER_KEY = "other_key", "Redis holds another key; commitments are signed with that one now."
     PROCESS_LAPSED = "process_lapsed", "Another process has lapsed; its rooms were told."
     ROUNDS_LOST = "rounds_lost", "The chain of rounds has lost its end; an entry of it says so."
+    UNRATED = "unrated", "The record of a match does not prove itself; the match is not rated."
     ARCHIVE_FAILED = "archive_failed", "The archive of records does not answer."
 
     # Rooms.

@@ -74,6 +74,8 @@ class Part(StrEnum):
     WAKEUPS = "wakeups"
     CONTROL = "control"
     """A request of the operator."""
+    RATING = "rating"
+    """The rating of a finished match."""
     RELOAD = "reload"
     ENGINE = "engine"
     """The start of the embedded engine."""
@@ -242,6 +244,10 @@ LOST_LOGS: Final = Counter(
     "fairest_lost_logs", "Rooms that were given up because their log was not the one that had been shown."
 )
 RECORDS: Final = Counter("fairest_records", "Records of finished matches that were stored.")
+RATED: Final = Counter("fairest_rated_matches", "Finished matches that this process has rated.")
+UNRATED: Final = Counter(
+    "fairest_unrated_records", "Records of finished matches that did not prove themselves, so that they were not rated."
+)
 LOGS_CUT: Final = Counter("fairest_logs_cut", "Logs of rooms that were cut behind recorded matches.")
 ROUND_ENTRIES: Final = Counter(
     "fairest_round_entries", "Entries that this process has added to the chain of rounds: two for each round."

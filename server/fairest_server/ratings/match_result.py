@@ -69,7 +69,7 @@ def _reason_not_to_rate(record: Record, players: tuple[str, str]) -> Unrated | N
         return Unrated.ONE_PLAYER
     if record.rules != find_variant(record.rules.name).rules:
         return Unrated.PARAMETERS
-    if "spectators=open" in record.terms.text.split(" "):
+    if record.terms.spectators == "open":
         return Unrated.OPEN
     return None
 

@@ -21,6 +21,7 @@ class _Match:
 
     match_id: bytes
     names: tuple[str, str]
+    players: tuple[str, str]
     rounds: list[RecordedRound] = field(default_factory=list)
     events: list[RecordedMove | RecordedStop] = field(default_factory=list)
     finished_at_ms: int | None = None
@@ -42,6 +43,8 @@ class MatchFold:
         """How many of the matches that are over have a stored record."""
         self.newest_over: bytes | None = None
         """The id of the newest match that is over."""
+        self.players: dict[str, tuple[str, str]] = {}
+        """The ids of the players on both seats of each match that is over, by its id."""
 
     @property
     def called_off(self) -> list[RecordedRound]:
@@ -75,6 +78,7 @@ class MatchFold:
             match.finished_at_ms = step.at_ms
             self._over.append(match)
             self.newest_over = match.match_id
+            self.players[match.match_id.hex()] = match.players
 
     def recording(self, room: str, *, only_unstored: bool = False) -> Iterator[Record]:
         """Yield the records of the matches that are over, in order. `room` is the room's code."""
@@ -105,9 +109,9 @@ class MatchFold:
             for each in checkpoint.called_off
         ]
         if state.phase is Phase.READY and state.round is not None:
-            self._match = _Match(state.round.match_id, _names(state), called_off)
+            self._match = _Match(state.round.match_id, _names(state), _players(state), called_off)
         elif called_off:
-            self._match = _Match(b"", ("", ""), called_off)
+            self._match = _Match(b"", ("", ""), ("", ""), called_off)
 
 
 def record_last_match(room: str, steps: Iterable[Step]) -> Record | None:
@@ -132,11 +136,15 @@ def _open(match: _Match | None, step: Step) -> _Match:
     if match is not None and opened.number > 1:
         return match
     called_off = match.rounds[-MAX_CALLED_OFF:] if match is not None and not match.is_raced else []
-    return _Match(opened.match_id, _names(after), called_off)
+    return _Match(opened.match_id, _names(after), _players(after), called_off)
 
 
 def _names(state: RoomState) -> tuple[str, str]:
     return state.seat(0).name, state.seat(1).name
+
+
+def _players(state: RoomState) -> tuple[str, str]:
+    return state.seat(0).player, state.seat(1).player
 
 
 def _add_step(match: _Match, step: Step) -> None:

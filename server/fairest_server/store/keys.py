@@ -27,6 +27,12 @@ RECORD_SECONDS: Final = 400 * 86_400
 """How long the record of a finished match is kept."""
 MATCHES_KEPT: Final = 500
 """Number of matches that each list of finished matches of a bucket keeps, the newest of them."""
+RATED_SECONDS: Final = RECORD_SECONDS
+"""How long the ratings of a player are kept after its last rated round, and the scores of a pair."""
+RESULTS_KEPT: Final = 1_000_000
+"""Number of rated matches, the newest, from which ratings can be computed again; about 250 bytes each."""
+RATED_DAYS: Final = 30
+"""A match that finished longer ago is not rated any more, so the marks of rated matches need not be kept for longer."""
 PROCESS_SECONDS: Final = 3
 """How long a server process counts as alive after its last heartbeat."""
 PAUSE_MS: Final = 3_000
@@ -83,6 +89,16 @@ ROUND_WRITER_SECONDS: Final = 3
 """How long a process that extends the chain keeps that task without saying so again."""
 
 
+RATED_RESULTS: Final = "fairest:{ratings}:results"
+"""Stream: rated matches in the order in which they were rated, each with what followed from it; the entry `N-0` has the
+number N, and the newest RESULTS_KEPT are kept. Never expires.
+"""
+RATED_MARKS: Final = "fairest:{ratings}:marks"
+"""Sorted set: matches that were rated, by the day on which they finished, so that none is rated twice. A match is
+removed after RATED_DAYS.
+"""
+
+
 def bucket(room: str) -> int:
     """Return the number of a room's bucket."""
     return zlib.crc32(room.encode()) % BUCKETS
@@ -136,6 +152,13 @@ def matches_by_name(number: int, text: str) -> str:
     return f"fairest:{{{number}}}:matches:name:{text.lower()}"
 
 
+def unrated(number: int) -> str:
+    """Sorted set of a bucket: finished matches that wait to be rated, each with its players, by the time at which they
+    finished. A match is removed once it is rated.
+    """
+    return f"fairest:{{{number}}}:unrated"
+
+
 def wakeup_channel(room: str) -> str:
     """Channel: entries just appended to the room's log, for the other processes that have the room open."""
     return f"fairest:{{{bucket(room)}}}:wake:{room}"
@@ -177,6 +200,39 @@ def player(player_id: str) -> str:
     NEW_PLAYER_SECONDS after the player's first hello, and PLAYER_SECONDS after every later one.
     """
     return f"fairest:player:{player_id}"
+
+
+def tallies(player_id: str) -> str:
+    """Hash: the tally of a player in each variant. Expires RATED_SECONDS after its last rated match."""
+    return f"fairest:{{ratings}}:player:{player_id}"
+
+
+def pair(first: str, second: str) -> str:
+    """Hash: the score of two players against each other in each variant. Expires RATED_SECONDS after their last rated
+    match.
+    """
+    return f"fairest:{{ratings}}:pair:{min(first, second)}:{max(first, second)}"
+
+
+def rated_name(text: str) -> str:
+    """String: the player that last finished a rated match under this name, whatever its case. Expires RATED_SECONDS
+    after that.
+    """
+    return f"fairest:{{ratings}}:name:{text.lower()}"
+
+
+def board(variant: str) -> str:
+    """Sorted set: players of a variant with an established rating, by its mean. A player is removed when its rating is
+    provisional again.
+    """
+    return f"fairest:{{ratings}}:board:{variant}"
+
+
+def board_days(variant: str) -> str:
+    """Sorted set: the players of `board`, by the last day on which their rating is established without another round.
+    A player is removed with its entry in `board`.
+    """
+    return f"fairest:{{ratings}}:days:{variant}"
 
 
 def opened(player_id: str) -> str:

@@ -1,0 +1,118 @@
+"""The rating of finished matches, off the way of a move and of a record: once a second.
+
+record_maker -> outbox of the bucket -> `advance`, of the process that stored the record -> proof -> rate_match.lua
+
+Matches that their own process leaves behind, because it was killed or the node of the ratings was away, are rated by
+any other one. Two that rate the same match at once do no harm: the script takes the first (`store/ratings.py`).
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+from redis.exceptions import RedisError
+
+from fairest_protocol.calculation.record import Record
+from fairest_server.archive.record_proof import BrokenRecord, proving_record
+from fairest_server.live.record_finder import RecordFinder, RecordUnavailable
+from fairest_server.live.redis_clock import RedisClock
+from fairest_server.live.slices import Slices
+from fairest_server.ops import metrics
+from fairest_server.ops.events import Event
+from fairest_server.ops.faults import contained
+from fairest_server.ops.metrics import Part
+from fairest_server.ratings.match_result import DAY_MS, Unrated, read_result
+from fairest_server.ratings.tally import rate_match
+from fairest_server.store import keys
+from fairest_server.store.ratings import Kept, RatingStore, WaitingMatch
+
+LOOK_STRIDE: Final = 5
+"""Each time that it advances so often, a process looks for matches that others have left behind."""
+LEFT_BEHIND_MS: Final = 5_000
+"""A match that finished longer ago than this, and is not rated yet, is rated by any process."""
+FADING_STRIDE: Final = 300
+"""Each time that it advances so often, a process takes players off the boards who were away for too long."""
+
+_LOG = structlog.get_logger(__name__)
+
+
+class Rater:
+    """Rates matches whose records prove themselves, each once. `public_key` returns the key of this deployment."""
+
+    def __init__(
+        self,
+        ratings: RatingStore,
+        records: RecordFinder,
+        clock: RedisClock,
+        slices: Slices,
+        public_key: Callable[[], bytes],
+    ) -> None:
+        self._ratings = ratings
+        self._records = records
+        self._clock = clock
+        self._slices = slices
+        self._public_key = public_key
+        self._own: list[WaitingMatch] = []
+        """Matches whose records this process has stored since it advanced last."""
+        self._advanced = 0
+
+    async def expect(self, room: str, record: Record, players: tuple[str, str]) -> None:
+        """Let the match of a record that is stored be rated, if it can be. Raises RedisError; safe to call again."""
+        if isinstance(read_result(record, players), Unrated):
+            return
+        match = WaitingMatch(keys.bucket(room), record.match_id, players, record.finished_at_ms)
+        await self._ratings.add_waiting(match)
+        self._own.append(match)
+
+    async def advance(self) -> None:
+        """Rate what waits for this process, and now and then what others have left. Raises RedisError, OSError.
+
+        Matches that a failure leaves are in their outboxes, and will be found there.
+        """
+        waiting, self._own = self._own, []
+        self._advanced += 1
+        if self._advanced % LOOK_STRIDE == 0:
+            latest_ms = self._clock.now_ms() - LEFT_BEHIND_MS
+            waiting += [match for match in await self._ratings.waiting() if match.finished_at_ms <= latest_ms]
+        for match in waiting:
+            await self._rate_or_report(match)
+        if self._advanced % FADING_STRIDE == 1:
+            await self._ratings.drop_faded(self._clock.now_ms() // DAY_MS)
+
+    async def _rate_or_report(self, match: WaitingMatch) -> None:
+        failure: Exception | None = None
+        # A match that cannot be rated because of a fault of this program does not hold up those behind it.
+        with contained(Part.RATING, match=match.match_id):
+            try:
+                await self._rate(match)
+            except BrokenRecord as reason:
+                metrics.UNRATED.inc()
+                _LOG.error(Event.UNRATED, match=match.match_id, reason=str(reason))
+                await self._ratings.remove(match)
+            except RecordUnavailable:
+                return
+            except (RedisError, OSError) as reason:
+                failure = reason
+        if failure is not None:
+            raise failure
+
+    async def _rate(self, match: WaitingMatch) -> None:
+        """Rate a match, and remove it from its outbox. Raises `BrokenRecord` as well."""
+        text = await self._records.read(match.match_id)
+        if text is None:
+            raise BrokenRecord("its record is not kept any more")
+        record = await self._slices.finish(proving_record(text, match.match_id))
+        if record.key != self._public_key():
+            raise BrokenRecord(f"its record is signed with another key, {record.key.hex()}")
+        result = read_result(record, match.players)
+        if isinstance(result, Unrated):
+            raise BrokenRecord(result.value)
+        is_swapped = match.players[1] < match.players[0]
+        kept = Kept.CHANGED
+        while kept is Kept.CHANGED:
+            before = await self._ratings.read_before(result.variant, match.players)
+            after = rate_match(before.tallies, result, is_swapped=is_swapped)
+            kept = await self._ratings.keep(match.match_id, match.players, record.names, result, before, after)
+        if kept is Kept.RATED:
+            metrics.RATED.inc()
+        await self._ratings.remove(match)
