@@ -15,10 +15,12 @@ from fairest_protocol.calculation.record_lines import LINE_PATTERNS
 from fairest_protocol.messages.fields import SUBPROTOCOL
 from fairest_protocol.messages.from_server import LobbyPage
 from fairest_protocol.messages.matches import MatchesPage
+from fairest_protocol.messages.ratings import Leaderboard, PlayerPage
 from fairest_protocol.messages.rounds import ChainedEntry, RoundsPage, RoundsSummary
 from fairest_protocol.value import Value
 from fairest_server.edge.http_pages import JSON, METHODS, PREFLIGHT_SECONDS, TEXT
 from fairest_server.edge.match_pages import PARAMETERS
+from fairest_server.edge.rating_pages import NAME_PATTERN, PAGE_PATTERN
 from fairest_server.edge.record_pages import LINES
 
 ABOUT: Final = (
@@ -67,7 +69,7 @@ def _page_number(pattern: str) -> Schema:
 
 
 def _filter(name: str, pattern: str, meaning: str) -> Schema:
-    """Return a parameter that the list of matches may have."""
+    """Return a parameter that a request may have."""
     return {
         "name": name,
         "in": "query",
@@ -84,6 +86,13 @@ MATCH: Final[Schema] = {
     "description": "The id of a match.",
     "required": True,
     "schema": {"type": "string", "pattern": "^[0-9a-f]{32}$"},
+}
+NAME: Final[Schema] = {
+    "name": "name",
+    "in": "path",
+    "description": "The name of a player, in any case.",
+    "required": True,
+    "schema": {"type": "string", "pattern": f"^{NAME_PATTERN}$"},
 }
 PAGES: Final = (
     DescribedPage(
@@ -164,6 +173,29 @@ PAGES: Final = (
             HTTPStatus.TOO_MANY_REQUESTS: "This address has read many records lately.",
         },
         tuple(_filter(name, pattern, meaning) for name, (pattern, meaning) in PARAMETERS.items()),
+    ),
+    DescribedPage(
+        "/leaderboard",
+        "Leaderboard",
+        SHARED,
+        "Show players of a variant by their rating. A page behind the last is empty.",
+        {
+            HTTPStatus.OK: ("A page of the leaderboard.", JSON, _refer("Leaderboard")),
+            HTTPStatus.TOO_MANY_REQUESTS: "This address has read many records lately.",
+        },
+        (_filter("rules", *PARAMETERS["rules"]), _page_number(f"^{PAGE_PATTERN}$")),
+    ),
+    DescribedPage(
+        "/players/{name}",
+        "Player",
+        SHARED,
+        "Show the ratings of a player by variant, and with `against` its score against another player.",
+        {
+            HTTPStatus.OK: ("The page of the player.", JSON, _refer("PlayerPage")),
+            HTTPStatus.NOT_FOUND: "Nobody is known by one of the names.",
+            HTTPStatus.TOO_MANY_REQUESTS: "This address has read many records lately.",
+        },
+        (NAME, _filter("against", NAME_PATTERN, "the name of another player")),
     ),
 )
 
@@ -269,7 +301,8 @@ def _headers() -> dict[str, Any]:
 def _schemas() -> dict[str, Schema]:
     """Return the schemas of the answers, in the JSON Schema of 2020 on which OpenAPI 3.1 is built."""
     adapters = [
-        (each, "serialization", TypeAdapter(each)) for each in (LobbyPage, RoundsSummary, RoundsPage, MatchesPage)
+        (each, "serialization", TypeAdapter(each))
+        for each in (LobbyPage, RoundsSummary, RoundsPage, MatchesPage, Leaderboard, PlayerPage)
     ]
     roots, made = TypeAdapter.json_schemas(
         [*adapters, ("entry", "serialization", TypeAdapter(ChainedEntry))],  # type: ignore[list-item]

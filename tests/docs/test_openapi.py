@@ -73,7 +73,7 @@ def answer_faults(path: str, answer: Answer, method: str = "get") -> list[str]:
 
 def asked(path: str, match: str = NO_MATCH) -> str:
     """Return a path that a client can ask for."""
-    return path.replace("{match}", match)
+    return path.replace("{match}", match).replace("{name}", "ann")
 
 
 async def test_the_document_has_the_pages_of_a_server_and_no_other(
@@ -82,7 +82,8 @@ async def test_the_document_has_the_pages_of_a_server_and_no_other(
     admission = Admission(settings_for_tests, Drain(), rooms.bans, RefusalLog())
     budget = ReadBudget(admission, settings_for_tests)
     shared = shared_pages(rooms, Lobby(redis), await read_durability(redis), budget)
-    served = {path + "{match}" if path.endswith("/") else path for path in (*health_pages(rooms), *shared)}
+    parts = {"/records/": "{match}", "/players/": "{name}"}
+    served = {path + parts.get(path, "") for path in (*health_pages(rooms), *shared)}
     assert served == set(PATHS)
 
 
@@ -130,6 +131,11 @@ async def test_a_page_of_the_chain_of_rounds_and_its_entries_are_the_ones_descri
         ("/rounds", "/rounds?page=9", HTTPStatus.NOT_FOUND),
         ("/records/{match}", f"/records/{NO_MATCH}", HTTPStatus.NOT_FOUND),
         ("/matches", "/matches?before=x", HTTPStatus.BAD_REQUEST),
+        ("/leaderboard", "/leaderboard?page=-1", HTTPStatus.BAD_REQUEST),
+        ("/leaderboard", "/leaderboard?rules=whist", HTTPStatus.BAD_REQUEST),
+        ("/players/{name}", "/players/a!", HTTPStatus.BAD_REQUEST),
+        ("/players/{name}", "/players/ann?against=!", HTTPStatus.BAD_REQUEST),
+        ("/players/{name}", "/players/ann", HTTPStatus.NOT_FOUND),
     ],
 )
 async def test_an_answer_to_a_wrong_request_is_the_one_described(
@@ -146,7 +152,7 @@ async def test_a_refusal_for_the_host_is_the_one_described(limited: Limited, pat
     assert (answer.status, answer_faults(path, answer)) == (HTTPStatus.FORBIDDEN, [])
 
 
-@pytest.mark.parametrize("path", ["/records/{match}", "/matches"])
+@pytest.mark.parametrize("path", ["/records/{match}", "/matches", "/leaderboard", "/players/{name}"])
 async def test_a_refusal_for_many_records_is_the_one_described(limited: Limited, path: str) -> None:
     async with limited(messages_burst=1, messages_per_second=0.01) as url:
         await ask(url, asked(path))
@@ -167,7 +173,7 @@ async def test_the_answers_while_redis_is_away_are_the_ones_described() -> None:
     with redis_process() as redis:
         async with limited_server(redis.url) as url:
             redis.kill()
-            for path in ("/readyz", "/lobby", "/records/{match}", "/matches"):
+            for path in ("/readyz", "/lobby", "/records/{match}", "/matches", "/leaderboard", "/players/{name}"):
 
                 async def is_refused(path: str = path) -> None:
                     answer = await ask(url, asked(path))

@@ -11,6 +11,7 @@ from fairest_server.edge.http_pages import JSON, Page, PageRequest, Pages, text_
 from fairest_server.edge.match_cards import MatchCards
 from fairest_server.edge.match_pages import MatchPages
 from fairest_server.edge.page_files import INDEX_PATHS, PageFiles
+from fairest_server.edge.rating_pages import RatingPages
 from fairest_server.edge.read_budget import ReadBudget
 from fairest_server.edge.record_pages import RecordPages
 from fairest_server.edge.round_pages import page_rounds
@@ -46,6 +47,7 @@ def shared_pages(rooms: RoomServer, lobby: Lobby, durability: Durability, budget
     async def page_durability(_: PageRequest) -> Page:
         return text_page(durability.promise)
 
+    ratings = RatingPages(rooms, budget)
     return {
         "/key": page_key,
         "/durability": page_durability,
@@ -53,6 +55,8 @@ def shared_pages(rooms: RoomServer, lobby: Lobby, durability: Durability, budget
         "/rounds": partial(page_rounds, rooms),
         "/records/": RecordPages(rooms.records, budget).show,
         "/matches": MatchPages(rooms, budget).show,
+        "/leaderboard": ratings.show_leaderboard,
+        "/players/": ratings.show_player,
     }
 
 

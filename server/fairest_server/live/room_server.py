@@ -32,6 +32,7 @@ from fairest_server.store.log import Log
 from fairest_server.store.matches import MatchList
 from fairest_server.store.player_rooms import PlayerRooms
 from fairest_server.store.processes import Processes
+from fairest_server.store.rating_views import RatingViews
 from fairest_server.store.ratings import RatingStore
 from fairest_server.store.records import RecordStore
 from fairest_server.store.redis.batching_client import BatchingRedis
@@ -75,6 +76,7 @@ class RoomServer:
         self.matches: Final = MatchList(redis)
         self.records: Final = RecordFinder(records, archive)
         self.rater: Final = Rater(RatingStore(redis), self.records, self.clock, self.slices, lambda: key.public)
+        self.ratings: Final = RatingViews(redis, lambda player_id: self.bans.of_player(player_id) is not None)
         self._record_maker = RecordMaker(
             self.log, records, self.matches, self.rater, self.slices, key.sign_lines, self.stopping
         )

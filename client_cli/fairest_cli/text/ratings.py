@@ -1,0 +1,140 @@
+"""The leaderboard of a server and the page of a player, read over plain HTTP: no WebSocket, no player is created.
+
+Names need no cleaning: they were checked when the answer was parsed.
+"""
+
+from collections.abc import Iterator, Sequence
+from http import HTTPStatus
+from typing import TypeVar
+from urllib.parse import quote, urlencode
+
+from pydantic import ValidationError
+
+from fairest_cli.session.failures import advise_without_server, describe_stranger, own_sentence
+from fairest_cli.session.http_pages import PageUnavailable, fetch_page
+from fairest_protocol.messages.fields import Message
+from fairest_protocol.messages.ratings import Leaderboard, PairVariant, PlayerPage, RatedVariant
+
+M = TypeVar("M", bound=Message)
+
+
+class RatingsUnavailable(Exception):
+    """The ratings could not be read; the text says why."""
+
+
+def fetch_leaderboard(server_url: str, rules: str, page: int) -> Leaderboard:
+    """Return a page of the leaderboard of a variant, counted from 0. Raises `RatingsUnavailable`. Blocks."""
+    return _fetch(server_url, f"/leaderboard?{urlencode({'rules': rules, 'page': page})}", Leaderboard)
+
+
+def fetch_player(server_url: str, name: str, against: str | None) -> PlayerPage:
+    """Return the page of a player, and its score against another one. Raises `RatingsUnavailable`. Blocks."""
+    query = "" if against is None else f"?{urlencode({'against': against})}"
+    return _fetch(server_url, f"/players/{quote(name, safe='')}{query}", PlayerPage)
+
+
+def describe_leaderboard(board: Leaderboard) -> Iterator[str]:
+    """Yield a page of the leaderboard for people, within 80 columns."""
+    if not board.total:
+        yield f"Nobody has an established rating in {board.rules} here yet: it takes some 17 rounds against people."
+        return
+    if not board.players and board.page >= board.pages:
+        yield f"There is no such page; the last one is --page {board.pages - 1}."
+        return
+    yield f"{board.rules}: {board.total} {'player' if board.total == 1 else 'players'}"
+    rows = [("", "player", "rating", "+-", "rounds", "won", "streak")]
+    rows += [
+        (
+            f"{each.place}.",
+            each.name,
+            str(each.rating),
+            str(each.deviation),
+            str(each.rounds),
+            format_share(each.wins, each.rounds),
+            format_streak(each.streak),
+        )
+        for each in board.players
+    ]
+    yield from _format_table(rows, left=1)
+    if board.page + 1 < board.pages:
+        yield f"More with --page {board.page + 1}"
+
+
+def describe_player(page: PlayerPage) -> Iterator[str]:
+    """Yield the page of a player for people."""
+    if not page.ratings:
+        yield f"{page.name} has no rated round here. Rounds against bots are not rated."
+    for each in page.ratings:
+        yield from _describe_variant(page.name, each)
+    if page.against is not None:
+        yield from _describe_pairs(page.name, page.against, page.pairs)
+
+
+def format_share(part: int, whole: int) -> str:
+    """Return a share in whole percent."""
+    return f"{round(100 * part / whole)} %" if whole else "-"
+
+
+def format_streak(streak: int) -> str:
+    """Return a streak: rounds won or lost in a row, or a dash."""
+    return f"{streak} won" if streak > 0 else f"{-streak} lost" if streak < 0 else "-"
+
+
+def format_rating(rated: RatedVariant) -> str:
+    """Return a rating with its deviation, and a question mark while it is provisional."""
+    mark = "?" if rated.is_provisional else ""
+    return f"{rated.rating}{mark} +- {rated.deviation}"
+
+
+def _describe_variant(name: str, rated: RatedVariant) -> Iterator[str]:
+    place = f", place {rated.place}" if rated.place is not None else ""
+    state = ", provisional" if rated.is_provisional else ""
+    yield f"{name}, {rated.rules}: {format_rating(rated)}{state}{place}"
+    lost = rated.rounds - rated.wins - rated.draws
+    won = f"{rated.wins} won ({format_share(rated.wins, rated.rounds)})"
+    yield f"    {rated.rounds} rounds: {won}, {lost} lost, {rated.draws} drawn; last on {rated.last_day}"
+    yield f"    streak: {format_streak(rated.streak)}; best: {rated.best_streak} won; near misses: {rated.near_misses}"
+    best = "-" if rated.best_ms is None else format_time(rated.best_ms)
+    yield f"    best time for all cards: {best}; best direct score: {rated.best_direct}; left early: {rated.left}"
+
+
+def _describe_pairs(name: str, against: str, pairs: Sequence[PairVariant]) -> Iterator[str]:
+    if not pairs:
+        yield f"{name} and {against} have no rated round against each other."
+        return
+    yield f"{name} against {against}:"
+    for pair in pairs:
+        drawn = f", {pair.draws} drawn" if pair.draws else ""
+        direct = f"direct score {pair.direct[0]} : {pair.direct[1]}"
+        yield f"    {pair.rules}: {pair.wins[0]} : {pair.wins[1]}{drawn}; {direct}; last on {pair.last_day}"
+
+
+def format_time(milliseconds: int) -> str:
+    """Return a time as minutes and seconds."""
+    minutes, seconds = divmod(round(milliseconds / 1000), 60)
+    return f"{minutes}:{seconds:02}"
+
+
+def _format_table(rows: Sequence[Sequence[str]], left: int) -> Iterator[str]:
+    """Yield a line for each row; the column `left` is aligned to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (
+            cell.ljust(width) if column == left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield "  ".join(cells).rstrip()
+
+
+def _fetch(server_url: str, path: str, kind: type[M]) -> M:
+    try:
+        status, text = fetch_page(server_url, path)
+    except PageUnavailable as reason:
+        advice = advise_without_server(server_url)
+        raise RatingsUnavailable(f"No server answers at {server_url}: {reason}. {advice}") from reason
+    if status != HTTPStatus.OK:
+        raise RatingsUnavailable(own_sentence(text) or describe_stranger(server_url, status))
+    try:
+        return kind.model_validate_json(text)
+    except ValidationError as reason:
+        raise RatingsUnavailable(describe_stranger(server_url, status)) from reason
