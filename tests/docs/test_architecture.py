@@ -62,6 +62,7 @@ def given_in(path: Path) -> frozenset[str]:
     return frozenset(defined | {node.attr for node in attributes if isinstance(node.ctx, ast.Store)})
 
 
+@cache
 def module_of(path: str) -> str:
     """The one module with this path below one of the packages."""
     [name] = [name for name, file in module_names().items() if str(file).endswith(f"/{path}")]

@@ -5,8 +5,8 @@ from redis.exceptions import ResponseError
 
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import MatchRecord, Snapshot, View
+from fairest_server.live import log_cutter
 from fairest_server.live.live_room import LiveRoom
-from fairest_server.live.log_cutter import CUT_AFTER
 from fairest_server.live.log_reader import read_steps
 from fairest_server.live.proposal import Request
 from fairest_server.live.room_server import RoomServer
@@ -25,8 +25,15 @@ from tests.support.single_and_cluster import redis_url
 
 __all__ = ["redis_url"]
 
+CUT_AFTER = 80
+"""Less than in production, so that a test plays few matches, and more than are kept before a checkpoint."""
 MATCHES = 2 * CUT_AFTER // ENTRIES_OF_MATCH
 """The log of so many is cut at least once."""
+
+
+@pytest.fixture(autouse=True)
+def _logs_are_cut_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_cutter, "CUT_AFTER", CUT_AFTER)
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from tests.support.run_guard import VARIABLE
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, open_client, racing_players
 
-WORKERS = 3
+WORKERS = 2
 
 
 @dataclass

@@ -19,6 +19,7 @@ from fairest_server.archive.record_archive import file_name
 from fairest_server.settings import Settings
 from fairest_server.store import keys
 from fairest_server.store.redis.batching_client import BatchingRedis
+from tests.support.long_tests import parametrize_with_long
 from tests.support.operator import operate
 from tests.support.processes import CLIENT_COMMAND, SERVER_COMMAND, START_SECONDS
 from tests.support.races import KEY
@@ -108,7 +109,7 @@ async def run_client(home: Path, *words: str) -> tuple[int, str, str]:
     return process.returncode, written.decode(), errors.decode()
 
 
-@pytest.mark.parametrize("command", ["replay", "verify", "watch"])
+@parametrize_with_long("command", ["verify", "replay", "watch"], quick=1)
 async def test_the_client_finds_an_archived_record_by_its_match(
     settings_for_tests: Settings, redis: BatchingRedis, redis_url: str, tmp_path: Path, command: str
 ) -> None:

@@ -32,6 +32,7 @@ from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
 from tests.support.appending import append_once
 from tests.support.history import read_room, read_steps
+from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import CLIENT_COMMAND, end_process
 from tests.support.races import KEY
 from tests.support.waiting import PATIENCE_SECONDS, until
@@ -263,7 +264,7 @@ async def test_the_token_is_kept_for_its_owner_only(server_url: str, tmp_path: P
     assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
 
 
-@pytest.mark.parametrize("word", ["watch", "join"])
+@parametrize_with_long("word", ["join", "watch"], quick=1)
 async def test_a_room_that_does_not_exist_ends_the_client_with_a_sentence(
     server_url: str, tmp_path: Path, word: str
 ) -> None:

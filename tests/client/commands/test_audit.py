@@ -2,17 +2,17 @@
 
 import asyncio
 import json
-import os
 import random
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from typer.testing import CliRunner, Result
 
 from fairest_cli.commands.audit import audit_server
+from fairest_cli.commands.main import app
 from fairest_cli.records.chain_audit import Findings
 from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity, open_identity
@@ -26,16 +26,14 @@ from fairest_server.store import keys
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.bots import Bot
 from tests.support.lying_chain import KEY, MadeChain, MadeRound, serving_pages
-from tests.support.processes import CLIENT_COMMAND
 from tests.support.round_chain import chain_of, endings
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK
 
 
-def audit(home: Path, url: str, *options: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "HOME": str(home), "XDG_DATA_HOME": str(home / "data")}
-    command = [*CLIENT_COMMAND, "audit", url, *options]
-    return subprocess.run(command, capture_output=True, text=True, timeout=50, env=environment, check=False)
+def audit(home: Path, url: str, *options: str) -> Result:
+    environment = {"HOME": str(home), "XDG_DATA_HOME": str(home / "data")}
+    return CliRunner().invoke(app, ["audit", url, *options], env=environment)
 
 
 def made_chain(rounds: int = 100) -> MadeChain:
@@ -48,7 +46,7 @@ def made_chain(rounds: int = 100) -> MadeChain:
 def test_a_right_chain_ends_with_exit_code_0_and_says_what_was_checked(tmp_path: Path) -> None:
     with serving_pages(made_chain().answers()) as url:
         ended = audit(tmp_path, url)
-    assert ended.returncode == 0, ended.stderr
+    assert ended.exit_code == 0, ended.stderr
     assert "Entries 1 to 200: each follows from the one before, and the server has signed the last." in ended.stdout
     assert "Of the rounds to which both players were bound, 100.0% are proved." in ended.stdout
     assert "Decks of classic: 100; ranks in" in ended.stdout
@@ -63,17 +61,16 @@ def test_json_is_one_line_for_programs(tmp_path: Path) -> None:
     assert found["decks"]["classic"]["decks"] == 100
 
 
-@pytest.mark.long
 def test_a_chain_that_changed_since_the_last_audit_ends_with_exit_code_3(tmp_path: Path) -> None:
     chain = made_chain()
     with serving_pages(chain.answers()) as url:
-        assert audit(tmp_path, url).returncode == 0
+        assert audit(tmp_path, url).exit_code == 0
     chain.cut(100)
     chain.now_ms += 60_000
     chain.play(MadeRound(random.Random(2)))
     with serving_pages(chain.answers()) as url:
         ended = audit(tmp_path, url)
-    assert ended.returncode == 3
+    assert ended.exit_code == 3
     assert "WRONG: Entry 200, whose signed hash" in ended.stdout
 
 
@@ -82,17 +79,17 @@ def test_a_wrong_hash_ends_with_exit_code_3(tmp_path: Path) -> None:
     chain.lines[7] = chain.lines[8]
     with serving_pages(chain.answers()) as url:
         ended = audit(tmp_path, url)
-    assert (ended.returncode, ended.stdout[:6]) == (3, "WRONG:")
+    assert (ended.exit_code, ended.stdout[:6]) == (3, "WRONG:")
 
 
 def test_a_server_that_does_not_answer_ends_with_exit_code_1(tmp_path: Path) -> None:
     ended = audit(tmp_path, "ws://127.0.0.1:1")
-    assert ended.returncode == 1
+    assert ended.exit_code == 1
     assert "No server answers at ws://127.0.0.1:1" in ended.stderr
 
 
 def test_an_address_that_is_none_ends_with_exit_code_2(tmp_path: Path) -> None:
-    assert audit(tmp_path, "example.org").returncode == 2
+    assert audit(tmp_path, "example.org").exit_code == 2
 
 
 async def race(url: str, folder: Path) -> None:

@@ -101,6 +101,7 @@ def _type_after(player: RealTerminal, prompt: bytes, typed: bytes) -> None:
     player.type(typed)
 
 
+@pytest.mark.long
 async def test_a_person_who_types_leave_leaves_with_1000(server: ObservedServer, home: Path) -> None:
     async with hosted_match(server) as room:
         arguments = ("join", room, "--server", server.url, "--plain")
@@ -153,7 +154,8 @@ async def test_a_player_who_ends_the_program_in_a_room_leaves_with_1000(
     assert await close_codes(server, 1) == [NORMAL]
 
 
-@parametrize_with_long("command", ["create", "watch"], quick=1)
+@pytest.mark.long
+@pytest.mark.parametrize("command", ["create", "watch"])
 async def test_a_pipe_that_is_interrupted_leaves_with_1000(server: ObservedServer, home: Path, command: str) -> None:
     host = open_unstored(server.url, Create(options=QUICK))
     hosting = asyncio.create_task(play_match(host, Level.CARELESS, random.Random(1), 0))
