@@ -23,8 +23,9 @@ from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.bots import start_match
 from tests.support.certificates import make_certificate
 from tests.support.history import check_history
+from tests.support.limited import limited_server
 from tests.support.ports import free_port
-from tests.support.processes import Fleet, end_process, serving_fleet
+from tests.support.processes import Fleet, end_process
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, racing_players
 
@@ -58,7 +59,6 @@ class Site:
     """A name with nginx behind it, and behind that two server processes."""
 
     port: int
-    fleet: Fleet
     access_log: Path
 
     @property
@@ -71,10 +71,6 @@ class Site:
             connection.request("GET", path)
             answer = connection.getresponse()
             return answer.status, answer.read().decode()
-
-    async def kill_one(self) -> None:
-        """Kill one of the processes with SIGKILL."""
-        await self.fleet.kill(next(iter(self.fleet.processes)))
 
 
 def adapt(example: str, changes: dict[str, str]) -> str:
@@ -129,17 +125,39 @@ async def _accepting(nginx: asyncio.subprocess.Process, port: int) -> None:
     await until(is_open, "nginx accepts connections")
 
 
+@asynccontextmanager
+async def behind_nginx(folder: Path, servers: list[str], monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Site]:
+    """These two servers behind nginx. Clients believe its certificate."""
+    # What `ssl.create_default_context` believes, here and in the real client.
+    monkeypatch.setenv("SSL_CERT_FILE", str(folder / "cert.pem"))
+    port = free_port()
+    async with running_nginx(folder, port, servers):
+        yield Site(port, folder / "fairest.log")
+
+
 @pytest.fixture
 async def site(redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Site]:
-    """Two server processes behind nginx. Clients believe its certificate."""
-    # What `ssl.create_default_context` believes, here and in the real client.
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
-    port = free_port()
-    options = ("--trusted-proxies", "127.0.0.1", "--connections-per-address", str(ADDRESSES))
-    async with serving_fleet(redis_url) as fleet:
-        servers = [await fleet.start(*options), await fleet.start(*options)]
-        async with running_nginx(tmp_path, port, servers):
-            yield Site(port, fleet, tmp_path / "fairest.log")
+    """Two servers in this process behind nginx."""
+    limits = {"trusted_proxies": "127.0.0.1", "connections_per_address": ADDRESSES}
+    async with (
+        limited_server(redis_url, **limits) as first,
+        limited_server(redis_url, **limits) as second,
+        behind_nginx(tmp_path, [first, second], monkeypatch) as made,
+    ):
+        yield made
+
+
+@pytest.fixture
+async def site_of_processes(fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Site]:
+    """Two processes behind nginx, those of `fleet`."""
+    servers = [await fleet.start("--trusted-proxies", "127.0.0.1") for _ in range(2)]
+    async with behind_nginx(tmp_path, servers, monkeypatch) as made:
+        yield made
+
+
+async def kill_one(fleet: Fleet) -> None:
+    """Kill one of the processes with SIGKILL."""
+    await fleet.kill(next(iter(fleet.processes)))
 
 
 async def status_of(url: str, address: str = "127.0.0.9", **headers: str) -> int:
@@ -157,10 +175,12 @@ async def test_two_players_race_to_the_end_behind_nginx(site: Site, redis: Batch
     assert check_history(match.room, await Log(redis).read(match.room), match.transcripts) == []
 
 
-async def test_players_go_on_with_the_other_process_when_theirs_is_killed(site: Site, redis: BatchingRedis) -> None:
-    match = await start_match((site.url,), QUICK, pace_seconds=0.05)
+async def test_players_go_on_with_the_other_process_when_theirs_is_killed(
+    site_of_processes: Site, fleet: Fleet, redis: BatchingRedis
+) -> None:
+    match = await start_match((site_of_processes.url,), QUICK, pace_seconds=0.05)
     await match.moved(3)
-    await site.kill_one()
+    await kill_one(fleet)
     await match.end()
     assert check_history(match.room, await Log(redis).read(match.room), match.transcripts) == []
     record = match.players[0].record
@@ -168,9 +188,9 @@ async def test_players_go_on_with_the_other_process_when_theirs_is_killed(site: 
     assert not {score.ending for score in record.rounds[-1].outcome.scores} & {Ending.AWAY, Ending.RESIGNED}
 
 
-async def test_new_players_meet_only_the_process_that_is_left(site: Site) -> None:
-    await site.kill_one()
-    async with racing_players(site.url) as (first, second):
+async def test_new_players_meet_only_the_process_that_is_left(site_of_processes: Site, fleet: Fleet) -> None:
+    await kill_one(fleet)
+    async with racing_players(site_of_processes.url) as (first, second):
         await asyncio.gather(first.play("sa"), second.play("sb"))
 
 

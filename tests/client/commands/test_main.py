@@ -9,14 +9,13 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from fairest_cli.commands.main import app
 from fairest_cli.records.files import load_record
 from fairest_cli.text.replay import next_index
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.rules import VARIANTS, choose_rules
 from fairest_protocol.messages.options import RoomOptions
+from tests.support.invoking import invoke
 from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import CLIENT_COMMAND, SERVER_COMMAND
 from tests.support.races import raced
@@ -38,11 +37,6 @@ def run(home: Path, *arguments: str, typed: str = "") -> subprocess.CompletedPro
     )
 
 
-def invoke(*arguments: str) -> Result:
-    """Run a command in this process, which saves the start of another one."""
-    return CliRunner().invoke(app, arguments)
-
-
 def test_without_a_terminal_two_bots_race_to_the_end(tmp_path: Path) -> None:
     done = run(tmp_path, "play")
     assert done.returncode == 0, done.stderr
@@ -51,18 +45,18 @@ def test_without_a_terminal_two_bots_race_to_the_end(tmp_path: Path) -> None:
     assert load_record(path).rounds[-1].outcome is not None
 
 
-def test_replay_prints_every_step_without_a_terminal(record_file: Path) -> None:
-    done = invoke("replay", str(record_file))
+def test_replay_prints_every_step_without_a_terminal(tmp_path: Path, record_file: Path) -> None:
+    done = invoke(tmp_path, "replay", str(record_file))
     record = load_record(record_file)
     assert done.exit_code == 0
     assert done.stdout.count("-- step") == len(record.rounds[0].events) + 1
 
 
-def test_replay_of_a_broken_record_says_where(record_file: Path) -> None:
+def test_replay_of_a_broken_record_says_where(tmp_path: Path, record_file: Path) -> None:
     lines = record_file.read_text().splitlines()
     lines[2] = "{"
     record_file.write_text("".join(f"{line}\n" for line in lines))
-    done = invoke("replay", str(record_file))
+    done = invoke(tmp_path, "replay", str(record_file))
     assert done.exit_code == 1
     assert "line 3" in done.stderr
     assert "Traceback" not in done.stderr
@@ -96,8 +90,10 @@ def test_without_a_server_the_client_says_what_it_tried(tmp_path: Path) -> None:
         (("create", "--name", "../x"), "a name has 2 to 20 letters"),
     ],
 )
-def test_a_bad_option_is_refused_with_what_would_be_right(arguments: tuple[str, ...], sentence: str) -> None:
-    done = invoke(*arguments)
+def test_a_bad_option_is_refused_with_what_would_be_right(
+    tmp_path: Path, arguments: tuple[str, ...], sentence: str
+) -> None:
+    done = invoke(tmp_path, *arguments)
     assert done.exit_code != 0
     assert sentence in " ".join(done.stderr.replace("│", "").split())
 
@@ -109,34 +105,34 @@ def test_the_version_is_one_line_with_that_of_python(command: list[str]) -> None
     assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")
 
 
-def test_rules_lists_every_variant() -> None:
-    done = invoke("rules")
+def test_rules_lists_every_variant(tmp_path: Path) -> None:
+    done = invoke(tmp_path, "rules")
     assert [line.split()[0] for line in done.stdout.splitlines()] == list(VARIANTS)
 
 
-def test_rules_prints_the_sequences_of_a_variant() -> None:
-    done = invoke("rules", "betsy-ross")
+def test_rules_prints_the_sequences_of_a_variant(tmp_path: Path) -> None:
+    done = invoke(tmp_path, "rules", "betsy-ross")
     assert "4  by +4  8 Q 3 7 J 2 6 10 A 5 9 K" in done.stdout
     assert "44 stock cards, 1 waste pile, 2 redeals, turned over" in done.stdout
 
 
-def test_rules_of_broken_intervals_are_those_of_the_deal() -> None:
-    printed = invoke("rules", "broken", "--seed", "abc").stdout
-    dealt = invoke("deal", "abc", "--rules", "broken").stdout
+def test_rules_of_broken_intervals_are_those_of_the_deal(tmp_path: Path) -> None:
+    printed = invoke(tmp_path, "rules", "broken", "--seed", "abc").stdout
+    dealt = invoke(tmp_path, "deal", "abc", "--rules", "broken").stdout
     sequences = [line for line in printed.splitlines() if "  by " in line]
     assert len(sequences) == 4
     assert all(line in dealt for line in sequences)
 
 
-def test_a_deal_prints_every_card_of_the_stock() -> None:
+def test_a_deal_prints_every_card_of_the_stock(tmp_path: Path) -> None:
     seed = "00" * 32
-    printed = invoke("deal", seed).stdout
+    printed = invoke(tmp_path, "deal", seed).stdout
     stock = make_deal(choose_rules("classic"), bytes(32)).orders[0]
     assert " ".join(printed.split("\n", maxsplit=8)[8].split()) == " ".join(stock)
 
 
-def test_help_names_every_command() -> None:
-    done = invoke("--help")
+def test_help_names_every_command(tmp_path: Path) -> None:
+    done = invoke(tmp_path, "--help")
     assert all(word in done.stdout for word in ("play", "create", "join", "watch", "bot", "replay", "rules", "deal"))
 
 

@@ -12,8 +12,8 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Leave
 from fairest_protocol.messages.from_server import Left
 from fairest_server.room.events import Revealed, Started
-from tests.client.commands.test_main import run
 from tests.client.records.test_record_against_receipt import HEADER, note, receipt_of
+from tests.support.invoking import invoke
 from tests.support.races import Table, choose_any, raced
 
 
@@ -105,8 +105,8 @@ def test_a_line_that_no_client_writes_is_refused(table: Table, line: str) -> Non
 def verify(tmp_path: Path, lines: list[str]) -> tuple[int, str]:
     receipt = tmp_path / "receipt.jsonl"
     receipt.write_text("\n".join(lines))
-    done = run(tmp_path, "verify", "--receipt", str(receipt))
-    return done.returncode, done.stdout
+    done = invoke(tmp_path, "verify", "--receipt", str(receipt))
+    return done.exit_code, done.stdout
 
 
 def test_the_program_judges_a_receipt_without_a_record(tmp_path: Path, table: Table) -> None:
@@ -126,7 +126,7 @@ def test_the_program_does_not_call_a_round_right_that_it_cannot_prove(tmp_path: 
 
 
 def test_the_program_wants_a_record_or_a_receipt(tmp_path: Path) -> None:
-    assert run(tmp_path, "verify").returncode == 2
+    assert invoke(tmp_path, "verify").exit_code == 2
 
 
 def test_an_empty_receipt_has_no_rounds() -> None:

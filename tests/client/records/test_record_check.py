@@ -29,7 +29,7 @@ from fairest_server.room.catchup import make_catchup
 from fairest_server.room.events import Played, Revealed, RoundOpened
 from fairest_server.room.projection import StepHistory, project
 from fairest_server.room.view import ORIGIN, view, views_of
-from tests.client.commands.test_main import run
+from tests.support.invoking import invoke
 from tests.support.long_tests import parametrize_with_long
 from tests.support.races import KEY, Table, race_match, raced
 from tests.support.records import signed_record, text_of
@@ -372,34 +372,34 @@ def test_the_program_proves_a_record(tmp_path: Path, table: Table, record: Recor
     (tmp_path / "record.jsonl").write_text(text_of(record))
     (tmp_path / "receipt.jsonl").write_text("\n".join(receipt_of(table, 1)))
     paths = str(tmp_path / "record.jsonl"), "--receipt", str(tmp_path / "receipt.jsonl")
-    done = run(tmp_path, "verify", *paths, "--key", KEY.public.hex())
-    assert done.returncode == 0, done.stdout
+    done = invoke(tmp_path, "verify", *paths, "--key", KEY.public.hex())
+    assert done.exit_code == 0, done.stdout
     assert "Everything that can be checked is right." in done.stdout
     assert done.stdout.endswith("that no player was told which cards were to come\n  (docs/fairness.md).\n")
 
 
 def test_the_program_says_what_a_record_alone_cannot_prove(tmp_path: Path, record: Record) -> None:
     (tmp_path / "record.jsonl").write_text(text_of(record))
-    told = run(tmp_path, "verify", str(tmp_path / "record.jsonl")).stdout
+    told = invoke(tmp_path, "verify", str(tmp_path / "record.jsonl")).stdout
     assert "\nWhat a record alone cannot prove:\n" in told
     assert told.endswith("that no player was told which cards were to come (docs/fairness.md).\n")
 
 
 def test_the_program_ends_with_3_at_the_first_wrong_thing(tmp_path: Path, record: Record) -> None:
     (tmp_path / "record.jsonl").write_text(text_of(record).replace('"seat":0', '"seat":1', 1))
-    done = run(tmp_path, "verify", str(tmp_path / "record.jsonl"))
-    assert (done.returncode, done.stdout.splitlines()[-1][:20]) == (3, "WRONG: Line 9 is not")
+    done = invoke(tmp_path, "verify", str(tmp_path / "record.jsonl"))
+    assert (done.exit_code, done.stdout.splitlines()[-1][:20]) == (3, "WRONG: Line 9 is not")
 
 
 def test_a_key_that_is_none_is_refused(tmp_path: Path) -> None:
-    done = run(tmp_path, "verify", "record.jsonl", "--key", "abc")
-    assert done.returncode == 2
+    done = invoke(tmp_path, "verify", "record.jsonl", "--key", "abc")
+    assert done.exit_code == 2
     assert "a key has 64 hexadecimal digits" in " ".join(done.stderr.replace("│", "").split())
 
 
 def test_a_record_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    done = run(tmp_path, "verify", str(tmp_path / "nowhere.jsonl"))
-    assert (done.returncode, "cannot read" in done.stderr) == (1, True)
+    done = invoke(tmp_path, "verify", str(tmp_path / "nowhere.jsonl"))
+    assert (done.exit_code, "cannot read" in done.stderr) == (1, True)
 
 
 def test_reading_a_record_needs_no_proof(record: Record) -> None:

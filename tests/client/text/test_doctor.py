@@ -8,7 +8,7 @@ import pytest
 
 from fairest_cli.text.doctor import Finding, describe_finding, examine
 from fairest_protocol.version import installed_version
-from tests.client.commands.test_main import run
+from tests.support.invoking import invoke
 from tests.support.ports import free_port
 
 
@@ -23,6 +23,7 @@ async def test_a_server_that_answers_is_well(server_url: str) -> None:
     assert findings["redis"].sentence == "ready"
 
 
+@pytest.mark.long
 async def test_a_server_of_the_same_version_is_well(server_url: str) -> None:
     version = (await found(server_url))["version"]
     assert (version.is_fault, installed_version() in version.sentence) == (False, True)
@@ -56,14 +57,14 @@ def test_what_others_say_is_only_text() -> None:
 
 
 def test_the_exit_code_tells_of_a_fault(tmp_path: Path) -> None:
-    done: subprocess.CompletedProcess[str] = run(tmp_path, "doctor", "--server", f"ws://127.0.0.1:{free_port()}")
-    assert done.returncode == 1
+    done = invoke(tmp_path, "doctor", "--server", f"ws://127.0.0.1:{free_port()}")
+    assert done.exit_code == 1
     assert "FAULT server" in done.stdout
 
 
 def test_without_a_command_and_a_terminal_there_is_help(tmp_path: Path) -> None:
-    done = run(tmp_path)
-    assert done.returncode == 2
+    done = invoke(tmp_path)
+    assert done.exit_code == 2
     assert "Usage" in done.stdout
 
 

@@ -17,9 +17,9 @@ from fairest_cli.text.history import (
     sparkline,
 )
 from fairest_protocol.value import replace
-from tests.client.commands.test_main import run
 from tests.client.records.test_statistics import match
 from tests.support import staged
+from tests.support.invoking import invoke
 from tests.support.records import text_of
 
 
@@ -125,6 +125,6 @@ def test_the_command_prints_lines_or_json(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "race.jsonl").write_text(text_of(staged.finished().record()))
     (folder / "broken.jsonl").write_text("{\x1b[2J")
-    plain, as_json = run(tmp_path, "history").stdout, run(tmp_path, "history", "--json").stdout
+    plain, as_json = invoke(tmp_path, "history").stdout, invoke(tmp_path, "history", "--json").stdout
     assert "ann against bob: bob won, 25 to 23  (classic)" in plain and "\x1b" not in plain
     assert len(json.loads(as_json)["matches"]) == len(past_matches(folder)) == 2

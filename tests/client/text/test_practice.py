@@ -13,8 +13,8 @@ from fairest_protocol.calculation.cards import rank, rank_name
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.race import Ending
 from fairest_protocol.calculation.rules import VARIANTS, choose_rules
-from tests.client.commands.test_main import run
 from tests.support import staged
+from tests.support.invoking import invoke
 from tests.support.records import text_of
 
 
@@ -97,8 +97,8 @@ def test_new_is_another_deal_of_the_same_rules(game: Practice) -> None:
 
 
 def test_practice_is_played_offline_through_a_pipe(tmp_path: Path) -> None:
-    done = run(tmp_path, "practice", "senior", "--piles", "8", "--seed", "x", typed="sh\nundo\nquit\n")
-    assert done.returncode == 0
+    done = invoke(tmp_path, "practice", "senior", "--piles", "8", "--seed", "x", typed="sh\nundo\nquit\n")
+    assert done.exit_code == 0
     assert done.stdout.splitlines()[-1] == "This deal again: fairest practice senior --piles 8 --redeals 0 --seed x"
 
 
@@ -131,29 +131,29 @@ def test_the_end_of_a_game_says_that_it_was_played_without_help(game: Practice) 
 
 
 def test_a_record_has_its_own_variant(tmp_path: Path) -> None:
-    done = run(tmp_path, "practice", "senior", "--record", "x.jsonl")
-    assert done.returncode == USAGE
+    done = invoke(tmp_path, "practice", "senior", "--record", "x.jsonl")
+    assert done.exit_code == USAGE
     assert "a record has its own variant" in done.stderr
 
 
 def test_a_round_without_a_record_is_refused(tmp_path: Path) -> None:
-    assert "--round chooses a round of --record" in run(tmp_path, "practice", "--round", "2").stderr
+    assert "--round chooses a round of --record" in invoke(tmp_path, "practice", "--round", "2").stderr
 
 
 def test_the_deal_of_a_record_is_practised(tmp_path: Path) -> None:
     record = staged.finished().record()
     (tmp_path / "race.jsonl").write_text(text_of(record))
-    done = run(tmp_path, "practice", "--record", str(tmp_path / "race.jsonl"), typed="quit\n")
+    done = invoke(tmp_path, "practice", "--record", str(tmp_path / "race.jsonl"), typed="quit\n")
     assert done.stdout.splitlines()[-1].endswith(f"--seed {record.rounds[0].seed.hex()}")
 
 
 def test_a_round_that_is_not_in_the_record_is_named(tmp_path: Path) -> None:
     (tmp_path / "race.jsonl").write_text(text_of(staged.finished().record()))
-    done = run(tmp_path, "practice", "--record", str(tmp_path / "race.jsonl"), "--round", "3")
-    assert (done.returncode, "round 3 were never dealt; rounds with cards: 1" in done.stderr) == (FAULT, True)
+    done = invoke(tmp_path, "practice", "--record", str(tmp_path / "race.jsonl"), "--round", "3")
+    assert (done.exit_code, "round 3 were never dealt; rounds with cards: 1" in done.stderr) == (FAULT, True)
 
 
 def test_a_file_that_is_no_record_cannot_be_practised(tmp_path: Path) -> None:
     (tmp_path / "race.jsonl").write_text("\x1b[2J{\n")
-    done = run(tmp_path, "practice", "--record", str(tmp_path / "race.jsonl"))
-    assert (done.returncode, "cannot be practised" in done.stderr, "\x1b" in done.stderr) == (FAULT, True, False)
+    done = invoke(tmp_path, "practice", "--record", str(tmp_path / "race.jsonl"))
+    assert (done.exit_code, "cannot be practised" in done.stderr, "\x1b" in done.stderr) == (FAULT, True, False)

@@ -26,8 +26,8 @@ from fairest_cli.tui.screens.text_page import TextPage
 from fairest_cli.tui.screens.text_prompt import TextPrompt
 from fairest_cli.tui.screens.tutorial import TutorialScreen
 from fairest_cli.tui.settings import load_settings
-from tests.client.commands.test_main import run
 from tests.support.full_screen import terminal
+from tests.support.invoking import invoke
 from tests.support.ports import free_port
 from tests.support.records import make_record, text_of
 
@@ -100,7 +100,7 @@ async def test_verify_shows_what_the_command_prints(home: Path, tmp_path: Path) 
         await player.press("down", "enter")
         page = await player.is_on(TextPage)
         await player.sees("Everything that can be checked is right.")
-        assert page._lines == run(tmp_path, "verify", str(path)).stdout.splitlines()
+        assert page._lines == invoke(tmp_path, "verify", str(path)).stdout.splitlines()
 
 
 async def test_verify_says_what_is_wrong_with_a_record(home: Path) -> None:
