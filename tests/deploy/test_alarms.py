@@ -155,6 +155,7 @@ async def test_a_chain_of_rounds_that_vanished_is_lost(
     await assert_fires("FairestLogLost", tmp_path, before, after)
 
 
+@pytest.mark.long
 async def test_an_unreadable_pause_is_a_fault(server: ObservedServer, own_redis: RedisProcess, tmp_path: Path) -> None:
     before = await server.scrape()
     own_redis.call("LPUSH", keys.PAUSES, "not a pause")
@@ -162,6 +163,7 @@ async def test_an_unreadable_pause_is_a_fault(server: ObservedServer, own_redis:
     await assert_fires("FairestFault", tmp_path, before, after)
 
 
+@pytest.mark.long
 async def test_a_process_that_is_stopped_has_a_late_event_loop(server: ObservedServer, tmp_path: Path) -> None:
     before = await server.scrape()
     server.process.send_signal(signal.SIGSTOP)
@@ -174,6 +176,7 @@ async def test_a_process_that_is_stopped_has_a_late_event_loop(server: ObservedS
     await assert_fires("FairestLoopLate", tmp_path, before, after)
 
 
+@pytest.mark.long
 async def test_a_redis_without_a_file_is_not_durable(server: ObservedServer, tmp_path: Path) -> None:
     before = await server.scrape()
     with redis_process("--appendonly", "no") as forgetful:
@@ -192,6 +195,7 @@ async def test_a_process_that_is_killed_is_down(server: ObservedServer, tmp_path
     await assert_fires("FairestDown", tmp_path, before, before | {"up": 0})
 
 
+@pytest.mark.long
 async def test_many_connections_come_near_the_limit_of_files(own_redis: RedisProcess, tmp_path: Path) -> None:
     wrapper = ("sh", "-c", f'ulimit -n {FILES}; exec "$@"', "sh")
     async with serving(own_redis, tmp_path, wrapper=wrapper) as server, AsyncExitStack() as stack:

@@ -31,6 +31,7 @@ async def test_a_race_with_a_spectator_is_two_players_one_spectator_and_one_race
         assert await gauges(server) == (2, 1, 1)
 
 
+@pytest.mark.long
 async def test_a_room_without_a_race_counts_its_players_alone(server: ObservedServer) -> None:
     async with open_client(server.url) as host:
         await host.enter(Create(options=QUICK))

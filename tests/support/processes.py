@@ -16,6 +16,7 @@ from pathlib import Path
 import redis as plain_redis
 
 from tests.support.engine import engine_program
+from tests.support.waiting import INTERVAL_SECONDS
 
 START_SECONDS = 40.0
 """A server starts in a second; a machine with ten times as much to do as it has cores takes its time."""
@@ -136,6 +137,7 @@ class RedisProcess:
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
             assert time.monotonic() < deadline and self._process.poll() is None, f"{self._command[0]} did not start"
+            time.sleep(INTERVAL_SECONDS)
 
     def kill(self) -> None:
         """Kill Redis with SIGKILL and wait for its end."""

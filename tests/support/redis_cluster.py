@@ -13,6 +13,7 @@ from typing import Any, cast
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
 from tests.support.processes import START_SECONDS, RedisProcess
+from tests.support.waiting import INTERVAL_SECONDS
 
 MASTERS = 3
 BUS_PORT_OFFSET = 10_000
@@ -154,6 +155,7 @@ def _wait(otherwise: str, condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + START_SECONDS
     while not condition():
         assert time.monotonic() < deadline, otherwise
+        time.sleep(INTERVAL_SECONDS)
 
 
 def _free_port() -> int:

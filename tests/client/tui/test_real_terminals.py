@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from fairest_protocol.messages.from_client import Create
 from tests.client.tui.test_full_screen import CALM
+from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import CLIENT_COMMAND
 from tests.support.real_terminal import RealTerminal, shell_on_terminal
 from tests.support.wire_client import open_client
@@ -58,7 +57,7 @@ async def test_ctrl_z_suspends_a_race_which_goes_on_after_fg(server_url: str, tm
         shell.close()
 
 
-@pytest.mark.parametrize("environment", WITHOUT_UTF8, ids=lambda chosen: "".join(chosen.values()))
+@parametrize_with_long("environment", WITHOUT_UTF8, quick=1, ids=lambda chosen: "".join(chosen.values()))
 def test_a_terminal_without_utf8_gets_ascii(tmp_path: Path, environment: dict[str, str]) -> None:
     with client(tmp_path, **environment) as player:
         player.sees("Quit", "AS", "2H", "3C", "4D")
