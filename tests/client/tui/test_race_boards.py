@@ -19,6 +19,7 @@ from fairest_protocol.calculation.board import Board
 from fairest_protocol.messages.options import RoomOptions
 from tests.support import staged
 from tests.support.full_screen import Terminal, terminal
+from tests.support.long_tests import parametrize_pairs_with_long
 
 SIZES = [(50, 16), (60, 20), (80, 24), (120, 40), (200, 60)]
 
@@ -55,8 +56,7 @@ async def test_a_click_on_a_pile_picks_up_its_top_card_at_every_size(tmp_path: P
         await player.sees("Foundation 1 needs a 3, not the 7")
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("rules", ["classic", "easy", "senior", "betsy-ross"])
+@parametrize_pairs_with_long(("rules", "size"), ["classic", "easy", "senior", "betsy-ross"], SIZES)
 async def test_every_slot_is_on_the_screen_in_full(tmp_path: Path, rules: str, size: tuple[int, int]) -> None:
     async with staged_race(tmp_path, size, rules=rules) as player:
         shown = player.text

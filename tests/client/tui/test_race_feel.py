@@ -19,6 +19,7 @@ from fairest_protocol.messages.from_server import Placed
 from fairest_protocol.value import replace
 from tests.support import staged
 from tests.support.full_screen import Terminal, terminal
+from tests.support.long_tests import parametrize_pairs_with_long
 
 SIZES = [(50, 16), (60, 20), (80, 24), (120, 40), (200, 60)]
 
@@ -121,8 +122,7 @@ async def test_a_tick_that_changes_no_lead_leaves_the_notice(tmp_path: Path) -> 
         assert player.read("notice").startswith(" Go!")
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("keys", list(Keys))
+@parametrize_pairs_with_long(("keys", "size"), Keys, SIZES)
 async def test_a_key_without_a_meaning_is_named_with_those_that_have_one(
     tmp_path: Path, size: tuple[int, int], keys: Keys
 ) -> None:
