@@ -14,33 +14,43 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
-from fairest_cli.model.known_room import KnownRoom
-from fairest_cli.model.seal_check import EntropyCommitment
+from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity
-from fairest_protocol.calculation.moves import Move
+from fairest_protocol.calculation.race import Ending
 from fairest_protocol.calculation.seal import commit_secret
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.codec import decode_from_client, encode
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fast_encoding import decode_entry
 from fairest_protocol.messages.fields import Message, Phase, as_seat
-from fairest_protocol.messages.from_client import Create, Hello, Join, Play, Ready, Resume, Reveal
-from fairest_protocol.messages.from_server import Refused, Snapshot, View, Welcome
-from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.from_client import Create, Hello, Join, Leave, Play, Ready, Rematch, Resume, Reveal
+from fairest_protocol.messages.from_server import Left, Refused, Snapshot, View, Welcome
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
 from fairest_protocol.messages.scene import Scene
 from fairest_protocol.value import replace
-from fairest_server.room.events import Played, PlayerReady, Revealed, RoundOpened
+from fairest_server.room.events import (
+    Detached,
+    Played,
+    PlayerReady,
+    RematchAsked,
+    Revealed,
+    RoomClosed,
+    RoundOpened,
+    SeatFreed,
+    SeatsStopped,
+)
 from fairest_server.room.projection import ProjectedStep, project
 from fairest_server.room.state import RoomState
 from fairest_server.room.steps import Step
 from fairest_server.room.view import scene, view, views_of
-from tests.support.races import KEY, Table, choose_any
+from tests.support.honest_race import HonestRace
+from tests.support.races import KEY
 
 ROOM: Final = "quiet-amber-otter"
 NAMES: Final = ("ann", "bob")
-OPTIONS: Final = RoomOptions(reveal_seconds=60, limit_seconds=600, chase_seconds=120, best_of=3)
+SLOW_MS: Final = 2000
+"""A longer time does not pass before both clients have noticed all that happened before it."""
 EPOCH_MS: Final = 1_800_000_000_000
 
 
@@ -54,59 +64,22 @@ class Clock:
         return self.at_ms
 
 
-class HonestRace:
-    """A race as its log has it, and what each player does in it."""
-
-    def __init__(self, seed: int) -> None:
-        table = Table(seed, OPTIONS)
-        table.seat_both()
-        entropies = table.get_ready(0, 1)
-        for seat, entropy in entropies.items():
-            table.reveal(seat, entropy)
-        table.let_time_pass()
-        table.race(choose_any, stops=0.01)
-        while table.state.phase is not Phase.FINISHED:
-            table.let_time_pass()
-        self.steps = table.steps
-        self.entropies = entropies
-        self.opened_at = next(place for place, step in enumerate(self.steps) if isinstance(step.event, RoundOpened))
-
-    def moves(self, seat: int) -> list[Move]:
-        """Return the moves of this seat, in order."""
-        events = [step.event for step in self.steps]
-        return [event.move for event in events if isinstance(event, Played) and event.seat == seat]
-
-    def revealing(self, seat: int) -> entries.Revealed:
-        """Return the entry that shows the bytes of this seat."""
-        return entries.Revealed(seat=as_seat(seat), entropy=self.entropies[seat])
-
-    def identity(self, seat: int) -> Identity:
-        """Return the player of this seat, who is going to commit to the bytes that the log has."""
-        opened = self.steps[self.opened_at].after.round
-        assert opened is not None
-        ready = next(
-            step.event for step in self.steps if isinstance(step.event, PlayerReady) and step.event.seat == seat
-        )
-        identity = Identity()
-        shown = view(self.steps[: self.opened_at + 1], seat)[-1]
-        commitment: bytes = getattr(shown, "commitment", b"")
-        identity.entropy_commitment = EntropyCommitment(
-            opened.round_id, commitment, seat, self.entropies[seat], ready.entropy_hash
-        )
-        return identity
-
-
 @dataclass
 class Line:
     """The server's end of the connections of one seat."""
 
     seat: int
+    identity: Identity = field(default_factory=Identity)
     client: Connection | None = None
-    inbox: asyncio.Queue[Message] = field(default_factory=asyncio.Queue)
+    inbox: asyncio.Queue[Message | None] = field(default_factory=asyncio.Queue)
     socket: ServerConnection | None = None
     position: int = 0
+    is_away: bool = False
+    unsent: list[Entry] = field(default_factory=list)
+    missed: list[Entry] = field(default_factory=list)
+    """The entries of the time in which the player was away."""
     has_ended: bool = False
-    on_resume: Callable[["Line"], Message] = field(default=lambda line: line.view())
+    on_resume: Callable[["Line"], Message] = field(default=lambda line: line.return_view())
 
     @property
     def model(self) -> KnownRoom:
@@ -115,9 +88,14 @@ class Line:
 
     async def is_heard(self) -> None:
         """Wait until the client has taken all that it was shown, and has answered as far as it does so by itself."""
-        while not self.has_ended:
+        while not self.has_ended and not self.is_away:
             evidence = self.model.binding.evidence
-            owes_reveal = self.model.phase is Phase.DEALING and evidence and evidence.reveal_sent_ms is None
+            owes_reveal = (
+                self.model.phase is Phase.DEALING
+                and evidence is not None
+                and evidence.arrived_ms is None
+                and not evidence.revealed[self.seat]
+            )
             if self.model.position >= self.position and not owes_reveal:
                 return
             await asyncio.sleep(0.001)
@@ -125,6 +103,22 @@ class Line:
     def view(self, *shown: Entry) -> View:
         self.position += len(shown)
         return View(position=self.position, entries=shown, tag="00000000")
+
+    async def is_lost(self) -> None:
+        """Wait until the client has noticed that its connection has ended."""
+        while not self.has_ended and self.model.status is not ConnectionStatus.LOST:  # noqa: ASYNC110 - a state of the client
+            await asyncio.sleep(0.001)
+
+    async def is_back(self) -> None:
+        """Wait until the client is in the room again."""
+        while not self.has_ended and self.model.binding.down_since_ms is not None:  # noqa: ASYNC110 - a state of the client
+            await asyncio.sleep(0.001)
+        await self.is_heard()
+
+    def return_view(self) -> View:
+        """Return the entries of the time in which the player was away."""
+        missed, self.missed = self.missed, []
+        return View(position=self.position, entries=tuple(missed), tag="00000000")
 
     async def send(self, message: Message) -> None:
         await self.send_text(encode(message).decode())
@@ -138,12 +132,20 @@ class Line:
                 return
 
     async def show(self, *shown: Entry) -> None:
-        if shown:
+        if shown and self.is_away:
+            self.position += len(shown)
+            self.missed.extend(shown)
+        elif shown:
             await self.send(self.view(*shown))
 
     async def receive(self, kind: type[Message]) -> None:
-        while not isinstance(await self.inbox.get(), kind):
-            pass
+        while not isinstance(message := await self.inbox.get(), kind):
+            assert message is not None, f"seat {self.seat} ended before the lie"
+
+    def end(self) -> None:
+        """Note that the client has ended."""
+        self.has_ended = True
+        self.inbox.put_nowait(None)
 
     async def close(self, code: int) -> None:
         if self.socket is not None:
@@ -160,13 +162,14 @@ class Line:
 
 
 class LyingServer:
-    """The server of one race. `told` has the steps that were shown to both players."""
+    """The server of one room, which shows both players its log as far as `told` said."""
 
     def __init__(self, race: HonestRace, clock: Clock) -> None:
         self.race, self.clock = race, clock
+        self.options = race.options.resolved()
         self.lines = (Line(0), Line(1))
         self.is_gone = False
-        self._place = race.opened_at
+        self._place = race.entered_at
         self._views = {seat: views_of(race.steps[0].after)[seat] for seat in (0, 1)}
         self._entered = [asyncio.Event(), asyncio.Event()]
 
@@ -182,31 +185,49 @@ class LyingServer:
 
     async def play_until(self, cut: int) -> RoomState:
         """Follow the log up to the step `cut`, with both players doing their part; return the state there."""
-        steps, opened_at = self.race.steps, self.race.opened_at
+        steps, entered_at = self.race.steps, self.race.entered_at
         for entered in self._entered:
             await entered.wait()
         for line in self.lines:
-            shown = view(steps[: opened_at + 1], line.seat)
+            shown = view(steps[: entered_at + 1], line.seat)
             line.position = len(shown)
-            fold = scene(steps[opened_at].after, shown)
+            fold = scene(steps[entered_at].after, shown)
             await line.send(snapshot(line.seat, len(shown), fold))
-            self._views[line.seat].reveal(*(project(step) for step in steps[: opened_at + 1]))
-        await self._follow(opened_at + 1, cut)
+            self._views[line.seat].reveal(*(project(step) for step in steps[: entered_at + 1]))
+        await self._follow(entered_at + 1, cut)
         for line in self.lines:
             await line.is_heard()
         return steps[cut].after
 
     async def play_on(self) -> None:
-        """Follow the log to its end."""
+        """Follow the log to its end, and let players who were away come back."""
         await self._follow(self._place + 1, len(self.race.steps) - 1)
+        for line in self.lines:
+            line.is_away = False
 
     async def _follow(self, first: int, last: int) -> None:
         for step in self.race.steps[first : last + 1]:
             await self._take_part(step)
+            if step.at_ms + EPOCH_MS - self.clock.at_ms > SLOW_MS:
+                for line in self.lines:
+                    await line.is_heard()
             self.advance((EPOCH_MS + step.at_ms - self.clock.at_ms) / 1000)
             for line in self.lines:
-                await line.show(*map(decode_entry, self._views[line.seat].reveal(project(step))))
+                line.unsent += map(decode_entry, self._views[line.seat].reveal(project(step)))
+            if self._has_more(step):
+                continue
+            for line in self.lines:
+                shown, line.unsent = line.unsent, []
+                await line.show(*shown)
+            if isinstance(step.event, SeatFreed) and step.event.reason == "left":
+                await self.lines[step.event.seat].send(Left())
         self._place = last
+
+    def _has_more(self, step: Step) -> bool:
+        """Return whether the next step belongs to the same append: a server shows all entries of one in one message."""
+        following = self.race.steps[self.race.steps.index(step) + 1 :]
+        is_first = isinstance(step.event, (SeatsStopped, SeatFreed))
+        return is_first and bool(following) and isinstance(following[0].event, (SeatFreed, RoomClosed))
 
     async def release(self) -> None:
         """Show each player what is still held back, as before a result."""
@@ -220,22 +241,43 @@ class LyingServer:
         times = [step.at_ms for step in steps if f'"type":"{kind}"' in str(project(step).entries)]
         return EPOCH_MS + times[-1]
 
-    def opening_of(self, drawn: RoundOpened) -> entries.RoundOpened:
+    def opening_of(self, drawn: RoundOpened, match: bytes | None = None, number: int = 1) -> entries.RoundOpened:
         """Return the entry that opens a round that was drawn."""
         return entries.RoundOpened(
             round=drawn.round,
-            match=drawn.round,
-            round_number=1,
+            match=match or drawn.round,
+            round_number=number,
             commitment=commit_secret(drawn.round, drawn.secret),
             signature=drawn.signature,
             until_ms=EPOCH_MS,
         )
 
     async def _take_part(self, step: Step) -> None:
-        kinds: dict[type, type[Message]] = {PlayerReady: Ready, Revealed: Reveal, Played: Play}
-        kind = kinds.get(type(step.event))
-        if kind is not None:
-            await self.lines[getattr(step.event, "seat", 0)].receive(kind)
+        """Wait for the message of the player that led to a step, or for the end of a connection that did."""
+        event = step.event
+        kinds: dict[type, type[Message]] = {
+            PlayerReady: Ready,
+            Revealed: Reveal,
+            Played: Play,
+            RematchAsked: Rematch,
+        }
+        kind = kinds.get(type(event))
+        match event:
+            case SeatsStopped(ending=Ending.RESIGNED, seats=(seat,)):
+                await self._leave(self.lines[seat])
+            case SeatFreed(seat=seat, reason="left") if step.before and step.before.phase is Phase.READY:
+                await self._leave(self.lines[seat])
+            case Detached(seat=seat):
+                self.lines[seat].is_away = True
+                await self.lines[seat].cut(None)
+            case _ if kind is not None:
+                await self.lines[getattr(event, "seat", 0)].receive(kind)
+
+    async def _leave(self, line: Line) -> None:
+        await line.is_heard()
+        assert line.client is not None
+        await line.client.request(Leave())
+        await line.receive(Leave)
 
     async def serve_socket(self, socket: ServerConnection) -> None:
         """Serve a connection: greet the client, let it enter or come back, then pass on what it sends."""
@@ -246,17 +288,22 @@ class LyingServer:
             hello = decode_from_client(await socket.recv())
             assert isinstance(hello, Hello)
             line = self.lines[NAMES.index(hello.name or "")]
+            if line.is_away:
+                socket.transport.abort()
+                return
             token = None if hello.token else "ab"[line.seat] * 43
             await socket.send(
                 encode(
                     Welcome(name=NAMES[line.seat], token=token, key=KEY.public, now_ms=EPOCH_MS, version="0.2.0")
                 ).decode()
             )
-            request = decode_from_client(await socket.recv())
+            while not isinstance(request := decode_from_client(await socket.recv()), (Create, Join, Resume)):
+                # A player who got ready while the connection was coming back; the client does so again in the room.
+                continue
             line.socket = socket
             if isinstance(request, (Create, Join)):
                 self._entered[line.seat].set()
-            elif isinstance(request, Resume):
+            else:
                 await line.send(line.on_resume(line))
             async for frame in socket:
                 line.inbox.put_nowait(decode_from_client(frame))

@@ -63,6 +63,10 @@ class Binding(Value):
         evidence = None if self.evidence is None else self.evidence.after_absence(self.absent_ms(now_ms))
         return replace(self, evidence=evidence).after_return(now_ms)
 
+    def after_arrival(self, round_id: bytes, now_ms: int) -> "Binding":
+        """Return the binding after the server has answered a ping that was sent behind our bytes for this round."""
+        return self if self.evidence is None else replace(self, evidence=self.evidence.after_arrival(round_id, now_ms))
+
     def outside(self) -> "Binding":
         """Return the binding after we have left the room: a room that we enter now is no return."""
         return replace(self, down_since_ms=LONG_AGO_MS)

@@ -4,7 +4,7 @@ A client is bound to a round from the moment at which the server shows that it h
 on `round_end` judges every way out of the round by this evidence alone.
 """
 
-from fairest_protocol.calculation.moves import RESIGN
+from fairest_protocol.calculation.moves import RESIGN, STOP
 from fairest_protocol.calculation.race import Outcome
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry
@@ -29,11 +29,13 @@ class Evidence(Value):
 
     `is_complete`: no entry was missed since we were bound. `is_own_past_known`: this run of the client has sent all
     that was sent for it. `dealing_ms`: both players were ready. `reveal_sent_ms`: our bytes were first sent on the
-    present socket. `has_given_up`: we sent `resign` or `leave`. `stopped_ms`: the seat's race ended while the other one
-    went on. `away_ms`: the seat's player is away. `longest_absence_ms` is the longest time for which our connection was
-    down. `resigned` and `has_left` are the entries that show that the seat's player gave up. `is_voided`, `is_freed`,
-    `outcome` and `closing` are ways out that the view has shown; `closing` is the operator's reason for closing the
-    room, empty if it was closed without one.
+    present socket. `arrived_ms`: the server was known to have our bytes, since it had answered a ping that was sent
+    behind them; no socket that ends later takes that back. `has_given_up`: we sent `resign` or `leave`, and
+    `has_said_stop`: `stop`. `stopped_ms`: the seat's race ended while the other one went on. `away_ms`: the seat's
+    player is away. `longest_absence_ms` is the longest time for which our connection was down. `resigned` and
+    `has_left` are the entries that show that the seat's player gave up. `is_voided`, `is_freed`, `outcome` and
+    `closing` are ways out that the view has shown; `closing` is the operator's reason for closing the room, empty if
+    it was closed without one.
     """
 
     round_id: bytes
@@ -45,7 +47,9 @@ class Evidence(Value):
     revealed: tuple[bool, bool] = (False, False)
     dealing_ms: int | None = None
     reveal_sent_ms: int | None = None
+    arrived_ms: int | None = None
     has_given_up: bool = False
+    has_said_stop: bool = False
     started_ms: int | None = None
     stopped_ms: Times = (None, None)
     away_ms: Times = (None, None)
@@ -96,31 +100,41 @@ class Evidence(Value):
         return self.stopped_ms[seat] is not None or self.outcome is not None
 
     def after_snapshot(self, scene: Scene, at_ms: int) -> "Evidence":
-        """Return the evidence after a snapshot of the same round, which stands for entries that were missed."""
+        """Return the evidence after a snapshot of the same round, which stands for entries that were missed.
+
+        A room that waits for a player, or is closed, still shows the result of its last round, without its cards. That
+        both players were ready, that the cards were dealt and that the race began are never taken back.
+        """
 
         def later(known: int | None, holds: bool) -> int | None:
             return at_ms if holds and known is None else known if holds else None
 
+        def kept(known: int | None, holds: bool) -> int | None:
+            return at_ms if holds and known is None else known
+
         first, second = scene.seats
-        is_dealing = None not in (first.entropy_hash, second.entropy_hash)
-        has_started = scene.phase in (Phase.RACING, Phase.FINISHED)
+        is_dealing = None not in (first.entropy_hash, second.entropy_hash) or scene.outcome is not None
+        has_started = scene.phase is Phase.RACING or (scene.outcome is not None and bool(scene.envelopes))
+        is_out = scene.phase in (Phase.WAITING, Phase.CLOSED)
         return replace(
             self,
             is_complete=False,
-            is_dealt=bool(scene.envelopes),
+            is_dealt=self.is_dealt or bool(scene.envelopes),
             # Bytes that were shown stay shown: no server takes back that it knew the deck.
             revealed=(self.revealed[0] or first.entropy is not None, self.revealed[1] or second.entropy is not None),
-            dealing_ms=later(self.dealing_ms, is_dealing),
-            started_ms=later(self.started_ms, has_started),
+            dealing_ms=kept(self.dealing_ms, is_dealing),
+            started_ms=kept(self.started_ms, has_started),
             # The end of a round stops both seats, so its scene does not show whether one had stopped before.
             stopped_ms=self.stopped_ms
-            if scene.phase is Phase.FINISHED
+            if scene.phase is Phase.FINISHED or is_out
             else (later(self.stopped_ms[0], first.has_stopped), later(self.stopped_ms[1], second.has_stopped)),
             away_ms=(
                 later(self.away_ms[0], first.until_ms is not None),
                 later(self.away_ms[1], second.until_ms is not None),
             ),
-            outcome=scene.outcome if scene.phase is Phase.FINISHED else None,
+            outcome=scene.outcome,
+            is_voided=is_out and scene.outcome is None and scene.secret is not None,
+            is_freed=is_out and scene.secret is None,
         )
 
     def after_said(self, message: Message, at_ms: int) -> "Evidence":
@@ -132,12 +146,20 @@ class Evidence(Value):
                 return replace(self, has_given_up=True)
             case Play(move=move) if move is RESIGN:
                 return replace(self, has_given_up=True)
+            case Play(move=move) if move is STOP:
+                return replace(self, has_said_stop=True)
             case _:
                 return self
 
     def after_drop(self) -> "Evidence":
         """Return the evidence after our socket ended: bytes that were sent over it may have been lost."""
         return replace(self, reveal_sent_ms=None)
+
+    def after_arrival(self, round_id: bytes, at_ms: int) -> "Evidence":
+        """Return the evidence after the server has answered a ping that was sent behind our bytes for this round."""
+        if round_id != self.round_id or self.arrived_ms is not None:
+            return self
+        return replace(self, arrived_ms=at_ms)
 
     def after_absence(self, absent_ms: int) -> "Evidence":
         """Return the evidence after our connection was down for `absent_ms`."""

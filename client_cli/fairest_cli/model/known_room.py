@@ -8,13 +8,13 @@ from msgspec import field
 from fairest_cli.model.binding import Binding
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.deal_check import known_rules
-from fairest_cli.model.outcome_check import check_boards, check_standing, check_undealt_outcome
+from fairest_cli.model.outcome_check import check_boards, check_standing, check_undealt_outcome, check_winner
 from fairest_cli.model.round_end import WayOut
 from fairest_cli.model.round_opening_check import check_begins_match
 from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.moves import Move
-from fairest_protocol.calculation.race import Outcome
+from fairest_protocol.calculation.race import Ending, Outcome
 from fairest_protocol.messages.entries import Entry, Moved, RoomClosed, RoundFinished, RoundOpened, Started
 from fairest_protocol.messages.fields import Message, Phase
 from fairest_protocol.messages.from_client import Play
@@ -218,8 +218,11 @@ class KnownRoom(Value):
         if self.room == message.room and self.scene and self.scene.options != scene.options:
             raise Cheated("The server has changed the rules of the room.")
         seal_check = self.seal_check.after_snapshot(scene, message.seat)
+        if message.seat is not None and scene.seats[message.seat].name is None:
+            raise Contradiction("it shows us a seat of ours that is free")
         if self.binding.is_bound_to(scene.round) and scene.outcome is not None:
             _check_counts(seal_check, scene, scene.outcome)
+            _check_own_score(self, scene.outcome)
         changed = replace(
             self,
             room=message.room,
@@ -252,9 +255,27 @@ def _check_counts(seal_check: SealCheck, scene: Scene, outcome: Outcome) -> None
         return
     if not seal_check.envelopes:
         check_undealt_outcome(rules, outcome)
+    elif scene.phase in (Phase.WAITING, Phase.CLOSED):
+        # A seat was freed since, and the cards went with it.
+        check_winner(outcome, direct_breaks_ties=scene.options.direct_breaks_ties)
     else:
         boards = [seat.board for seat in scene.seats]
         check_boards(boards, outcome, direct_breaks_ties=scene.options.direct_breaks_ties)
+
+
+def _check_own_score(known: KnownRoom, outcome: Outcome) -> None:
+    """Compare our part of a result that a snapshot shows with our moves, of which the last may be unanswered.
+
+    Raises `Cheated`. A client that was started again does not know its moves.
+    """
+    evidence, board = known.binding.evidence, known.board
+    if evidence is None or board is None or known.seat is None or not evidence.is_own_past_known:
+        return
+    score, more = outcome.scores[known.seat], len(known.sent)
+    if not board.placed <= score.placed <= board.placed + more:
+        raise Cheated("The server counts other cards for us than we have placed.")
+    if not more and score.ending in (Ending.WON, Ending.STUCK) and not (board.is_won or board.is_stuck):
+        raise Cheated(f"The server says that our race has ended as {score.ending}. It has not.")
 
 
 def _check_own_move(model: KnownRoom, entry: Entry, seal_check: SealCheck) -> None:

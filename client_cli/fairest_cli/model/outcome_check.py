@@ -22,6 +22,12 @@ RaceEntry = entries.Turned | entries.Moved
 """An entry of the view that shows a card turned, or a move."""
 
 
+def check_both_ready(entropy_hashes: Sequence[bytes | None]) -> None:
+    """Raise `Cheated` for a result before both players were ready: until then a round can only be called off."""
+    if None in entropy_hashes:
+        raise Cheated("The server ends the round with a result before both players were ready.")
+
+
 def check_outcome(
     rules: Rules, deal: Deal, shown: Sequence[Sequence[RaceEntry]], outcome: Outcome, *, direct_breaks_ties: bool
 ) -> None:
@@ -34,7 +40,7 @@ def check_outcome(
             raise Cheated(f"The result counts other cards for seat {seat + 1} than it has placed.")
         if not _may_end(racer, score):
             raise Cheated(f"Seat {seat + 1} is said to have ended as {score.ending}, which its race does not bear out.")
-    _check_winner(outcome, direct_breaks_ties=direct_breaks_ties)
+    check_winner(outcome, direct_breaks_ties=direct_breaks_ties)
 
 
 def check_undealt_outcome(rules: Rules, outcome: Outcome) -> None:
@@ -58,7 +64,7 @@ def check_boards(boards: Sequence[Board | None], outcome: Outcome, *, direct_bre
             raise Cheated(
                 f"Seat {seat + 1} is said to have ended as {score.ending}, which its board does not bear out."
             )
-    _check_winner(outcome, direct_breaks_ties=direct_breaks_ties)
+    check_winner(outcome, direct_breaks_ties=direct_breaks_ties)
 
 
 def check_standing(
@@ -71,7 +77,8 @@ def check_standing(
         raise Cheated("The server counts other rounds won than those that it has shown.")
 
 
-def _check_winner(outcome: Outcome, *, direct_breaks_ties: bool) -> None:
+def check_winner(outcome: Outcome, *, direct_breaks_ties: bool) -> None:
+    """Compare the winner of an outcome with its counts and endings. Raises `Cheated`."""
     endings = {score.ending for score in outcome.scores}
     if Ending.ROUND_OVER in endings and not endings & DECISIVE:
         raise Cheated("The round is said to be over, and nothing has ended it.")

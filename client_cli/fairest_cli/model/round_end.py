@@ -125,6 +125,8 @@ def judge_finish(evidence: Evidence, outcome: Outcome, now_ms: int) -> Verdict:
     if alarms:
         return alarms[0]
     reasons = _unique(verdict.sentence for verdict in verdicts if isinstance(verdict, Explained))
+    if evidence.is_dealt and not evidence.is_complete:
+        reasons.append("Your client missed a part of this round: only the record of the match proves the counts.")
     return Explained(" ".join(reasons)) if reasons else Proved()
 
 
@@ -141,8 +143,10 @@ def _judge_seat(evidence: Evidence, seat: int, ending: Ending, now_ms: int) -> V
             return _judge_own_absence(evidence) if is_own else _judge_absence(evidence, seat, now_ms)
         case Ending.OUT_OF_TIME:
             return _judge_time(evidence, now_ms)
+        case Ending.STOPPED if is_own and evidence.is_own_past_known and not evidence.has_said_stop:
+            return Alarm("The server says that you stopped. You did not.")
         case _:
-            # Won, stuck, stopped and round_over follow from the moves, which were replayed.
+            # Won, stuck, stopped and round_over follow from the moves: replayed, or else `judge_finish` says so.
             return Proved()
 
 
@@ -171,6 +175,9 @@ def _judge_own_silence(evidence: Evidence, now_ms: int) -> Verdict:
         return Alarm(f"{deed} It had not even shown you that the other player was ready.")
     if now_ms - evidence.dealing_ms < _least(evidence.options.reveal_seconds):
         return Alarm(f"{deed} You had only {_seconds(now_ms - evidence.dealing_ms)} of {_seconds(limit_ms)}.")
+    if evidence.arrived_ms is not None and evidence.arrived_ms - evidence.dealing_ms <= limit_ms // 2:
+        took = _seconds(evidence.arrived_ms - evidence.dealing_ms)
+        return Alarm(f"{deed} It had them after {took}: it answered a ping that was sent behind them.")
     sent_ms = evidence.reveal_sent_ms
     if sent_ms is not None and sent_ms - evidence.dealing_ms <= limit_ms // 2:
         took = _seconds(sent_ms - evidence.dealing_ms)

@@ -12,7 +12,7 @@ from msgspec import field
 
 from fairest_cli.model.cheated import Cheated, name_place
 from fairest_cli.model.deal_check import check_deal, check_layout, known_rules
-from fairest_cli.model.outcome_check import RaceEntry, check_outcome
+from fairest_cli.model.outcome_check import RaceEntry, check_both_ready, check_outcome
 from fairest_cli.model.round_opening_check import check_opening, check_place, shown_opening
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.deal import seal_deal, sealed_pass
@@ -29,6 +29,7 @@ from fairest_protocol.calculation.seal import (
 )
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry
+from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.scene import Scene
 from fairest_protocol.value import Value, replace, replace_in_pair
@@ -142,6 +143,7 @@ class SealCheck(Value):
                 moved = replace(self, redeals=replace_in_pair(self.redeals, seat, redeals))
                 return _with_shown(moved, seat, entry)
             case entries.RoundFinished(secret=secret, outcome=outcome):
+                check_both_ready(self.entropy_hashes)
                 return _with_secret(self, secret, options, outcome)
             case entries.RoomClosed():
                 _require_secret(self, "closes the room")
@@ -176,6 +178,8 @@ class SealCheck(Value):
                 last_turns=(scene.seats[0].turn, scene.seats[1].turn),
                 redeals=(redeals[0], redeals[1]),
             )
+        if scene.phase is Phase.FINISHED:
+            check_both_ready(check.entropy_hashes)
         return check if scene.secret is None else _with_secret(check, scene.secret, scene.options, None)
 
 

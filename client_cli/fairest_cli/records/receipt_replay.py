@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import ConnectionStatus, Contradiction, KnownRoom
@@ -16,6 +16,9 @@ from fairest_protocol.messages.fields import Message
 from fairest_protocol.messages.from_client import Leave, Play, Ready, Reveal
 from fairest_protocol.messages.from_server import Left, Snapshot, View
 from fairest_protocol.value import Value, replace
+
+KINDS: Final = ("heard", "said", "known", "dropped", "returned", "arrived", "ended")
+"""The kinds of lines behind the first one."""
 
 
 class BadReceipt(ValueError):
@@ -112,7 +115,7 @@ def _parse_line(number: int, line: str) -> tuple[str, int, dict[str, Any]]:
         fields = json.loads(line)
         if fields.get("type") == "receipt":
             return "receipt", 0, fields
-        kind = next(each for each in ("heard", "said", "known", "dropped", "returned", "ended") if each in fields)
+        kind = next(each for each in KINDS if each in fields)
         return kind, int(fields["at_ms"]), dict(fields[kind])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, StopIteration) as reason:
         raise BadReceipt(f"line {number} is not a line of a receipt ({type(reason).__name__})") from reason
@@ -132,6 +135,8 @@ def _steps_of(model: KnownRoom, kind: str, fields: dict[str, Any], at_ms: int, w
             yield Step(where, at_ms, None, model, _after_drop(model, fields))
         case "returned":
             yield Step(where, at_ms, None, model, replace(model, binding=model.binding.after_pong(at_ms)))
+        case "arrived":
+            yield Step(where, at_ms, None, model, _after_arrival(model, fields, at_ms))
         case _:
             yield Step(where, at_ms, None, model, _after_end(model, fields, at_ms))
 
@@ -187,6 +192,14 @@ def _after_drop(model: KnownRoom, fields: dict[str, Any]) -> KnownRoom:
         raise BadReceipt("a line about a drop does not say when the connection was last known to be up")
     alive = replace(model, binding=model.binding.after_alive(alive_ms))
     return alive.with_status(ConnectionStatus.LOST)
+
+
+def _after_arrival(model: KnownRoom, fields: dict[str, Any], at_ms: int) -> KnownRoom:
+    try:
+        round_id = bytes.fromhex(fields["round"])
+    except (KeyError, TypeError, ValueError) as reason:
+        raise BadReceipt("a line about bytes that have arrived does not name their round") from reason
+    return replace(model, binding=model.binding.after_arrival(round_id, at_ms))
 
 
 def _after_end(model: KnownRoom, fields: dict[str, Any], at_ms: int) -> KnownRoom:

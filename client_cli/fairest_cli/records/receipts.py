@@ -139,9 +139,9 @@ class Receipt:
         """Add that our socket has ended; `alive_ms` is the time at which it was last known to be up."""
         self._write({"at_ms": at_ms, "dropped": {"alive_ms": alive_ms}})
 
-    def add_return(self, at_ms: int) -> None:
-        """Add that a socket that was silent is up again."""
-        self._write({"at_ms": at_ms, "returned": {}})
+    def add_pong(self, at_ms: int, arrived: bytes | None = None) -> None:
+        """Add that a ping was answered: a silent socket is up again, or the bytes for the round `arrived` are there."""
+        self._write({"at_ms": at_ms, **({"arrived": {"round": arrived.hex()}} if arrived else {"returned": {}})})
 
     def add_end(self, way_out: WayOut, detail: str, at_ms: int) -> None:
         """Add that this client ended, and why; `detail` has the server's words."""

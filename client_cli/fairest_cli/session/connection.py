@@ -312,6 +312,6 @@ class Connection:
     def _note_said(self, message: Message) -> None:
         self.model = note_said(self.model, self.receipt, message, self._clock())
 
-    def _note_pong(self) -> None:
+    def _note_pong(self, revealed: bytes | None) -> None:
         is_in_room = self._socket is not None and self._socket.is_in_room
-        self.model = note_pong(self.model, self.receipt, self._clock(), is_in_room=is_in_room)
+        self.model = note_pong(self.model, self.receipt, self._clock(), is_in_room=is_in_room, revealed=revealed)

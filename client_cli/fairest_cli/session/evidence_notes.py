@@ -36,11 +36,22 @@ def note_silence(model: KnownRoom, receipt: Receipt | None, at_ms: int) -> Known
     return replace(model, binding=binding.after_drop())
 
 
-def note_pong(model: KnownRoom, receipt: Receipt | None, at_ms: int, *, is_in_room: bool) -> KnownRoom:
-    """Note that the server has answered a ping; return the model after it. In the room, that ends a silence."""
+def note_pong(
+    model: KnownRoom, receipt: Receipt | None, at_ms: int, *, is_in_room: bool, revealed: bytes | None = None
+) -> KnownRoom:
+    """Note that the server has answered a ping; return the model after it. In the room, that ends a silence.
+
+    `revealed` is the round whose bytes were sent ahead of the ping on the same socket: the server has them.
+    """
     if not is_in_room:
         return replace(model, binding=model.binding.after_alive(at_ms))
     after = note_silence(model, receipt, at_ms)
     if receipt is not None and after is not model:
-        receipt.add_return(at_ms)
-    return replace(after, binding=after.binding.after_pong(at_ms))
+        receipt.add_pong(at_ms)
+    binding = after.binding.after_pong(at_ms)
+    if revealed is not None:
+        arrived = binding.after_arrival(revealed, at_ms)
+        if receipt is not None and arrived != binding:
+            receipt.add_pong(at_ms, revealed)
+        binding = arrived
+    return replace(after, binding=binding)

@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -14,7 +15,7 @@ from fairest_cli.model.known_room import Contradiction, KnownRoom
 from fairest_cli.model.round_end import WayOut
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fields import MAX_SERVER_MESSAGE_BYTES, SUBPROTOCOL, Message
-from fairest_protocol.messages.from_client import Create, FromClient, Join, Play, Resume, Watch
+from fairest_protocol.messages.from_client import Create, FromClient, Join, Play, Resume, Reveal, Watch
 from fairest_protocol.messages.from_server import FromServer, Snapshot, View, Welcome
 from fairest_protocol.messages.refusals import CloseCode
 from fairest_protocol.messages.rivals import CAPABILITY as RIVALS
@@ -86,6 +87,9 @@ class ServerSocket:
         self.websocket = websocket
         self.is_welcomed = False
         self.is_in_room = False
+        self._revealed: bytes | None = None
+        """The round whose bytes were sent last on this socket."""
+        self._has_revealed = asyncio.Event()
         self._on_said = on_said
         self._is_unanswered = is_unanswered
 
@@ -99,6 +103,9 @@ class ServerSocket:
         self._on_said(message)
         try:
             await self.websocket.send(encode(message).decode())
+            if isinstance(message, Reveal):
+                self._revealed = message.round
+                self._has_revealed.set()
         except ConnectionClosed:
             # The task that reads notices the end as well; the connection then sends the moves again on another socket.
             return
@@ -108,13 +115,21 @@ class ServerSocket:
         await self.send(play)
         asyncio.get_running_loop().call_later(ANSWER_SECONDS, self._abort_unless_answered, play)
 
-    async def note_pongs(self, on_pong: Callable[[], None]) -> None:
-        """Call `on_pong` whenever the server has answered a ping of ours, until the socket ends."""
+    async def note_pongs(self, on_pong: Callable[[bytes | None], None]) -> None:
+        """Call `on_pong` whenever the server has answered a ping of ours, until the socket ends.
+
+        The argument is the round whose bytes were sent ahead of the ping, None before the first ones. Frames arrive in
+        order, so a server that answers has those bytes. A ping follows them at once.
+        """
         try:
             while True:
+                self._has_revealed.clear()
+                revealed = self._revealed
                 await (await self.websocket.ping())
-                on_pong()
-                await asyncio.sleep(HEARTBEAT_SECONDS)
+                on_pong(revealed)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(HEARTBEAT_SECONDS):
+                        await self._has_revealed.wait()
         except ConnectionClosed:
             return
 

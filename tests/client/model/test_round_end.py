@@ -54,6 +54,7 @@ RESULTS: dict[str, list[Case]] = {
     "won, stuck, stopped, and the counts": [
         Case(RACING, ("won", "round_over"), PROVED),
         Case(RACING, ("stuck", "stopped"), PROVED),
+        Case({**RACING, "has_said_stop": True}, ("stopped", "stuck"), PROVED),
     ],
     "you: out_of_time": [
         Case({**RACING, "started_ms": ago(600)}, ("out_of_time", "out_of_time"), PROVED),
@@ -123,6 +124,18 @@ RESULTS: dict[str, list[Case]] = {
             "Your connection was down for 19 seconds",
         ),
         Case({**DEALING, "reveal_sent_ms": None}, ("not_revealed",) * 2, EXPLAINED, "late or not at all"),
+        Case(
+            {**DEALING, "reveal_sent_ms": None, "arrived_ms": ago(19.5), "longest_absence_ms": 1000},
+            ("not_revealed", "round_over"),
+            ALARM,
+            "It had them after 0.5 seconds: it answered a ping",
+        ),
+        Case(
+            {**DEALING, "reveal_sent_ms": None, "arrived_ms": ago(9.9), "longest_absence_ms": 9000},
+            ("not_revealed", "round_over"),
+            EXPLAINED,
+            "was down for 9 seconds",
+        ),
         Case(RACING, ("not_revealed", "round_over"), ALARM, "it had dealt the cards"),
     ],
     "the other: not_revealed": [
@@ -241,3 +254,13 @@ def test_a_round_called_off_before_both_are_ready_is_explained() -> None:
 
 def test_a_round_called_off_after_both_are_ready_is_an_alarm() -> None:
     assert isinstance(judge_void(evidence(**DEALING)), Alarm)
+
+
+def test_a_result_of_moves_that_were_not_all_shown_is_not_called_proved() -> None:
+    verdict = judge_finish(evidence(**RACING, is_complete=False), outcome(("stuck", "round_over")), NOW)
+    assert isinstance(verdict, Explained) and "only the record of the match proves the counts" in verdict.sentence
+
+
+def test_a_stop_that_we_never_sent_is_an_alarm_where_the_moves_were_not_all_shown() -> None:
+    verdict = judge_finish(evidence(**RACING, is_complete=False), outcome(("stopped", "stuck")), NOW)
+    assert verdict == Alarm("The server says that you stopped. You did not.")

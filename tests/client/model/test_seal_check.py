@@ -8,7 +8,7 @@ import pytest
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.seal_check import MAX_PAST_ROUNDS, EntropyCommitment, SealCheck, describe_proof
 from fairest_protocol.calculation.cards import Card
-from fairest_protocol.calculation.race import Ending, Turn
+from fairest_protocol.calculation.race import Ending, Turn, undealt_outcome
 from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.calculation.seal import commit_secret, make_check_words, root_envelopes
 from fairest_protocol.messages import entries
@@ -445,6 +445,24 @@ def test_a_round_to_which_both_were_committed_cannot_be_called_off(table: Table,
     voided = entries.RoundVoided(round=opened.round_id, secret=opened.secret)
     with pytest.raises(Cheated, match=r"^The server calls off a round to which both players were committed\.$"):
         watch(shown[: place_of(shown, entries.PlayerReady, 1) + 1]).after(voided, OPTIONS)
+
+
+@pytest.mark.parametrize("ready", [(), (0,), (1,)])
+def test_a_round_has_no_result_before_both_players_are_ready(ready: tuple[int, ...]) -> None:
+    table = Table(3)
+    table.seat_both()
+    table.get_ready(*ready)
+    assert table.state.round is not None
+    outcome = undealt_outcome(table.state.rules, [Ending.ROUND_OVER, Ending.RESIGNED])
+    finished = entries.RoundFinished(
+        outcome=outcome, wins=(1, 0), match_is_over=True, duration_ms=1, secret=table.state.round.secret
+    )
+    seal = watch(view(table.steps, None), options=table.state.options)
+    with pytest.raises(Cheated, match="before both players were ready"):
+        seal.after(finished, table.state.options)
+    again = scene(table.state, [*view(table.steps, None), finished])
+    with pytest.raises(Cheated, match="before both players were ready"):
+        seal.after_snapshot(again, None)
 
 
 def test_a_hash_without_a_round_is_noticed() -> None:

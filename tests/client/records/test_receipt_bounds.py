@@ -21,7 +21,7 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Leave, Play, Ready, Reveal
 from fairest_protocol.messages.from_server import Left, Snapshot, View
 from fairest_protocol.messages.options import RoomOptions
-from fairest_protocol.messages.scene import Scene
+from fairest_protocol.messages.scene import Scene, SeatScene
 from fairest_server.room.match_record import record_matches
 from tests.client.records.test_record_against_receipt import receipt_of
 from tests.support.races import KEY, Table, race_match
@@ -124,7 +124,7 @@ def test_a_client_that_was_started_again_goes_on_in_the_newest_file(folder: Path
 
 
 def snapshot() -> Snapshot:
-    scene = Scene(options=RoomOptions().resolved())
+    scene = Scene(options=RoomOptions().resolved(), seats=(SeatScene(name="ann"), SeatScene()))
     return Snapshot(tag="00000000", room="quiet-amber-otter", seat=0, position=0, now_ms=0, scene=scene)
 
 

@@ -95,7 +95,16 @@ def test_a_client_that_was_started_again_and_came_back_goes_on_with_its_round() 
 
 
 @pytest.mark.parametrize(
-    "line", ['{"at_ms":1,"dropped":{}}', ended("fled", 1), '{"at_ms":1,"ended":1}', '{"dropped":{"alive_ms":1}}']
+    "line",
+    [
+        '{"at_ms":1,"dropped":{}}',
+        ended("fled", 1),
+        '{"at_ms":1,"ended":1}',
+        '{"dropped":{"alive_ms":1}}',
+        '{"at_ms":1,"arrived":{}}',
+        '{"at_ms":1,"arrived":{"round":"xy"}}',
+        '{"at_ms":1,"arrived":{"round":7}}',
+    ],
 )
 def test_a_line_that_no_client_writes_is_refused(table: Table, line: str) -> None:
     with pytest.raises(BadReceipt):

@@ -74,6 +74,28 @@ def test_a_pong_on_a_socket_that_has_not_shown_the_room_ends_no_absence(model: K
     assert note_pong(dropped, None, NOW + 2000, is_in_room=False).binding.down_since_ms == NOW
 
 
+def test_bytes_that_were_sent_ahead_of_an_answered_ping_have_arrived_once(model: KnownRoom, receipt: Receipt) -> None:
+    assert model.binding.evidence is not None
+    revealed = model.binding.evidence.round_id
+    seen = note_pong(model, receipt, NOW + 300, is_in_room=True, revealed=revealed)
+    again = note_pong(seen, receipt, NOW + 900, is_in_room=True, revealed=revealed)
+    assert again.binding.evidence is not None and again.binding.evidence.arrived_ms == NOW + 300
+    assert lines(receipt) == [{"at_ms": NOW + 300, "arrived": {"round": revealed.hex()}}]
+
+
+def test_bytes_of_an_earlier_round_have_not_arrived_in_this_one(model: KnownRoom, receipt: Receipt) -> None:
+    seen = note_pong(model, receipt, NOW + 300, is_in_room=True, revealed=bytes(16))
+    assert seen.binding.evidence is not None
+    assert (seen.binding.evidence.arrived_ms, lines(receipt)) == (None, [])
+
+
+def test_bytes_that_have_arrived_are_not_taken_back_by_a_drop(model: KnownRoom) -> None:
+    assert model.binding.evidence is not None
+    seen = note_pong(model, None, NOW + 300, is_in_room=True, revealed=model.binding.evidence.round_id)
+    dropped = note_drop(seen, None, NOW + 9000)
+    assert dropped.binding.evidence is not None and dropped.binding.evidence.arrived_ms == NOW + 300
+
+
 def test_an_absence_begins_when_the_connection_was_last_known_to_be_up(model: KnownRoom, receipt: Receipt) -> None:
     first = note_drop(model, receipt, NOW + 9000)
     again = note_drop(first, receipt, NOW + 20_000)
