@@ -135,8 +135,7 @@ async def finish(liar: LyingServer, state: RoomState, chance: random.Random) -> 
         before.append(liar.race.revealing(pick(chance, [0, 1])))
     for line in liar.lines:
         await line.show(*before)
-    for line in liar.lines:
-        await line.is_heard()
+    await liar.is_heard()
     liar.advance(seconds)
     scores, breaks_ties = _scores(state, endings, chance), liar.options.direct_breaks_ties
     winner = judge(scores, direct_breaks_ties=breaks_ties) if chance.random() < 0.9 else pick(chance, [0, 1, None])

@@ -49,8 +49,6 @@ from tests.support.races import KEY
 
 ROOM: Final = "quiet-amber-otter"
 NAMES: Final = ("ann", "bob")
-SLOW_MS: Final = 2000
-"""A longer time does not pass before both clients have noticed all that happened before it."""
 EPOCH_MS: Final = 1_800_000_000_000
 
 
@@ -195,9 +193,13 @@ class LyingServer:
             await line.send(snapshot(line.seat, len(shown), fold))
             self._views[line.seat].reveal(*(project(step) for step in steps[: entered_at + 1]))
         await self._follow(entered_at + 1, cut)
+        await self.is_heard()
+        return steps[cut].after
+
+    async def is_heard(self) -> None:
+        """Wait until both clients have noticed all that they were shown, so that no time passes for them before."""
         for line in self.lines:
             await line.is_heard()
-        return steps[cut].after
 
     async def play_on(self) -> None:
         """Follow the log to its end, and let players who were away come back."""
@@ -208,9 +210,7 @@ class LyingServer:
     async def _follow(self, first: int, last: int) -> None:
         for step in self.race.steps[first : last + 1]:
             await self._take_part(step)
-            if step.at_ms + EPOCH_MS - self.clock.at_ms > SLOW_MS:
-                for line in self.lines:
-                    await line.is_heard()
+            await self.is_heard()
             self.advance((EPOCH_MS + step.at_ms - self.clock.at_ms) / 1000)
             for line in self.lines:
                 line.unsent += map(decode_entry, self._views[line.seat].reveal(project(step)))
@@ -234,6 +234,7 @@ class LyingServer:
         step = self.race.steps[self._place]
         for line in self.lines:
             await line.show(*map(decode_entry, self._views[line.seat].reveal(ProjectedStep(step, (), None))))
+        await self.is_heard()
 
     def happened_ms(self, kind: str) -> int:
         """Return the time of the last step so far that showed an entry of this type."""
