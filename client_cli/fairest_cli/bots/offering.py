@@ -20,19 +20,31 @@ class RivalResult(Value):
     is_won: bool
 
 
-def offered_level(results: Sequence[RivalResult]) -> Level:
+class Offer(Value):
+    """The level to offer, and the reason in words for the player who chooses."""
+
+    level: Level
+    reason: str
+
+
+NEWCOMER: Final = Offer(DEFAULT_LEVEL, "to begin with")
+
+
+def offer_level(results: Sequence[RivalResult]) -> Offer:
     """Return the level to offer after these results, the oldest first.
 
     Two wins in a row against one level lead to the next stronger one, two matches in a row without a win to the next
     weaker one. So most matches are against a level that the player beats about every second time.
     """
     if not results:
-        return DEFAULT_LEVEL
+        return NEWCOMER
     order, last = list(Level), results[-1]
     number = order.index(last.level)
-    if len(results) > 1 and results[-2] == last:
-        number += 1 if last.is_won else -1
-    return order[min(max(number, 0), len(order) - 1)]
+    if len(results) == 1 or results[-2] != last:
+        return Offer(last.level, "as in your last match against a bot")
+    number += 1 if last.is_won else -1
+    words = "two wins" if last.is_won else "two matches without a win"
+    return Offer(order[min(max(number, 0), len(order) - 1)], f"after {words} against {last.level}")
 
 
 def read_results(matches: Iterable[PastMatch]) -> list[RivalResult]:
@@ -50,7 +62,12 @@ def read_results(matches: Iterable[PastMatch]) -> list[RivalResult]:
     return results
 
 
-def level_at_home(folder: Path) -> Level:
-    """Return the level to offer to the player of this machine, whose records are in `folder`."""
+def offer_at_home(folder: Path) -> Offer:
+    """Return the offer to the player of this machine, whose records are in `folder`."""
     matches = past_matches(folder, limit=REMEMBERED)
-    return offered_level(read_results(match for match in reversed(matches) if not match.problem))
+    return offer_level(read_results(match for match in reversed(matches) if not match.problem))
+
+
+def level_at_home(folder: Path) -> Level:
+    """Return the level that is offered to the player of this machine."""
+    return offer_at_home(folder).level

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from fairest_cli.bots.house import House, keep_house
 from fairest_cli.bots.levels import DEFAULT_LEVEL, PROFILES, Level
-from fairest_cli.bots.offering import level_at_home
+from fairest_cli.bots.offering import offer_at_home
 from fairest_cli.bots.thinking import ThinkingFailed
 from fairest_cli.commands.offline import replay_record
 from fairest_cli.commands.options import (
@@ -70,7 +70,7 @@ def play(
     is_person = sys.stdin.isatty() and sys.stdout.isatty()
     countdown = None if is_person else 0
     options = _room_options(rules=rules, piles=piles, redeals=redeals, countdown_seconds=countdown)
-    level = level or level_at_home(records_folder())
+    level = level or _offered_level(is_person=is_person, is_in_lines=not is_full_screen(plain=plain))
     if is_full_screen(plain=plain):
         from fairest_cli.tui.launch import AgainstBot
 
@@ -103,7 +103,9 @@ def create(
         int | None,
         typer.Option(min=0, max=600, help="List the room, and let a program take the seat after these seconds alone."),
     ] = None,
-    rival_level: Annotated[Level | None, typer.Option(help="The level of that program.")] = None,
+    rival_level: Annotated[
+        Level | None, typer.Option(help="The level of that program; without it, by your last results against bots.")
+    ] = None,
     spectators: Annotated[
         Spectators,
         typer.Option(help="horizon: they see what both players have seen; open: everything; closed: nobody."),
@@ -124,6 +126,9 @@ def create(
         spectators=spectators,
         listed=listed or rival is not None,
     )
+    if rival is not None and rival_level is None:
+        is_in_lines = not as_json and not is_full_screen(plain=plain, as_json=as_json)
+        rival_level = _offered_level(is_person=True, is_in_lines=is_in_lines)
     wish = Create(options=options, rival_after_seconds=rival, rival_level=rival_level)
     _enter(wish, server, name, as_json=as_json, plain=plain)
 
@@ -230,6 +235,14 @@ async def _examine(server: str) -> bool:
         print(describe_finding(finding), flush=True)
         is_sound = is_sound and not finding.is_fault
     return is_sound
+
+
+def _offered_level(*, is_person: bool, is_in_lines: bool) -> Level:
+    """Return the level that the player's last results suggest; say so on standard error to a person in lines."""
+    offer = offer_at_home(records_folder())
+    if is_person and is_in_lines:
+        print(f"The bot's level is {offer.level}, {offer.reason}.", file=sys.stderr)
+    return offer.level
 
 
 def _room_options(**given: object) -> RoomOptions:

@@ -14,10 +14,12 @@ from pydantic import ValidationError
 from textual.worker import Worker
 
 from fairest_cli.bots.house_room import bot_name, house_room
-from fairest_cli.bots.levels import DEFAULT_LEVEL, Level
+from fairest_cli.bots.levels import Level
+from fairest_cli.bots.offering import level_at_home
 from fairest_cli.bots.player import play_match
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
+from fairest_cli.records.files import records_folder
 from fairest_cli.session.connection import EntryRequest, Update
 from fairest_cli.session.identity import IdentityInUse
 from fairest_cli.session.local_server import ServerNotStarted
@@ -100,14 +102,15 @@ class RoomRunner:
         self._start(self._run_local(level, options))
 
     def invite_bot(self) -> None:
-        """Let a bot that this program runs take the free seat of the room."""
+        """Let a bot that this program runs take the free seat, of the level that the player's results suggest."""
         session = self.session
         if session is not None and session.model.room is not None:
             self.hurry = asyncio.Event()
             # Names are unique on a server, and other bots of this level may be there already.
-            name = f"{bot_name(DEFAULT_LEVEL)}-{secrets.token_hex(3)}"
+            level = level_at_home(records_folder())
+            name = f"{bot_name(level)}-{secrets.token_hex(3)}"
             connection = open_unstored(session.model.server_url, Join(room=session.model.room), name=name)
-            match = play_match(connection, DEFAULT_LEVEL, random.Random(), rematches=True, hurry=self.hurry)
+            match = play_match(connection, level, random.Random(), rematches=True, hurry=self.hurry)
             # An error of the bot must not end the player's program.
             self._bot_worker = self._host.run_worker(match, group="bot", exclusive=True, exit_on_error=False)
 

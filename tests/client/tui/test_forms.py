@@ -1,15 +1,21 @@
 """Forms and prompts: nothing of them is cut off in a small terminal, and what was typed is not lost with an error."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from fairest_cli.records.files import records_folder
+from fairest_cli.session.http_pages import fetch_page
 from fairest_cli.tui.launch import AtHome
 from fairest_cli.tui.screens.home import HomeScreen
 from fairest_cli.tui.screens.room_code_prompt import RoomCodePrompt, read_code, refuse_code
 from fairest_cli.tui.screens.room_form import RoomForm, options_from
+from fairest_cli.tui.screens.waiting import WaitingScreen
 from fairest_cli.tui.widgets.choice_list import ChoiceList
-from tests.support.full_screen import terminal
+from fairest_protocol.messages.from_server import LobbyPage
+from tests.client.bots.test_offering import save_against
+from tests.support.full_screen import Terminal, terminal
 from tests.support.ports import free_port
 
 
@@ -72,3 +78,34 @@ async def test_a_room_chooses_its_grace_period(tmp_path: Path) -> None:
         await player.sees("< 5 minutes >")
         await player.sees("a seat waits so long for a player who is away")
         assert options_from(form.query_one(ChoiceList)).grace_seconds == 300
+
+
+async def test_a_rival_is_wished_for_at_the_level_of_the_last_results(home: Path, server_url: str) -> None:
+    records_folder().mkdir(parents=True)
+    for number in (1, 2):
+        save_against("bot-club", number, records_folder())
+    async with terminal(AtHome(server_url), home, columns=50, lines=16) as player:
+        await player.press("c")
+        await player.is_on(RoomForm)
+        await player.press("down", "down", "down", "down", "right", "right")
+        await player.sees("< after 20 seconds >")
+        await player.until(
+            lambda: "a program, if nobody comes: strong, after two wins against club" in in_one_line(player)
+        )
+        await player.press("up", "up", "up", "up", "enter")
+        await player.is_on(WaitingScreen)
+        _, text = await asyncio.to_thread(fetch_page, server_url, "/lobby?page=0")
+        (listed,) = LobbyPage.model_validate_json(text).rooms
+        assert (listed.rival_after_seconds, listed.rival_level) == (20, "strong")
+
+
+async def test_the_form_of_a_race_against_a_bot_says_why_a_level_is_offered(home: Path) -> None:
+    async with terminal(AtHome(), home) as player:
+        await player.press("b")
+        await player.is_on(RoomForm)
+        await player.press("down")
+        await player.sees("offered: learner, to begin with")
+
+
+def in_one_line(player: Terminal) -> str:
+    return " ".join(player.text.replace("│", " ").split())

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import UTC, datetime
+from functools import partial
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -13,7 +14,7 @@ from textual.containers import Vertical
 
 from fairest_cli.analysis.training import training_ghost
 from fairest_cli.bots.levels import Level
-from fairest_cli.bots.offering import level_at_home
+from fairest_cli.bots.offering import level_at_home, offer_at_home
 from fairest_cli.model.practice import Practice
 from fairest_cli.records.files import records_folder
 from fairest_cli.records.history import last_lost_round, past_matches
@@ -28,7 +29,7 @@ from fairest_cli.tui.screens.practice import PracticeScreen
 from fairest_cli.tui.screens.practice_form import PracticeForm
 from fairest_cli.tui.screens.record_opening import Use, open_record
 from fairest_cli.tui.screens.room_code_prompt import RoomCodePrompt, read_code
-from fairest_cli.tui.screens.room_form import RoomForm, options_from
+from fairest_cli.tui.screens.room_form import RoomForm, options_from, rival_seconds
 from fairest_cli.tui.screens.rules import RulesScreen
 from fairest_cli.tui.screens.settings import SettingsScreen
 from fairest_cli.tui.screens.text_page import TextPage
@@ -140,12 +141,13 @@ class HomeScreen(FairestScreen):
         match name:
             case "bot":
                 self.app.push_screen(
-                    RoomForm(is_against_bot=True, level=level_at_home(records_folder())), self._race_bot
+                    RoomForm(is_against_bot=True, offer=offer_at_home(records_folder())), self._race_bot
                 )
             case "practice":
                 self.app.push_screen(PracticeForm(), self._practise)
             case "create":
-                self.app.push_screen(RoomForm(is_against_bot=False), self._create)
+                offer = offer_at_home(records_folder())
+                self.app.push_screen(RoomForm(is_against_bot=False, offer=offer), partial(self._create, offer.level))
             case "join":
                 self.app.push_screen(RoomCodePrompt("join", self._typed_code), self._join)
             case "watch":
@@ -205,9 +207,13 @@ class HomeScreen(FairestScreen):
         if self.app.screen is self:
             self.app.push_screen(GhostCountdown(ghost))
 
-    def _create(self, form: ChoiceList | None) -> None:
+    def _create(self, level: Level, form: ChoiceList | None) -> None:
         if form is not None:
-            self.program.rooms.enter(Create(options=options_from(form)))
+            seconds = rival_seconds(form)
+            wished = None if seconds is None else level
+            self.program.rooms.enter(
+                Create(options=options_from(form), rival_after_seconds=seconds, rival_level=wished)
+            )
 
     def _join(self, code: str | None) -> None:
         if code:

@@ -8,7 +8,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from fairest_cli.bots.levels import DEFAULT_LEVEL, Level
+from fairest_cli.bots.levels import Level
+from fairest_cli.bots.offering import NEWCOMER, Offer
 from fairest_cli.text.variant_reference import describe_counts
 from fairest_cli.tui.board.card_style import QUIET
 from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
@@ -17,6 +18,8 @@ from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.messages.options import RoomOptions, Spectators
 
 BEST_OF: Final = ("1", "3", "5", "7", "9")
+RIVAL: Final = {"no": None, "at once": 0, "after 20 seconds": 20, "after 1 minute": 60}
+"""The times alone after which a program may take the seat, in seconds; the first is the default."""
 GRACE: Final = {"1 minute": 60, "2 minutes": 120, "5 minutes": 300, "15 minutes": 900, "1 hour": 3600}
 """The grace periods to choose from, in seconds; the first is the default."""
 
@@ -26,19 +29,18 @@ class RoomForm(ModalScreen[ChoiceList]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Back")]
 
-    def __init__(self, *, is_against_bot: bool, level: Level = DEFAULT_LEVEL) -> None:
-        """`level` is the one that is chosen at first, where the race is against a bot."""
+    def __init__(self, *, is_against_bot: bool, offer: Offer = NEWCOMER) -> None:
+        """`offer` has the level of a bot that is chosen at first, and of a rival that is wished for."""
         super().__init__()
         self._is_against_bot = is_against_bot
-        self._level = level
+        self._offer = offer
 
     def compose(self) -> ComposeResult:
         """Show the choices, and below them a description of the chosen variant."""
         choices = [Choice("start", "Start the race" if self._is_against_bot else "Open the room")]
         if self._is_against_bot:
-            choices.append(
-                Choice("level", "Bot", tuple(Level), list(Level).index(self._level), note="how well it plays")
-            )
+            level = list(Level).index(self._offer.level)
+            choices.append(Choice("level", "Bot", tuple(Level), level, note=f"offered: {self._described_offer}"))
         choices += [
             Choice("rules", "Variant", tuple(VARIANTS)),
             Choice("best_of", "Rounds, best of", BEST_OF),
@@ -46,6 +48,7 @@ class RoomForm(ModalScreen[ChoiceList]):
         if not self._is_against_bot:
             choices += [
                 Choice("listed", "In the lobby", ("no", "yes"), note="anybody can find and join it there"),
+                Choice("rival", "Rival", tuple(RIVAL), note=f"a program, if nobody comes: {self._described_offer}"),
                 Choice("spectators", "Spectators", tuple(Spectators), note="horizon: what both players turned"),
                 Choice("grace", "Grace period", tuple(GRACE), note="a seat waits so long for a player who is away"),
             ]
@@ -53,6 +56,10 @@ class RoomForm(ModalScreen[ChoiceList]):
             yield ChoiceList(choices, id="room-choices")
             yield Paragraph(id="choice-note")
             yield TextLines(id="variant")
+
+    @property
+    def _described_offer(self) -> str:
+        return f"{self._offer.level}, {self._offer.reason}"
 
     def on_mount(self) -> None:
         """Describe the variant that is chosen at first."""
@@ -88,8 +95,13 @@ def options_from(choices: ChoiceList) -> RoomOptions:
         {
             "rules": choices.value("rules"),
             "best_of": int(choices.value("best_of")),
-            "listed": "listed" in named and choices.value("listed") == "yes",
+            "listed": "listed" in named and (choices.value("listed") == "yes" or rival_seconds(choices) is not None),
             "spectators": choices.value("spectators") if "spectators" in named else Spectators.HORIZON,
             "grace_seconds": GRACE[choices.value("grace")] if "grace" in named else RoomOptions().grace_seconds,
         }
     )
+
+
+def rival_seconds(choices: ChoiceList) -> int | None:
+    """Return after how many seconds alone the player wants a rival; None for no rival. Such a room is listed."""
+    return RIVAL[choices.value("rival")] if "rival" in choices.choices else None
