@@ -193,6 +193,46 @@ async def test_a_page_that_is_loaded_again_is_back_in_its_seat(browser: Browser,
     await browser.check(page)
 
 
+async def test_a_seat_that_another_tab_took_is_no_alarm(browser: Browser, fleet: Fleet) -> None:
+    url = await fleet.start()
+    page = await browser.open(url)
+    room = await create_room(page)
+    async with asyncio.TaskGroup() as races:
+        racing = races.create_task(bot(url, Join(room=room), seed=5, pace_seconds=0.2).race())
+        await page.wait_for_selector("button.main")
+        await page.keyboard.press("Enter")
+        await page.wait_for_selector("button.slot.stock")
+        other = await browser.open(url, f"/r/{room}")
+        await page.wait_for_selector("text=You play this seat from another tab now.")
+        assert await page.inner_text(".alarm") == ""
+        await other.wait_for_selector("button.slot.stock")
+        racing.cancel()
+    await browser.check(other)
+
+
+async def test_a_seat_that_no_other_tab_took_is_an_alarm(browser: Browser, fleet: Fleet) -> None:
+    url = await fleet.start()
+    page = await browser.blank()
+    sockets = list[WebSocketRoute]()
+
+    def listen(route: WebSocketRoute) -> None:
+        sockets.append(route)
+        route.connect_to_server()
+
+    await page.route_web_socket(re.compile("."), listen)
+    await page.goto(url.replace("ws", "http", 1))
+    room = await create_room(page)
+    async with asyncio.TaskGroup() as races:
+        racing = races.create_task(bot(url, Join(room=room), seed=5, pace_seconds=0.2).race())
+        await page.wait_for_selector("button.main")
+        await page.keyboard.press("Enter")
+        await page.wait_for_selector("button.slot.stock")
+        await sockets[-1].close(code=4409, reason="replaced")
+        await page.wait_for_selector(".alarm strong")
+        assert "another connection of yours took the seat" in await page.inner_text(".alarm")
+        racing.cancel()
+
+
 async def test_a_finished_match_is_replayed_and_proved_by_its_link(browser: Browser, fleet: Fleet) -> None:
     url = await fleet.start()
     match = await start_match((url,), QUICK, seed=8, spectators=0)

@@ -3,8 +3,8 @@
 import { createInterface } from "node:readline";
 
 const page = (name) => import(new URL(`../../server/fairest_server/page/${name}.js`, import.meta.url));
-const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv] = await Promise.all(
-  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv"].map(page));
+const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv, witness, cheated] = await Promise.all(
+  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv", "witness", "cheated"].map(page));
 const { fromHex, toHex } = bytes;
 
 const ANSWERS = {
@@ -34,6 +34,29 @@ const ANSWERS = {
       return { sentences, fault: fault.message };
     }
     return { sentences, fault: null };
+  },
+  /** Replay a receipt of `fairest`: how the rounds ended, and the line with which the server was found out. */
+  receipt({ lines, entropies }) {
+    const ended = [];
+    let known = null;
+    for (const [number, line] of lines.entries()) {
+      const { type, key, at_ms: at, heard, known: seen, said, dropped, returned, ended: end } = JSON.parse(line);
+      const before = known?.binding.lastEnd;
+      try {
+        if (type === "receipt") known = new witness.Witness(key, entropies);
+        else if (heard ?? seen) known.hear(heard ?? seen, at);
+        else if (said) known.said(said, at);
+        else if (dropped) known.binding.drop(dropped.alive_ms);
+        else if (returned) known.binding.pong(at);
+        else if (end.way_out !== "quit") known.wayOut(end.way_out, end.detail ?? "", at);
+      } catch (fault) {
+        if (!(fault instanceof cheated.Cheated || fault instanceof witness.Contradiction)) throw fault;
+        return { ended, fault: fault.message, line: number + 1 };
+      }
+      const { lastEnd } = known.binding;
+      if (lastEnd && lastEnd !== before) ended.push([lastEnd.round, lastEnd.explanation]);
+    }
+    return { ended, fault: null, line: null };
   },
   tv: ({ rooms }) => tv.chooseMatch(rooms)?.room ?? null,
   practice({ rules, seed, steps }) {

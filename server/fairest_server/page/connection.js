@@ -1,16 +1,34 @@
-// One connection to the server this page came from, which is opened again when it drops. It keeps the scene of the
-// room that it is in, checks every entry, and calls `onChange` behind each message.
-import { afterEntry } from "./scene.js";
-import { Cheated, SealCheck } from "./seal_check.js";
-import { commitEntropy } from "./seal.js";
+// One connection to the server this page came from, which is opened again when it drops. Its witness keeps what was shown
+// of the room and checks it; `onChange` is called behind each message.
 import { toHex } from "./bytes.js";
+import { Cheated } from "./cheated.js";
+import { commitEntropy } from "./seal.js";
+import { forgetToken, isOtherTabLast, keepEntropy, keepToken, noteTab, readEntropies, readToken } from "./storage.js";
+import { Contradiction, Witness } from "./witness.js";
 
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 15000;
 /** Without a message for this long, the page asks for a sign of life. A browser cannot send WebSocket pings. */
 const PING_MS = 10000;
 const SILENT_MS = 22000;
-const TOKEN_NAME = "fairest.token";
+
+/** The ways out of a room that a close code is, for `round_end.js`. */
+const WAYS_OUT = { 4407: "bad_token", 4409: "replaced", 4410: "banned" };
+const BAD_TOKEN = 4407;
+const REPLACED = 4409;
+
+/**
+ * Return the milliseconds of a clock of our own. It goes on while the machine sleeps, as that of the system does and the
+ * one of the page may not, and is never set back.
+ */
+const ownClock = (() => {
+  let [now_ms, date_ms, page_ms] = [Date.now(), Date.now(), performance.now()];
+  return () => {
+    now_ms += Math.max(0, Date.now() - date_ms, performance.now() - page_ms);
+    [date_ms, page_ms] = [Date.now(), performance.now()];
+    return now_ms;
+  };
+})();
 
 /** Return the URL of the WebSocket of the server that the page came from. */
 const socketUrl = () => `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/`;
@@ -21,24 +39,14 @@ export const STATUS = { CONNECTING: "connecting", CONNECTED: "connected", LOST: 
 /** A viewer's or a player's way into one room. */
 export class RoomConnection {
   status = STATUS.CONNECTING;
-  room = null;
-  /** Our seat, null for a spectator. */
-  seat = null;
-  scene = null;
-  /** The counts of the last tick, which may be ahead of the boards. */
-  placed = null;
-  /** Moves that were sent and are not answered yet, as {number, move}. */
-  sent = [];
   /** Why the connection has ended for good, or what the server refused last. */
   sentence = "";
-  check = null;
   clockAhead = 0;
+  #witness = null;
   #entry;
   #onChange;
   #socket = null;
   #pause = FIRST_PAUSE_MS;
-  #position = 0;
-  #tag = null;
   #timers = new Set();
   #heardAt = 0;
   #hasAskedRecord = false;
@@ -59,6 +67,36 @@ export class RoomConnection {
   /** End the connection for good. */
   close() {
     this.#end("");
+  }
+
+  // What the server has shown of the room; see `Witness`.
+  get room() {
+    return this.#witness?.room ?? null;
+  }
+
+  get seat() {
+    return this.#witness?.seat ?? null;
+  }
+
+  get scene() {
+    return this.#witness?.scene ?? null;
+  }
+
+  get placed() {
+    return this.#witness?.placed ?? null;
+  }
+
+  get sent() {
+    return this.#witness?.sent ?? [];
+  }
+
+  get check() {
+    return this.#witness?.check ?? null;
+  }
+
+  /** What rests on the server's word in the end of the newest round, in words; empty if the end was proved. */
+  get explanation() {
+    return this.#witness?.binding.lastEnd?.explanation ?? "";
   }
 
   /** The server's clock now, in milliseconds. */
@@ -83,7 +121,6 @@ export class RoomConnection {
   /** Send a move. It stays in `sent` until the view or a refusal answers it. */
   play(move) {
     const number = this.scene.seats[this.seat].moves + this.sent.length + 1;
-    this.sent.push({ number, move });
     this.#send({ type: "play", number, move });
   }
 
@@ -101,7 +138,7 @@ export class RoomConnection {
     this.#heardAt = Date.now();
     socket.onopen = () => this.#send({ type: "hello", token: readToken(), name: this.#name, client: "fairest page" });
     socket.onmessage = ({ data }) => {
-      if (socket === this.#socket) this.#take(JSON.parse(data));
+      if (socket === this.#socket) this.#take(data);
     };
     socket.onclose = ({ code, reason }) => {
       if (socket === this.#socket) this.#lost(code, reason);
@@ -132,14 +169,38 @@ export class RoomConnection {
   #lost(code, reason) {
     this.#socket = null;
     if (this.status === STATUS.ENDED) return;
-    if (code === 4407) forgetToken();
-    else if (code >= 4000 || code === 1003 || code === 1009) {
-      this.#end(this.sentence || `The server closed the connection: ${code} ${reason}`);
+    if (code === BAD_TOKEN && !this.#witness?.binding.isBound) forgetToken();
+    else if (code === REPLACED && isOtherTabLast()) {
+      this.#end("You play this seat from another tab now.");
+      return;
+    } else if (code >= 4000 || code === 1003 || code === 1009) {
+      const sentence = this.sentence || `The server closed the connection: ${code} ${reason}`;
+      this.#out(WAYS_OUT[code] ?? "closed", sentence);
       return;
     }
+    this.#witness?.binding.drop();
     this.#become(STATUS.LOST);
     this.#later(this.#pause * (0.5 + Math.random() / 2), () => this.#open());
     this.#pause = Math.min(2 * this.#pause, code === 1013 ? 60000 : MAX_PAUSE_MS);
+  }
+
+  /** End the connection for good in a way that the server has chosen, which must be explained by what it has shown. */
+  #out(kind, sentence) {
+    this.#judged(() => {
+      const explanation = this.#witness?.wayOut(kind, sentence, ownClock()) ?? "";
+      this.#end(`${sentence} ${explanation}`.trim());
+    });
+  }
+
+  /** Do a work that may find that the server cheats; then stop everything. */
+  #judged(work) {
+    try {
+      work();
+    } catch (fault) {
+      if (!(fault instanceof Cheated)) throw fault;
+      this.cheated = fault.message;
+      this.#end(fault.message);
+    }
   }
 
   #end(sentence) {
@@ -158,19 +219,26 @@ export class RoomConnection {
   }
 
   #send(message) {
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+    if (this.#socket?.readyState !== WebSocket.OPEN) return;
+    this.#witness?.said(message, ownClock());
+    if (["create", "join", "resume"].includes(message.type)) noteTab();
+    this.#socket.send(JSON.stringify(message));
   }
 
-  #take(message) {
+  #take(text) {
     this.#heardAt = Date.now();
-    try {
-      this.#apply(message);
-    } catch (fault) {
-      if (!(fault instanceof Cheated)) throw fault;
-      this.cheated = fault.message;
-      this.#end(fault.message);
-      return;
-    }
+    let message = null;
+    this.#judged(() => {
+      try {
+        message = JSON.parse(text);
+        this.#witness?.binding.noteSilence(ownClock());
+        this.#witness?.hear(message, ownClock());
+        this.#apply(message);
+      } catch (fault) {
+        if (!(fault instanceof Contradiction || fault instanceof SyntaxError)) throw fault;
+        this.#out("contradiction", fault.message);
+      }
+    });
     if (this.status !== STATUS.ENDED) this.#onChange(this, message);
   }
 
@@ -178,12 +246,10 @@ export class RoomConnection {
     const handle = {
       welcome: () => this.#welcome(message),
       snapshot: () => this.#show(message),
-      view: () => this.#view(message),
-      placed: () => (this.placed = message.placed),
-      accepted: () => this.#answered(message.number),
+      view: () => this.#entered(),
       refused: () => this.#refused(message),
       error: () => (this.sentence = message.sentence),
-      left: () => this.#end(this.sentence || "You have left the room."),
+      left: () => this.#end(`${this.sentence || "You have left the room."} ${this.explanation}`.trim()),
     }[message.type];
     handle?.();
     if (message.type === "snapshot" || message.type === "view") this.#goOn();
@@ -193,28 +259,14 @@ export class RoomConnection {
     if (token) keepToken(token);
     this.clockAhead = now_ms - Date.now();
     if (this.check && this.check.key !== key) throw new Cheated("The server has another key than before.");
-    this.check ??= Object.assign(new SealCheck(key), { key, entropies: readEntropies() });
+    this.#witness ??= new Witness(key, readEntropies());
     this.#asked = this.#entry;
     this.#send(this.#entry);
   }
 
-  #show(snapshot) {
-    this.check.afterSnapshot(this.scene, snapshot.scene, snapshot.seat);
-    this.clockAhead = snapshot.now_ms - Date.now();
-    Object.assign(this, { room: snapshot.room, seat: snapshot.seat, scene: snapshot.scene, placed: null });
-    [this.#position, this.#tag, this.#hasAskedRecord] = [snapshot.position, snapshot.tag, false];
-    this.#entered();
-  }
-
-  #view({ entries, position, tag }) {
-    for (const entry of entries) {
-      this.check.afterEntry(this.scene, entry);
-      this.scene = afterEntry(this.scene, entry);
-      if (entry.type === "moved" && entry.seat === this.seat) this.#answered(entry.number);
-      if (entry.type === "round_opened") [this.sent, this.placed] = [[], null];
-      if (entry.type === "round_finished") this.placed = null;
-    }
-    [this.#position, this.#tag] = [position, tag];
+  #show({ now_ms }) {
+    this.clockAhead = now_ms - Date.now();
+    this.#hasAskedRecord = false;
     this.#entered();
   }
 
@@ -224,12 +276,10 @@ export class RoomConnection {
     this.sentence = "";
     this.#entry = this.seat === null
       ? { type: "watch", room: this.room }
-      : { type: "resume", room: this.room, position: this.#position, tag: this.#tag };
+      : { type: "resume", room: this.room, position: this.#witness.position, tag: this.#witness.tag };
     if (this.#asked) {
       this.#asked = null;
       this.status = STATUS.CONNECTED;
-      const known = this.seat === null ? 0 : this.scene.seats[this.seat].moves;
-      this.sent = this.sent.filter(({ number }) => number > known);
       for (const { number, move } of this.sent) this.#send({ type: "play", number, move });
     }
   }
@@ -241,11 +291,7 @@ export class RoomConnection {
     const wantsRecord = phase === "finished" && isOver;
     if (wantsRecord && !this.#hasAskedRecord) this.#send({ type: "get_record" });
     this.#hasAskedRecord = wantsRecord;
-    if (phase === "closed") this.#end("The room is closed.");
-  }
-
-  #answered(number) {
-    this.sent = this.sent.filter((each) => each.number > number);
+    if (phase === "closed") this.#end(`The room is closed. ${this.explanation}`.trim());
   }
 
   #refused({ to, code, sentence, number }) {
@@ -258,29 +304,7 @@ export class RoomConnection {
       // The player of this browser has a seat here: this page takes it.
       this.#asked = { type: "join", room: this.#asked.room };
       this.#send(this.#asked);
-    } else if (to === "play") this.sent = this.sent.filter((each) => each.number < number);
-    else if (to === "hello" || to === this.#asked?.type) this.#end(sentence);
+    } else if (to === "play") this.#witness.refuse(number);
+    else if (to === "hello" || to === this.#asked?.type) this.#out("refused", sentence);
   }
-}
-
-/** What a page keeps is read by this origin only. Without storage a page forgets its seat when it is closed. */
-const storage = (() => {
-  try {
-    return window.localStorage;
-  } catch {
-    return null;
-  }
-})();
-const readToken = () => storage?.getItem(TOKEN_NAME) ?? null;
-const keepToken = (token) => storage?.setItem(TOKEN_NAME, token);
-const forgetToken = () => storage?.removeItem(TOKEN_NAME);
-
-const ENTROPY_NAME = "fairest.entropies";
-const MAX_ENTROPIES = 20;
-const readEntropies = () => JSON.parse(storage?.getItem(ENTROPY_NAME) ?? "{}");
-
-/** Keep our bytes of a round, for the case that the page is loaded again before they are revealed. */
-function keepEntropy(round, entropy) {
-  const kept = Object.entries({ ...readEntropies(), [round]: entropy }).slice(-MAX_ENTROPIES);
-  storage?.setItem(ENTROPY_NAME, JSON.stringify(Object.fromEntries(kept)));
 }

@@ -2,7 +2,7 @@
 import { cardOf, goalOf, legalMoves, placedOn, play, turn } from "./board.js";
 import { layOut } from "./deal.js";
 
-const DECISIVE = ["won", "resigned", "not_revealed"];
+export const DECISIVE = ["won", "resigned", "not_revealed"];
 
 /** Raised for a move or a stop that cannot stand where it does. */
 export class WrongRace extends Error {}

@@ -240,6 +240,8 @@ export class RoomView {
       parts.push(make("h2", { class: "outcome" }, outcomeText(this.#names, outcome)));
       const { proved } = this.#connection.check;
       if (proved) parts.push(make("p", { class: "right" }, TEXT.proved(proved)));
+      const { explanation } = this.#connection;
+      if (explanation) parts.push(make("p", { class: "explained" }, explanation));
       if (this.#record) parts.push(this.#record);
       if (!isOver) parts.push(make("p", {}, TEXT.nextRound));
       else if (this.#own) parts.push(...this.#rematch(seats, button));

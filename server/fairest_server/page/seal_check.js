@@ -2,12 +2,12 @@
 //
 // A page that watches or plays makes each of them as early as it can: the signature and the commitment when the round
 // is opened, each envelope when a seat turns its card, the whole deal when the secret is shown.
+import { Cheated } from "./cheated.js";
 import { makeDeal, sealDeal } from "./deal.js";
+import { checkOutcome } from "./outcome_check.js";
 import DATA from "./record_data.js";
 import { checkWords, commitEntropy, commitSecret, isRoundSigned, makeEnvelope, makeSeed, termsOf } from "./seal.js";
 
-/** Raised if the server does what an honest one cannot; the message says what. */
-export class Cheated extends Error {}
 const demand = (condition, sentence) => {
   if (!condition) throw new Cheated(sentence);
 };
@@ -19,6 +19,8 @@ export class SealCheck {
   entropies = {};
   /** The number of envelopes that the secret of the last round has opened; null before its end. */
   proved = null;
+  /** For each seat the cards that it turned and the moves that it made; null if an entry was missed since the deal. */
+  shown = null;
   #key;
   #seat;
   #past = new Set();
@@ -46,6 +48,8 @@ export class SealCheck {
         && JSON.stringify(before.envelopes) !== JSON.stringify(scene.envelopes);
       demand(!hasOther, "The server shows other envelopes than before for the same round.");
     } else this.#open(scene, scene.options, null);
+    // Entries may have been missed before the snapshot, so the race can no longer be replayed from its start.
+    this.shown = null;
     this.#isSecretDue = scene.secret === null;
     this.#last = scene.seats.map(({ turn }) => turn);
     this.#redeals = scene.seats.map(({ board }) => (board ? scene.options.redeals - board.redeals : 0));
@@ -80,10 +84,17 @@ export class SealCheck {
         demand(!scene.envelopes.length, "The server deals a second time.");
         const isAgreed = entry.piles === scene.options.piles && entry.redeals === scene.options.redeals;
         demand(isAgreed, "The server deals for other rules than those of the room.");
+        this.shown = [[], []];
       },
-      turned: () => this.#checkTurned(scene, entry),
-      moved: () => (this.#redeals[seat] += entry.move === "redeal" ? 1 : 0),
-      round_finished: () => this.#checkSecret(scene, entry.secret),
+      turned: () => {
+        this.#checkTurned(scene, entry);
+        this.shown?.[seat].push(entry);
+      },
+      moved: () => {
+        this.#redeals[seat] += entry.move === "redeal" ? 1 : 0;
+        this.shown?.[seat].push(entry);
+      },
+      round_finished: () => this.#checkSecret(scene, entry.secret, entry.outcome),
       room_closed: () => demand(!this.#isSecretDue, "The server closes the room and never opened its commitment."),
     }[type];
     check?.();
@@ -107,6 +118,7 @@ export class SealCheck {
     this.#place = { match, number };
     this.#opened.clear();
     [this.#last, this.#redeals, this.proved, this.#isSecretDue] = [[null, null], [0, 0], null, true];
+    this.shown = [[], []];
   }
 
   #checkOwnHash(round, seat, hash) {
@@ -134,7 +146,7 @@ export class SealCheck {
     this.#opened.set(`${sealed} ${position}`, card);
   }
 
-  #checkSecret({ round, commitment, seats, envelopes, options }, secret) {
+  #checkSecret({ round, commitment, seats, envelopes, options }, secret, outcome = null) {
     demand(commitSecret(round, secret) === commitment, "The secret does not belong to the commitment.");
     this.#isSecretDue = false;
     if (!envelopes.length || !Object.hasOwn(DATA.variants, options.rules)) return;
@@ -146,6 +158,7 @@ export class SealCheck {
       const [pass, position] = place.split(" ");
       demand(deal.orders[pass][position] === card, `The card ${card} is not the one of the deal.`);
     }
+    if (outcome && this.shown) checkOutcome(options, deal, this.shown, outcome);
     this.proved = envelopes.flat().length;
   }
 }

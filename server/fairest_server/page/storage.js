@@ -1,0 +1,34 @@
+// What the page keeps in the browser, for this origin only. Without storage a page forgets its seat when it is closed.
+
+const TOKEN_NAME = "fairest.token";
+const TAB_NAME = "fairest.tab";
+const ENTROPY_NAME = "fairest.entropies";
+const MAX_ENTROPIES = 20;
+
+const storage = (() => {
+  try {
+    return window.localStorage;
+  } catch {
+    return null;
+  }
+})();
+
+export const readToken = () => storage?.getItem(TOKEN_NAME) ?? null;
+export const keepToken = (token) => storage?.setItem(TOKEN_NAME, token);
+export const forgetToken = () => storage?.removeItem(TOKEN_NAME);
+
+const ownTab = `${Date.now()} ${Math.random()}`;
+
+/** Note that this tab asks for a seat, so that another tab of this browser knows who took its own. */
+export const noteTab = () => storage?.setItem(TAB_NAME, ownTab);
+
+/** Return whether another tab of this browser was the last to ask for a seat. */
+export const isOtherTabLast = () => storage !== null && storage.getItem(TAB_NAME) !== ownTab;
+
+export const readEntropies = () => JSON.parse(storage?.getItem(ENTROPY_NAME) ?? "{}");
+
+/** Keep our bytes of a round, for the case that the page is loaded again before they are revealed. */
+export function keepEntropy(round, entropy) {
+  const kept = Object.entries({ ...readEntropies(), [round]: entropy }).slice(-MAX_ENTROPIES);
+  storage?.setItem(ENTROPY_NAME, JSON.stringify(Object.fromEntries(kept)));
+}

@@ -1,0 +1,141 @@
+// What this page knows of a room, folded over the server's messages, with the checks that hold the server to its seal and
+// to the round. It knows no socket and no clock: times come in as milliseconds of the page's own clock.
+import { Binding } from "./binding.js";
+import { Cheated } from "./cheated.js";
+import { checkBoards, checkStanding, checkUndealtOutcome } from "./outcome_check.js";
+import DATA from "./record_data.js";
+import { afterEntry } from "./scene.js";
+import { SealCheck } from "./seal_check.js";
+
+/** Raised for a message that cannot follow what the server sent before. */
+export class Contradiction extends Error {}
+
+/** A room as far as the server has shown it. `key` is the server's. Methods throw `Cheated` and `Contradiction`. */
+export class Witness {
+  room = null;
+  /** Our seat, null for a spectator. */
+  seat = null;
+  scene = null;
+  /** The counts of the last tick, which may be ahead of the boards. */
+  placed = null;
+  /** Moves that were sent and are not answered yet, as {number, move}. */
+  sent = [];
+  position = 0;
+  tag = null;
+  check;
+  binding = new Binding();
+
+  constructor(key, entropies) {
+    this.check = Object.assign(new SealCheck(key), { key, entropies });
+  }
+
+  /** Take a message of the server. */
+  hear(message, now_ms) {
+    if (!["snapshot", "view"].includes(message.type)) this.binding.alive(now_ms);
+    const take = {
+      snapshot: () => this.#snapshot(message, now_ms),
+      view: () => this.#view(message, now_ms),
+      placed: () => (this.placed = message.placed),
+      accepted: () => this.#answered(message.number),
+      pong: () => this.scene && this.binding.pong(now_ms),
+      left: () => this.wayOut("left", "", now_ms),
+    }[message.type];
+    try {
+      take?.();
+    } catch (fault) {
+      // A message without the fields of its type, or of a board that is not there.
+      if (fault instanceof TypeError || fault instanceof RangeError) throw new Contradiction(fault.message);
+      throw fault;
+    }
+  }
+
+  /** Note a message of ours that is sent. */
+  said(message, now_ms) {
+    if (message.type === "play" && !this.sent.some(({ number }) => number === message.number))
+      this.sent.push({ number: message.number, move: message.move });
+    this.binding.said(message, now_ms);
+  }
+
+  /** We leave the room, or are put out of it; return the explanation. */
+  wayOut(kind, detail, now_ms) {
+    const explanation = this.binding.wayOut(kind, detail, now_ms);
+    this.binding.outside();
+    return explanation;
+  }
+
+  /** The server refused a move, so the moves behind it as well; their numbers can be used again. */
+  refuse(number) {
+    this.sent = this.sent.filter((each) => each.number < number);
+  }
+
+  #snapshot({ room, seat, scene, position, tag }, now_ms) {
+    const hasOptions = this.room === room && this.scene;
+    if (hasOptions && JSON.stringify(this.scene.options) !== JSON.stringify(scene.options))
+      throw new Cheated("The server has changed the rules of the room.");
+    this.check.afterSnapshot(this.scene, scene, seat);
+    if (this.binding.isBoundTo(scene.round) && scene.outcome) this.#checkCounts(scene, scene.outcome);
+    this.binding.afterSnapshot(scene, seat, now_ms);
+    Object.assign(this, { room, seat, scene, position, tag, placed: null });
+    this.binding.settleAndReturn(now_ms);
+    this.#dropMadeMoves();
+  }
+
+  #view({ first, entries, position, tag }, now_ms) {
+    if (!this.scene || first > this.position + 1)
+      throw new Contradiction(`entry ${first} of the view follows entry ${this.position}`);
+    for (const entry of entries.slice(this.position + 1 - first)) this.#entry(entry, now_ms);
+    if (position >= this.position) [this.position, this.tag] = [position, tag];
+    this.binding.settleAndReturn(now_ms);
+    this.#dropMadeMoves();
+  }
+
+  #entry(entry, now_ms) {
+    const before = this.scene;
+    this.#checkOwnMove(entry);
+    // A room that is closed is the operator's deed, which the binding names; the rest the seal has to judge.
+    if (entry.type !== "room_closed") this.check.afterEntry(before, entry);
+    if (entry.type === "round_opened") checkBeginsMatch(entry, before);
+    if (entry.type === "round_opened" || entry.type === "started") this.placed = null;
+    this.scene = afterEntry(before, entry);
+    if (entry.type === "round_finished") {
+      this.placed = null;
+      checkStanding(before, entry);
+      if (!this.check.shown || !before.envelopes.length) this.#checkCounts(before, entry.outcome);
+    }
+    this.binding.afterEntry(entry, this.scene, this.seat, now_ms);
+    if (entry.type === "room_closed") {
+      this.binding.settle(now_ms);
+      this.check.afterEntry(before, entry);
+    }
+  }
+
+  #checkCounts({ envelopes, options, seats }, outcome) {
+    if (!Object.hasOwn(DATA.variants, options.rules)) return;
+    if (envelopes.length) checkBoards(seats.map(({ board }) => board), outcome, options.direct_breaks_ties);
+    else checkUndealtOutcome(options, outcome);
+  }
+
+  /** A page that was opened again does not know the moves that it sent before. */
+  #checkOwnMove({ type, seat, number, move }) {
+    if (type !== "moved" || seat !== this.seat || !this.check.shown) return;
+    const isOurs = this.sent.some((each) => each.number === number && each.move === move);
+    if (!isOurs) throw new Cheated(`The server made the move ${move} in our name.`);
+  }
+
+  #answered(number) {
+    this.sent = this.sent.filter((each) => each.number > number);
+  }
+
+  #dropMadeMoves() {
+    const own = this.seat === null ? null : this.scene.seats[this.seat];
+    if (own && this.scene.phase === "racing") this.#answered(own.moves);
+    else this.sent = [];
+  }
+}
+
+/** A round begins a match just when the one before is over; a seat that was freed ends a match too. */
+function checkBeginsMatch({ round_number: number }, { phase, match_is_over: isOver }) {
+  const begins = phase !== "finished" || isOver;
+  if (begins && number > 1) throw new Cheated(`The server opens round ${number} of a match that is over, or has not begun.`);
+  if (!begins && number === 1) throw new Cheated("The server begins another match, and the one before is not over.");
+}
