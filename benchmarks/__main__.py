@@ -30,6 +30,7 @@ from benchmarks.solver import measure_solver
 from benchmarks.spectators import measure_spectators
 from benchmarks.stalled_readers import measure_stalled_readers
 from benchmarks.starting import measure_starting
+from benchmarks.thinking import measure_thinking
 from benchmarks.tick_gain import measure_tick_gain
 
 BENCHMARKS = {
@@ -59,6 +60,7 @@ BENCHMARKS = {
     "floods": measure_floods,
     "cross_site": measure_cross_site,
     "bots": measure_bots,
+    "thinking": measure_thinking,
     "redis_clients": measure_redis_clients,
 }
 
