@@ -14,16 +14,19 @@ from fairest_server.ops import metrics
 from fairest_server.room.events import Event, Played, PlayerReady, RematchAsked, Started
 from fairest_server.room.steps import LogSlice
 from fairest_server.store import keys
+from fairest_server.store import log as log_module
 from fairest_server.store.append_queue import MAX_BATCH, Answer, Append, AppendQueue, Reply
 from fairest_server.store.log import Log
 from fairest_server.store.log_entries import parse_wakeup
 from fairest_server.store.redis.batch_connection import RETRIES, BatchConnection, CommandWords
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
+from fairest_server.store.redis.clock import read_clock
 from fairest_server.store.redis.cluster_client import is_sharded, nodes_of, owner_of
 from tests.support.appending import Once, begin_append
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import redis_process
+from tests.support.waiting import PATIENCE_SECONDS
 
 ROOM = "quiet-amber-otter"
 MOVE = Played(seat=1, move=MOVES["b4"])
@@ -186,6 +189,16 @@ async def test_stamps_never_run_backwards(writer: Writer, redis: BatchingRedis) 
 async def test_reading_starts_after_the_index(writer: Writer) -> None:
     await writer.append(events=(MOVE, Started()))
     assert [each.index for each in await writer.log.read(ROOM, after=1)] == [2]
+
+
+@pytest.mark.parametrize("count", [4, 5], ids=("the last page is full", "the last page is not full"))
+async def test_a_log_of_several_pages_is_read_whole(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    monkeypatch.setattr(log_module, "ENTRIES_IN_PAGE", 2)
+    await writer.append(events=(MOVE,) * count)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        assert [each.index for each in await writer.log.read(ROOM)] == list(range(1, count + 1))
 
 
 async def test_a_room_is_due_when_its_time_has_come(writer: Writer) -> None:
@@ -453,11 +466,8 @@ async def test_the_error_about_an_unreadable_entry_does_not_quote_it(writer: Wri
 
 
 async def test_the_clock_of_a_log_is_that_of_redis(writer: Writer, redis: BatchingRedis) -> None:
-    def in_ms(time: tuple[int, int]) -> int:
-        return time[0] * 1000 + time[1] // 1000
-
-    before, now_ms, after = await redis.time(), await writer.log.now_ms(), await redis.time()
-    assert in_ms(before) <= now_ms <= in_ms(after)
+    before_ms, now_ms, after_ms = await read_clock(redis), await writer.log.now_ms(), await read_clock(redis)
+    assert before_ms <= now_ms <= after_ms
 
 
 async def test_an_append_writes_and_removes_the_row_of_its_room(writer: Writer, redis: BatchingRedis) -> None:

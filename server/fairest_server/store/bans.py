@@ -9,6 +9,7 @@ from redis.asyncio import Redis
 
 from fairest_protocol.messages.fields import Message, Name, PlainText, TimeMs
 from fairest_server.store import keys
+from fairest_server.store.redis.clock import read_clock
 
 Network = IPv4Network | IPv6Network
 SHORTEST_PREFIX: Final = 8
@@ -80,8 +81,7 @@ class BanStore:
 
     async def now_ms(self) -> int:
         """Return Redis' clock in ms."""
-        seconds, microseconds = await self._redis.time()
-        return seconds * 1000 + microseconds // 1000
+        return await read_clock(self._redis)
 
     async def put(self, ban: Ban) -> None:
         """Store a ban, in the place of an earlier one of the same player or network; remove those that are over."""

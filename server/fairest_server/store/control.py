@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 
 from fairest_protocol.messages.fields import Message, Name, Phase, PlainText, RoomCode
 from fairest_server.store import keys
+from fairest_server.store.redis.clock import read_clock
 
 
 class Describe(Message):
@@ -134,8 +135,7 @@ class Control:
 
     async def living(self) -> list[str]:
         """Return the ids of the processes that are alive, sorted. Lapsed ones are left out."""
-        seconds, microseconds = await self._redis.time()
-        since_ms = seconds * 1000 + microseconds // 1000 - keys.PROCESS_SECONDS * 1000
+        since_ms = await read_clock(self._redis) - keys.PROCESS_SECONDS * 1000
         found = await self._redis.zrangebyscore(keys.PROCESSES, since_ms, "+inf")
         return sorted(each.decode() for each in cast("list[bytes]", found))
 

@@ -12,6 +12,7 @@ from fairest_server.store.append_queue import AppendQueue, Writer
 from fairest_server.store.log_entries import format_event, index_of, parse_entry
 from fairest_server.store.redis.batching_client import RAW_REPLY, BatchingRedis
 from fairest_server.store.redis.clients import batch_connections
+from fairest_server.store.redis.clock import read_clock
 from fairest_server.store.redis.cluster_client import is_sharded
 from fairest_server.store.redis.scripts import Script
 
@@ -163,8 +164,7 @@ class Log:
 
     async def now_ms(self) -> int:
         """Return Redis' clock in ms; on a Cluster that of the node with the processes' keys. Raises RedisError."""
-        seconds, microseconds = await self._redis.time()
-        return seconds * 1000 + microseconds // 1000
+        return await read_clock(self._redis)
 
 
 def _position(found: list[tuple[bytes, dict[bytes, bytes]]] | Exception) -> tuple[int, str] | None:

@@ -235,6 +235,11 @@ async def test_a_thousand_bytes_without_a_manifest_are_those_of_a_first_start(fo
         await refuse_unreadable_data(program, folder)
 
 
+async def test_a_snapshot_beside_the_data_that_the_engine_reads_is_left_alone(folder: Path, tmp_path: Path) -> None:
+    put_files(folder, {"dump.rdb": b"REDIS0009", BASE: MUCH, MANIFEST: NAMES_BASE})
+    await refuse_unreadable_data(fake_engine(tmp_path, "Valkey server v=9.1.2"), folder)
+
+
 async def test_an_old_engine_goes_on_with_what_it_wrote_after_a_later_one(folder: Path, tmp_path: Path) -> None:
     put_files(folder, {"appendonly.aof": b"*2\r\n", BASE: MUCH, MANIFEST: NAMES_BASE})
     await asyncio.wait_for(refuse_unreadable_data(fake_engine(tmp_path, "Redis server v=6.2.14"), folder), 10)
