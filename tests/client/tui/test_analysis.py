@@ -8,7 +8,7 @@ import pytest
 
 from fairest_cli.analysis.judging import Effort
 from fairest_cli.text.analysis_process import PROGRESS, analyse_all, analyse_in_process
-from fairest_cli.tui.board.solution_timeline import solution_timeline
+from fairest_cli.tui.board.winning_line_timeline import winning_line_timeline
 from fairest_cli.tui.launch import AtReplay
 from fairest_cli.tui.screens.analysis import AnalysisScreen
 from fairest_cli.tui.screens.replay import ReplayScreen
@@ -48,7 +48,7 @@ async def test_a_line_that_wins_is_stepped_through(tmp_path: Path) -> None:
 
 
 async def test_the_line_that_wins_ends_with_every_card_placed() -> None:
-    timeline = await solution_timeline(RECORD)
+    timeline = await winning_line_timeline(RECORD)
     assert timeline is not None
     assert timeline.moments[-1].counts[0] == 52
 

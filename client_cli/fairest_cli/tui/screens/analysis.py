@@ -10,7 +10,7 @@ from textual.containers import VerticalScroll
 
 from fairest_cli.text.analysis_process import AnalysisFailed, analyse_in_process
 from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line
-from fairest_cli.tui.board.solution_timeline import solution_timeline
+from fairest_cli.tui.board.winning_line_timeline import winning_line_timeline
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.solution import SolutionScreen
 from fairest_cli.tui.widgets.text_lines import TextLines
@@ -72,7 +72,7 @@ class AnalysisScreen(FairestScreen):
         self.run_worker(self._show_solution(), exclusive=True, group="solution")
 
     async def _show_solution(self) -> None:
-        timeline = await solution_timeline(self._record)
+        timeline = await winning_line_timeline(self._record)
         if timeline is None:
             self._show_state(NO_SOLUTION)
         else:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from fairest_cli.commands.audit import audit_server
+from fairest_cli.commands.server_audit import audit_server
 from fairest_cli.records.chain_audit import Findings
 from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity, open_identity

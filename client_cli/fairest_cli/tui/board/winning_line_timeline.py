@@ -1,4 +1,4 @@
-"""The moments of a line that wins a deal, which a player who knew the order of the stock could have played."""
+"""The timeline of a line that wins a deal, which a player who knew the order of the stock could have played."""
 
 import asyncio
 from typing import Final
@@ -13,7 +13,7 @@ MOVE_MS: Final = 800
 """The time between two moves of the line when it plays."""
 
 
-async def solution_timeline(record: Record) -> Timeline | None:
+async def winning_line_timeline(record: Record) -> Timeline | None:
     """Return a line that wins the first deal of a match, or None if the solver found none. It runs in a thread."""
     return await asyncio.to_thread(_make_timeline, record)
 
