@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # What playing needs, and the tools of a developer besides.
 PLAYER := $(VENV)/installed
 INSTALLED := $(VENV)/installed-tools
-# Tools of `make check` that run on Node, which is a tool of a developer itself. Like pip, npm trusts what the system does.
+# Tools of `make check` and `make test-long` that run on Node, which is a tool of a developer itself. Like pip, npm trusts what the system does.
 NODE_FOLDER := $(VENV)/node
 NODE_TOOLS := $(NODE_FOLDER)/installed
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
@@ -43,7 +43,7 @@ play: $(PLAYER)  ## race a bot on this machine
 test: $(INSTALLED)  ## run the tests that belong before each commit, on a real Redis that they start themselves
 	@$(BIN)/pytest $(PARALLEL) -m "not long"
 
-test-long: $(INSTALLED)  ## run the long tests: faults that last, and all properties with many examples
+test-long: $(INSTALLED) $(NODE_TOOLS)  ## run the long tests: faults that last, and all properties with many examples
 	@$(BIN)/pytest $(PARALLEL) -m "long or hypothesis" --hypothesis-profile=long --timeout=300 -o faulthandler_timeout=400
 
 test-redis: $(INSTALLED)  ## run the tests that touch Redis on another engine: make test-redis REDIS=/usr/bin/redis-server

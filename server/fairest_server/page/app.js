@@ -25,12 +25,13 @@ function showLobby() {
 const randomKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16)).join("");
 
 async function showMatch(match) {
-  show(make("p", { role: "status" }, TEXT.loading));
+  const heading = make("h1", {}, TEXT.recordTitle);
+  show(heading, make("p", { role: "status" }, TEXT.loading));
   try {
     show(...showRecord(await fetchRecord(match)));
   } catch (fault) {
     if (!(fault instanceof NoRecord)) throw fault;
-    show(make("p", { role: "alert" }, fault.message));
+    show(heading, make("p", { role: "alert" }, fault.message));
   }
 }
 
@@ -38,7 +39,7 @@ async function showMatch(match) {
 async function showTv() {
   const next = await findMatch();
   if (!next) {
-    show(make("p", { role: "status" }, TEXT.tvSearching));
+    show(make("h1", {}, TEXT.tvTitle), make("p", { role: "status" }, TEXT.tvSearching));
     setTimeout(showTv, TV_SEARCH_MS);
     return;
   }

@@ -76,6 +76,7 @@ export const TEXT = {
   again: "Same deal again (Z)",
   newDeal: "New deal (N)",
   // TV.
+  tvTitle: "TV",
   tvSearching: "Looking for a race that may be watched …",
   // A room.
   roomTitle: (room) => `Room ${room}`,

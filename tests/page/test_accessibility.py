@@ -1,0 +1,86 @@
+"""axe finds nothing on any page, light, dark and on a telephone, and no page breaks its own policy."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from playwright.async_api import Page
+
+from fairest_protocol.messages.from_client import Create, Join
+from fairest_protocol.messages.options import RoomOptions
+from tests.page.conftest import needed_browser
+from tests.support.axe import violations
+from tests.support.bots import bot, start_match
+from tests.support.browser import Browser
+from tests.support.processes import Fleet
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
+
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": {"color_scheme": "light"},
+    "dark": {"color_scheme": "dark"},
+    "telephone": {"color_scheme": "dark", "viewport": {"width": 360, "height": 700}, "has_touch": True},
+    "projector": {"color_scheme": "light", "viewport": {"width": 1920, "height": 1080}},
+}
+LISTED = RoomOptions(countdown_seconds=0, listed=True)
+
+
+@pytest.fixture(params=LOOKS)
+async def looking(request: pytest.FixtureRequest) -> AsyncIterator[Browser]:
+    """Yield a browser for each way in which a page is looked at."""
+    async with needed_browser(**LOOKS[request.param]) as started:
+        yield started
+
+
+async def check(browser: Browser, page: Page) -> None:
+    """Raise AssertionError for what axe finds, for faults of scripts, and for a page that is wider than its window."""
+    assert await violations(page) == []
+    assert await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    await browser.check(page)
+
+
+async def test_the_pages_without_a_race_are_for_everybody(looking: Browser, fleet: Fleet) -> None:
+    url = await fleet.start()
+    match = await start_match((url,), LISTED, seed=8, spectators=0)
+    await match.end()
+    record = match.players[0].record
+    assert record is not None
+    async with asyncio.TaskGroup() as waiting:
+        host = bot(url, Create(options=LISTED))
+        task = waiting.create_task(host.race())
+        room = await host.connection.entered()
+        shown = {
+            "/": f"a[href='/r/{room}?join']",
+            "/m": f"a[href='/m/{record.match_id}']",
+            "/practice": ".slot.stock",
+            "/tv": "text=Looking for a race",
+            f"/r/{room}": ".end input",
+            f"/m/{record.match_id}": ".verdict.right",
+        }
+        for path, selector in shown.items():
+            page = await looking.open(url, path)
+            await page.wait_for_selector(selector)
+            await check(looking, page)
+            await page.close()
+        task.cancel()
+
+
+async def test_a_race_and_its_result_are_for_everybody(looking: Browser, fleet: Fleet) -> None:
+    url = await fleet.start()
+    page = await looking.open(url)
+    await page.click("form.create button.main")
+    link = await page.locator(".end input").input_value()
+    async with asyncio.TaskGroup() as races:
+        races.create_task(bot(url, Join(room=link.rpartition("/")[2]), seed=3, pace_seconds=0.05).race())
+        await page.wait_for_selector("button.main >> text=Ready")
+        await check(looking, page)
+        await page.keyboard.press("Enter")
+        await page.wait_for_selector("button.slot.stock")
+        await page.wait_for_selector("text=Stop my race")
+        await page.click("[data-slot='s']")
+        await check(looking, page)
+        for text in ("Stop my race", "Press again"):
+            await page.click(f"text={text}")
+        await page.wait_for_selector("p.right >> text=The record was checked")
+    await check(looking, page)
