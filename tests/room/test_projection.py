@@ -7,8 +7,10 @@ from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fast_encoding import decode_entry
 from fairest_protocol.messages.from_client import Leave
 from fairest_protocol.messages.options import RoomOptions
-from fairest_server.room.projection import project
-from tests.support.races import Table, raced
+from fairest_server.room.catchup import catching_up
+from fairest_server.room.projection import COUNTED_IN_SLICE, StepHistory, project
+from fairest_server.room.view import ORIGIN
+from tests.support.races import Table, race_match, raced
 
 
 def last_entries(table: Table) -> list[Entry]:
@@ -71,3 +73,20 @@ def test_a_round_that_ends_before_its_race_took_no_time() -> None:
     (finished,) = last_entries(table)
     assert isinstance(finished, entries.RoundFinished)
     assert finished.duration_ms == 0
+
+
+def test_the_entries_of_a_log_are_counted_in_slices() -> None:
+    steps = raced(3).steps
+    sliced, whole = StepHistory(list(steps)), StepHistory(list(steps))
+    assert sum(1 for _ in sliced.counting()) == -(-len(steps) // COUNTED_IN_SLICE)
+    places = range(len(steps))
+    assert [sliced.count(place) for place in places] == [whole.count(place) for place in places]
+
+
+def test_the_first_message_to_a_viewer_counts_no_long_log_at_once() -> None:
+    table = Table(3, RoomOptions(best_of=3))
+    table.start()
+    race_match(table)
+    history = StepHistory(table.steps)
+    next(catching_up("a-room", history, None, ORIGIN, lambda: 0))
+    assert len(list(history.counting())) >= len(history.steps) // COUNTED_IN_SLICE - 1

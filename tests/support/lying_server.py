@@ -74,8 +74,10 @@ class Line:
     position: int = 0
     is_away: bool = False
     unsent: list[Entry] = field(default_factory=list)
-    missed: list[Entry] = field(default_factory=list)
-    """The entries of the time in which the player was away."""
+    shown: list[Entry] = field(default_factory=list)
+    """All entries since the first snapshot, also those that the client has missed."""
+    seen: int = 0
+    """The position that the client had seen when it came back."""
     has_ended: bool = False
     on_resume: Callable[["Line"], Message] = field(default=lambda line: line.return_view())
 
@@ -94,12 +96,14 @@ class Line:
                 and evidence.arrived_ms is None
                 and not evidence.revealed[self.seat]
             )
-            if self.model.position >= self.position and not owes_reveal:
+            is_there = self.socket is not None and self.model.binding.down_since_ms is None
+            if is_there and self.model.position >= self.position and not owes_reveal:
                 return
             await asyncio.sleep(0.001)
 
     def view(self, *shown: Entry) -> View:
         self.position += len(shown)
+        self.shown += shown
         return View(position=self.position, entries=shown, tag="00000000")
 
     async def is_lost(self) -> None:
@@ -114,8 +118,8 @@ class Line:
         await self.is_heard()
 
     def return_view(self) -> View:
-        """Return the entries of the time in which the player was away."""
-        missed, self.missed = self.missed, []
+        """Return the entries that a client that comes back has missed."""
+        missed = self.shown[self.seen - self.position :] if self.seen < self.position else []
         return View(position=self.position, entries=tuple(missed), tag="00000000")
 
     async def send(self, message: Message) -> None:
@@ -130,10 +134,7 @@ class Line:
                 return
 
     async def show(self, *shown: Entry) -> None:
-        if shown and self.is_away:
-            self.position += len(shown)
-            self.missed.extend(shown)
-        elif shown:
+        if shown:
             await self.send(self.view(*shown))
 
     async def receive(self, kind: type[Message]) -> None:
@@ -304,7 +305,8 @@ class LyingServer:
             line.socket = socket
             if isinstance(request, (Create, Join)):
                 self._entered[line.seat].set()
-            else:
+            elif isinstance(request, Resume):
+                line.seen = request.position
                 await line.send(line.on_resume(line))
             async for frame in socket:
                 line.inbox.put_nowait(decode_from_client(frame))

@@ -41,6 +41,7 @@ def catching_up(
     much. `room` is the room's code and `now_ms` tells the time, both for the snapshot. Steps that the history is
     extended by meanwhile are part of it.
     """
+    yield from history.counting()
     view, index = _view_at(history, viewer, seen_upto)
     if index >= 0:
         shown: list[bytes] = []

@@ -7,7 +7,7 @@ the ends that honest players cause. The receipts of both are judged as well, and
 
 import asyncio
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import aclosing
 from functools import cache
 from pathlib import Path
@@ -146,20 +146,25 @@ async def tell(seed: int, receipts: Path) -> Told:
     lie = pick(chance, LIES) if cut is not None else be_honest
     async with lying_server(race, clock) as (liar, url), asyncio.timeout(PATIENCE_SECONDS):
         following = enter(liar, url, race, receipts)
-        state = await liar.play_until(race.opened_at if cut is None else cut)
-        target = race.round.round_id
-        bound = tuple(line.seat for line in liar.lines if line.model.binding.is_bound_to(target))
-        told = await lie(liar, state, chance)
         waiting = set(following)
-        while any(concerns(told, following.index(task), bound) for task in waiting):
-            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            if any(isinstance(task.result(), Alarm) for task in done):
-                break
-        for task in waiting:
-            task.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
+        try:
+            state = await liar.play_until(race.opened_at if cut is None else cut)
+            bound = tuple(line.seat for line in liar.lines if line.model.binding.is_bound_to(race.round.round_id))
+            told = await lie(liar, state, chance)
+            while any(concerns(told, following.index(task), bound) for task in waiting):
+                done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                if any(isinstance(task.result(), Alarm) for task in done):
+                    break
+        finally:
+            await cancel(waiting)
     verdicts = [None if task in waiting else task.result() for task in following]
     return Told(told, state.phase, bound, verdicts, [judged(line) for line in liar.lines])
+
+
+async def cancel(tasks: Iterable[asyncio.Task[Verdict | None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def concerns(told: Story, seat: int, bound: tuple[int, ...]) -> bool:
@@ -210,9 +215,7 @@ async def test_a_ping_follows_the_bytes_of_a_player_at_once(tmp_path: Path, monk
         following = enter(liar, url, race, tmp_path)
         await liar.play_until(dealing)
         known = [line.model.binding.evidence for line in liar.lines]
-        for task in following:
-            task.cancel()
-        await asyncio.gather(*following, return_exceptions=True)
+        await cancel(following)
     assert all(evidence is not None and evidence.arrived_ms is not None for evidence in known)
 
 
