@@ -1,8 +1,10 @@
 """Make docs/record.json: the lines of a record, the variants and the limits of rooms as data, for other languages."""
 
 import json
+from itertools import starmap
 from typing import Any
 
+from fairest_protocol.calculation.certified import MIN_CHOICE, PROCEDURE, STEPS
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.record import MAX_BYTES, MAX_LINE_BYTES, MAX_LINES, MAX_TIME_MS
 from fairest_protocol.calculation.record_lines import LINE_PATTERNS
@@ -20,7 +22,10 @@ def make_record_data() -> str:
         "sizes": {"bytes": MAX_BYTES, "lines": MAX_LINES, "line_bytes": MAX_LINE_BYTES, "time_ms": MAX_TIME_MS},
         "lines": LINE_PATTERNS,
         "order": "match( round( (move|stop))*( result)?)+ seal",
-        "rooms": [_room_pattern(name, variant) for name, variant in VARIANTS.items()],
+        "rooms": [
+            *starmap(_room_pattern, VARIANTS.items()),
+            *filter(None, starmap(_certified_pattern, VARIANTS.items())),
+        ],
         "terms": {
             "rules": list(VARIANTS),
             "piles": _span(range(1, MAX_PILES + 1)),
@@ -31,6 +36,7 @@ def make_record_data() -> str:
             "direct_breaks_ties": words,
             "listed": words,
         },
+        "certified": {"procedure": PROCEDURE, "steps": STEPS, "piles_and_redeals": MIN_CHOICE},
         "variants": {name: _variant(variant) for name, variant in VARIANTS.items()},
     }
     return json.dumps(data, indent=1) + "\n"
@@ -68,19 +74,32 @@ def _span(allowed: range) -> dict[str, int]:
 
 
 def _room_pattern(name: str, variant: Variant) -> str:
-    """Return the pattern of the terms that a room of this variant can have."""
+    """Return the pattern of the terms that a room of this variant can have, unless it is certified."""
+    choice = f"piles={number_pattern(variant.piles)} redeals={number_pattern(variant.redeals)}"
+    return _terms_pattern(name, choice)
+
+
+def _certified_pattern(name: str, variant: Variant) -> str:
+    """Return the pattern of the terms of a certified room of this variant, empty if there is none."""
+    choices = []
+    for redeals in variant.redeals:
+        piles = range(max(variant.piles[0], MIN_CHOICE - redeals), variant.piles[-1] + 1)
+        if piles:
+            choices.append(f"piles={number_pattern(piles)} redeals={redeals}")
+    return f"{_terms_pattern(name, '({})'.format('|'.join(choices)))} certified={PROCEDURE}" if choices else ""
+
+
+def _terms_pattern(name: str, choice: str) -> str:
+    """Return the pattern of terms with these piles and redeals."""
     words = "(true|false)"
     limits = {
-        "rules": name,
-        "piles": number_pattern(variant.piles),
-        "redeals": number_pattern(variant.redeals),
         "best_of": f"({'|'.join(map(str, BEST_OF))})",
         **{key: number_pattern(allowed) for key, allowed in CLOCKS.items()},
         "spectators": f"({'|'.join(SPECTATORS)})",
         "direct_breaks_ties": words,
         "listed": words,
     }
-    return " ".join(f"{key}={pattern}" for key, pattern in limits.items())
+    return " ".join((f"rules={name}", choice, *(f"{key}={pattern}" for key, pattern in limits.items())))
 
 
 def number_pattern(allowed: range) -> str:

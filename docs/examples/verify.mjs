@@ -95,8 +95,9 @@ class Racer {
 }
 
 // Return the scores to which the moves and stops of a round lead. A time of null, in the countdown, comes before 0.
-function replay(terms, goal, { id, secret, entropies, envelopes, events }) {
-  const deal = makeDeal(terms, hex(hash("seed", ...[secret, ...entropies, id].map(hex))), hex(id));
+function replay(terms, goal, { id, secret, entropies, envelopes, events, step }) {
+  const seed = hex(hash("seed", ...[secret, ...entropies, id].map(hex)));
+  const deal = makeDeal(terms, step >= 0 ? hex(hash("step", seed, number(step, 1))) : seed, hex(id));
   assert(JSON.stringify(envelopes) === JSON.stringify(deal.envelopes), "other envelopes than those of the deal");
   const racers = [new Racer(deal, terms.piles), new Racer(deal, terms.piles)];
   let before = -1;
@@ -107,8 +108,7 @@ function replay(terms, goal, { id, secret, entropies, envelopes, events }) {
     assert(isAllowed && before <= (at_ms ?? -1), "a move or a stop that cannot stand there");
     before = at_ms ?? -1;
     for (const racer of seats.map((each) => racers[each])) {
-      if (ending) racer.ending = ending;
-      else racer.play(move);
+      if (ending) racer.ending = ending; else racer.play(move);
     }
     const isOver = racers.some((racer) => ["won", "resigned"].includes(racer.ending));
     for (const racer of racers) {
@@ -136,6 +136,7 @@ function checkRound(terms, round, key, place) {
   const statement = encode("round", hex(id), hex(commitment), ...place);
   assert(isSigned(null, statement, key, hex(signature)), "a round that was not signed for its place");
   assert(hash("secret", hex(id), hex(secret)) === commitment, "a secret of another commitment");
+  assert(("step" in round) === ("certified" in terms && !entropies.includes(null)), "a step too many, or none");
   assert(entropies.every(isShown) && hashes.includes(null) === !result, "an entropy of another hash, or one too few");
   if (!result) return assert(String(entropies) === "," && !envelopes.length && !events.length, "a deal called off");
   const { goal } = DATA.variants[terms.rules];
@@ -169,8 +170,7 @@ function verify(content) {
   const rounds = [];
   for (const line of others) {
     if (line.type === "round") rounds.push({ ...line, events: [] });
-    else if (line.type === "result") rounds.at(-1).result = line;
-    else rounds.at(-1).events.push(line);
+    else if (line.type === "result") rounds.at(-1).result = line; else rounds.at(-1).events.push(line);
   }
   assert(new RegExp(`^(${DATA.rooms.join("|")})$`).test(heading.terms), "terms that no room can have");
   const terms = Object.fromEntries(heading.terms.split(" ").map((pair) => pair.split("=")));
@@ -185,7 +185,8 @@ function verify(content) {
     checkRound(terms, round, key, [hex(match), number(count, 2), Buffer.from(heading.terms)]);
     if (round.result) wins[round.result.winner] += 1;
   }
-  return `${heading.names.join(" against ")}, ${terms.rules}, ${wins[0]} : ${wins[1]}, signed by ${heading.key}`;
+  const not = terms.certified ? " (not checked here: whether the steps of its certified rounds are right)" : "";
+  return `${heading.names.join(" against ")}, ${terms.rules}, ${wins[0]} : ${wins[1]}, signed by ${heading.key}${not}`;
 }
 
 for (const file of process.argv.slice(2)) {

@@ -38,6 +38,11 @@ def seed(secret: bytes, entropies: tuple[bytes, bytes], round_id: bytes) -> byte
     return digest("seed", secret, *entropies, round_id)
 
 
+def step_seed(seed: bytes, step: int) -> bytes:
+    """Return the seed of the deal at this step of a certified round."""
+    return digest("step", seed, bytes([step]))
+
+
 def salt(seed: bytes, pass_: int, place: int) -> bytes:
     """Return what hides the card in an envelope until it is shown."""
     return hmac.digest(seed, encode("salt", bytes([pass_]), place.to_bytes(2, "big")), "sha256")

@@ -58,6 +58,12 @@ def sound_records() -> list[list[Line]]:
     return [lines_of(signed_record(table)) for table in tables]
 
 
+def certified_record() -> list[Line]:
+    """Return the lines of the record of a match of three rounds in a certified room."""
+    table = _played(31, RoomOptions(best_of=3, certified=1))
+    return lines_of(signed_record(table))
+
+
 def _played(seed: int, options: RoomOptions) -> Table:
     """Return a match that was raced to its end, each round cut short by a player after some moves."""
     table = Table(seed, options)
@@ -173,6 +179,8 @@ def _settle_round(lines: list[Line], place: int, result: Line) -> None:
         return
     round_id = bytes.fromhex(opened["id"])
     seed = make_seed(bytes.fromhex(opened["secret"]), [bytes.fromhex(each) for each in opened["entropies"]], round_id)
+    if opened.get("step") is not None:
+        seed = derivation.step_seed(seed, opened["step"])
     dealt = derivation.deal(terms.rules.name, terms.rules.redeals, seed, round_id)
     opened["envelopes"] = [[each.hex() for each in row] for row in dealt.envelopes]
     race = start_race(terms.rules, make_deal(terms.rules, seed), direct_breaks_ties=terms.direct_breaks_ties)

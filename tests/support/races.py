@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairest_protocol.calculation.board import Board
+from fairest_protocol.calculation.certified import find_step
 from fairest_protocol.calculation.deal import SealedDeal
 from fairest_protocol.calculation.moves import MOVES, Move
 from fairest_protocol.calculation.race import start_race
@@ -19,6 +20,7 @@ from fairest_server.live.signing import SigningKey
 from fairest_server.room.commands import (
     Command,
     CreateRoom,
+    DealStep,
     Disconnect,
     ExpireDeadline,
     MakeMove,
@@ -29,7 +31,7 @@ from fairest_server.room.commands import (
 from fairest_server.room.decide import Verdict, decide
 from fairest_server.room.events import RoundOpened
 from fairest_server.room.evolve import evolve
-from fairest_server.room.state import RoomState
+from fairest_server.room.state import RoomState, awaits_step, round_seed
 from fairest_server.room.steps import Step
 
 KEY = SigningKey(bytes(32))
@@ -129,6 +131,14 @@ class Table:
         entropies = self.get_ready(0, 1)
         for seat in revealing:
             self.reveal(seat, entropies[seat])
+        if awaits_step(self.state):
+            self.deal_step()
+
+    def deal_step(self) -> Verdict:
+        """Find the step of the certified round that awaits it, as a server process does."""
+        assert self.state.round is not None
+        found = find_step(self.state.rules, round_seed(self.state))
+        return self.submit(DealStep(self.state.round.round_id, found.step))
 
     def reveal(self, seat: int, entropy: bytes) -> Verdict:
         """Let this seat reveal its entropy for the open round."""

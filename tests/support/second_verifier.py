@@ -1,6 +1,7 @@
 """A second verifier of records, written from docs/protocol.md and docs/rules.md alone.
 
-It imports nothing of fairest, only the second derivation of the deal beside it, and `cryptography` for signatures.
+It imports nothing of fairest, only the second derivation of the deal beside it, and `cryptography` for signatures. It
+does not check that the step of a certified round is the first whose deal is proved winnable: that takes our solver.
 """
 
 import json
@@ -28,7 +29,7 @@ PARAMETERS = {  # piles and redeals that a variant allows, and its goal
 TERMS = re.compile(
     r"rules=([a-z-]+) piles=(\d) redeals=(\d) best_of=([13579]) limit_seconds=(\d+) chase_seconds=(\d+) "
     r"grace_seconds=(\d+) ready_seconds=(\d+) reveal_seconds=(\d+) idle_seconds=(\d+) countdown_seconds=(\d+) "
-    r"spectators=(?:horizon|open|closed) direct_breaks_ties=(true|false) listed=(?:true|false)",
+    r"spectators=(?:horizon|open|closed) direct_breaks_ties=(true|false) listed=(?:true|false)( certified=1)?",
     re.ASCII,
 )
 CLOCKS = ((10, 7200), (5, 7200), (1, 3600), (5, 3600), (1, 60), (5, 3600), (0, 10))
@@ -108,6 +109,8 @@ def parse(text: str) -> dict[str, Any]:
     wanted = FORMS.get(fields["type"])
     if wanted is None:
         refuse("no such type")
+    if fields["type"] == "round" and "step" in fields:
+        wanted = {**wanted, "step": number(0, 15)}
     demand(list(fields) == ["type", *wanted], "other fields than those of the type, or in another order")
     for name, is_right in wanted.items():
         demand(is_right(fields[name]), f"a wrong {name}")
@@ -161,7 +164,8 @@ def are_terms(value: Any) -> bool:
     piles, redeals, _ = PARAMETERS[found[1]]
     clocks = [found[place] for place in range(5, 12)]
     return (
-        int(found[2]) in piles
+        (found[13] is None or int(found[2]) + int(found[3]) >= 4)
+        and int(found[2]) in piles
         and int(found[3]) in redeals
         and all(len(text) <= 4 and str(int(text)) == text for text in clocks)
         and all(low <= int(text) <= high for text, (low, high) in zip(clocks, CLOCKS, strict=True))
@@ -170,7 +174,7 @@ def are_terms(value: Any) -> bool:
 
 FORMS: dict[str, dict[str, Callable[[Any], bool]]] = {
     "match": {
-        "format": number(3, 3),
+        "format": number(3, 4),
         "match": octets(16),
         "room": matches(r"[a-z]+(-[a-z]+){1,5}"),
         "names": some(matches(r"[A-Za-z0-9_-]{2,20}"), 2),
@@ -214,6 +218,10 @@ def check_rounds(heading: dict[str, Any], key: bytes, rounds: list[Lines]) -> No
     """Check which rounds there are, and each of them."""
     found = TERMS.fullmatch(heading["terms"])
     assert found
+    demand((heading["format"] == 4) == (found[13] is not None), "another format than that of the terms")
+    for each in rounds:
+        is_certified = found[13] is not None and None not in each.opened["entropies"]
+        demand(("step" in each.opened) == is_certified, "a step too many, or none")
     rules, piles, redeals, best_of, ties = found[1], int(found[2]), int(found[3]), int(found[4]), found[12] == "true"
     demand(len({each.id for each in rounds}) == len(rounds), "a round twice")
     first = next((place for place, each in enumerate(rounds) if each.result), None)
@@ -372,6 +380,8 @@ class Replay:
         self.lines, self.ties = lines, ties
         entropies = [bytes.fromhex(each) for each in lines.opened["entropies"]]
         seed = derivation.seed(bytes.fromhex(lines.opened["secret"]), (entropies[0], entropies[1]), lines.id)
+        if "step" in lines.opened:
+            seed = derivation.step_seed(seed, lines.opened["step"])
         self.dealt = derivation.deal(rules, redeals, seed, lines.id)
         self.seats = [Seat(self.dealt, piles), Seat(self.dealt, piles)]
 

@@ -42,6 +42,7 @@ from fairest_cli.text.narration import as_json_lines, describe_broken_seal, desc
 from fairest_cli.text.run import let_bot_play, race, race_house_bot, watch_room
 from fairest_cli.text.tv import watch_tv
 from fairest_cli.untrusted_text import as_json_line
+from fairest_protocol.calculation.certified import PROCEDURE
 from fairest_protocol.calculation.rules import BadRules
 from fairest_protocol.messages.from_client import Create, Join, Watch
 from fairest_protocol.messages.options import RoomOptions, Spectators
@@ -98,6 +99,9 @@ def create(
         bool,
         typer.Option("--direct-breaks-ties", help="Break a tie by the cards played straight from the stock."),
     ] = False,
+    certified: Annotated[
+        bool, typer.Option("--certified", help="Deal only what is proved winnable; docs/fairness.md says how.")
+    ] = False,
     listed: Annotated[bool, typer.Option("--listed", help="List the room in the lobby, for anybody to join.")] = False,
     rival: Annotated[
         int | None,
@@ -125,6 +129,7 @@ def create(
         direct_breaks_ties=direct_breaks_ties,
         spectators=spectators,
         listed=listed or rival is not None,
+        certified=PROCEDURE if certified else None,
     )
     if rival is not None and rival_level is None:
         is_in_lines = not as_json and not is_full_screen(plain=plain, as_json=as_json)
@@ -253,7 +258,7 @@ def _room_options(**given: object) -> RoomOptions:
     chosen = {name: value for name, value in given.items() if value is not None}
     try:
         options = RoomOptions.model_validate(chosen)
-        options.chosen_rules()
+        options.resolved()
     except ValidationError as reason:
         wrong = reason.errors()[0]
         flag = str(wrong["loc"][0]).removesuffix("_seconds").replace("_", "-")

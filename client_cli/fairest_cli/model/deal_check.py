@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from fairest_cli.model.cheated import Cheated, name_place
 from fairest_protocol.calculation.cards import Card
+from fairest_protocol.calculation.certified import CertifiedStep, find_step
 from fairest_protocol.calculation.deal import SealedDeal, make_deal
 from fairest_protocol.calculation.race import Turn
 from fairest_protocol.calculation.rules import BadRules, Foundation, Redeal, RolledFoundations, Rules
@@ -31,6 +32,20 @@ def check_layout(rules: Rules, dealt: entries.Dealt) -> None:
     usual = make_deal(rules, bytes(32))
     if (dealt.layout, dealt.starters, dealt.markers) != (usual.foundations, usual.starters, usual.markers):
         raise Cheated("Starters, steps or markers are not those of the rules.")
+
+
+def check_step(rules: Rules, round_seed: bytes, told: int | None) -> CertifiedStep:
+    """Repeat the steps of a certified round, and compare the one that is found with the one that the server has dealt.
+
+    `told` is what the server says, None if it was not shown. Raises `Cheated`. The solver computes here for some
+    milliseconds as a rule and for 0.1 s in one round of twenty; a lie of the server makes it no longer.
+    """
+    found = find_step(rules, round_seed)
+    if told not in (None, found.step):
+        raise Cheated(
+            f"The server dealt step {told + 1} of the certified round, where step {found.step + 1} is to be dealt."
+        )
+    return found
 
 
 def first_wrong_envelope(shown: Sequence[Sequence[bytes]], right: Sequence[Sequence[bytes]]) -> Turn | None:

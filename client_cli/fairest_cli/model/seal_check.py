@@ -5,16 +5,17 @@ turns its card, everything together when the server's secret is shown. Whether t
 reveals its entropy, depends on what was checked here, never on what a scene says.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from msgspec import field
 
 from fairest_cli.model.cheated import Cheated, name_place
-from fairest_cli.model.deal_check import check_deal, check_layout, known_rules
+from fairest_cli.model.deal_check import check_deal, check_layout, check_step, known_rules
 from fairest_cli.model.outcome_check import RaceEntry, check_both_ready, check_outcome
 from fairest_cli.model.round_opening_check import check_opening, check_place, shown_opening
 from fairest_protocol.calculation.cards import Card
+from fairest_protocol.calculation.certified import CertifiedStep
 from fairest_protocol.calculation.deal import seal_deal, sealed_pass
 from fairest_protocol.calculation.moves import REDEAL
 from fairest_protocol.calculation.race import Outcome, Turn
@@ -25,6 +26,7 @@ from fairest_protocol.calculation.seal import (
     make_check_words,
     make_envelope,
     make_seed,
+    make_step_seed,
     root_envelopes,
 )
 from fairest_protocol.messages import entries
@@ -65,6 +67,7 @@ class SealCheck(Value):
     has, for each seat, the cards it turned and the moves it made; None if an entry was missed since the deal.
     `past_rounds` are the newest MAX_PAST_ROUNDS that were opened before this one. `proved_envelopes` is the number of
     envelopes that the server's secret has opened, None before the end and for rules that this client does not know.
+    `step` is the step that the server says to have dealt in a certified room, `certified` the one that we have found.
     """
 
     key: bytes | None = None
@@ -87,6 +90,8 @@ class SealCheck(Value):
     redeals: tuple[int, int] = (0, 0)
     shown: RaceEntries | None = None
     proved_envelopes: int | None = None
+    step: int | None = None
+    certified: CertifiedStep | None = None
 
     @property
     def check_words(self) -> tuple[str, ...]:
@@ -175,22 +180,13 @@ class SealCheck(Value):
             check = replace(
                 check,
                 envelopes=scene.envelopes,
+                step=scene.step,
                 last_turns=(scene.seats[0].turn, scene.seats[1].turn),
                 redeals=(redeals[0], redeals[1]),
             )
         if scene.phase is Phase.FINISHED:
             check_both_ready(check.entropy_hashes)
         return check if scene.secret is None else _with_secret(check, scene.secret, scene.options, None)
-
-
-def describe_proof(check: SealCheck) -> Sequence[str]:
-    """Return a sentence on what the end of a round has proved about its deal, none for a round without a deal."""
-    if not check.envelopes:
-        return ()
-    count = check.proved_envelopes
-    if count is None:
-        return ("NOT PROVED: this client does not know these rules; a newer one can prove the record: fairest verify.",)
-    return (f"Sealed deal: all {count} cards match their envelopes; the commitment was kept.",)
 
 
 def _without_round(check: SealCheck) -> SealCheck:
@@ -258,6 +254,7 @@ def _with_deal(check: SealCheck, dealt: entries.Dealt, options: RoomOptions) -> 
         check_layout(rules, dealt)
     return replace(
         check,
+        step=dealt.step,
         layout=dealt.layout,
         laid_out=(*dealt.starters, *dealt.markers),
         envelopes=dealt.envelopes,
@@ -306,11 +303,16 @@ def _with_secret(check: SealCheck, secret: bytes, options: RoomOptions, outcome:
     if not check.envelopes or first is None or second is None or rules is None:
         return replace(check, is_secret_known=True)
     round_id = _require_round(check)
-    sealed = seal_deal(rules, make_seed(secret, (first, second), round_id), round_id)
+    seed, certified = make_seed(secret, (first, second), round_id), None
+    if options.certified:
+        certified = check_step(rules, seed, check.step)
+        seed = make_step_seed(seed, certified.step)
+    sealed = seal_deal(rules, seed, round_id)
     check_deal(sealed, check.envelopes, check.opened_cards, check.laid_out, check.layout)
     if outcome is not None and check.shown is not None and check.laid_out is not None:
         check_outcome(rules, sealed.deal, check.shown, outcome, direct_breaks_ties=options.direct_breaks_ties)
-    return replace(check, is_secret_known=True, proved_envelopes=sum(map(len, sealed.envelopes)))
+    count = sum(map(len, sealed.envelopes))
+    return replace(check, is_secret_known=True, proved_envelopes=count, certified=certified)
 
 
 def _require_round(check: SealCheck) -> bytes:

@@ -17,6 +17,7 @@ from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.rules import BadRules, choose_rules
 from fairest_protocol.calculation.seal import NO_ROUNDS, chain_round_line
 from fairest_protocol.messages.rounds import (
+    CERTIFIED_SUFFIX,
     MERGE_SECONDS,
     ChainedEnd,
     ChainedLoss,
@@ -54,6 +55,7 @@ class Findings:
     reasons: Counter[str] = field(default_factory=Counter)
     """Rounds by how and why: `voided: left`, `broken_off: not_revealed`, `proved: won`."""
     decks: dict[str, Uniformity] = field(default_factory=dict)
+    certified: int = 0
     losses: list[ChainedLoss] = field(default_factory=list)
     own_rounds: int = 0
     """Rounds of this machine's receipts that stand in the chain as they were shown."""
@@ -137,6 +139,8 @@ class ChainReader:
         for opened in self._open.values():
             is_old = opened.at_ms + LONGEST_ROUND_MS < self._head.at_ms
             findings.ends["never_ended" if is_old else "open"] += 1
+        if findings.certified:
+            findings.notes.append(f"{findings.certified} certified decks are chosen, so not tested to be uniform.")
         for name, table in sorted(self._tables.items()):
             if table is None:
                 findings.notes.append(
@@ -211,6 +215,9 @@ class ChainReader:
 
     def _count_deck(self, rules_text: str, seed: bytes | None) -> None:
         name = rules_text.partition(" ")[0]
+        if name.endswith(CERTIFIED_SUFFIX):
+            self.findings.certified += 1
+            return
         if name not in self._tables:
             try:
                 self._tables[name] = RankTable(choose_rules(name, None, None))

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from fairest_protocol.calculation.seal import make_seed
+from fairest_protocol.calculation.certified import STEPS
+from fairest_protocol.calculation.seal import make_seed, make_step_seed
+from fairest_protocol.messages.rounds import describe_rules
 
 MAX_RECEIPTS: Final = 2_000
 MAX_RECEIPT_BYTES: Final = 32 * 1024 * 1024
@@ -18,7 +20,7 @@ class SeenRound:
 
     `seen_ms` is when it was first shown, on the server's clock as far as the client knew it. `entropies` are those that
     the server has shown. `is_bound`: both players were ready. `how` is "voided", "finished" or nothing, with the
-    secret, and the endings if there was a result.
+    secret, and the endings if there was a result. `step` is the step that was dealt in a certified room.
     """
 
     file: str
@@ -32,6 +34,7 @@ class SeenRound:
     how: str = ""
     secret: str | None = None
     endings: list[str] | None = None
+    step: int | None = None
 
     @property
     def seed(self) -> str | None:
@@ -39,7 +42,8 @@ class SeenRound:
         entropies = [each for each in self.entropies if each is not None]
         if self.secret is None or len(entropies) != len(self.entropies):
             return None
-        return make_seed(_bytes(self.secret), [_bytes(each) for each in entropies], _bytes(self.round_id)).hex()
+        seed = make_seed(_bytes(self.secret), [_bytes(each) for each in entropies], _bytes(self.round_id))
+        return (seed if self.step is None else make_step_seed(seed, self.step)).hex()
 
     @property
     def is_bound(self) -> bool:
@@ -98,11 +102,15 @@ class _Reader:
         scene = message["scene"]
         options = scene["options"]
         self._room = str(message["room"])
-        self._rules = f"{options['rules']} {options['piles']} {options['redeals']}"
+        self._rules = describe_rules(
+            options["rules"], options["piles"], options["redeals"], is_certified=bool(options.get("certified"))
+        )
         self._ahead_ms = at_ms - int(message["now_ms"])
         if scene["round"] is None or scene["commitment"] is None:
             return
         self._open(scene["round"], scene["commitment"], at_ms)
+        if self._now is not None and scene.get("step") is not None:
+            self._now.step = int(scene["step"]) % STEPS
         for seat, each in enumerate(scene["seats"]):
             if each["entropy_hash"] is not None:
                 self._take_entry({"type": "player_ready", "seat": seat}, at_ms)
@@ -121,6 +129,8 @@ class _Reader:
                 seen.ready.add(int(entry["seat"]))
             case "revealed" if seen is not None:
                 seen.entropies[int(entry["seat"])] = str(entry["entropy"])
+            case "dealt" if seen is not None and entry.get("step") is not None:
+                seen.step = int(entry["step"]) % STEPS
             case "round_voided" if seen is not None:
                 seen.how, seen.secret = "voided", str(entry["secret"])
             case "round_finished" if seen is not None:

@@ -6,8 +6,10 @@ Each check yields a sentence when it holds; the first one that does not raises `
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from fairest_cli.model.deal_check import first_wrong_envelope
+from fairest_cli.model.cheated import Cheated
+from fairest_cli.model.deal_check import check_step, first_wrong_envelope
 from fairest_cli.model.known_room import KnownRoom
+from fairest_cli.model.proof import describe_step
 from fairest_cli.model.signature import is_signed
 from fairest_cli.records.files import split_lines
 from fairest_cli.untrusted_text import clean
@@ -127,6 +129,8 @@ def _verify_deal(record: Record, where: str, played: RecordedRound) -> Iterator[
     if played.envelopes != envelopes:
         raise WrongRecord(f"{where}: there are more or fewer envelopes than the deal has.")
     count = sum(map(len, envelopes))
+    if played.step is not None:
+        yield f"{where}: {_check_step(record, where, played.round_seed, played.step)}."
     yield f"{where}: secret and entropies make the deal; {count} of {count} envelopes hold its cards."
     entropies = [entropy for entropy in played.entropies if entropy]
     words = make_check_words(
@@ -135,6 +139,14 @@ def _verify_deal(record: Record, where: str, played: RecordedRound) -> Iterator[
     yield f"{where}: the check words were {' '.join(words)}."
     rules = f"--rules {record.rules.name} --redeals {record.rules.redeals}"
     yield f"{where}: to see the deck: fairest deal {played.seed.hex()} {rules}"
+
+
+def _check_step(record: Record, where: str, round_seed: bytes, step: int) -> str:
+    """Return a clause about the step of a certified round, which is repeated here."""
+    try:
+        return describe_step(check_step(record.rules, round_seed, step))
+    except Cheated as reason:
+        raise WrongRecord(f"{where}: {reason}") from reason
 
 
 def _sentence(reason: BadRecord) -> str:

@@ -35,6 +35,7 @@ from fairest_cli.session.websocket import (
     next_entry_request,
     open_websocket,
 )
+from fairest_protocol.calculation.certified import CAPABILITY as CERTIFIED
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.messages.codec import ProtocolViolation, decode_from_server
 from fairest_protocol.messages.fields import Message
@@ -221,7 +222,9 @@ class Connection:
         self._socket = socket = ServerSocket(websocket, self._note_said, lambda play: play in self.model.sent)
         pinging = asyncio.create_task(socket.note_pongs(self._note_pong))
         try:
-            await socket.send(Hello(token=self._identity.token, name=self._name, client="fairest"))
+            await socket.send(
+                Hello(token=self._identity.token, name=self._name, client="fairest", capabilities=(CERTIFIED,))
+            )
             asyncio.get_running_loop().call_later(WELCOME_SECONDS, socket.abort_unless_welcomed)
             async for frame in websocket:
                 message = decode_from_server(frame)

@@ -13,6 +13,7 @@ from websockets.typing import Subprotocol
 
 from fairest_cli.model.known_room import Contradiction, KnownRoom
 from fairest_cli.model.round_end import WayOut
+from fairest_protocol.calculation.certified import CAPABILITY as CERTIFIED
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fields import MAX_SERVER_MESSAGE_BYTES, SUBPROTOCOL, Message
 from fairest_protocol.messages.from_client import Create, FromClient, Join, Play, Resume, Reveal, Watch
@@ -195,3 +196,5 @@ def check_capabilities(request: FromClient, capabilities: tuple[str, ...]) -> No
     """Raise `Rejected` for a request that a server with these capabilities does not know."""
     if isinstance(request, Create) and request.rival is not None and RIVALS not in capabilities:
         raise Rejected("This server does not know rivals: open the room without --rival.", WayOut.REFUSED)
+    if isinstance(request, Create) and request.options.certified and CERTIFIED not in capabilities:
+        raise Rejected("This server does not certify deals: open the room without --certified.", WayOut.REFUSED)

@@ -67,4 +67,5 @@ def describe_listed_rules(listed: ListedRoom) -> str:
     match = "" if listed.best_of == 1 else f", best of {listed.best_of}"
     redeals = "" if not listed.redeals else f", {listed.redeals} redeal{'s' * (listed.redeals > 1)}"
     warning = ", open: hides nothing" if listed.spectators is Spectators.OPEN else ""
-    return f"{clean(listed.rules)}{redeals}{match}{warning}"
+    certified = ", certified" if listed.certified else ""
+    return f"{clean(listed.rules)}{redeals}{match}{certified}{warning}"

@@ -7,7 +7,7 @@ from typing import Final
 
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
-from fairest_cli.model.seal_check import describe_proof
+from fairest_cli.model.proof import describe_proof
 from fairest_cli.session.connection import Update
 from fairest_cli.text.absence import describe_return, is_past_absence
 from fairest_cli.text.board_text import COLUMNS, describe_board, format_time
@@ -173,6 +173,8 @@ def describe_options(options: RoomOptions) -> Iterator[str]:
         yield f"a seat waits {format_time(options.grace_seconds)} for its player"
     if options.direct_breaks_ties:
         yield "direct plays break a tie"
+    if options.certified:
+        yield "deals that are proved winnable"
     if options.spectators is not usual.spectators:
         yield "nobody may watch" if options.spectators is Spectators.CLOSED else "spectators see everything at once"
 

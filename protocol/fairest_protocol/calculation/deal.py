@@ -27,6 +27,7 @@ class Deal(Value):
 class SealedDeal:
     """The deal of a round and its envelopes. Each salt is computed on first use and cached.
 
+    `step` is the step of a certified round, whose deal has a seed of its own; None for every other round.
     Reading a log to restore a race needs only a few salts, and computing all of them takes longer than the deal.
     """
 
@@ -35,6 +36,7 @@ class SealedDeal:
     seed: bytes
     _salts: list[list[bytes]] = field(compare=False, repr=False)
     """The cache of salts by sealed pass and position; empty bytes for a salt that is not computed yet."""
+    step: int | None = field(default=None, kw_only=True)
 
     def salt(self, pass_number: int, position: int) -> bytes:
         """Return the salt of the envelope that holds the card at this position of this pass."""
@@ -83,15 +85,15 @@ def make_deal(rules: Rules, seed: bytes) -> Deal:
     return Deal(foundations, starters, markers, (stock, *orders))
 
 
-def seal_deal(rules: Rules, seed: bytes, round_id: bytes) -> SealedDeal:
+def seal_deal(rules: Rules, seed: bytes, round_id: bytes, step: int | None = None) -> SealedDeal:
     """Return the deal of a seed, with an envelope for each position of the stock and of each reshuffled redeal.
 
-    A pass in which the waste was turned over has no envelopes of its own: the cards come back in the order of the
-    stock, whose envelopes are open by then.
+    `step` is that of a certified round, to whose `seed` it has led. A pass in which the waste was turned over has no
+    envelopes of its own: the cards come back in the order of the stock, whose envelopes are open by then.
     """
     deal = make_deal(rules, seed)
     sealed = deal.orders if rules.redeal is Redeal.RESHUFFLED else deal.orders[:1]
-    return SealedDeal(round_id, deal, seed, [[b""] * len(order) for order in sealed])
+    return SealedDeal(round_id, deal, seed, [[b""] * len(order) for order in sealed], step=step)
 
 
 def sealed_pass(pass_number: int, envelopes: Sequence[object]) -> int:

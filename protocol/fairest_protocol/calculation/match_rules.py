@@ -64,6 +64,8 @@ def check_round(record: Record, number: int) -> None:
 
 def _checking_round(record: Record, number: int) -> Sliced[None]:
     played, where = record.rounds[number], f"round {number + 1}"
+    if (played.step is not None) != (record.terms.is_certified and played.is_dealt):
+        raise BadRecord(f"{where}: a round has a step if it was dealt in a certified room, and only then")
     if played.is_dealt:
         yield from _checking_race(record, number)
     elif played.envelopes or played.events:

@@ -14,9 +14,9 @@ from typing import Final
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.race import Ending, Outcome, Race, start_race
-from fairest_protocol.calculation.record_lines import FORMAT
+from fairest_protocol.calculation.record_lines import CERTIFIED_FORMAT, FORMAT
 from fairest_protocol.calculation.rules import Rules
-from fairest_protocol.calculation.seal import chain_line, make_seed, round_statement
+from fairest_protocol.calculation.seal import chain_line, make_seed, make_step_seed, round_statement
 from fairest_protocol.calculation.terms import Terms
 from fairest_protocol.value import Value
 
@@ -56,7 +56,8 @@ class RecordedRound(Value):
     """One round. If it was called off, the fields for everything after that are empty.
 
     `signature` is the server's, over `Record.round_statement`. `entropy_hashes` and `entropies` hold one item for each
-    seat, None where the seat did not show it. `envelopes` holds the hashes of each sealed pass.
+    seat, None where the seat did not show it. `envelopes` holds the hashes of each sealed pass. `step` is the step that
+    was dealt in a certified room, None otherwise.
     """
 
     round_id: bytes
@@ -68,6 +69,7 @@ class RecordedRound(Value):
     envelopes: tuple[tuple[bytes, ...], ...] = ()
     events: tuple[RecordedMove | RecordedStop, ...] = ()
     outcome: Outcome | None = None
+    step: int | None = None
 
     @property
     def is_dealt(self) -> bool:
@@ -76,7 +78,12 @@ class RecordedRound(Value):
 
     @property
     def seed(self) -> bytes:
-        """The seed of a round that was dealt. Raises AssertionError for another one."""
+        """The seed of the deal. Raises AssertionError for a round that was not dealt."""
+        return self.round_seed if self.step is None else make_step_seed(self.round_seed, self.step)
+
+    @property
+    def round_seed(self) -> bytes:
+        """The seed of a round that was dealt, from which the steps of a certified one follow."""
         assert self.is_dealt, "a round called off before its deal has no seed"
         return make_seed(self.secret, [entropy for entropy in self.entropies if entropy], self.round_id)
 
@@ -151,7 +158,7 @@ class Record(Value):
         """Yield the lines but the last one, without their chains."""
         yield _line(
             "match",
-            format=FORMAT,
+            format=CERTIFIED_FORMAT if self.terms.is_certified else FORMAT,
             match=self.match_id,
             room=self.room,
             names=self.names,
@@ -169,6 +176,7 @@ class Record(Value):
                 entropy_hashes=[_hex(sealed) for sealed in played.entropy_hashes],
                 entropies=[_hex(entropy) for entropy in played.entropies],
                 envelopes=[[envelope.hex() for envelope in sealed] for sealed in played.envelopes],
+                **({} if played.step is None else {"step": played.step}),
             )
             for event in played.events:
                 if isinstance(event, RecordedMove):

@@ -87,6 +87,7 @@ class _RoundLines:
             entropy_hashes=_shown(fields["entropy_hashes"]),
             entropies=_shown(fields["entropies"]),
             envelopes=tuple(tuple(map(bytes.fromhex, sealed)) for sealed in fields["envelopes"]),
+            step=fields.get("step"),
         )
         self.events: list[RecordedMove | RecordedStop] = []
         self.outcome: Outcome | None = None

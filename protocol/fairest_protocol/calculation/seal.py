@@ -55,6 +55,11 @@ def make_seed(secret: bytes, entropies: Sequence[bytes], round_id: bytes) -> byt
     return _digest("seed", secret, *entropies, round_id)
 
 
+def make_step_seed(seed: bytes, step: int) -> bytes:
+    """Return the seed of the deal at this step (0 to 255) of a certified round; `seed` is the seed of the round."""
+    return _digest("step", seed, bytes([step]))
+
+
 def make_salt(seed: bytes, pass_number: int, position: int) -> bytes:
     """Return the salt of one envelope: HMAC-SHA-256 under the seed, so that one salt says nothing about another."""
     place = (bytes([pass_number]), position.to_bytes(2, "big"))

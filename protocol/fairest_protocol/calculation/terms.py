@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from fairest_protocol.calculation.certified import PROCEDURE, check_certifiable
 from fairest_protocol.calculation.rules import BadRules, Rules, choose_rules
 from fairest_protocol.value import Value
 
@@ -26,6 +27,8 @@ CLOCKS: Final = {
 
 _WORDS: Final = {True: "true", False: "false"}
 _KEYS: Final = ("rules", "piles", "redeals", "best_of", *CLOCKS, "spectators", "direct_breaks_ties", "listed")
+_CERTIFIED: Final = "certified"
+"""The key that stands last in the terms of a certified room, and in no others."""
 
 
 class BadTerms(ValueError):
@@ -33,7 +36,10 @@ class BadTerms(ValueError):
 
 
 class Terms(Value):
-    """The terms of a room whose variant this program knows. `text` is their only text; times are in seconds."""
+    """The terms of a room whose variant this program knows. `text` is their only text; times are in seconds.
+
+    `is_certified`: its deals are certified, by the only procedure that there is.
+    """
 
     text: str
     rules: Rules
@@ -41,6 +47,7 @@ class Terms(Value):
     spectators: str
     direct_breaks_ties: bool
     is_listed: bool
+    is_certified: bool = False
 
     def seconds(self, clock: str) -> int:
         """Return the length of one of `CLOCKS` in these terms."""
@@ -57,7 +64,8 @@ def parse_terms(text: str) -> Terms:
     """Parse the text of a room's terms. Raises `BadTerms` unless a room can have them, written in just this way."""
     pairs = [pair.partition("=") for pair in text.split(" ")]
     keys = tuple(key for key, _, _ in pairs)
-    if keys != _KEYS:
+    is_certified = keys[-1] == _CERTIFIED
+    if keys != (*_KEYS, *[_CERTIFIED] * is_certified):
         raise BadTerms(f"the terms are not the options {', '.join(_KEYS)}, each once and in this order")
     values = {key: value for key, _, value in pairs}
     clocks = [(key, _number(values, key), allowed) for key, allowed in CLOCKS.items()]
@@ -67,13 +75,18 @@ def parse_terms(text: str) -> Terms:
     if values["spectators"] not in SPECTATORS:
         raise BadTerms(f"spectators cannot be {values['spectators'][:40]!r}")
     direct_breaks_ties, is_listed = _truth(values, "direct_breaks_ties"), _truth(values, "listed")
+    if is_certified and _number(values, _CERTIFIED) != PROCEDURE:
+        raise BadTerms(f"there is no procedure {values[_CERTIFIED]} for certified deals")
     try:
         rules = choose_rules(values["rules"], _number(values, "piles"), _number(values, "redeals"))
+        if is_certified:
+            check_certifiable(rules)
     except BadRules as reason:
         raise BadTerms(str(reason)) from reason
     if rules.name != values["rules"]:
         raise BadTerms(f"the variant is written {rules.name}, not {values['rules'][:40]!r}")
-    return Terms(text, rules, _number(values, "best_of"), values["spectators"], direct_breaks_ties, is_listed)
+    best_of, spectators = _number(values, "best_of"), values["spectators"]
+    return Terms(text, rules, best_of, spectators, direct_breaks_ties, is_listed, is_certified)
 
 
 def _number(values: Mapping[str, str], key: str) -> int:

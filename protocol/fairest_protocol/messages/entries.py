@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from fairest_protocol.calculation.certified import STEPS
 from fairest_protocol.calculation.race import Outcome
 from fairest_protocol.calculation.rules import MAX_FOUNDATIONS, MAX_PILES, Foundation
 from fairest_protocol.calculation.terms import BEST_OF
@@ -25,6 +26,9 @@ from fairest_protocol.messages.fields import (
     Signature,
     TimeMs,
 )
+
+CertifiedStepNumber = Annotated[int | None, Field(ge=0, lt=STEPS, exclude_if=lambda value: value is None)]
+"""The step of a certified round, left out of every other one."""
 
 
 class Seated(ServerMessage):
@@ -115,7 +119,8 @@ class Dealt(ServerMessage):
 
     `envelopes` holds, for each sealed pass, one hash a position.
 
-    With `piles` and `redeals` it is all that a client needs to lay the board out, whatever the variant.
+    With `piles` and `redeals` it is all that a client needs to lay the board out, whatever the variant. `step` is there
+    only in certified rooms: the first step whose deal is proved winnable.
     """
 
     type: Literal["dealt"] = "dealt"
@@ -126,6 +131,7 @@ class Dealt(ServerMessage):
     redeals: Annotated[int, Field(ge=0)]
     envelopes: Annotated[tuple[tuple[Hash, ...], ...], Field(min_length=1)]
     until_ms: TimeMs
+    step: CertifiedStepNumber = None
 
 
 class Started(ServerMessage):

@@ -25,7 +25,7 @@ from fairest_protocol.messages.rivals import RivalLevel, RivalSeconds, RivalWish
 class Hello(WithId):
     """The first word on every connection. Without a token the server makes a new player and answers with its token.
 
-    `capabilities` are those that the client has; a server needs none of them now.
+    `capabilities` are those that the client has, such as `certified`.
     """
 
     type: Literal["hello"] = "hello"

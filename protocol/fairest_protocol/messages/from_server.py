@@ -144,6 +144,7 @@ class ListedRoom(ServerMessage):
     """A room as the lobby knows it: nothing of a round but whether there is one. `since_ms`: when that began.
 
     With `rival_after_seconds` a program may take the free seat once the room has waited so long; null if none may.
+    `certified` is there only if its deals are.
     """
 
     room: RoomCode
@@ -158,6 +159,7 @@ class ListedRoom(ServerMessage):
     since_ms: TimeMs
     rival_after_seconds: RivalSeconds | None = None
     rival_level: RivalLevel | None = None
+    certified: Annotated[Literal[1] | None, Field(exclude_if=lambda value: value is None)] = None
 
 
 class LobbyPage(Answer):

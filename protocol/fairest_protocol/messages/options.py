@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, field_validator
 from pydantic_core import ErrorDetails, PydanticKnownError
 
+from fairest_protocol.calculation.certified import check_certifiable
 from fairest_protocol.calculation.rules import BadRules, Rules, choose_rules
 from fairest_protocol.calculation.terms import CLOCKS, format_terms
 from fairest_protocol.messages.explanation import explain
@@ -28,7 +29,8 @@ def _seconds(clock: str) -> Any:
 class RoomOptions(Message):
     """Rules with their parameters, length of the match, and the clocks of a round in seconds.
 
-    A `listed` room stands in the lobby: strangers may join it, and watch it.
+    A `listed` room stands in the lobby: strangers may join it, and watch it. `certified` is the number of the procedure
+    by which deals are certified; it is left out where they are not, so that the terms of such rooms have no word of it.
     """
 
     rules: RulesName = "classic"
@@ -45,6 +47,12 @@ class RoomOptions(Message):
     spectators: Spectators = Field(default=Spectators.HORIZON, strict=False)
     direct_breaks_ties: bool = False
     listed: bool = False
+    certified: Annotated[Literal[1] | None, Field(exclude_if=lambda value: value is None)] = None
+
+    @field_validator("certified", mode="before")
+    @classmethod
+    def _check_procedure(cls, value: object) -> object:
+        return None if value is None else cls._check_integer(value)
 
     @field_validator("best_of", mode="before")
     @classmethod
@@ -60,6 +68,8 @@ class RoomOptions(Message):
         Clients then read the numbers, and need not know the variant. Raises `BadRules`, as `chosen_rules` does.
         """
         rules = self.chosen_rules()
+        if self.certified:
+            check_certifiable(rules)
         return self.model_copy(update={"rules": rules.name, "piles": rules.piles, "redeals": rules.redeals})
 
     def terms(self) -> str:

@@ -23,6 +23,7 @@ class Refusal(StrEnum):
     TOO_MANY_ROUNDS = "too_many_rounds"
     TOO_MANY_MISSES = "too_many_misses"
     BAD_RULES = "bad_rules"
+    MISSING_CAPABILITY = "missing_capability"
     WRONG_PHASE = "wrong_phase"
     WRONG_ROUND = "wrong_round"
     ALREADY_READY = "already_ready"
@@ -64,6 +65,7 @@ SENTENCES: Final[dict[Refusal, str]] = {
         "Too many codes from your address led to no room; try again in some minutes, or join a room of the lobby."
     ),
     Refusal.BAD_RULES: "Nobody plays these rules.",
+    Refusal.MISSING_CAPABILITY: "Your client lacks what this room needs; a newer one has it.",
     Refusal.WRONG_PHASE: "This is not the time for that.",
     Refusal.WRONG_ROUND: "This round is not open any more; the newest one is.",
     Refusal.ALREADY_READY: "You are ready already; a hash once sent stays.",

@@ -17,6 +17,9 @@ PAGE_LINES: Final = 250
 MERGE_SECONDS: Final = 60
 """The longest time from the opening of a round, and from its end, until the chain has the entry."""
 
+CERTIFIED_SUFFIX: Final = "-certified"
+"""Ends the name of the rules in the entry of a certified round. Auditors that do not know it deal none of its decks."""
+
 EntryNumber = Annotated[int, Field(ge=0, lt=2**53)]
 
 
@@ -66,7 +69,10 @@ class RoundsPage(ServerMessage):
 
 
 class ChainedOpening(Message):
-    """A round was opened: its commitment, and the rules of its deal (``classic 4 0``: name, piles, redeals)."""
+    """A round was opened: its commitment, and the rules of its deal (``classic 4 0``: name, piles, redeals).
+
+    The name of the rules ends with `-certified` in a certified room.
+    """
 
     number: EntryNumber
     at_ms: TimeMs
@@ -105,6 +111,11 @@ class ChainedLoss(Message):
 
 ChainedEntry = Annotated[ChainedOpening | ChainedEnd | ChainedLoss, Field(discriminator="type")]
 _ENTRIES: Final[TypeAdapter[ChainedOpening | ChainedEnd | ChainedLoss]] = TypeAdapter(ChainedEntry)
+
+
+def describe_rules(name: str, piles: int, redeals: int, *, is_certified: bool) -> str:
+    """Return the rules of a round's deal as an entry has them."""
+    return f"{name}{CERTIFIED_SUFFIX if is_certified else ''} {piles} {redeals}"
 
 
 def parse_chained(line: str) -> ChainedOpening | ChainedEnd | ChainedLoss:

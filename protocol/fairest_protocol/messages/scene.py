@@ -96,6 +96,7 @@ class Scene(ServerMessage):
     outcome: Outcome | None = None
     duration_ms: int | None = None
     match_is_over: bool = False
+    step: entries.CertifiedStepNumber = None
 
     def after(self, entry: Entry) -> "Scene":
         """Return the scene after one more entry of the view.
@@ -203,6 +204,7 @@ class Scene(ServerMessage):
             markers=entry.markers,
             envelopes=entry.envelopes,
             until_ms=entry.until_ms,
+            step=entry.step,
         )
 
     def _after_move(self, entry: entries.Moved) -> "Scene":

@@ -6,10 +6,12 @@ from typing import Final
 
 from redis.exceptions import RedisError
 
+from fairest_protocol.calculation.certified import CAPABILITY as CERTIFIED
 from fairest_protocol.messages.from_client import Hello
 from fairest_protocol.messages.from_server import Refused, Welcome
 from fairest_protocol.messages.refusals import Refusal
-from fairest_protocol.messages.rivals import CAPABILITY
+from fairest_protocol.messages.rivals import CAPABILITY as RIVALS
+from fairest_protocol.value import replace
 from fairest_protocol.version import installed_version
 from fairest_server.edge.close_errors import bad_token, banned, hello_first, hello_late
 from fairest_server.edge.inbox import Inbox
@@ -83,14 +85,14 @@ class Handshake:
         if ban is not None:
             raise banned(ban)
         rooms = self._rooms
-        return player, Welcome(
+        return replace(player, capabilities=hello.capabilities), Welcome(
             name=player.name,
             token=token,
             key=rooms.key.public,
             now_ms=rooms.clock.now_ms(),
             version=installed_version(),
             rounds=rooms.rounds.head,
-            capabilities=(CAPABILITY,),
+            capabilities=(RIVALS, CERTIFIED),
             rooms=await self._seats(player.player_id) if token is None else (),
         )
 

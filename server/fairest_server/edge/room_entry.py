@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final, Protocol
 
+from fairest_protocol.calculation.certified import CAPABILITY
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Join, Resume, Watch
 from fairest_protocol.messages.from_server import Refused
@@ -21,6 +22,8 @@ from fairest_server.store.room_openings import RoomOpenings
 
 _MANY_AT_ADDRESS: Final = "Many rooms were opened from your address lately; use one of them, or wait ten minutes."
 
+
+_NOT_CERTIFIED: Final = "The deals of this room are certified, and your client does not know that: use a newer one."
 
 EntryMessage = Create | Join | Resume | Watch
 """A message that asks for a seat or a view of a room."""
@@ -71,6 +74,11 @@ class RoomEntry:
             case Create():
                 await self._create(message, player, client, is_open)
             case Watch(room=code):
+                room = await self._rooms.registry.open_room(code)
+                if room is not None and _lacks_capability(player, room):
+                    self._rooms.registry.on_change(room)
+                    client.refused(refuse(message.type, Refusal.MISSING_CAPABILITY, _NOT_CERTIFIED))
+                    return
                 client.room = await self._rooms.entrance.watch(code, client)
             case Join() | Resume():
                 await self._take_seat(message, player, client, is_open)
@@ -83,6 +91,9 @@ class RoomEntry:
     async def _create(
         self, message: Create, player: Player, client: EnteringClient, is_open: Callable[[], bool]
     ) -> None:
+        if message.options.certified and CAPABILITY not in player.capabilities:
+            client.refused(refuse(message.type, Refusal.MISSING_CAPABILITY, _NOT_CERTIFIED))
+            return
         options = resolve_options(message.options)
         code = options if isinstance(options, Refused) else await self._open_room(message.key, player, client.address)
         if isinstance(code, Refused):
@@ -151,16 +162,25 @@ class RoomEntry:
         client: EnteringClient,
         is_open: Callable[[], bool],
     ) -> None:
-        """Ask the room for a seat, unless the client is gone, or its address may open no more rounds."""
+        """Ask the room for a seat, unless the client is gone, lacks a capability, or its address may open no rounds."""
         if not is_open():
             # The player may have resumed over a newer connection, whose seat this one must not take.
             self._rooms.registry.on_change(room)
+        elif _lacks_capability(player, room):
+            self._rooms.registry.on_change(room)
+            client.refused(refuse(to, Refusal.MISSING_CAPABILITY, _NOT_CERTIFIED))
         elif _opens_round(room, player) and not self.limits.may_open_round(client.address):
             self._rooms.registry.on_change(room)
             client.refused(refuse(to, Refusal.TOO_MANY_ROUNDS))
         else:
             client.room = room
             room.submit(Request(command, client))
+
+
+def _lacks_capability(player: Player, room: LiveRoom) -> bool:
+    """Return whether the client of this player does not know the options of the room, and would take them for a lie."""
+    is_certified = room.state is not None and room.state.options.certified is not None
+    return is_certified and CAPABILITY not in player.capabilities
 
 
 def _opens_round(room: LiveRoom, player: Player) -> bool:

@@ -39,7 +39,7 @@ from fairest_server.live.subscribers import Subscriber, Subscribers
 from fairest_server.ops.metrics import MOVE_SECONDS
 from fairest_server.room.commands import ApplyPauses, CreateRoom, Disconnect, ExpireDeadline, TakeSeat
 from fairest_server.room.refusing import refuse_for_now
-from fairest_server.room.state import Deadline, RoomState
+from fairest_server.room.state import Deadline, RoomState, has_work_left
 from fairest_server.room.steps import LogEntry, LogSlice, Step, fold
 from fairest_server.store.append_queue import Answer, Append, Reply
 from fairest_server.store.keys import of_room
@@ -86,9 +86,9 @@ class LiveRoom:
 
     @property
     def is_needed(self) -> bool:
-        """Whether the room has subscribers, is busy, or has a match without a record. Otherwise it may be dropped."""
+        """Whether the room has subscribers, is busy, or has work left. Otherwise it may be dropped."""
         state = self.state
-        return (state is not None and (not self.subscribers.is_empty or state.unrecorded_match > 0)) or self.is_busy
+        return (state is not None and (not self.subscribers.is_empty or has_work_left(state))) or self.is_busy
 
     @property
     def is_busy(self) -> bool:

@@ -21,12 +21,14 @@ from fairest_server.live.redis_clock import RedisClock
 from fairest_server.live.room_services import RoomServices
 from fairest_server.live.room_tasks import RoomTasks
 from fairest_server.live.slices import Slices
+from fairest_server.live.step_finder import StepFinder
 from fairest_server.live.subscribers import DropReason, Subscriber
 from fairest_server.live.timers import Timers
 from fairest_server.ops import metrics
 from fairest_server.ops.events import Event
 from fairest_server.room.commands import Disconnect, MarkRecorded, Pause
 from fairest_server.room.decide import DrawRound
+from fairest_server.room.state import awaits_step
 from fairest_server.room.steps import LogSlice, Step
 from fairest_server.store.log import Log
 from fairest_server.store.wakeups import Wakeups
@@ -46,6 +48,7 @@ class RoomRegistry:
         tasks: RoomTasks,
         slices: Slices,
         listening: Redis,
+        step_finder: StepFinder,
         *,
         draw_round: DrawRound,
         welcome: Callable[[LiveRoom, Subscriber], None],
@@ -60,6 +63,7 @@ class RoomRegistry:
         self.cutter: Final = LogCutter(log, clock, self.reader, tasks, slices)
         self._attached = attached
         self._record_maker = record_maker
+        self._step_finder = step_finder
         self._tasks = tasks
         self._timers = Timers(clock)
         self._rooms: dict[str, LiveRoom] = {}
@@ -125,7 +129,7 @@ class RoomRegistry:
         return self._rooms.get(room.code) is room
 
     def on_change(self, room: LiveRoom) -> None:
-        """Set the room's timers by its state, and store the record of its match or cut its log.
+        """Set the room's timers by its state, and store the record of its match, find its step or cut its log.
 
         A room that is not needed is dropped.
         """
@@ -139,6 +143,8 @@ class RoomRegistry:
         self._timers.set(room)
         if room.state.unrecorded_match:
             self._tasks.start(self._store_record(room), room.code)
+        elif awaits_step(room.state):
+            self._step_finder.seek(room.code, room.state, self._rooms.get)
         elif self.cutter.is_due(room):
             # The log is cut before it is read.
             room.catch_up()

@@ -26,6 +26,7 @@ from fairest_server.live.room_tasks import RoomTasks
 from fairest_server.live.round_chain import RoundChain
 from fairest_server.live.signing import DeploymentKey
 from fairest_server.live.slices import Slices
+from fairest_server.live.step_finder import StepFinder
 from fairest_server.live.subscribers import Subscriber
 from fairest_server.room.refusing import refuse
 from fairest_server.store.log import Log
@@ -80,6 +81,7 @@ class RoomServer:
         self._record_maker = RecordMaker(
             self.log, records, self.matches, self.rater, self.slices, key.sign_lines, self.stopping
         )
+        self._step_finder = StepFinder(self.tasks, self.stopping)
         self.registry: Final = RoomRegistry(
             self.log,
             self.clock,
@@ -88,6 +90,7 @@ class RoomServer:
             self.tasks,
             self.slices,
             listening,
+            self._step_finder,
             draw_round=key.draw_round,
             welcome=self._welcome,
             on_steps=PlayerSeats(PlayerRooms(redis), self.tasks).on_steps,
@@ -109,6 +112,7 @@ class RoomServer:
                 yield tasks
             finally:
                 self.stopping.set()
+                tasks.create_task(self._step_finder.end_worker())
                 wakeups.cancel()
                 tasks.create_task(self._wind_up())
 

@@ -68,6 +68,10 @@ class Event(StrEnum):
     FAULT = "fault", "A fault of the server, with its traceback."
     LOG_LOST = "log_lost", "A room's log is not the one that was shown; its subscribers are sent away."
     LOG_UNREADABLE = "log_unreadable", "A room's log cannot be read."
+    STEP_WORKER_ENDED = (
+        "step_worker_ended",
+        "The process that finds certified deals has ended; another one starts.",
+    )
     SEATS_NOT_FREED = "seats_not_freed", "Connections that ended are still in a room's log."
 
     # Connections.

@@ -243,6 +243,7 @@ ENGINE_DEATHS: Final = Counter(
 LOST_LOGS: Final = Counter(
     "fairest_lost_logs", "Rooms that were given up because their log was not the one that had been shown."
 )
+CERTIFIED_DEALS: Final = Counter("fairest_certified_deals", "Certified deals whose step was found here.")
 RECORDS: Final = Counter("fairest_records", "Records of finished matches that were stored.")
 RATED: Final = Counter("fairest_rated_matches", "Finished matches that this process has rated.")
 UNRATED: Final = Counter(

@@ -136,7 +136,7 @@ export class RoomConnection {
     this.#socket = new WebSocket(socketUrl(), "fairest.v1");
     const socket = this.#socket;
     this.#heardAt = Date.now();
-    socket.onopen = () => this.#send({ type: "hello", token: readToken(), name: this.#name, client: "fairest page" });
+    socket.onopen = () => this.#send({ type: "hello", token: readToken(), name: this.#name, client: "fairest page", capabilities: CAPABILITIES });
     socket.onmessage = ({ data }) => {
       if (socket === this.#socket) this.#take(data);
     };

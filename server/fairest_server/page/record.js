@@ -9,6 +9,7 @@ import { checkWords, commitEntropy, commitSecret, encode, hash, isRoundSigned, m
 const LINE = new RegExp(`^(${Object.values(DATA.lines).join("|")})$`);
 const CHAINED = /^(.*),"chain":"([0-9a-f]{64})"}$/;
 const MAX_CALLED_OFF = 1000;
+const STEP_NOT_CHECKED = "the deal is certified. That its step is the right one is not checked here, but by fairest verify.";
 
 /** Raised if a check fails; the message says where, and why. */
 export class WrongRecord extends Error {}
@@ -62,7 +63,9 @@ function readTerms(text) {
   const pairs = text.split(" ").map((pair) => pair.split("="));
   const terms = Object.fromEntries(pairs);
   demand(Object.hasOwn(DATA.variants, terms.rules), "The terms name a variant that is not known here.");
-  const allowed = Object.entries({ ...DATA.terms, ...DATA.variants[terms.rules].terms });
+  const certified = "certified" in terms ? { certified: [String(DATA.certified.procedure)] } : {};
+  const allowed = Object.entries({ ...DATA.terms, ...DATA.variants[terms.rules].terms, ...certified });
+  const isRich = Number(terms.piles) + Number(terms.redeals) >= DATA.certified.piles_and_redeals;
   const isPossible = ([name, values], place) => {
     const value = terms[name];
     const fits = Array.isArray(values)
@@ -70,7 +73,8 @@ function readTerms(text) {
       : value === String(Number(value)) && values.from <= value && value <= values.to;
     return String(pairs[place]) === `${name},${value}` && fits;
   };
-  demand(pairs.length === allowed.length && allowed.every(isPossible), "The terms are such as no room can have.");
+  const isRoom = pairs.length === allowed.length && allowed.every(isPossible) && (isRich || !("certified" in terms));
+  demand(isRoom, "The terms are such as no room can have.");
   return terms;
 }
 
@@ -113,7 +117,7 @@ function checkOrder(rounds, first, terms) {
 function* checkRound(record, round, place, first) {
   const { heading, terms } = record;
   const [where, names] = [`Round ${place + 1}`, heading.names];
-  const { id, commitment, secret, entropies, entropy_hashes: hashes, envelopes, events, result } = round;
+  const { id, commitment, secret, entropies, entropy_hashes: hashes, envelopes, events, result, step } = round;
   const [match, number] = place < first ? [id, 1] : [heading.match, place - first + 1];
   const isOpened = isRoundSigned({ ...round, round: id }, match, number, heading.terms, heading.key);
   demand(isOpened, `${where}: the server has not signed this commitment, for this match and these rules.`);
@@ -124,9 +128,12 @@ function* checkRound(record, round, place, first) {
     demand(isShown, `${where}: the entropy of ${names[seat]} does not belong to its hash.`);
   }
   const isDealt = !entropies.includes(null);
+  const hasStep = (step !== undefined) === (isDealt && "certified" in terms);
+  demand(hasStep, `${where}: a round has a step if it was dealt in a certified room, and only then.`);
   if (isDealt) {
     yield `${where}: both players committed themselves to their entropy before they saw the other's.`;
-    const seed = makeSeed(secret, entropies, id);
+    if (step !== undefined) yield `${where}: ${STEP_NOT_CHECKED}`;
+    const seed = makeSeed(secret, entropies, id, step);
     const deal = makeDeal(terms.rules, Number(terms.redeals), seed);
     const sealed = sealDeal(deal, seed, id);
     demand(JSON.stringify(sealed) === JSON.stringify(envelopes), `${where}: the envelopes do not hold the deal.`);

@@ -85,7 +85,7 @@ class Replay {
 
   constructor({ heading, terms }, round, number, of) {
     this.#names = heading.names;
-    const seed = makeSeed(round.secret, round.entropies, round.id);
+    const seed = makeSeed(round.secret, round.entropies, round.id, round.step);
     const [piles, redeals] = [Number(terms.piles), Number(terms.redeals)];
     this.#steps = stepsOf(makeDeal(terms.rules, redeals, seed), piles, redeals, round.events);
     this.#times = this.#steps.map(({ event }) => event?.at_ms ?? 0);

@@ -240,6 +240,7 @@ export class RoomView {
       parts.push(make("h2", { class: "outcome" }, outcomeText(this.#names, outcome)));
       const { proved } = this.#connection.check;
       if (proved) parts.push(make("p", { class: "right" }, TEXT.proved(proved)));
+      if (proved && this.#scene.options.certified) parts.push(make("p", {}, TEXT.stepNotChecked));
       const { explanation } = this.#connection;
       if (explanation) parts.push(make("p", { class: "explained" }, explanation));
       if (this.#record) parts.push(this.#record);

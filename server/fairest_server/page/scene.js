@@ -41,7 +41,7 @@ const FOLDS = {
     return after.seats.every((each) => each.entropy_hash) ? { ...after, phase: "dealing", until_ms } : after;
   },
   revealed: (scene, { seat, entropy }) => withSeat(scene, seat, { entropy }),
-  dealt(scene, { layout, starters, markers, piles, redeals, envelopes, until_ms }) {
+  dealt(scene, { layout, starters, markers, piles, redeals, envelopes, until_ms, step }) {
     const board = {
       layout,
       foundations: layout.map((_, place) => starters.slice(place, place + 1)),
@@ -51,7 +51,7 @@ const FOLDS = {
       redeals,
       direct: 0,
     };
-    return { ...withBoards(scene, () => ({ board })), markers, envelopes, until_ms, phase: "countdown" };
+    return { ...withBoards(scene, () => ({ board })), markers, envelopes, until_ms, phase: "countdown", ...(step === undefined ? {} : { step }) };
   },
   started: (scene, { until_ms }) => ({ ...scene, phase: "racing", until_ms }),
   turned: (scene, { seat, turn: at, card }) =>

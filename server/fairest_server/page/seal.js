@@ -14,7 +14,12 @@ export const hash = (label, ...parts) => toHex(sha256(encode(label, ...parts)));
 export const commitSecret = (round, secret) => hash("secret", fromHex(round), fromHex(secret));
 export const commitEntropy = (round, seat, entropy) =>
   hash("entropy", fromHex(round), Uint8Array.of(seat), fromHex(entropy));
-export const makeSeed = (secret, entropies, round) => hash("seed", ...[secret, ...entropies, round].map(fromHex));
+
+/** Return the seed of a deal; `step` is the step of a certified round, undefined for every other one. */
+export function makeSeed(secret, entropies, round, step) {
+  const seed = hash("seed", ...[secret, ...entropies, round].map(fromHex));
+  return step === undefined ? seed : hash("step", fromHex(seed), Uint8Array.of(step));
+}
 
 /** Return the salt of a position of a sealed pass, in hexadecimal digits. */
 export const makeSalt = (seed, pass, position) =>

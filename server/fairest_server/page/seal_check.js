@@ -84,6 +84,8 @@ export class SealCheck {
         demand(!scene.envelopes.length, "The server deals a second time.");
         const isAgreed = entry.piles === scene.options.piles && entry.redeals === scene.options.redeals;
         demand(isAgreed, "The server deals for other rules than those of the room.");
+        const hasStep = (entry.step !== undefined) === (scene.options.certified !== undefined);
+        demand(hasStep, "The server deals without the step of a certified round, or with one in another room.");
         this.shown = [[], []];
       },
       turned: () => {
@@ -146,11 +148,11 @@ export class SealCheck {
     this.#opened.set(`${sealed} ${position}`, card);
   }
 
-  #checkSecret({ round, commitment, seats, envelopes, options }, secret, outcome = null) {
+  #checkSecret({ round, commitment, seats, envelopes, options, step }, secret, outcome = null) {
     demand(commitSecret(round, secret) === commitment, "The secret does not belong to the commitment.");
     this.#isSecretDue = false;
     if (!envelopes.length || !Object.hasOwn(DATA.variants, options.rules)) return;
-    const seed = makeSeed(secret, seats.map(({ entropy }) => entropy), round);
+    const seed = makeSeed(secret, seats.map(({ entropy }) => entropy), round, step);
     const deal = makeDeal(options.rules, options.redeals, seed);
     const isDeal = JSON.stringify(sealDeal(deal, seed, round)) === JSON.stringify(envelopes);
     demand(isDeal, "The envelopes do not hold the deal that secret and entropies make.");

@@ -60,6 +60,13 @@ class PlayerRequest(Value):
     message: Ready | Reveal | Rematch | Leave
 
 
+class DealStep(Value):
+    """Deal the cards of this certified round at the step that was found for it."""
+
+    round_id: bytes
+    step: int
+
+
 class ExpireDeadline(Value):
     """Judge the next deadline, if it has passed: `now_ms` is the time on Redis' clock."""
 
@@ -109,6 +116,7 @@ Command = (
     | ApplyPauses
     | MakeMove
     | PlayerRequest
+    | DealStep
     | ExpireDeadline
     | CloseRoom
     | MarkRecorded

@@ -16,6 +16,7 @@ from fairest_server.room.commands import (
     CloseRoom,
     Command,
     CreateRoom,
+    DealStep,
     Disconnect,
     ExpireDeadline,
     MakeMove,
@@ -41,10 +42,11 @@ from fairest_server.room.events import (
     SeatFreed,
     SeatsStopped,
     Started,
+    StepFound,
 )
 from fairest_server.room.refusing import refuse, resolve_options
 from fairest_server.room.seating import replace_rival, sit_down
-from fairest_server.room.state import Deadline, DeadlineKind, RoomState
+from fairest_server.room.state import Deadline, DeadlineKind, RoomState, awaits_step
 
 Verdict = tuple[Event, ...] | Refused | Accepted
 """The events to append, or an answer if nothing changes. An empty tuple: nothing changes, and there is no answer."""
@@ -74,6 +76,9 @@ def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> 
             return () if seat is None else (Detached(seat=seat, link=connection_id),)
         case ProcessLapsed(connection_ids=connection_ids):
             return _process_lapsed(state, connection_ids)
+        case DealStep(round_id=round_id, step=step):
+            is_awaited = awaits_step(state) and state.round is not None and state.round.round_id == round_id
+            return (StepFound(step=step),) if is_awaited else ()
         case ApplyPauses(pauses=pauses):
             return _apply_pauses(state, pauses)
         case ExpireDeadline(now_ms=now_ms):
@@ -271,7 +276,9 @@ def _leave(state: RoomState, seat: Seat) -> Verdict:
     if state.phase in (Phase.WAITING, Phase.READY, Phase.FINISHED):
         return (free,)
     connection_id = state.seat(seat).connection_id
-    if state.race is not None and state.race.racers[seat].ending:
+    has_raced = state.race is not None and state.race.racers[seat].ending
+    if has_raced or awaits_step(state):
+        # The deal is fixed while its step is looked for, so the round cannot end without it.
         return (Detached(seat=seat, link=connection_id),) if connection_id else ()
     return (SeatsStopped(seats=(seat,), ending=Ending.RESIGNED), free)
 

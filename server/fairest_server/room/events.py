@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeInt, PlainSerializer, PlainValidator
 
+from fairest_protocol.calculation.certified import STEPS
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.race import Ending
 from fairest_protocol.messages.fields import Hash, Message, Name, PlainText, RoundId, Seat, Secret, Signature, TimeMs
@@ -91,11 +92,18 @@ class PlayerReady(Message):
 
 
 class Revealed(Message):
-    """A player showed its entropy. Once both have, the cards are dealt."""
+    """A player showed its entropy. Once both have, the cards are dealt, in a certified room once the step is found."""
 
     type: Literal["revealed"] = "revealed"
     seat: Seat
     entropy: Secret
+
+
+class StepFound(Message):
+    """The step of a certified round was found, so its cards are dealt. Every process finds the same one."""
+
+    type: Literal["step_found"] = "step_found"
+    step: Annotated[int, Field(ge=0, lt=STEPS)]
 
 
 class Started(Message):
@@ -176,6 +184,7 @@ JsonEvent = Annotated[
     | RoundOpened
     | PlayerReady
     | Revealed
+    | StepFound
     | Started
     | SeatsStopped
     | RematchAsked

@@ -2,14 +2,23 @@
 
 from fairest_protocol.calculation.deal import seal_deal
 from fairest_protocol.calculation.race import Ending, Outcome, Race, start_race, undealt_outcome
-from fairest_protocol.calculation.seal import make_seed
+from fairest_protocol.calculation.seal import make_step_seed
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.rivals import RivalWish
 from fairest_protocol.value import replace, replace_in_pair
 from fairest_server.room import events
 from fairest_server.room.events import Event
 from fairest_server.room.phases import Trigger, next_phase
-from fairest_server.room.state import ABANDONED_SECONDS, BETWEEN_ROUNDS_SECONDS, Clocks, OpenRound, RoomState, SeatState
+from fairest_server.room.state import (
+    ABANDONED_SECONDS,
+    BETWEEN_ROUNDS_SECONDS,
+    Clocks,
+    OpenRound,
+    RoomState,
+    SeatState,
+    awaits_step,
+    round_seed,
+)
 
 
 def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
@@ -50,7 +59,12 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
             return _enter(ready, Trigger.ALL_READY, at_ms, state.options.reveal_seconds)
         case events.Revealed(seat=seat, entropy=entropy):
             revealed = _with_seat(state, seat, replace(state.seat(seat), entropy=entropy))
-            return _dealt(revealed, at_ms) if revealed.seat(1 - seat).entropy else revealed
+            if awaits_step(revealed):
+                # New clocks: the deadline of this phase applies no longer, and a process has to find the step.
+                return replace(revealed, clocks=replace(revealed.clocks))
+            return _dealt(revealed, None, at_ms) if revealed.seat(1 - seat).entropy else revealed
+        case events.StepFound(step=step):
+            return _dealt(state, step, at_ms)
         case events.Started():
             started = _enter(state, Trigger.RACE_STARTED, at_ms, state.race_seconds)
             return replace(started, clocks=replace(started.clocks, started_at_ms=at_ms))
@@ -206,11 +220,13 @@ def _opened(state: RoomState, event: events.RoundOpened, at_ms: int) -> RoomStat
     )
 
 
-def _dealt(state: RoomState, at_ms: int) -> RoomState:
+def _dealt(state: RoomState, step: int | None, at_ms: int) -> RoomState:
+    """Return the state after the deal; `step` is that of a certified round, None for every other one."""
     assert state.round is not None, "only an open round can be dealt"
-    entropies = [state.seat(seat).entropy or b"" for seat in (0, 1)]
-    seed = make_seed(state.round.secret, entropies, state.round.round_id)
-    sealed = seal_deal(state.rules, seed, state.round.round_id)
+    seed = round_seed(state)
+    if step is not None:
+        seed = make_step_seed(seed, step)
+    sealed = seal_deal(state.rules, seed, state.round.round_id, step)
     race = start_race(state.rules, sealed.deal, direct_breaks_ties=state.options.direct_breaks_ties)
     dealt = replace(state, round=replace(state.round, sealed=sealed), race=race)
     return _enter(dealt, Trigger.ALL_REVEALED, at_ms, state.options.countdown_seconds)

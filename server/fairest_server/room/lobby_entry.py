@@ -23,6 +23,7 @@ def list_room(code: str, state: RoomState | None, now_ms: int) -> ListedRoom | N
         since_ms=now_ms,
         rival_after_seconds=state.rival.after_seconds if state.rival else None,
         rival_level=state.rival.level if state.rival else None,
+        certified=state.options.certified,
     )
 
 

@@ -185,4 +185,5 @@ def _recorded(state: RoomState, opened: OpenRound) -> RecordedRound:
         entropy_hashes=(first.entropy_hash if first else None, second.entropy_hash if second else None),
         entropies=(first.entropy if first else None, second.entropy if second else None),
         envelopes=opened.sealed.envelopes if opened.sealed else (),
+        step=opened.sealed.step if opened.sealed else None,
     )

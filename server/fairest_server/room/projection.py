@@ -158,6 +158,8 @@ def _project(step: Step) -> list[OutgoingEntry]:
         case events.Revealed(seat=seat, entropy=entropy):
             revealed = entries.Revealed(seat=seat, entropy=entropy)
             return _public(revealed) if after.race is None else _public(revealed, _project_deal(after))
+        case events.StepFound():
+            return _public(_project_deal(after))
         case events.Started():
             return [*_public(entries.Started(until_ms=_phase_end(after))), *_project_first_cards(after)]
         case events.SeatsStopped(seats=seats):
@@ -219,6 +221,7 @@ def _project_deal(after: RoomState) -> entries.Dealt:
         redeals=after.rules.redeals,
         envelopes=dealt.sealed.envelopes,
         until_ms=_phase_end(after),
+        step=dealt.sealed.step,
     )
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from fairest_protocol.calculation.seal import commit_secret, make_seed
+from fairest_protocol.calculation.seal import commit_secret
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.rounds import ChainedEnd, ChainedOpening, RoundEnd, describe_round
+from fairest_protocol.messages.rounds import ChainedEnd, ChainedOpening, RoundEnd, describe_round, describe_rules
 from fairest_server.room import events
 from fairest_server.room.state import OpenRound, RoomState
 from fairest_server.room.steps import Step
@@ -27,14 +27,14 @@ def round_entries(steps: Sequence[Step]) -> Iterator[str]:
 
 
 def _opening(state: RoomState, opened: OpenRound) -> str:
-    rules = state.rules
+    rules, is_certified = state.rules, state.options.certified is not None
     return describe_round(
         ChainedOpening(
             number=0,
             at_ms=0,
             type="opened",
             commitment=commit_secret(opened.round_id, opened.secret),
-            rules=f"{rules.name} {rules.piles} {rules.redeals}",
+            rules=describe_rules(rules.name, rules.piles, rules.redeals, is_certified=is_certified),
         )
     )
 
@@ -42,7 +42,6 @@ def _opening(state: RoomState, opened: OpenRound) -> str:
 def _end(state: RoomState, ended: OpenRound, why: str | None) -> str:
     """Return the entry of a round that was called off, for the reason `why`, or that has a result."""
     entropies = [seat.entropy if seat else None for seat in state.seats]
-    seed = make_seed(ended.secret, [each for each in entropies if each], ended.round_id) if ended.sealed else None
     how = RoundEnd.VOIDED if why else RoundEnd.BROKEN_OFF if ended.sealed is None else RoundEnd.PROVED
     outcome = ended.outcome
     return describe_round(
@@ -56,7 +55,7 @@ def _end(state: RoomState, ended: OpenRound, why: str | None) -> str:
                 "why": why,
                 "endings": None if outcome is None else tuple(score.ending for score in outcome.scores),
                 "revealed": (entropies[0] is not None, entropies[1] is not None),
-                "seed": seed,
+                "seed": ended.sealed.seed if ended.sealed else None,
             }
         )
     )

@@ -7,6 +7,7 @@ from typing import Final
 from fairest_protocol.calculation.deal import SealedDeal
 from fairest_protocol.calculation.race import Outcome, Race
 from fairest_protocol.calculation.rules import Rules
+from fairest_protocol.calculation.seal import make_seed
 from fairest_protocol.messages.fields import Phase, Seat
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.rivals import RivalWish
@@ -177,7 +178,7 @@ class RoomState(Value):
         """Yield every deadline that applies in this state, in no particular order."""
         if self.phase is Phase.CLOSED:
             return
-        if self.clocks.phase_until_ms is not None:
+        if self.clocks.phase_until_ms is not None and not awaits_step(self):
             yield Deadline(self.clocks.phase_until_ms, DeadlineKind.PHASE)
         for number, until_ms in enumerate(self.clocks.away_until_ms):
             if until_ms is not None and self._absence_counts(number):
@@ -215,6 +216,9 @@ class RoomState(Value):
         """Return when some process must check this room even if nobody is connected to it, or None for never."""
         if self.unrecorded_match:
             return self.clocks.finished_at_ms
+        if awaits_step(self):
+            # A process that is still at it when the time to reveal is over is helped by another one.
+            return self.clocks.phase_until_ms
         deadline = self.next_deadline()
         return deadline.at_ms if deadline else None
 
@@ -229,3 +233,20 @@ class RoomState(Value):
         if self.phase in (Phase.COUNTDOWN, Phase.RACING):
             return self.race is not None and not self.race.racers[seat].ending
         return True
+
+
+def awaits_step(state: RoomState) -> bool:
+    """Return whether the deal is fixed, and some process has to find its certified step before the cards are dealt."""
+    is_certified = state.options.certified is not None and state.phase is Phase.DEALING
+    return is_certified and all(seat is not None and seat.entropy for seat in state.seats)
+
+
+def has_work_left(state: RoomState) -> bool:
+    """Return whether some process has to work for the room even if nobody is connected: on a record, or on a step."""
+    return state.unrecorded_match > 0 or awaits_step(state)
+
+
+def round_seed(state: RoomState) -> bytes:
+    """Return the seed of the round under way, for which both entropies are known."""
+    assert state.round is not None, "only an open round has a seed"
+    return make_seed(state.round.secret, [state.seat(seat).entropy or b"" for seat in (0, 1)], state.round.round_id)

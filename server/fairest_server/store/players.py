@@ -16,10 +16,14 @@ RENAMED: Final = "renamed:"
 
 
 class Player(Value):
-    """A player. Its id is the hash of its token, which is the only form in which the token is stored."""
+    """A player. Its id is the hash of its token, which is the only form in which the token is stored.
+
+    `capabilities` are those of its client on one connection; they are not stored.
+    """
 
     player_id: str
     name: str
+    capabilities: tuple[str, ...] = ()
 
 
 class UnknownToken(Exception):

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from fairest_cli.model.cheated import Cheated
-from fairest_cli.model.seal_check import MAX_PAST_ROUNDS, EntropyCommitment, SealCheck, describe_proof
+from fairest_cli.model.proof import describe_proof
+from fairest_cli.model.seal_check import MAX_PAST_ROUNDS, EntropyCommitment, SealCheck
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.race import Ending, Turn, undealt_outcome
 from fairest_protocol.calculation.rules import VARIANTS
@@ -559,7 +560,7 @@ def test_envelopes_of_another_deal_are_noticed_at_the_end(shown: list[Entry]) ->
 
 def test_the_proof_counts_the_envelopes(shown: list[Entry]) -> None:
     sentence = "Sealed deal: all 96 cards match their envelopes; the commitment was kept."
-    assert describe_proof(watch(shown)) == (sentence,)
+    assert list(describe_proof(watch(shown))) == [sentence]
 
 
 def test_a_deal_by_rules_that_we_do_not_know_is_said_not_to_be_proved(table: Table, shown: list[Entry]) -> None:
@@ -570,4 +571,4 @@ def test_a_deal_by_rules_that_we_do_not_know_is_said_not_to_be_proved(table: Tab
 
 
 def test_nothing_is_said_of_a_round_without_a_deal(shown: list[Entry]) -> None:
-    assert describe_proof(watch(shown[: place_of(shown, entries.Dealt)])) == ()
+    assert not list(describe_proof(watch(shown[: place_of(shown, entries.Dealt)])))

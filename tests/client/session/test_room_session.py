@@ -8,7 +8,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from fairest_cli.model.known_room import KnownRoom
-from fairest_cli.model.seal_check import describe_proof
+from fairest_cli.model.proof import describe_proof
 from fairest_cli.session.connection import Connection, Update
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.room_session import RoomSession, model_at_round_end
@@ -47,9 +47,9 @@ def test_the_result_is_known_though_the_next_round_is_open_in_the_same_view() ->
 def test_the_proof_of_the_seal_is_known_though_the_next_round_is_open_in_the_same_view() -> None:
     finished = model_at_round_end(*ended(), 0)
     assert finished is not None
-    assert describe_proof(finished.seal_check) == (
-        "Sealed deal: all 48 cards match their envelopes; the commitment was kept.",
-    )
+    assert list(describe_proof(finished.seal_check)) == [
+        "Sealed deal: all 48 cards match their envelopes; the commitment was kept."
+    ]
 
 
 def test_a_view_in_which_no_round_ends_has_no_end() -> None:

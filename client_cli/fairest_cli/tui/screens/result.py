@@ -10,7 +10,7 @@ from textual.containers import Vertical
 
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.model.practice import start_from_record
-from fairest_cli.model.seal_check import describe_proof
+from fairest_cli.model.proof import describe_proof
 from fairest_cli.records.files import short_path
 from fairest_cli.session.progress import progress_of
 from fairest_cli.session.room_session import RoomSession
