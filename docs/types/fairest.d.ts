@@ -207,7 +207,8 @@ export interface Create {
  *
  * `envelopes` holds, for each sealed pass, one hash a position.
  *
- * With `piles` and `redeals` it is all that a client needs to lay the board out, whatever the variant.
+ * With `piles` and `redeals` it is all that a client needs to lay the board out, whatever the variant. `step` is there
+ * only in certified rooms: the first step whose deal is proved winnable.
  */
 export interface Dealt {
   type: "dealt";
@@ -222,6 +223,7 @@ export interface Dealt {
   /** It has 1 items or more. */
   envelopes: Hex32[][];
   until_ms: TimeMs;
+  step?: number | null;
 }
 
 /** The seat's player lost the connection; the seat waits until this time. */
@@ -298,7 +300,7 @@ export interface GetRecord {
 /**
  * The first word on every connection. Without a token the server makes a new player and answers with its token.
  *
- * `capabilities` are those that the client has; a server needs none of them now.
+ * `capabilities` are those that the client has, such as `certified`.
  */
 export interface Hello {
   /** @defaultValue `null` */
@@ -348,6 +350,7 @@ export interface Left {
  * A room as the lobby knows it: nothing of a round but whether there is one. `since_ms`: when that began.
  *
  * With `rival_after_seconds` a program may take the free seat once the room has waited so long; null if none may.
+ * `certified` is there only if its deals are.
  */
 export interface ListedRoom {
   room: RoomCode;
@@ -362,6 +365,7 @@ export interface ListedRoom {
   since_ms: TimeMs;
   rival_after_seconds: number | null;
   rival_level: string | null;
+  certified?: 1 | null;
 }
 
 /** A page of the listed rooms: those with a free seat first, then the newest. `total` counts all of them. */
@@ -511,6 +515,8 @@ export type Refusal =
   | "too_many_misses"
   /** Nobody plays these rules. */
   | "bad_rules"
+  /** Your client lacks what this room needs; a newer one has it. */
+  | "missing_capability"
   /** This is not the time for that. */
   | "wrong_phase"
   /** This round is not open any more; the newest one is. */
@@ -582,7 +588,8 @@ export interface RematchWanted {
 /**
  * Rules with their parameters, length of the match, and the clocks of a round in seconds.
  *
- * A `listed` room stands in the lobby: strangers may join it, and watch it.
+ * A `listed` room stands in the lobby: strangers may join it, and watch it. `certified` is the number of the procedure
+ * by which deals are certified; it is left out where they are not, so that the terms of such rooms have no word of it.
  */
 export interface RequestedOptions {
   /** @defaultValue `"classic"` */
@@ -613,6 +620,8 @@ export interface RequestedOptions {
   direct_breaks_ties?: boolean;
   /** @defaultValue `false` */
   listed?: boolean;
+  /** @defaultValue `null` */
+  certified?: 1 | null;
 }
 
 /**
@@ -663,7 +672,8 @@ export type RoomCode = `${string}-${string}`;
 /**
  * Rules with their parameters, length of the match, and the clocks of a round in seconds.
  *
- * A `listed` room stands in the lobby: strangers may join it, and watch it.
+ * A `listed` room stands in the lobby: strangers may join it, and watch it. `certified` is the number of the procedure
+ * by which deals are certified; it is left out where they are not, so that the terms of such rooms have no word of it.
  */
 export interface RoomOptions {
   rules: RulesName;
@@ -687,6 +697,7 @@ export interface RoomOptions {
   spectators: Spectators;
   direct_breaks_ties: boolean;
   listed: boolean;
+  certified?: 1 | null;
 }
 
 /** The result of a round, the rounds won by each seat in this match, and the secret behind the commitment. */
@@ -759,6 +770,7 @@ export interface Scene {
   outcome: Outcome | null;
   duration_ms: number | null;
   match_is_over: boolean;
+  step?: number | null;
 }
 
 /** The score of a seat in its race. `cards_turned` counts the stock cards that it was shown. */

@@ -13,6 +13,9 @@ from tests.support.provoking_closes import silent_close
 
 REFUSALS = {**provoking_rooms.refusal, **provoking_moves.refusal}
 MORE = {
+    Refusal.MISSING_CAPABILITY: (
+        "The deals of this room are certified, and your client does not know that: use a newer one."
+    ),
     Refusal.BAD_RULES: "Senior is played with 4 to 8 piles, not 9.",
     Refusal.WRONG_PHASE: "Nobody gets ready while the room is racing.",
     Refusal.NUMBER_OLD: f"{SENTENCES[Refusal.NUMBER_OLD]} The next number is 3, not 1.",

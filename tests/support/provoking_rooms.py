@@ -46,6 +46,12 @@ async def room_full(deployment: Deployment) -> Refused:
 
 
 @refusal
+async def missing_capability(deployment: Deployment) -> Refused:
+    async with deployment.server() as url, open_client(url) as client:
+        return await client.expect_refusal(Create(options=RoomOptions(certified=1)))
+
+
+@refusal
 async def room_closed(deployment: Deployment) -> Refused:
     async with deployment.server() as url, open_client(url) as host, open_client(url) as other:
         room = (await host.enter(Create())).room

@@ -249,6 +249,8 @@ def _with_deal(check: SealCheck, dealt: entries.Dealt, options: RoomOptions) -> 
         raise Cheated("The server deals a second time.")
     if (dealt.piles, dealt.redeals) != (options.piles, options.redeals):
         raise Cheated("The server deals for other rules than those of the room.")
+    if (dealt.step is None) == bool(options.certified):
+        raise Cheated("The server deals without a step in a certified room, or with one in another room.")
     rules = known_rules(options)
     if rules is not None:
         check_layout(rules, dealt)
