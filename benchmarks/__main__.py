@@ -6,6 +6,7 @@ from pathlib import Path
 
 from benchmarks.blunders import measure_blunders
 from benchmarks.bots import measure_bots
+from benchmarks.certified import measure_certified
 from benchmarks.cross_site import measure_cross_site
 from benchmarks.deal_uniformity import measure_deal_uniformity
 from benchmarks.engine_sanity import measure_engine_sanity
@@ -37,6 +38,7 @@ BENCHMARKS = {
     "engine_sanity": measure_engine_sanity,
     "deal_uniformity": measure_deal_uniformity,
     "solver": measure_solver,
+    "certified": measure_certified,
     "blunders": measure_blunders,
     "tick_gain": measure_tick_gain,
     "move_cost": measure_move_cost,

@@ -25,6 +25,7 @@ from docs.schemas import Schema, all_schemas, attribute_docs, kind_of, name_of
 from docs.typescript import make_typescript
 from fairest_cli.text.variant_reference import describe_variant
 from fairest_protocol.calculation.cards import Card
+from fairest_protocol.calculation.certified import find_step
 from fairest_protocol.calculation.deal import make_deal, seal_deal
 from fairest_protocol.calculation.rules import VARIANTS, choose_rules
 from fairest_protocol.calculation.seal import (
@@ -36,6 +37,7 @@ from fairest_protocol.calculation.seal import (
     make_check_words,
     make_salt,
     make_seed,
+    make_step_seed,
     random_bytes,
     record_statement,
     root_envelopes,
@@ -270,6 +272,7 @@ def make_deal_vectors() -> str:
     classic, redeal, broken = choose_rules("classic"), choose_rules("redeal", redeals=2), choose_rules("broken")
     again = seal_deal(redeal, SEED, ROUND_ID)
     sealed, thrown = seal_deal(classic, SEED, ROUND_ID), make_deal(broken, SEED)
+    certified = seal_deal(classic, make_step_seed(SEED, find_step(classic, SEED).step), ROUND_ID)
     deal, root = sealed.deal, root_envelopes(sealed.envelopes)
     commitment = commit_secret(ROUND_ID, SECRET)
     chain = chain_line(chain_line(b"", RECORD_LINES[0]), RECORD_LINES[1])
@@ -321,6 +324,9 @@ def make_deal_vectors() -> str:
         "senior order": wrap_cards(make_deal(choose_rules("senior"), SEED).orders[0]),
         "broken starters": " ".join(thrown.starters),
         "broken layout": " ".join(f"{each.start}+{each.step}" for each in thrown.foundations),
+        **{f"seed of step {step}": make_step_seed(SEED, step).hex() for step in (0, 1)},
+        "certified step, classic": str(find_step(classic, SEED).step),
+        "certified root, classic": root_envelopes(certified.envelopes).hex(),
     }
     return "\n".join(("```text", *(f"{name:<25} {value}" for name, value in lines.items()), "```"))
 

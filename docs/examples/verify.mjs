@@ -80,8 +80,7 @@ class Racer {
       this.cards.s = this.orders[this.pass].filter((card) => waste.includes(card)).reverse();
     } else {
       const card = this.cards[source].pop();
-      if (target in this.cards) this.cards[target].push(card);
-      else this.counts[target - 1] += 1;
+      if (target in this.cards) this.cards[target].push(card); else this.counts[target - 1] += 1;
       if (source === "s" && !(target in this.cards)) this.direct += 1;
     }
     if ((source === "s" || move === "redeal") && this.cards.s.length) this.turned += 1;

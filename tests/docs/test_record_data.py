@@ -41,6 +41,14 @@ def test_the_terms_of_every_room_match(name: str) -> None:
     assert [room for room in rooms if not ROOM.fullmatch(room.resolved().terms())] == []
 
 
+@pytest.mark.parametrize("name", VARIANTS)
+def test_just_the_terms_of_rooms_that_can_be_certified_match_as_such(name: str) -> None:
+    variant = VARIANTS[name]
+    for piles, redeals in product(variant.piles, variant.redeals):
+        terms = RoomOptions(rules=name, piles=piles, redeals=redeals).resolved().terms()
+        assert bool(ROOM.fullmatch(f"{terms} certified=1")) == (piles + redeals >= 4)
+
+
 @pytest.mark.parametrize(
     ("was", "changed"),
     [
@@ -51,6 +59,8 @@ def test_the_terms_of_every_room_match(name: str) -> None:
         ("limit_seconds=1200", "limit_seconds=7201"),
         ("spectators=horizon", "spectators=all"),
         (" listed=false", ""),
+        ("listed=false", "listed=false certified=0"),
+        ("listed=false", "listed=false certified=2"),
         ("listed=false", "listed=false listed=false"),
     ],
 )

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from fairest_cli.records.record_check import WrongRecord, verify_record
+from tests.support.certified_records import certified_record, forged_records
 from tests.support.forging import forge, sound_records, write
 from tests.support.page_modules import ask_page
 
@@ -39,6 +40,16 @@ def test_the_page_agrees_with_verify_on_every_forged_record(seed: int) -> None:
         except WrongRecord as reason:
             fault = str(reason)
         assert (fault is None) == (verdict["fault"] is None), f"{fault} / {verdict['fault']}\n{text[:3000]}"
+
+
+def test_the_page_says_what_it_does_not_check_of_certified_rounds() -> None:
+    [verdict] = verdicts_of_page([write(certified_record())])
+    assert verdict["fault"] is None
+    assert "That its step is the right one is not checked here, but by fairest verify." in str(verdict["sentences"])
+
+
+def test_the_page_refuses_forged_certified_records() -> None:
+    assert all(verdict["fault"] for verdict in verdicts_of_page(list(forged_records().values())))
 
 
 def test_a_text_that_is_no_record_is_refused_with_a_sentence() -> None:

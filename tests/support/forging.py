@@ -58,12 +58,6 @@ def sound_records() -> list[list[Line]]:
     return [lines_of(signed_record(table)) for table in tables]
 
 
-def certified_record() -> list[Line]:
-    """Return the lines of the record of a match of three rounds in a certified room."""
-    table = _played(31, RoomOptions(best_of=3, certified=1))
-    return lines_of(signed_record(table))
-
-
 def _played(seed: int, options: RoomOptions) -> Table:
     """Return a match that was raced to its end, each round cut short by a player after some moves."""
     table = Table(seed, options)

@@ -108,7 +108,12 @@ def test_a_file_that_is_not_a_record_is_refused_with_its_line(broken: str) -> No
         read_record([broken, '{"type":"seal","signature":""}'])
 
 
-@pytest.mark.parametrize("number", [2, 4, 99])
+def test_the_format_of_a_certified_match_is_refused_for_another_one(lines: list[str]) -> None:
+    with pytest.raises(BadRecord, match="no server writes a line of type 'match' like this"):
+        parse_record([lines[0].replace('"format":3', '"format":4'), *lines[1:]])
+
+
+@pytest.mark.parametrize("number", [2, 5, 99])
 def test_a_first_line_of_another_format_is_refused(lines: list[str], number: int) -> None:
     first = lines[0].replace('"format":3', f'"format":{number}')
     with pytest.raises(BadRecord, match="a record starts with a match line of format 3"):

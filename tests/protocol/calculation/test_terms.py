@@ -14,7 +14,28 @@ TEXT = RoomOptions().resolved().terms()
 
 
 def test_the_terms_hold_every_option_of_a_room() -> None:
-    assert [pair.partition("=")[0] for pair in TEXT.split(" ")] == list(RoomOptions.model_fields)
+    certified = RoomOptions(certified=1).resolved().terms()
+    assert [pair.partition("=")[0] for pair in certified.split(" ")] == list(RoomOptions.model_fields)
+
+
+def test_the_terms_of_other_rooms_have_no_word_of_certified_deals() -> None:
+    assert RoomOptions(certified=1).resolved().terms() == f"{TEXT} certified=1"
+
+
+@pytest.mark.parametrize(
+    ("terms", "sentence"),
+    [
+        (f"{TEXT} certified=0", "there is no procedure 0 for certified deals"),
+        (f"{TEXT} certified=2", "there is no procedure 2 for certified deals"),
+        (f"{TEXT} certified=true", "certified is not a number: 'true'"),
+        (f"certified=1 {TEXT}", "each once and in this order"),
+        (f"{TEXT} certified=1 certified=1", "each once and in this order"),
+        (f"{TEXT} certified=1".replace("piles=4", "piles=3"), "needs 4 piles and redeals together"),
+    ],
+)
+def test_other_terms_of_certified_rooms_are_refused(terms: str, sentence: str) -> None:
+    with pytest.raises(BadTerms, match=sentence):
+        parse_terms(terms)
 
 
 def test_the_terms_of_a_room_are_plain_text() -> None:
