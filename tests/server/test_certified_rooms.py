@@ -41,7 +41,7 @@ async def test_a_certified_race_is_dealt_raced_recorded_and_proved(server_url: s
         steps = await read_steps(redis_url, room)
     record, checks = verify_record("".join(f"{line}\n" for line in lines))
     found = find_step(record.rules, record.rounds[0].round_seed)
-    assert "Round 1: proved winnable; it is the first such of 16 steps" in " ".join(checks)
+    assert f"Round 1: certified deal: proved winnable at step {found.step + 1} of 16" in " ".join(checks)
     assert [scene.step for scene in scenes] == [found.step] * 2
     assert [step.event for step in steps if isinstance(step.event, StepFound)] == [StepFound(step=found.step)]
 

@@ -23,4 +23,4 @@ def describe_step(found: CertifiedStep) -> str:
     """Return what the steps of a certified round have shown, as a clause."""
     if not found.is_proved:
         return f"NOT PROVED winnable, as none of {STEPS} steps was; so the last one was dealt"
-    return f"proved winnable; it is the first such of {STEPS} steps, number {found.step + 1}"
+    return f"proved winnable at step {found.step + 1} of {STEPS}{', and at none before' if found.step else ''}"

@@ -140,7 +140,7 @@ class ChainReader:
             is_old = opened.at_ms + LONGEST_ROUND_MS < self._head.at_ms
             findings.ends["never_ended" if is_old else "open"] += 1
         if findings.certified:
-            findings.notes.append(f"{findings.certified} certified decks are chosen, so not tested to be uniform.")
+            findings.notes.append(f"Certified decks, which are not tested to be uniform: {findings.certified}.")
         for name, table in sorted(self._tables.items()):
             if table is None:
                 findings.notes.append(

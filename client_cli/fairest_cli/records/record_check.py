@@ -130,7 +130,7 @@ def _verify_deal(record: Record, where: str, played: RecordedRound) -> Iterator[
         raise WrongRecord(f"{where}: there are more or fewer envelopes than the deal has.")
     count = sum(map(len, envelopes))
     if played.step is not None:
-        yield f"{where}: {_check_step(record, where, played.round_seed, played.step)}."
+        yield f"{where}: certified deal: {_check_step(record, where, played.round_seed, played.step)}."
     yield f"{where}: secret and entropies make the deal; {count} of {count} envelopes hold its cards."
     entropies = [entropy for entropy in played.entropies if entropy]
     words = make_check_words(

@@ -174,7 +174,7 @@ def describe_options(options: RoomOptions) -> Iterator[str]:
     if options.direct_breaks_ties:
         yield "direct plays break a tie"
     if options.certified:
-        yield "deals that are proved winnable"
+        yield "only deals that are proved winnable"
     if options.spectators is not usual.spectators:
         yield "nobody may watch" if options.spectators is Spectators.CLOSED else "spectators see everything at once"
 

@@ -52,9 +52,8 @@ def watch(shown: Sequence[Entry]) -> SealCheck:
 def test_an_honest_certified_round_is_proved_to_every_viewer(seed: int, step: int, viewer: int | None) -> None:
     proved = watch(view(raced_at(awaiting(seed), step).steps, viewer))
     assert proved.certified == CertifiedStep(step, is_proved=True)
-    assert list(describe_proof(proved))[-1] == (
-        f"Certified deal: proved winnable; it is the first such of 16 steps, number {step + 1}."
-    )
+    before = ", and at none before" if step else ""
+    assert list(describe_proof(proved))[-1] == f"Certified deal: proved winnable at step {step + 1} of 16{before}."
 
 
 @pytest.mark.parametrize(("seed", "step", "right"), [(FIRST, 1, 1), (FIRST, 15, 1), (SECOND, 0, 2), (SECOND, 2, 2)])

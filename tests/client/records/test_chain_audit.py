@@ -8,6 +8,7 @@ import pytest
 
 from fairest_cli.records.chain_audit import BrokenChain, ChainReader, Findings, compare_known
 from fairest_cli.records.receipt_rounds import SeenRound
+from fairest_protocol.calculation.seal import make_step_seed
 from fairest_protocol.messages.rounds import PAGE_LINES, RoundsHead, RoundsPage
 from tests.support.lying_chain import KEY, START_MS, MadeChain, MadeRound
 
@@ -348,3 +349,20 @@ def test_a_server_that_never_ends_them_is_seen_by_everybody() -> None:
 def signed_head(number: int, chain: MadeChain) -> RoundsHead:
     """Return the head of the chain as it was before an entry was taken out."""
     return KEY.sign_head(number, chain.chains[number], chain.now_ms)
+
+
+def test_certified_decks_are_counted_and_not_tested_to_be_uniform() -> None:
+    chance = random.Random(1)
+    findings = audit(chain_of([MadeRound(chance, "classic-certified 4 0") for _ in range(3)]))
+    assert (findings.alarms, findings.decks, findings.certified, findings.ends["proved"]) == ([], {}, 3, 3)
+    assert findings.notes == ["Certified decks, which are not tested to be uniform: 3."]
+
+
+def test_a_certified_round_has_in_the_chain_the_seed_of_the_step_that_its_player_was_shown() -> None:
+    made = MadeRound(random.Random(1), "classic-certified 4 0")
+    chain = MadeChain()
+    chain.open(made)
+    chain.end(made, seed=make_step_seed(made.seed, 1).hex())
+    assert audit(chain, [made.seen(START_MS, step=1)]).alarms == []
+    [alarm] = audit(chain, [made.seen(START_MS, step=0)]).alarms
+    assert alarm.endswith("has another deck there.")

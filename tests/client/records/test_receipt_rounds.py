@@ -103,3 +103,11 @@ def test_lines_that_are_damaged_are_passed_over(tmp_path: Path) -> None:
     ]
     path.write_bytes(b"".join([*lines[:2], *junk, *lines[2:], lines[2][:30]]))
     assert only(tmp_path).commitment == COMMITMENT
+
+
+def test_the_step_of_a_certified_round_is_kept_from_its_deal_or_from_a_snapshot(tmp_path: Path) -> None:
+    options = {**OPTIONS, "certified": 1}
+    receipt(tmp_path, snapshot(options=options), view(opened(), {"type": "dealt", "step": 2}))
+    assert (only(tmp_path).step, only(tmp_path).rules) == (2, "classic-certified 4 0")
+    receipt(tmp_path, snapshot(options=options, round=ROUND, commitment=COMMITMENT, step=3))
+    assert only(tmp_path).step == 3
