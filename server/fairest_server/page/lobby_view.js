@@ -43,13 +43,13 @@ export class LobbyView {
   }
 }
 
-function roomLine({ room, phase, names, wins, rules, best_of: bestOf, spectators }) {
+function roomLine({ room, phase, names, wins, rules, best_of: bestOf, spectators, certified }) {
   const isFree = names.includes(null);
   const score = bestOf > 1 ? ` · ${wins.join(" : ")}` : "";
   return make(
     "li", {},
     make("strong", {}, names.map((name) => name ?? TEXT.seatFree).join(TEXT.against)),
-    make("span", {}, `${rules}${score} · ${TEXT.phases[phase] ?? phase}`),
+    make("span", {}, `${rules}${certified ? TEXT.certified : ""}${score} · ${TEXT.phases[phase] ?? phase}`),
     make("span", { class: "links" },
       isFree ? make("a", { class: "button", href: `/r/${room}?join` }, TEXT.join) : "",
       spectators === "closed" ? "" : make("a", { class: "button", href: `/r/${room}` }, TEXT.watch)),

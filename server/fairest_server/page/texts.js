@@ -46,6 +46,7 @@ export const TEXT = {
   },
   createTitle: "Create a room",
   variant: "Variant",
+  certified: ", certified",
   bestOf: "Best of",
   listed: "List the room in the lobby, for anybody to join",
   yourName: "Your name (2 to 20 letters, digits, _ or -; empty for a guest's name)",

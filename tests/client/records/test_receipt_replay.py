@@ -11,6 +11,8 @@ from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Leave
 from fairest_protocol.messages.from_server import Left
+from fairest_protocol.messages.options import RoomOptions
+from fairest_server.room.commands import DealStep
 from fairest_server.room.events import Revealed, Started
 from tests.client.records.test_record_against_receipt import HEADER, note, receipt_of
 from tests.support.invoking import invoke
@@ -140,3 +142,27 @@ def test_the_program_wants_a_record_or_a_receipt(tmp_path: Path) -> None:
 
 def test_an_empty_receipt_has_no_rounds() -> None:
     assert judge([HEADER]) == "Receipt: you were bound to 0 rounds, and saw the end of 0 proved."
+
+
+def certified_receipt(step: int) -> list[str]:
+    """Return the receipt of a certified round, of a server that dealt this step."""
+    table = Table(3, RoomOptions(certified=1))
+    table.seat_both()
+    for seat, entropy in table.get_ready(0, 1).items():
+        table.reveal(seat, entropy)
+    assert table.state.round is not None
+    table.submit(DealStep(table.state.round.round_id, step))
+    table.let_time_pass()
+    table.race(choose_any)
+    return receipt_of(table.steps)
+
+
+def test_a_certified_round_of_a_receipt_is_proved_by_its_steps() -> None:
+    assert judge(certified_receipt(0)) == "Receipt: you were bound to 1 round, and saw the end of 1 proved."
+
+
+def test_a_later_step_of_a_certified_round_is_an_alarm_in_the_receipt() -> None:
+    with pytest.raises(
+        WrongRecord, match="dealt step 2 of the certified round, where step 1 is to be dealt"
+    ):
+        judge(certified_receipt(1))
