@@ -81,6 +81,7 @@ def test_without_a_server_the_client_says_what_it_tried(tmp_path: Path) -> None:
     ("arguments", "sentence"),
     [
         (("create", "--rules", "easy", "--piles", "4"), "5 or 6 piles, not 4; choose classic"),
+        (("create", "--rules", "single", "--certified"), "a certified room needs 4 piles and redeals together"),
         (("create", "--best-of", "2"), "--best-of should be 1, 3, 5, 7 or 9, not 2"),
         (("join", "no room"), "is not a room code"),
         (("create", "--server", "http://x"), "looks like ws://127.0.0.1:8765"),

@@ -162,7 +162,5 @@ def test_a_certified_round_of_a_receipt_is_proved_by_its_steps() -> None:
 
 
 def test_a_later_step_of_a_certified_round_is_an_alarm_in_the_receipt() -> None:
-    with pytest.raises(
-        WrongRecord, match="dealt step 2 of the certified round, where step 1 is to be dealt"
-    ):
+    with pytest.raises(WrongRecord, match="dealt step 2 of the certified round, where step 1 is to be dealt"):
         judge(certified_receipt(1))

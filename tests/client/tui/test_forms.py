@@ -109,3 +109,13 @@ async def test_the_form_of_a_race_against_a_bot_says_why_a_level_is_offered(home
 
 def in_one_line(player: Terminal) -> str:
     return " ".join(player.text.replace("│", " ").split())
+
+
+async def test_a_room_may_deal_only_what_is_proved_winnable(tmp_path: Path) -> None:
+    async with terminal(AtHome(), tmp_path) as player:
+        await player.press("c")
+        form = await player.is_on(RoomForm)
+        assert options_from(form.query_one(ChoiceList)).certified is None
+        await player.press("up", "up", "right")
+        await player.sees("only deals that are proved winnable")
+        assert options_from(form.query_one(ChoiceList)).certified == 1
