@@ -8,6 +8,7 @@ from fairest_protocol.calculation.certified import CertifiedStep, find_step
 from fairest_protocol.calculation.deal import SealedDeal, make_deal
 from fairest_protocol.calculation.race import Turn
 from fairest_protocol.calculation.rules import BadRules, Foundation, Redeal, RolledFoundations, Rules
+from fairest_protocol.calculation.seal import make_step_seed
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.options import RoomOptions
 
@@ -46,6 +47,22 @@ def check_step(rules: Rules, round_seed: bytes, told: int | None) -> CertifiedSt
             f"The server dealt step {told + 1} of the certified round, where step {found.step + 1} is to be dealt."
         )
     return found
+
+
+def check_seed(
+    rules: Rules, options: RoomOptions, round_seed: bytes, told: int | None
+) -> tuple[bytes, CertifiedStep | None]:
+    """Return the seed of the deal of a round, and in a certified room its step. Raises `Cheated`, as `check_step`."""
+    if not options.certified:
+        return round_seed, None
+    found = check_step(rules, round_seed, told)
+    return make_step_seed(round_seed, found.step), found
+
+
+def require_step(options: RoomOptions, dealt: entries.Dealt) -> None:
+    """Check that the server shows the step of a certified round, and none in another room. Raises `Cheated`."""
+    if (dealt.step is None) == bool(options.certified):
+        raise Cheated("The server deals without a step in a certified room, or with one in another room.")
 
 
 def first_wrong_envelope(shown: Sequence[Sequence[bytes]], right: Sequence[Sequence[bytes]]) -> Turn | None:

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import field
 
 from fairest_cli.model.cheated import Cheated, name_place
-from fairest_cli.model.deal_check import check_deal, check_layout, check_step, known_rules
+from fairest_cli.model.deal_check import check_deal, check_layout, check_seed, known_rules, require_step
 from fairest_cli.model.outcome_check import RaceEntry, check_both_ready, check_outcome
 from fairest_cli.model.round_opening_check import check_opening, check_place, shown_opening
 from fairest_protocol.calculation.cards import Card
@@ -26,7 +26,6 @@ from fairest_protocol.calculation.seal import (
     make_check_words,
     make_envelope,
     make_seed,
-    make_step_seed,
     root_envelopes,
 )
 from fairest_protocol.messages import entries
@@ -249,8 +248,7 @@ def _with_deal(check: SealCheck, dealt: entries.Dealt, options: RoomOptions) -> 
         raise Cheated("The server deals a second time.")
     if (dealt.piles, dealt.redeals) != (options.piles, options.redeals):
         raise Cheated("The server deals for other rules than those of the room.")
-    if (dealt.step is None) == bool(options.certified):
-        raise Cheated("The server deals without a step in a certified room, or with one in another room.")
+    require_step(options, dealt)
     rules = known_rules(options)
     if rules is not None:
         check_layout(rules, dealt)
@@ -305,10 +303,7 @@ def _with_secret(check: SealCheck, secret: bytes, options: RoomOptions, outcome:
     if not check.envelopes or first is None or second is None or rules is None:
         return replace(check, is_secret_known=True)
     round_id = _require_round(check)
-    seed, certified = make_seed(secret, (first, second), round_id), None
-    if options.certified:
-        certified = check_step(rules, seed, check.step)
-        seed = make_step_seed(seed, certified.step)
+    seed, certified = check_seed(rules, options, make_seed(secret, (first, second), round_id), check.step)
     sealed = seal_deal(rules, seed, round_id)
     check_deal(sealed, check.envelopes, check.opened_cards, check.laid_out, check.layout)
     if outcome is not None and check.shown is not None and check.laid_out is not None:
