@@ -27,6 +27,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from fairest_server.store.redis import driver
 from fairest_server.store.redis.batch_connection import pack
 from tests.support.processes import redis_process
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 def calls(function: Callable[..., object], attribute: str) -> bool:
@@ -175,7 +176,7 @@ async def test_a_connection_with_unread_bytes_is_not_taken_over(tmp_path: Path) 
         connection = await driver.open_connection(driver.open_pool(f"unix://{tmp_path / 'redis'}"))
         with pytest.raises(RedisConnectionError, match="reply to no command"):
             await driver.take_over(connection, asyncio.Protocol())
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await has_ended.wait()
 
 

@@ -12,7 +12,7 @@ from fairest_protocol.messages.from_client import Hello, Leave
 from fairest_protocol.messages.refusals import CloseCode
 from tests.support.limited import Limited
 from tests.support.raw_websocket import UPGRADE, RawClient, frame, raw_connection, raw_websocket
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_SECONDS, until
 from tests.support.wire_client import open_client
 
 HELLO = frame(Opcode.TEXT, encode(Hello()))
@@ -89,7 +89,7 @@ async def test_another_client_is_answered_beside_a_flood(url: str) -> None:
         flooding = asyncio.create_task(flood(client, "pong"))
         async with open_client(url) as other:
             for _ in range(50):
-                async with asyncio.timeout(5):
+                async with asyncio.timeout(PATIENCE_SECONDS):
                     await (await other.socket.ping())
         await flooding
 

@@ -12,13 +12,13 @@ from fairest_server.app import running
 from fairest_server.settings import Settings
 from tests.support.ports import free_port
 from tests.support.processes import SERVER_COMMAND, end_process, redis_process, serving_fleet
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_SECONDS, until
 from tests.support.wire_client import open_client, racing_players
 
 
 def get(url: str, path: str) -> tuple[int, str]:
     host = url.split("://")[1]
-    connection = http.client.HTTPConnection(host, timeout=5)
+    connection = http.client.HTTPConnection(host, timeout=PATIENCE_SECONDS)
     connection.request("GET", path)
     answer = connection.getresponse()
     return answer.status, answer.read().decode()

@@ -26,7 +26,7 @@ from tests.support.history import check_history
 from tests.support.limited import limited_server
 from tests.support.ports import free_port
 from tests.support.processes import Fleet, end_process
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_SECONDS, until
 from tests.support.wire_client import QUICK, racing_players
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "nginx.conf"
@@ -67,7 +67,7 @@ class Site:
 
     def get(self, path: str) -> tuple[int, str]:
         """A page of it."""
-        with closing(http.client.HTTPSConnection("localhost", self.port, timeout=5)) as connection:
+        with closing(http.client.HTTPSConnection("localhost", self.port, timeout=PATIENCE_SECONDS)) as connection:
             connection.request("GET", path)
             answer = connection.getresponse()
             return answer.status, answer.read().decode()
@@ -258,7 +258,7 @@ async def test_another_name_inside_a_connection_under_ours_gets_nothing(site: Si
 
 
 def ask_for_another_name(site: Site) -> None:
-    with closing(http.client.HTTPSConnection("localhost", site.port, timeout=5)) as connection:
+    with closing(http.client.HTTPSConnection("localhost", site.port, timeout=PATIENCE_SECONDS)) as connection:
         connection.request("GET", "/livez", headers={"Host": "evil.example"})
         connection.getresponse()
 

@@ -18,7 +18,7 @@ from fairest_server.settings import Settings
 from tests.support.certificates import make_certificate
 from tests.support.processes import SERVER_COMMAND, end_process, serving_fleet
 from tests.support.run_guard import VARIABLE
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_SECONDS, until
 from tests.support.wire_client import QUICK, open_client, racing_players
 
 WORKERS = 2
@@ -110,7 +110,7 @@ async def test_all_workers_end_when_they_are_told_to(served: Served) -> None:
     workers = served.workers()
     async with open_client(served.url):
         served.supervisor.terminate()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             assert await served.supervisor.wait() == 0
     assert living(workers) == []
 
@@ -119,7 +119,7 @@ async def test_all_workers_end_when_they_are_told_to(served: Served) -> None:
 async def test_a_supervisor_that_is_told_to_stop_while_its_workers_start_leaves_none(starting: Served) -> None:
     workers = starting.workers()
     starting.supervisor.terminate()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         assert await starting.supervisor.wait() == 0
     assert living(workers) == []
 

@@ -41,7 +41,7 @@ class Writer:
     async def append(self, expected: int = 0, expected_tag: str = "", tag: str = "t1", **more: object) -> Answer:
         events: Sequence[Event] = more.pop("events", (MOVE,))  # type: ignore[assignment]
         append = Append(ROOM, expected, expected_tag, tag, events, **more)  # type: ignore[arg-type]
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             self.reply = await begin_append(self.log, append)
         return self.reply.answer
 
@@ -261,7 +261,7 @@ async def test_a_shared_append_is_published_with_its_entries(writer: Writer, red
     await (pubsub.ssubscribe if await is_sharded(redis) else pubsub.subscribe)(keys.wakeup_channel(ROOM))
     await pubsub.get_message(timeout=1)
     await writer.append(events=(MOVE, Started()), is_shared=True)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while (message := await pubsub.get_message(timeout=None)) is None:
             continue
     assert parse_wakeup(message["data"]) == LogSlice("", await writer.log.read(ROOM))
@@ -287,7 +287,11 @@ async def test_a_writer_builds_its_append_when_it_is_polled_and_not_before() -> 
     polled: list[str] = []
     one, other = (Recorded(Append(room, 0, "", "t1", (MOVE,)), polled) for room in neighbours(ROOM, 2))
     with redis_process() as process:
-        async with faulty_link(process.socket) as link, make_client(link.url) as client, asyncio.timeout(5):
+        async with (
+            faulty_link(process.socket) as link,
+            make_client(link.url) as client,
+            asyncio.timeout(PATIENCE_SECONDS),
+        ):
             log = Log(client)
             async with log.sending():
                 await Writer(log).append()
@@ -305,7 +309,11 @@ async def test_a_writer_builds_its_append_when_it_is_polled_and_not_before() -> 
 async def count_polled_in_one_turn(*writers: Recorded) -> int:
     """Return how many of these writers are polled while Redis has not replied to the first of them."""
     with redis_process() as process:
-        async with faulty_link(process.socket) as link, make_client(link.url) as client, asyncio.timeout(5):
+        async with (
+            faulty_link(process.socket) as link,
+            make_client(link.url) as client,
+            asyncio.timeout(PATIENCE_SECONDS),
+        ):
             log = Log(client)
             async with log.sending():
                 await Writer(log).append()
@@ -338,7 +346,7 @@ async def test_a_writer_behind_many_that_have_nothing_to_append_is_polled(writer
     *idle, last = *(Idle(append, polled) for append in appends[1:]), Recorded(appends[0], polled)
     for each in (*idle, last):
         writer.log.enqueue(each)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         assert (await last.answered).answer is Answer.APPENDED
 
 
@@ -356,7 +364,7 @@ async def test_the_next_batch_is_sent_before_the_results_of_the_last_one_are_han
     writers = [Counting(Append(room, 0, "", "t1", (MOVE,)), polled) for room in neighbours(ROOM, count)]
     for each in writers:
         writer.log.enqueue(each)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await asyncio.gather(*(each.answered for each in writers))
     assert polled_at_results == [count] * count
 
@@ -380,7 +388,7 @@ async def test_a_writer_that_is_enqueued_first_is_polled_before_those_that_wait(
     one, other = (Recorded(Append(room, 0, "", "t1", (MOVE,)), polled) for room in neighbours(ROOM, 2))
     writer.log.enqueue(one)
     writer.log.enqueue(other, is_first=True)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await asyncio.gather(one.answered, other.answered)
     assert polled == [other.code, one.code]
 
@@ -438,7 +446,7 @@ async def test_an_append_whose_connection_broke_is_retried_as_often_as_any_other
                 await asyncio.sleep(0)
                 link.is_closed = True
                 link.reset()
-                async with asyncio.timeout(5):
+                async with asyncio.timeout(PATIENCE_SECONDS):
                     assert (await answered).answer is Answer.UNKNOWN
             assert len(opened) == RETRIES
             await client.aclose()
@@ -517,7 +525,7 @@ async def test_a_writer_that_raises_is_counted_as_a_fault_of_a_room(writer: Writ
     before = faults(metrics.Part.ROOM)
     once = failing(Append(ROOM, 0, "", "t1", (MOVE,)))
     writer.log.enqueue(once)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await once.answered
     assert faults(metrics.Part.ROOM) - before == 1
 
@@ -593,7 +601,7 @@ async def reply_to_append(redis: BatchingRedis, reply: object) -> Reply:
     queue = AppendQueue(redis, Strange(redis))
     once = Once(Append(ROOM, 0, "", "t1", (MOVE,)))
     queue.enqueue(once, is_first=False)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         found = await once.answered
     await queue.close()
     return found

@@ -9,7 +9,7 @@ from fairest_server.room.commands import Pause
 from fairest_server.store import keys
 from fairest_server.store.processes import Processes
 from fairest_server.store.redis.clients import make_client
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 ROOM = "quiet-amber-otter"
 
@@ -171,7 +171,7 @@ async def test_a_heartbeat_does_not_wait_for_other_commands(redis_url: str, redi
     async with make_client(redis_url) as busy, make_client(redis_url) as heartbeat_client:
         waiting = asyncio.ensure_future(busy.blpop(["fairest:{processes}:nothing"], timeout=0))
         await until(lambda: is_blocked(redis), "the connection is blocked")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             assert (await Processes(busy, heartbeat_client, "p1").beat()).is_new
         waiting.cancel()
         await asyncio.wait([waiting])

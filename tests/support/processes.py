@@ -20,7 +20,7 @@ from tests.support.waiting import INTERVAL_SECONDS
 
 START_SECONDS = 40.0
 """A server starts in a second; a machine with ten times as much to do as it has cores takes its time."""
-STOP_SECONDS = 10.0
+STOP_SECONDS = 30.0
 """A server gives up waiting after 3.5 s, a supervisor after the time of its workers and one second more."""
 SERVER_COMMAND = (sys.executable, "-P", "-m", "fairest_server")
 """Starts a server. With -P, nothing is imported from the current folder of the tests."""

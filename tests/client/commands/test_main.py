@@ -17,7 +17,7 @@ from fairest_protocol.calculation.rules import VARIANTS, choose_rules
 from fairest_protocol.messages.options import RoomOptions
 from tests.support.invoking import invoke
 from tests.support.long_tests import parametrize_with_long
-from tests.support.processes import CLIENT_COMMAND, SERVER_COMMAND
+from tests.support.processes import CLIENT_COMMAND, SERVER_COMMAND, STOP_SECONDS
 from tests.support.races import raced
 from tests.support.records import signed_record, text_of
 
@@ -189,4 +189,4 @@ def test_a_server_ends_when_it_is_told_to(redis_url: str) -> None:
         assert server.stdout is not None
         assert server.stdout.readline().startswith("ws://127.0.0.1:")
         server.terminate()
-        assert server.wait(timeout=10) == 0
+        assert server.wait(timeout=STOP_SECONDS) == 0

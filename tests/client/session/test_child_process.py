@@ -7,6 +7,7 @@ from asyncio.subprocess import PIPE
 import pytest
 
 from fairest_cli.session.child_process import kill_and_wait
+from tests.support.waiting import PATIENCE_SECONDS
 
 SLEEPER = "import time; print('x' * 300_000, flush=True); time.sleep(60)"
 
@@ -17,7 +18,7 @@ async def start() -> asyncio.subprocess.Process:
 
 async def test_a_process_with_a_full_pipe_ends() -> None:
     process = await start()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await kill_and_wait(process)
     assert process.returncode == -9
 

@@ -11,10 +11,11 @@ from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.websocket import Rejected
 from fairest_protocol.messages.from_client import Watch
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 async def listen(client: Connection) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         async for _ in client.updates():
             continue
 

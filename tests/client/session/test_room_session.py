@@ -20,6 +20,7 @@ from fairest_protocol.messages.options import RoomOptions
 from fairest_server.room.view import view
 from tests.support import staged
 from tests.support.scripted_server import ROUND, Script, opened, scripted_server
+from tests.support.waiting import PATIENCE_SECONDS
 from tests.support.wire_client import QUICK
 
 
@@ -69,7 +70,7 @@ async def following(run_script: Callable[[Script], Awaitable[None]]) -> AsyncIte
 
         task = asyncio.create_task(session.run(get_ready))
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_SECONDS):
                 yield
         finally:
             task.cancel()

@@ -18,7 +18,7 @@ from fairest_server.store.redis.driver import FailoverConnection
 from tests.support.certificates import make_tls
 from tests.support.faulty_link import FaultyLink, faulty_link
 from tests.support.processes import RedisProcess, redis_process
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 ECHOES = [("ECHO", "one"), ("ECHO", "two")]
 ECHOED = [b"one", b"two"]
@@ -113,7 +113,7 @@ class Ending(FailoverConnection, UnixDomainSocketConnection):
 
 
 async def test_a_new_connection_that_ends_before_anything_is_sent_is_an_error(process: RedisProcess) -> None:
-    async with make_client(process.url) as redis, asyncio.timeout(5):
+    async with make_client(process.url) as redis, asyncio.timeout(PATIENCE_SECONDS):
         redis.connection_pool.connection_class = Ending
         with pytest.raises(RedisConnectionError, match="the connection was closed"):
             await BatchConnection(redis).send(ECHOES)
@@ -135,7 +135,7 @@ async def test_a_redis_that_does_not_answer_is_given_up_in_time_and_answers_agai
         await connection.send([("BLPOP", "nothing", "0.05")])
         process.freeze()
         try:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE_SECONDS):
                 with pytest.raises(RedisError, match=r"Timeout|in time"):
                     await connection.send([("ECHO", "too late")])
         finally:
@@ -156,7 +156,7 @@ async def test_an_exchange_that_is_cut_off_by_a_reset_is_made_again(process: Red
     async with (
         faulty_link(process.socket) as link,
         connection_to(link.url, timeout_seconds=None) as connection,
-        asyncio.timeout(5),
+        asyncio.timeout(PATIENCE_SECONDS),
     ):
         await connection.send(ECHOES)
         link.stall()
@@ -240,14 +240,18 @@ async def test_a_sender_that_does_not_wait_is_called_with_the_replies(connection
     await connection.send(ECHOES)
     replied: asyncio.Future[object] = asyncio.get_running_loop().create_future()
     assert connection.try_send(ECHOES, replied.set_result)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         assert await replied == ECHOED
 
 
 async def test_a_sender_that_does_not_wait_is_called_with_the_error_that_ended_the_connection(
     process: RedisProcess,
 ) -> None:
-    async with faulty_link(process.socket) as link, connection_to(link.url) as connection, asyncio.timeout(5):
+    async with (
+        faulty_link(process.socket) as link,
+        connection_to(link.url) as connection,
+        asyncio.timeout(PATIENCE_SECONDS),
+    ):
         await connection.send(ECHOES)
         link.stall()
         replied: asyncio.Future[object] = asyncio.get_running_loop().create_future()
