@@ -92,13 +92,9 @@ def ghost(
         return
     print(HELP)
     try:
-        race = race_in_lines(race, typed_lines(), OwnClock(), print)
+        race_in_lines(race, typed_lines(), OwnClock(), print, keep_best)
     except KeyboardInterrupt:
         print()
-        return
-    kept = keep_best(race)
-    if kept:
-        print(kept)
 
 
 def _find_ghost(source: str, server: str, seat: int | None, number: int | None) -> GhostRace:

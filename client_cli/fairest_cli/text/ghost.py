@@ -32,9 +32,17 @@ class RaceClock(Protocol):
 
 
 def race_in_lines(
-    ghost: GhostRace, typed: Iterator[str], clock: RaceClock, print_line: Callable[[str], None]
+    ghost: GhostRace,
+    typed: Iterator[str],
+    clock: RaceClock,
+    print_line: Callable[[str], None],
+    keep: Callable[[GhostRace], str],
 ) -> GhostRace:
-    """Race in lines from now on, until both races are over or the player leaves; return the race then."""
+    """Race in lines from now on, until both races are over or the player leaves; return the race then.
+
+    `keep` is called when the player's race is over, and returns a sentence to print below the result. The wait for the
+    rest of the ghost may be interrupted after that.
+    """
     started_ms = clock.now_ms()
 
     def show(lines: Iterator[str]) -> None:
@@ -54,11 +62,14 @@ def race_in_lines(
             break
     else:
         return ghost
+    kept = keep(ghost)
     while not ghost.race.is_over and ghost.next_at_ms is not None:
         clock.wait_until(started_ms + ghost.next_at_ms)
         ghost = ghost.at(clock.now_ms() - started_ms)
         print_line(f"{clean(ghost.name)}: {ghost.counts[GHOST]}")
     show(describe_end(ghost))
+    if kept:
+        print_line(kept)
     return ghost
 
 

@@ -79,23 +79,27 @@ def race_over(ghost: GhostRace, run: Run) -> GhostRace:
     return ghost.to_its_end()
 
 
+def keep_none(_: GhostRace) -> str:
+    return ""
+
+
 def test_a_race_in_lines_waits_for_the_rest_of_the_ghost_by_its_clock() -> None:
     printed: list[str] = []
-    race = race_in_lines(RACE, iter(["sa", "stop"]), HandClock(), printed.append)
+    race = race_in_lines(RACE, iter(["sa", "stop"]), HandClock(), printed.append, keep_none)
     assert race.now_ms == race.finish.at_ms
     assert "bob wins by 20 cards." in printed
 
 
 def test_the_ghost_moves_while_the_player_thinks() -> None:
     printed: list[str] = []
-    race = race_in_lines(RACE, repeat("board"), HandClock(step_ms=30_000), printed.append)
+    race = race_in_lines(RACE, repeat("board"), HandClock(step_ms=30_000), printed.append, keep_none)
     assert any("bob: 24" in line for line in printed)
     assert race.race.is_over
 
 
 def test_a_player_who_leaves_ends_the_race_where_it_is() -> None:
     printed: list[str] = []
-    assert not race_in_lines(RACE, iter(["quit"]), HandClock(), printed.append).race.is_over
+    assert not race_in_lines(RACE, iter(["quit"]), HandClock(), printed.append, keep_none).race.is_over
 
 
 def test_of_two_complete_runs_the_faster_one_wins_by_its_time() -> None:
@@ -123,3 +127,16 @@ def test_the_end_of_the_ghost_and_of_the_time_are_said_once() -> None:
 
 def test_a_seat_to_race_is_described_by_its_cards_and_its_time() -> None:
     assert describe_seat(RECORD, 0, 1, is_own=True) == "bob (you), 24 of 52 cards in 1:50"
+
+
+def test_the_run_is_kept_once_the_own_race_is_over_and_the_sentence_stands_last() -> None:
+    printed: list[str] = []
+    kept: list[GhostRace] = []
+
+    def keep(race: GhostRace) -> str:
+        kept.append(race)
+        return "kept"
+
+    race_in_lines(RACE, iter(["sa", "stop"]), HandClock(), printed.append, keep)
+    assert [race.race.is_over for race in kept] == [False]
+    assert printed[-1] == "kept"

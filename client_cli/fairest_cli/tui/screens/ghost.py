@@ -11,6 +11,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 
 from fairest_cli.analysis.ghost import GhostRace
+from fairest_cli.analysis.training import keep_best
 from fairest_cli.text.board_text import format_time
 from fairest_cli.text.ghost import describe_stops
 from fairest_cli.text.move_text import YOU, describe_target
@@ -124,6 +125,11 @@ class GhostScreen(TableScreen):
         self.set_interval(TICK_SECONDS, self.tick)
         self.draw()
         self.show_notice(f"Go! {self._names[1]} moves as it did; its board shows only cards that you have turned too.")
+
+    def on_unmount(self) -> None:
+        """Keep the run of a player who leaves while the ghost still races; the result keeps all others."""
+        if not self.ghost.is_racing and not self.ghost.race.is_over:
+            keep_best(self.ghost)
 
     # Drawing.
 

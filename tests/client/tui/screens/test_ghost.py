@@ -114,6 +114,25 @@ async def test_a_player_who_stops_may_let_the_ghost_finish_at_once(home: Path, c
         await player.sees("bob wins by 20 cards.")
 
 
+async def test_the_run_of_a_player_who_leaves_before_the_ghost_has_finished_is_kept(
+    home: Path, clock: HandClock
+) -> None:
+    async with terminal(AgainstGhost(RACE), home, clock=clock) as player:
+        screen = await start(player, clock)
+        placed = next(at for at, move in enumerate(solve_race(RACE.race, 0).line) if move.places)
+        for move in solve_race(RACE.race, 0).line[: placed + 1]:
+            await player.make(move)
+            if screen.ghost.own[-1:] != ((0, move),):
+                await player.press(str(move.target + 1))
+        await player.press("escape")
+        await player.is_on(GhostMenu)
+        await player.press("down", "down", "enter")
+        await player.sees("You stopped.")
+        await player.press("ctrl+q")
+    best = load_best_run(RECORD.rules, RECORD.rounds[0].seed)
+    assert best is not None and best.finish().placed == 5
+
+
 async def test_the_result_waits_until_the_menu_is_closed(home: Path, clock: HandClock) -> None:
     async with terminal(AgainstGhost(RACE), home, clock=clock) as player:
         screen = await start(player, clock)
