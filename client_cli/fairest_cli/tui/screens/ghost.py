@@ -124,7 +124,12 @@ class GhostScreen(TableScreen):
         self._names = self.settings.name or YOU, self._names[1]
         self.set_interval(TICK_SECONDS, self.tick)
         self.draw()
-        self.show_notice(f"Go! {self._names[1]} moves as it did; its board shows only cards that you have turned too.")
+        wordings = (
+            f"Go! {self._names[1]} moves as it did; its board shows only cards that you have turned too.",
+            "Go! The other board shows only cards that you have turned too.",
+            "Go!",
+        )
+        self.show_notice(longest_fit(wordings, self.app.size.width - 2))
 
     def on_unmount(self) -> None:
         """Keep the run of a player who leaves while the ghost still races; the result keeps all others."""
