@@ -30,6 +30,7 @@ from benchmarks.soak import measure_soak
 from benchmarks.solver import measure_solver
 from benchmarks.spectators import measure_spectators
 from benchmarks.stalled_readers import measure_stalled_readers
+from benchmarks.standings import measure_standings
 from benchmarks.starting import measure_starting
 from benchmarks.thinking import measure_thinking
 from benchmarks.tick_gain import measure_tick_gain
@@ -47,6 +48,7 @@ BENCHMARKS = {
     "memory": measure_memory,
     "old_rooms": measure_old_rooms,
     "message_steps": measure_message_steps,
+    "standings": measure_standings,
     "starting": measure_starting,
     "leaving": measure_leaving,
     "redis_cost": measure_redis_cost,

@@ -5,7 +5,7 @@ from io import TextIOWrapper
 
 import typer
 
-from fairest_cli.commands import learning, offline, online, ratings, server_audit
+from fairest_cli.commands import identity, learning, offline, online, ratings, server_audit
 from fairest_cli.commands.options import Name, Plain, Server, Version, is_full_screen
 from fairest_cli.exit_codes import USAGE
 from fairest_cli.model.known_room import DEFAULT_SERVER
@@ -38,6 +38,7 @@ def home(
 
 app.add_typer(online.app)
 app.add_typer(ratings.app)
+app.add_typer(identity.app)
 app.add_typer(server_audit.app)
 app.add_typer(offline.app)
 app.add_typer(learning.app)

@@ -6,7 +6,7 @@ next profile. The lock ends with the client's process, so a client that was kill
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -48,14 +48,26 @@ class Identity:
         self.problem = ""
         """Why the player could not be stored, and what follows from that; empty if it was."""
         if path is not None and path.exists():
-            stored = json.loads(path.read_text())
-            self.token = stored.get("token")
-            self.server_key = bytes.fromhex(stored["server_key"]) if stored.get("server_key") else None
-            self.entropy_commitment = _read_commitment(stored.get("bond"))
+            self._load(json.loads(path.read_text()))
 
     def keep_token(self, token: str | None) -> None:
         """Store the token of a new player, or with None, forget a token that the server does not know."""
         self.token = token
+        self._store()
+
+    def as_stored(self) -> dict[str, Any]:
+        """Return the player as its file has it."""
+        known = self.entropy_commitment
+        # The file's key "bond" is older than the name of the class; players' files have it.
+        return {
+            "token": self.token,
+            "server_key": self.server_key.hex() if self.server_key else None,
+            "bond": {name: _text(value) for name, value in asdict(known).items()} if known else None,
+        }
+
+    def become(self, stored: Mapping[str, Any]) -> None:
+        """Become the player that a file has, and store it. Raises ValueError for what is not a player."""
+        self._load(stored)
         self._store()
 
     def compare(self, welcome: Welcome) -> str:
@@ -93,15 +105,22 @@ class Identity:
         self.entropy_commitment = entropy_commitment
         self._store()
 
+    def _load(self, stored: Mapping[str, Any]) -> None:
+        try:
+            token, key = stored.get("token"), stored.get("server_key")
+            server_key = bytes.fromhex(key) if key else None
+            entropy_commitment = _read_commitment(stored.get("bond"))
+        except (TypeError, AttributeError) as reason:
+            raise ValueError(f"it does not hold a player ({reason})") from reason
+        if not isinstance(token, str | None):
+            raise ValueError("its token is not a text")
+        self.token, self.server_key, self.entropy_commitment = token, server_key, entropy_commitment
+
     def _store(self) -> None:
         if self._path is None:
             return
-        server_key = self.server_key.hex() if self.server_key else None
-        known = self.entropy_commitment
-        bond = {name: _text(value) for name, value in asdict(known).items()} if known else None
-        # The file's key "bond" is older than the name of the class; players' files have it.
         try:
-            write_private(self._path, json.dumps({"token": self.token, "server_key": server_key, "bond": bond}))
+            write_private(self._path, json.dumps(self.as_stored()))
             self.problem = ""
         except OSError as reason:
             self.problem = _describe_unstored(reason)

@@ -45,11 +45,12 @@ class Leaderboard(ServerMessage):
 
 
 class RatedVariant(ServerMessage):
-    """What a player has reached in one variant. `place` is that on the leaderboard, null if it is not there.
+    """The rating of a player in one variant, with the figures beside it.
 
-    The rating is `is_provisional` while `deviation`, which grows with absence, is large. `streak` counts the rounds won
-    since the last one that was not, or below 0 those lost. `left` counts rounds that the player did not play to the
-    end. `best_ms` is the shortest time for all cards, null if it never placed them all.
+    `place` is that on the leaderboard, null if the player is not there. The rating is `is_provisional` while
+    `deviation`, which grows with absence, is large. `streak` counts the rounds won since the last one that was not, or
+    below 0 those lost. `left` counts rounds that the player did not play to the end. `best_ms` is the shortest time for
+    all cards, null if it never placed them all.
     """
 
     rules: RulesName

@@ -98,7 +98,7 @@ async def _recompute(
                 show(f"{done.recomputation.computed} matches computed again")
             if suspects and number == newest:
                 break
-            # What differs may be the effect of a match that was rated after the results were read.
+            # A difference may be the effect of a match that was rated after the results were read.
             suspects = {of: sentence async for of, sentence in _compare(done.recomputation, ratings, suspects)}
             if not suspects:
                 break

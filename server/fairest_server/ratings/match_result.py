@@ -1,4 +1,4 @@
-"""What of a finished match is rated: its rounds, read from its record."""
+"""The part of a finished match that is rated: its rounds, read from its record."""
 
 from enum import StrEnum
 from typing import Final

@@ -29,7 +29,7 @@ _EXACT: Final = Context(prec=40, rounding=ROUND_HALF_EVEN)
 
 
 class Rating(Value):
-    """What is known of a player's strength in one variant: a normal distribution with this mean and deviation."""
+    """The strength of a player in one variant, as far as it is known: a normal distribution."""
 
     mean: int
     deviation: int

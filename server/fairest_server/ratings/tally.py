@@ -1,4 +1,4 @@
-"""What a player has reached in one variant, and what two players have reached against each other: folds over rounds."""
+"""The tally of a player in one variant, and the score of two players against each other: folds over rounds."""
 
 from collections.abc import Sequence
 from functools import reduce

@@ -30,7 +30,7 @@ MATCHES_KEPT: Final = 500
 RATED_SECONDS: Final = RECORD_SECONDS
 """How long the ratings of a player are kept after its last rated round, and the scores of a pair."""
 RESULTS_KEPT: Final = 1_000_000
-"""Number of rated matches, the newest, from which ratings can be computed again; about 250 bytes each."""
+"""Number of rated matches, the newest, from which ratings can be computed again; about 320 bytes each."""
 RATED_DAYS: Final = 30
 """A match that finished longer ago is not rated any more, so the marks of rated matches need not be kept for longer."""
 PROCESS_SECONDS: Final = 3

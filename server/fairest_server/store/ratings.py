@@ -42,7 +42,7 @@ class WaitingMatch(Value):
 
 
 class TalliesBefore(Value):
-    """What a match will change, as Redis has it: both tallies and the score of the pair as texts, b"" for none."""
+    """The tallies of both players before a match, and the score of the pair, as the texts in Redis; b"" for none."""
 
     texts: tuple[bytes, bytes, bytes]
 
@@ -54,7 +54,7 @@ class TalliesBefore(Value):
 
 
 class Kept(StrEnum):
-    """What came of the attempt to rate a match."""
+    """The outcome of an attempt to rate a match."""
 
     RATED = "rated"
     KNOWN = "known"
