@@ -30,7 +30,7 @@ Lie = Callable[[LyingServer, RoomState, random.Random], Awaitable["Story"]]
 class Story(NamedTuple):
     """The words of a lie, the seats to which it was told, and whether it is true, so that it may pass without an alarm.
 
-    `is_result`: it is a result, which has to be proved if it is true.
+    `is_result`: it is a result that follows from entries, so it has to be proved if it is true.
     """
 
     told: str
@@ -165,7 +165,7 @@ async def finish(liar: LyingServer, state: RoomState, chance: random.Random) -> 
         for line in liar.lines:
             await line.show(finished, *after)
     told = f"{how} {endings[0]}, {endings[1]} after {seconds} s behind {[entry.type for entry in before]} {cut}"
-    return Story(told, is_true=is_true, is_result=True)
+    return Story(told, is_true=is_true, is_result=how == "shows")
 
 
 async def _show_at_return(liar: LyingServer, shown: Sequence[Entry]) -> None:
