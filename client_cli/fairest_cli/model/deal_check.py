@@ -39,7 +39,7 @@ def check_step(rules: Rules, round_seed: bytes, told: int | None) -> CertifiedSt
     """Repeat the steps of a certified round, and compare the one that is found with the one that the server has dealt.
 
     `told` is what the server says, None if it was not shown. Raises `Cheated`. The solver computes here for some
-    milliseconds as a rule and for 0.1 s in one round of twenty; a lie of the server makes it no longer.
+    milliseconds as a rule, and for 0.1 to 0.3 s in one round of twenty; a lie of the server makes it no longer.
     """
     found = find_step(rules, round_seed)
     if told not in (None, found.step):

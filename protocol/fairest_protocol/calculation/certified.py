@@ -21,9 +21,10 @@ PROCEDURE: Final = 1
 CAPABILITY: Final = "certified"
 """The capability of a server that opens certified rooms, and of a client that can enter one."""
 STEPS: Final = 16
-"""The steps that are tried. Of classic deals a step fails in one case of twenty, so all do once in 10^20 rounds."""
+"""The steps that are tried. Of classic deals a step fails in one case of twenty (`make bench ONLY=certified`), so all
+fail once in 10^21 rounds."""
 STEP_NODES: Final = 2_000
-"""The bound of the search at each step: about 0.1 s of computation for a step that fails."""
+"""The bound of the search at each step: 0.1 s of computation for a step that fails, 0.3 s in senior."""
 MIN_CHOICE: Final = 4
 """The fewest piles and redeals together: with fewer, 10 to 100 % of the steps fail (docs/fairness.md)."""
 
@@ -47,7 +48,7 @@ def check_certifiable(rules: Rules) -> None:
 def find_step(rules: Rules, seed: bytes) -> CertifiedStep:
     """Return the first step whose deal is proved winnable. `seed` is the seed of the round.
 
-    It computes for some milliseconds as a rule, and for at most `STEPS` times 0.1 s, whatever the seed.
+    It computes for some milliseconds as a rule, and no longer than `STEPS` steps that fail, see `STEP_NODES`.
     """
     for step in range(STEPS):
         if _is_proved(rules, make_step_seed(seed, step)):
