@@ -502,6 +502,19 @@ async def test_appends_and_their_batches_are_counted(writer: Writer) -> None:
     assert sizes() - before == 3
 
 
+async def test_each_append_is_counted_under_its_answer(writer: Writer) -> None:
+    def counted() -> dict[str, float]:
+        (family,) = metrics.APPENDS.collect()
+        samples = [each for each in family.samples if each.name.endswith("_total")]
+        return {each.labels["answer"]: each.value for each in samples}
+
+    before = counted()
+    await writer.append()
+    await writer.append(expected=5, expected_tag="t5", tag="t6")
+    grown = {answer: value - before.get(answer, 0) for answer, value in counted().items()}
+    assert {answer: by for answer, by in grown.items() if by} == {Answer.APPENDED: 1, Answer.CONFLICT: 1}
+
+
 def faults(part: metrics.Part = metrics.Part.LOG) -> float:
     """Return the number of faults that were counted for this part of the server."""
     (family,) = metrics.FAULTS.collect()

@@ -28,8 +28,8 @@ class HeartbeatReply(Value):
     lapsed: tuple[str, ...]
     pauses: tuple[Pause, ...]
     is_new: bool
-    requests: tuple["UnreadRequest", ...] = ()
-    bans_version: str = ""
+    requests: tuple["UnreadRequest", ...]
+    bans_version: str
 
 
 class UnreadRequest(Value):
