@@ -21,6 +21,7 @@ REPLIES: Final[dict[type[Message], tuple[type[Message], ...]]] = {
     from_client.Reveal: (from_server.View,),
     from_client.Play: (from_server.View, from_server.Accepted),
     from_client.Rematch: (from_server.View,),
+    from_client.AskFinish: (from_server.View,),
     from_client.Leave: (from_server.Left,),
     from_client.GetRecord: (from_server.MatchRecord,),
     from_client.Ping: (from_server.Pong,),

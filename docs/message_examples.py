@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from fairest_protocol.messages.codec import ProtocolViolation, decode_from_client, decode_from_server, encode
 from fairest_protocol.messages.fields import Message
-from fairest_protocol.messages.from_client import Join, Ping, Rematch, Watch
+from fairest_protocol.messages.from_client import AskFinish, Join, Ping, Rematch, Watch
 from fairest_protocol.messages.from_server import (
     Accepted,
     Announcement,
@@ -77,6 +77,7 @@ def _made() -> Iterator[Message]:
     yield Join(room=ROOM)
     yield Watch(room=ROOM)
     yield Rematch()
+    yield AskFinish()
     yield Ping(id="ping-7")
     yield Pong(id="ping-7", now_ms=1_795_441_242_771)
     yield Accepted(number=12)

@@ -36,6 +36,7 @@ export type FromClient =
   | Reveal
   | Play
   | Rematch
+  | AskFinish
   | Leave
   | GetRecord
   | Ping;
@@ -67,6 +68,7 @@ export interface Replies {
   reveal: View | Refused;
   play: View | Accepted | Refused;
   rematch: View | Refused;
+  ask_finish: View | Refused;
   leave: Left | Refused;
   get_record: MatchRecord | Refused;
   ping: Pong | Refused;
@@ -122,6 +124,17 @@ export interface Accepted {
 export interface Announcement {
   type: "announcement";
   text: PlainText;
+}
+
+/**
+ * Ask the other player to finish, once our own race has ended. Only for a server with the capability `ask_finish`.
+ *
+ * It is told once a round, and changes nothing in the race.
+ */
+export interface AskFinish {
+  /** @defaultValue `null` */
+  id?: string | null;
+  type: "ask_finish";
 }
 
 /** The seat's player is connected. */
@@ -261,6 +274,7 @@ export type Entry =
   | Turned
   | Moved
   | Stopped
+  | FinishAsked
   | RoundFinished
   | RematchWanted
   | RoomClosed;
@@ -270,6 +284,12 @@ export interface Error {
   type: "error";
   code: Breach | Code;
   sentence: string;
+}
+
+/** A player whose race has ended asks the other one to finish: once a round at most. It changes nothing. */
+export interface FinishAsked {
+  type: "finish_asked";
+  seat: Seat;
 }
 
 /** One foundation: the rank it starts from, the step from card to card, and how many cards complete it. */

@@ -10,6 +10,7 @@ from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fields import Phase, WithId
 from fairest_protocol.messages.from_client import (
+    AskFinish,
     Create,
     GetLobby,
     GetRecord,
@@ -156,6 +157,7 @@ async def test_a_refused_move_is_counted_under_its_code(server_url: str) -> None
         Reveal(id=ID, round=bytes(16), entropy=bytes(32)),
         Play(id=ID, number=1, move=MOVES["sa"]),
         Rematch(id=ID),
+        AskFinish(id=ID),
         Create(id=ID),
         Join(id=ID, room=NO_ROOM),
         GetRecord(id=ID),

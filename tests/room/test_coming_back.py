@@ -127,6 +127,7 @@ def test_the_rooms_of_these_tests_have_every_kind_of_event() -> None:
         "Played",
         "SeatsStopped",
         "RematchAsked",
+        "FinishAsked",
     ]
     assert min(happened[name] for name in [*wanted, "shown in pieces", "rematch"]) >= 3, happened
 

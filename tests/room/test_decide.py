@@ -6,7 +6,7 @@ from fairest_cli.records.record_check import verify_record
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Ending
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.from_client import Leave, Rematch
+from fairest_protocol.messages.from_client import AskFinish, Leave, Rematch
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
@@ -34,6 +34,7 @@ from tests.support.records import signed_record, text_of
     [
         (MakeMove("link-0", 7, MOVES["sa"]), "play", 7),
         (PlayerRequest("link-0", Rematch()), "rematch", None),
+        (PlayerRequest("link-0", AskFinish()), "ask_finish", None),
         (TakeSeat("player-0", "ann", "link-0", to="resume"), "resume", None),
         (CreateRoom(RoomOptions(), "player-0", "ann", "link-0"), "create", None),
     ],

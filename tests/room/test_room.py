@@ -5,7 +5,7 @@ import pytest
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Ending
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.from_client import Leave, Play, Ready, Rematch
+from fairest_protocol.messages.from_client import AskFinish, Leave, Play, Ready, Rematch
 from fairest_protocol.messages.from_server import Accepted, Refused
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
@@ -280,6 +280,49 @@ def test_a_record_opens_no_rematch_that_one_player_alone_wants(racing: Table) ->
 
 def test_a_rematch_is_refused_during_a_race(racing: Table) -> None:
     assert code(racing.submit(racing.request(0, Rematch()))) is Refusal.WRONG_PHASE
+
+
+def test_a_player_whose_race_has_ended_asks_the_other_one_to_finish(racing: Table) -> None:
+    racing.play(0, "stop")
+    assert racing.submit(racing.request(0, AskFinish())) == (events.FinishAsked(seat=0),)
+
+
+def test_a_second_request_to_finish_is_not_answered_and_not_logged(racing: Table) -> None:
+    racing.play(0, "stop")
+    racing.submit(racing.request(0, AskFinish()))
+    assert racing.submit(racing.request(0, AskFinish())) == ()
+
+
+def test_nobody_asks_the_other_player_to_finish_before_the_own_end(racing: Table) -> None:
+    assert code(racing.submit(racing.request(0, AskFinish()))) is Refusal.WRONG_PHASE
+
+
+def test_nobody_asks_to_finish_once_the_round_is_over(racing: Table) -> None:
+    racing.play(0, "resign")
+    assert code(racing.submit(racing.request(0, AskFinish()))) is Refusal.WRONG_PHASE
+
+
+def test_nobody_asks_to_finish_in_the_countdown(table: Table) -> None:
+    table.seat_both()
+    table.deal()
+    assert code(table.submit(table.request(1, AskFinish()))) is Refusal.WRONG_PHASE
+
+
+def test_a_request_to_finish_changes_no_deadline_and_no_race(racing: Table) -> None:
+    racing.play(0, "stop")
+    race, deadline = racing.state.race, racing.state.next_deadline()
+    racing.submit(racing.request(0, AskFinish()))
+    assert (racing.state.race, racing.state.next_deadline()) == (race, deadline)
+
+
+def test_a_player_may_ask_to_finish_again_in_the_next_round() -> None:
+    table = best_of_three()
+    table.play(0, "stop")
+    table.submit(table.request(0, AskFinish()))
+    table.play(1, "stop")
+    start_next_round(table)
+    table.play(0, "stop")
+    assert table.submit(table.request(0, AskFinish())) == (events.FinishAsked(seat=0),)
 
 
 def best_of_three() -> Table:

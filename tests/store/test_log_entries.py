@@ -25,6 +25,7 @@ EVENTS: dict[str, Event] = {
     "started": events.Started(),
     "seats_stopped": events.SeatsStopped(seats=(0, 1), ending=Ending.OUT_OF_TIME),
     "rematch_asked": events.RematchAsked(seat=1),
+    "finish_asked": events.FinishAsked(seat=0),
     "match_published": events.MatchPublished(),
     "room_closed": events.RoomClosed(reason="bad names"),
 }

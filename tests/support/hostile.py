@@ -9,6 +9,7 @@ from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fields import Message
 from fairest_protocol.messages.from_client import (
+    AskFinish,
     Create,
     GetLobby,
     GetRecord,
@@ -34,6 +35,7 @@ MESSAGES: list[Message] = [
     Reveal(round=bytes(16), entropy=bytes(32)),
     Play(number=1, move=MOVES["sa"]),
     Rematch(),
+    AskFinish(),
     Leave(),
     GetRecord(),
     GetLobby(page=3),

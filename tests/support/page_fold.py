@@ -9,6 +9,7 @@ Json = dict[str, Any]
 TYPES = (
     *("seated", "seat_freed", "attached", "detached", "paused", "round_opened", "round_voided", "player_ready"),
     *("revealed", "dealt", "started", "turned", "moved", "stopped", "round_finished", "rematch_wanted", "room_closed"),
+    "finish_asked",
 )
 
 

@@ -12,7 +12,7 @@ from fairest_protocol.calculation.moves import MOVES, Move
 from fairest_protocol.calculation.race import start_race
 from fairest_protocol.calculation.seal import commit_entropy
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
+from fairest_protocol.messages.from_client import Play, Ready, Rematch, Reveal
 from fairest_protocol.messages.from_server import ListedRoom
 from fairest_protocol.messages.options import RoomOptions, Spectators
 from fairest_protocol.value import replace
@@ -26,6 +26,7 @@ from fairest_server.room.commands import (
     MakeMove,
     MarkRecorded,
     PlayerRequest,
+    RoomRequest,
     TakeSeat,
 )
 from fairest_server.room.decide import Verdict, decide
@@ -98,7 +99,7 @@ class Table:
                 )
         return verdict
 
-    def request(self, seat: int, message: Ready | Reveal | Play | Rematch | Leave) -> PlayerRequest | MakeMove:
+    def request(self, seat: int, message: RoomRequest | Play) -> PlayerRequest | MakeMove:
         """Return the command for a message that the player in this seat sends over its current connection."""
         holder = self.state.seats[seat]
         connection_id = holder.connection_id or "" if holder else ""

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from fairest_protocol.calculation.moves import RESIGN, STOP
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.from_client import Leave, Rematch
+from fairest_protocol.messages.from_client import AskFinish, Leave, Rematch
 from fairest_protocol.messages.options import RoomOptions, Spectators
 from fairest_protocol.value import replace
 from fairest_server.room.commands import ApplyPauses, CloseRoom, Pause, TakeSeat
@@ -99,6 +99,8 @@ def _go_on(table: Table, chance: random.Random, seat: int) -> None:
             table.race(choose_any, (1 + 9 * seat, 10 - 9 * seat), most=chance.randrange(40))
             if table.state.phase is Phase.RACING and chance.random() < 0.1:
                 table.play(seat, chance.choice((STOP, RESIGN)))
+            if table.state.phase is Phase.RACING and chance.random() < 0.5:
+                table.submit(table.request(seat, AskFinish()))
         case Phase.FINISHED if table.state.unrecorded_match and chance.random() < 0.5:
             table.record_match()
         case Phase.FINISHED if table.state.match_is_over:

@@ -201,7 +201,7 @@ async def play_as_rival(connection: Connection, level: Level, chance: random.Ran
 
     async def react(_: KnownRoom, update: Update) -> None:
         nonlocal left_alone
-        player.follow(update.model)
+        player.follow(update)
         if update.message is None:
             return
         if is_alone(update.model) and not left_alone:

@@ -22,16 +22,15 @@ async def house_room(
     pace_seconds: float | None,
     *,
     rematches: bool,
-    hurry: asyncio.Event | None = None,
 ) -> AsyncIterator[tuple[str, str]]:
     """Start a server with a house bot that waits in a room; yield the server's URL and the room's code.
 
-    `pace_seconds` and `hurry` are as for `play_match`. Raises `ServerNotStarted`. On leaving, the bot is cancelled and
+    `pace_seconds` is as for `play_match`. Raises `ServerNotStarted`. On leaving, the bot is cancelled and
     the server ended.
     """
     async with local_server() as url:
         house = Connection(url, Identity(), Create(options=options), name=bot_name(level), gives_up_after=MAX_ATTEMPTS)
-        match = play_match(house, level, random.Random(), pace_seconds, rematches=rematches, hurry=hurry)
+        match = play_match(house, level, random.Random(), pace_seconds, rematches=rematches)
         hosting = asyncio.create_task(match)
         try:
             yield url, await house.entered()

@@ -9,9 +9,12 @@ from typing import Final
 from fairest_cli.bots.levels import PROFILES, Level
 from fairest_cli.bots.pace import human_seconds
 from fairest_cli.bots.thinking import SHARED
+from fairest_cli.model.dead_cards import dead_cards
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.session.connection import Connection, Update
-from fairest_cli.session.room_session import RoomSession
+from fairest_cli.session.progress import count_of
+from fairest_cli.session.room_session import RoomSession, is_asked_to_finish
+from fairest_protocol.calculation.moves import STOP
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import MatchRecord
 
@@ -29,29 +32,23 @@ async def play_match(
     pace_seconds: float | None = None,
     *,
     rematches: bool = False,
-    hurry: asyncio.Event | None = None,
     on_update: Callable[[KnownRoom, Update], None] | None = None,
 ) -> MatchRecord | None:
     """Play until the match is over and return its record; with `rematches`, ask for another match, without end.
 
     `pace_seconds` is the mean time that the bot takes for a move, None for the pace of its level; at 0 it plays as fast
-    as it has thought. Once `hurry` is set, it does so for the rest of the round, and then unsets it. `on_update` is
-    called with the model before each update, and with the update. Returns None if the room was closed. Raises
-    `Rejected`, `Cheated` and `ThinkingFailed`. Safe to cancel: the seat waits.
+    as it has thought. `on_update` is called with the model before each update, and with the update. Returns None if the
+    room was closed. Raises `Rejected`, `Cheated` and `ThinkingFailed`. Safe to cancel: the seat waits.
     """
     session = RoomSession(connection, asks_record=not rematches, saves_record=False, ends_with_record=True)
-    player = BotPlayer(
-        session, level, chance, PROFILES[level].pace_seconds if pace_seconds is None else pace_seconds, hurry
-    )
+    player = BotPlayer(session, level, chance, PROFILES[level].pace_seconds if pace_seconds is None else pace_seconds)
 
     async def react(before: KnownRoom, update: Update) -> None:
         if on_update is not None:
             on_update(before, update)
-        player.follow(update.model)
+        player.follow(update)
         if update.message is None:
             return
-        if hurry is not None and update.model.phase is not Phase.RACING:
-            hurry.clear()
         if session.is_ready_wanted:
             await session.get_ready()
         elif rematches and may_ask_rematch(update.model):
@@ -65,17 +62,14 @@ async def play_match(
 
 
 class BotPlayer:
-    """The moves of a bot in one room: at most one is thought about at a time, in a task beside the session."""
+    """The moves of a bot in one room: at most one is thought about at a time, in a task beside the session.
 
-    def __init__(
-        self,
-        session: RoomSession,
-        level: Level,
-        chance: random.Random,
-        pace_seconds: float,
-        hurry: asyncio.Event | None = None,
-    ) -> None:
-        self._hurry = hurry
+    Asked to finish, it plays the rest of the round as fast as it has thought, and stops once it cannot win any more.
+    """
+
+    def __init__(self, session: RoomSession, level: Level, chance: random.Random, pace_seconds: float) -> None:
+        self._is_asked = asyncio.Event()
+        """Set while the other player, whose race has ended, wants this round to be finished."""
         self._session = session
         self._level = level
         self._chance = chance
@@ -86,11 +80,16 @@ class BotPlayer:
             # The worker starts while the players get ready.
             SHARED.prepare()
 
-    def follow(self, model: KnownRoom) -> None:
+    def follow(self, update: Update) -> None:
         """Begin to think where a move is wanted, and give up what the room has overtaken.
 
         Raises `ThinkingFailed` if the last thinking ended so.
         """
+        model = update.model
+        if model.phase is not Phase.RACING:
+            self._is_asked.clear()
+        elif is_asked_to_finish(update):
+            self._is_asked.set()
         if self._task is not None and self._task.done() and not self._task.cancelled():
             self._task.result()
         scene, own, board = model.scene, model.own, model.board
@@ -114,11 +113,15 @@ class BotPlayer:
         assert model.scene is not None and model.board is not None, "a move is wanted"
         clock = asyncio.get_running_loop().time
         began = clock()
+        if self._is_asked.is_set() and cannot_win(model):
+            await self._session.play(STOP)
+            return
         rules = model.scene.options.chosen_rules()
         decision = await SHARED.decide(self._level, model.board, rules, self._chance.getrandbits(63))
         if self._pace_seconds:
             seconds = human_seconds(_pace(model, self._pace_seconds), decision.lead, self._chance)
-            await _wait(max(0.0, seconds - (clock() - began)), self._hurry)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._is_asked.wait(), max(0.0, seconds - (clock() - began)))
         await self._session.play(decision.move)
 
 
@@ -129,13 +132,11 @@ def may_ask_rematch(model: KnownRoom) -> bool:
     return is_over and own is not None and not own.wants_rematch
 
 
-async def _wait(seconds: float, hurry: asyncio.Event | None) -> None:
-    """Wait for `seconds`, or until `hurry` is set. Safe to cancel."""
-    if hurry is None:
-        await asyncio.sleep(seconds)
-        return
-    with suppress(TimeoutError):
-        await asyncio.wait_for(hurry.wait(), seconds)
+def cannot_win(model: KnownRoom) -> bool:
+    """Return whether the other player has placed more cards than we can still have at the end, whatever comes."""
+    if model.board is None or model.seat is None:
+        return False
+    return count_of(model, 1 - model.seat) > model.board.goal - len(dead_cards(model.board))
 
 
 def _pace(model: KnownRoom, pace_seconds: float) -> float:

@@ -40,6 +40,7 @@ from fairest_protocol.calculation.moves import Move
 from fairest_protocol.messages.codec import ProtocolViolation, decode_from_server
 from fairest_protocol.messages.fields import Message
 from fairest_protocol.messages.from_client import (
+    AskFinish,
     Create,
     FromClient,
     GetRecord,
@@ -91,7 +92,7 @@ class Connection:
     """One player's or spectator's connection to a server.
 
     The connection lives while a task iterates over `updates`; the other methods send requests. `model` is our knowledge
-    of the room, `receipt` the player's receipt, None if no receipt is kept.
+    of the room, `receipt` the player's receipt, None if no receipt is kept, `capabilities` those of the server.
     """
 
     def __init__(
@@ -112,6 +113,7 @@ class Connection:
         """
         self.model = KnownRoom(server_url=server_url).with_entropy_commitment(identity.entropy_commitment)
         self.receipt = Receipt(receipts) if receipts else None
+        self.capabilities: tuple[str, ...] = ()
         self._url = server_url
         self._identity = identity
         self._entropy = EntropyExchange(identity)
@@ -206,7 +208,7 @@ class Connection:
             self.model = self.model.with_entropy_commitment(known)
             await self.request(Ready(round=known.round_id, entropy_hash=known.entropy_hash))
 
-    async def request(self, message: Ready | Reveal | Rematch | GetRecord | Leave) -> None:
+    async def request(self, message: Ready | Reveal | Rematch | AskFinish | GetRecord | Leave) -> None:
         """Send a request on the present socket; do nothing while there is none. Leaving in a race is resigning."""
         if self._socket is not None:
             if not isinstance(message, GetRecord):
@@ -274,6 +276,7 @@ class Connection:
             case Welcome(token=token, capabilities=capabilities):
                 if token is not None:
                     self._identity.keep_token(token)
+                self.capabilities = capabilities
                 check_capabilities(self._entry_request, capabilities)
                 self.model = self.model.with_status(ConnectionStatus.CONNECTED)
                 await socket.send(next_entry_request(self.model, self._entry_request))

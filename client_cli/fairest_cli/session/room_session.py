@@ -9,18 +9,17 @@ from contextlib import aclosing
 from pathlib import Path
 
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
-from fairest_cli.records.files import save_record
 from fairest_cli.records.receipts import Receipt
 from fairest_cli.session.connection import Connection, Update
 from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.progress import Progress
-from fairest_cli.untrusted_text import clean
+from fairest_cli.session.saving import try_save_record
 from fairest_protocol.calculation.moves import Move
-from fairest_protocol.calculation.record import BadRecord, Record
-from fairest_protocol.calculation.record_parser import read_record
+from fairest_protocol.calculation.record import Record
 from fairest_protocol.messages import entries
+from fairest_protocol.messages.capabilities import ASK_FINISH
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.from_client import GetRecord, Leave, Rematch
+from fairest_protocol.messages.from_client import AskFinish, GetRecord, Leave, Rematch
 from fairest_protocol.messages.from_server import Left, MatchRecord, View
 from fairest_protocol.value import replace
 
@@ -66,6 +65,8 @@ class RoomSession:
         self._has_asked_record = False
         self._asked_ready: bytes | None = None
         """The round for which we have reported that we are ready, on the present socket."""
+        self._asked_finish: bytes | None = None
+        """The round in which we have asked the other player to finish, on the present socket."""
 
     @property
     def model(self) -> KnownRoom:
@@ -135,6 +136,21 @@ class RoomSession:
         """Ask for another match."""
         await self._connection.request(Rematch())
 
+    @property
+    def may_ask_finish(self) -> bool:
+        """Whether the other player may be asked to finish: our race has ended, and we have not asked in this round."""
+        scene, own = self.model.scene, self.model.own
+        if scene is None or own is None or self.model.status is not ConnectionStatus.CONNECTED:
+            return False
+        is_time = scene.phase is Phase.RACING and own.has_stopped and scene.round != self._asked_finish
+        return is_time and ASK_FINISH in self._connection.capabilities
+
+    async def ask_finish(self) -> None:
+        """Ask the other player to finish; do nothing if that may not be asked now."""
+        if self.may_ask_finish and self.model.scene is not None:
+            self._asked_finish = self.model.scene.round
+            await self._connection.request(AskFinish())
+
     async def leave(self) -> None:
         """Give up our seat; in a race, that is resigning."""
         await self._connection.request(Leave())
@@ -144,7 +160,7 @@ class RoomSession:
         model, message = update.model, update.message
         if model.status is ConnectionStatus.LOST:
             # The last requests may be lost with the connection; they are sent again on the next one.
-            self._has_asked_record, self._asked_ready = False, None
+            self._has_asked_record, self._asked_ready, self._asked_finish = False, None, None
             return
         if isinstance(message, View):
             closings = [entry.reason for entry in message.entries if isinstance(entry, entries.RoomClosed)]
@@ -160,7 +176,9 @@ class RoomSession:
         if isinstance(message, MatchRecord):
             self.match_record = message
             if self._saves_record:
-                self._save_record(message)
+                self.record, self.record_path, problem = try_save_record(message)
+                receipt_problem = self.receipt.problem if self.receipt is not None else ""
+                self.problem = " ".join(filter(None, (problem, receipt_problem)))
         is_over = model.phase is Phase.FINISHED and model.scene is not None and model.scene.match_is_over
         if is_over and self._asks_record and not self._has_asked_record:
             self._has_asked_record = True
@@ -168,16 +186,13 @@ class RoomSession:
         elif not is_over:
             self._has_asked_record = False
 
-    def _save_record(self, message: MatchRecord) -> None:
-        try:
-            self.record = read_record(message.lines)
-            self.record_path = save_record(message)
-        except BadRecord as reason:
-            self.problem = f"The record could not be saved: {clean(str(reason))}"
-        except OSError as reason:
-            self.problem = f"The record could not be saved: {reason.strerror}."
-        receipt_problem = self.receipt.problem if self.receipt is not None else ""
-        self.problem = " ".join(filter(None, (self.problem, receipt_problem)))
+
+def is_asked_to_finish(update: Update) -> bool:
+    """Return whether the other player, whose race has ended, asks us in this update to finish ours."""
+    model, message = update.model, update.message
+    return isinstance(message, View) and any(
+        isinstance(entry, entries.FinishAsked) and entry.seat != model.seat for entry in message.entries
+    )
 
 
 def model_at_round_end(before: KnownRoom, model: KnownRoom, view: View, at_ms: int) -> KnownRoom | None:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from fairest_cli.records.files import save_record
 from fairest_cli.records.receipts import Receipt
+from fairest_cli.untrusted_text import clean
+from fairest_protocol.calculation.record import BadRecord, Record
+from fairest_protocol.calculation.record_parser import read_record
 from fairest_protocol.messages.from_server import MatchRecord
 
 
@@ -21,6 +24,18 @@ class NewProblems:
         new = [problem for problem in problems if problem and problem not in self._known]
         self._known.update(new)
         return " ".join(new)
+
+
+def try_save_record(message: MatchRecord) -> tuple[Record | None, Path | None, str]:
+    """Save a record in the folder for records. Return it, the path of its file, and what was wrong, if anything was."""
+    record = None
+    try:
+        record = read_record(message.lines)
+        return record, save_record(message), ""
+    except BadRecord as reason:
+        return record, None, f"The record could not be saved: {clean(str(reason))}"
+    except OSError as reason:
+        return record, None, f"The record could not be saved: {reason.strerror}."
 
 
 def save_elsewhere(folder: str, record: MatchRecord | None, receipt: Receipt | None) -> list[Path]:

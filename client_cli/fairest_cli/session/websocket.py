@@ -14,12 +14,12 @@ from websockets.typing import Subprotocol
 from fairest_cli.model.known_room import Contradiction, KnownRoom
 from fairest_cli.model.round_end import WayOut
 from fairest_protocol.calculation.certified import CAPABILITY as CERTIFIED
+from fairest_protocol.messages.capabilities import RIVALS
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fields import MAX_SERVER_MESSAGE_BYTES, SUBPROTOCOL, Message
 from fairest_protocol.messages.from_client import Create, FromClient, Join, Play, Resume, Reveal, Watch
 from fairest_protocol.messages.from_server import FromServer, Snapshot, View, Welcome
 from fairest_protocol.messages.refusals import CloseCode
-from fairest_protocol.messages.rivals import CAPABILITY as RIVALS
 
 OPEN_SECONDS: Final = 5.0
 CLOSE_SECONDS: Final = 1.0

@@ -145,6 +145,8 @@ class LinePlayer:
                 await self._session.get_ready()
             case "rematch":
                 await self._session.ask_rematch()
+            case "finish":
+                await self._ask_finish()
             case "leave" | "quit" | "q":
                 await self._leave()
             case "ready":
@@ -156,6 +158,13 @@ class LinePlayer:
                     self._print_hint(text)
             case _:
                 self._print_hint(f"{clean(line)[:40]!r} is not a move or a word of this program; type help.")
+
+    async def _ask_finish(self) -> None:
+        if not self._session.may_ask_finish:
+            self._print_hint("You can ask once a round, when your own race has ended and the other player goes on.")
+            return
+        await self._session.ask_finish()
+        self._print_hint("You have asked the other player to finish.")
 
     async def _leave(self) -> None:
         if self._session.is_racing:

@@ -35,7 +35,7 @@ ranks in brackets come later.
 Cards never go from pile to pile, and no card leaves a foundation. The first
 player to place every card wins; if neither can, the one with more cards wins.
 Other words: ready, board (or Enter), wanted, piles, score, time, words (check
-words), rematch, leave, help."""
+words), finish (asks the other player to, after your race), rematch, leave, help."""
 
 
 def as_json_lines(before: KnownRoom, update: Update) -> Iterator[str]:  # noqa: ARG001 (`describe_update` has the same parameters)
@@ -212,6 +212,9 @@ def describe_entry(before: KnownRoom, model: KnownRoom, entry: Entry) -> Iterato
             yield describe_move(_name(model, seat), move, card)
         case entries.Stopped(seat=seat):
             yield from _describe_stopped(model, seat)
+        case entries.FinishAsked(seat=seat) if seat != model.seat:
+            wish = "you to finish: type stop to end your race here" if model.own else "the other player to finish"
+            yield f"{_name(model, seat)} has finished and asks {wish}."
         case entries.RoundFinished():
             yield from _describe_finished(model, entry)
         case entries.RematchWanted(seat=seat):

@@ -3,7 +3,6 @@
 The runner knows no screens. It hands each change to its `RunnerHost`, which is the program.
 """
 
-import asyncio
 import random
 import secrets
 from collections.abc import Awaitable, Callable, Coroutine
@@ -78,8 +77,6 @@ class RoomRunner:
         self._local_server = AsyncExitStack()
         self._session_worker: Worker[Any] | None = None
         self._bot_worker: Worker[Any] | None = None
-        self.hurry: asyncio.Event | None = None
-        """Set to make the bot that this program runs play on without thinking; None while the rival is no such bot."""
 
     def join(self, code: str) -> None:
         """Take a seat in the room with this code; show a notice if `code` cannot be a room's code."""
@@ -105,12 +102,11 @@ class RoomRunner:
         """Let a bot that this program runs take the free seat, of the level that the player's results suggest."""
         session = self.session
         if session is not None and session.model.room is not None:
-            self.hurry = asyncio.Event()
             # Names are unique on a server, and other bots of this level may be there already.
             level = level_at_home(records_folder())
             name = f"{bot_name(level)}-{secrets.token_hex(3)}"
             connection = open_unstored(session.model.server_url, Join(room=session.model.room), name=name)
-            match = play_match(connection, level, random.Random(), rematches=True, hurry=self.hurry)
+            match = play_match(connection, level, random.Random(), rematches=True)
             # An error of the bot must not end the player's program.
             self._bot_worker = self._host.run_worker(match, group="bot", exclusive=True, exit_on_error=False)
 
@@ -157,8 +153,7 @@ class RoomRunner:
         self._host.show_notice("Starting a server on this machine ...")
         await self.close_local_server()
         try:
-            self.hurry = asyncio.Event()
-            room = house_room(level, options, None, rematches=True, hurry=self.hurry)
+            room = house_room(level, options, None, rematches=True)
             url, code = await self._local_server.enter_async_context(room)
         except ServerNotStarted as reason:
             self._host.show_notice(str(reason))
@@ -194,7 +189,7 @@ class RoomRunner:
         return result
 
     async def _end_session(self, sentence: str) -> None:
-        self.session, self.hurry = None, None
+        self.session = None
         if self._bot_worker is not None:
             self._bot_worker.cancel()
         await self._host.show_home(sentence)

@@ -172,6 +172,13 @@ class Stopped(ServerMessage):
     until_ms: TimeMs
 
 
+class FinishAsked(ServerMessage):
+    """A player whose race has ended asks the other one to finish: once a round at most. It changes nothing."""
+
+    type: Literal["finish_asked"] = "finish_asked"
+    seat: Seat
+
+
 class RoundFinished(ServerMessage):
     """The result of a round, the rounds won by each seat in this match, and the secret behind the commitment."""
 
@@ -221,6 +228,7 @@ Entry = Annotated[
     | Turned
     | Moved
     | Stopped
+    | FinishAsked
     | RoundFinished
     | RematchWanted
     | RoomClosed

@@ -112,6 +112,15 @@ class Rematch(WithId):
     type: Literal["rematch"] = "rematch"
 
 
+class AskFinish(WithId):
+    """Ask the other player to finish, once our own race has ended. Only for a server with the capability `ask_finish`.
+
+    It is told once a round, and changes nothing in the race.
+    """
+
+    type: Literal["ask_finish"] = "ask_finish"
+
+
 class Leave(WithId):
     """Leave the room. Once both players are ready, a player who leaves resigns."""
 
@@ -139,6 +148,19 @@ class Ping(WithId):
 
 
 FromClient = Annotated[
-    Hello | GetLobby | Create | Join | Watch | Resume | Ready | Reveal | Play | Rematch | Leave | GetRecord | Ping,
+    Hello
+    | GetLobby
+    | Create
+    | Join
+    | Watch
+    | Resume
+    | Ready
+    | Reveal
+    | Play
+    | Rematch
+    | AskFinish
+    | Leave
+    | GetRecord
+    | Ping,
     Field(discriminator="type"),
 ]

@@ -6,8 +6,6 @@ from pydantic import Field
 
 from fairest_protocol.value import Value
 
-CAPABILITY: Final = "rivals"
-"""The capability of a server that takes the fields of this module in `create`."""
 BOT_PREFIX: Final = "bot-"
 """Names of programs begin so; it says that the player is a program, and that its seat is kept for it only in a round.
 

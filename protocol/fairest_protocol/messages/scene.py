@@ -135,6 +135,10 @@ class Scene(ServerMessage):
             case entries.Stopped(seat=seat, until_ms=until):
                 stopped = _with_seat(self, seat, has_stopped=True)
                 return _with_fields(stopped, until_ms=until) if self.phase is Phase.RACING else stopped
+            case entries.FinishAsked(seat=seat):
+                if self.phase is not Phase.RACING or not self.seats[seat].has_stopped:
+                    raise ValueError(f"seat {seat} asks the other one to finish, and has not finished a race itself")
+                return self
             case entries.RoundFinished():
                 return self._after_finish(entry)
             case entries.RematchWanted(seat=seat):

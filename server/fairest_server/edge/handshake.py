@@ -6,11 +6,10 @@ from typing import Final
 
 from redis.exceptions import RedisError
 
-from fairest_protocol.calculation.certified import CAPABILITY as CERTIFIED
+from fairest_protocol.messages.capabilities import SERVER_CAPABILITIES
 from fairest_protocol.messages.from_client import Hello
 from fairest_protocol.messages.from_server import Refused, Welcome
 from fairest_protocol.messages.refusals import Refusal
-from fairest_protocol.messages.rivals import CAPABILITY as RIVALS
 from fairest_protocol.value import replace
 from fairest_protocol.version import installed_version
 from fairest_server.edge.close_errors import bad_token, banned, hello_first, hello_late
@@ -92,7 +91,7 @@ class Handshake:
             now_ms=rooms.clock.now_ms(),
             version=installed_version(),
             rounds=rooms.rounds.head,
-            capabilities=(RIVALS, CERTIFIED),
+            capabilities=SERVER_CAPABILITIES,
             rooms=await self._seats(player.player_id) if token is None else (),
         )
 

@@ -2,12 +2,12 @@
 
 from typing import Final, get_args
 
-from fairest_protocol.messages.from_client import FromClient, Leave, Play, Ready, Rematch, Reveal
+from fairest_protocol.messages.from_client import AskFinish, FromClient, Leave, Play, Ready, Rematch, Reveal
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.room.refusing import refuse
 
-RoomMessage = Play | Ready | Reveal | Rematch | Leave
+RoomMessage = Play | Ready | Reveal | Rematch | AskFinish | Leave
 """A message of a player to the room that it is in."""
 ROOM_REQUESTS: Final = frozenset(each.model_fields["type"].default for each in get_args(RoomMessage))
 """The types of these messages."""

@@ -5,10 +5,13 @@ seat that this connection speaks for, and are refused if it speaks for none.
 """
 
 from fairest_protocol.calculation.moves import Move
-from fairest_protocol.messages.from_client import Leave, Ready, Rematch, Reveal
+from fairest_protocol.messages.from_client import AskFinish, Leave, Ready, Rematch, Reveal
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.rivals import RivalWish
 from fairest_protocol.value import Value
+
+RoomRequest = Ready | Reveal | Rematch | AskFinish | Leave
+"""A message of a player, other than a move, that changes the room."""
 
 
 class CreateRoom(Value):
@@ -57,7 +60,7 @@ class PlayerRequest(Value):
     """The player of this connection sends another message that changes the room."""
 
     connection_id: str
-    message: Ready | Reveal | Rematch | Leave
+    message: RoomRequest
 
 
 class DealStep(Value):

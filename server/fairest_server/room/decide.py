@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence, Set
 from fairest_protocol.calculation.race import Ending
 from fairest_protocol.calculation.seal import commit_entropy
 from fairest_protocol.messages.fields import Phase, Seat, as_seat
-from fairest_protocol.messages.from_client import Leave, Ready, Rematch, Reveal
+from fairest_protocol.messages.from_client import AskFinish, Leave, Ready, Rematch, Reveal
 from fairest_protocol.messages.from_server import Accepted, Refused
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
 from fairest_server.room.commands import (
@@ -24,12 +24,14 @@ from fairest_server.room.commands import (
     Pause,
     PlayerRequest,
     ProcessLapsed,
+    RoomRequest,
     TakeSeat,
 )
 from fairest_server.room.events import (
     Attached,
     Detached,
     Event,
+    FinishAsked,
     MatchPublished,
     Paused,
     Played,
@@ -163,9 +165,7 @@ def _take_seat(state: RoomState, command: TakeSeat, draw_round: DrawRound) -> Ve
     return (*sits, _draw_next_round(state, draw_round)) if is_full else sits
 
 
-def _decide_request(
-    state: RoomState, connection_id: str, message: Ready | Reveal | Rematch | Leave, draw_round: DrawRound
-) -> Verdict:
+def _decide_request(state: RoomState, connection_id: str, message: RoomRequest, draw_round: DrawRound) -> Verdict:
     seat = state.seat_of_connection(connection_id)
     if seat is None:
         return refuse(message.type, Refusal.NOT_SEATED)
@@ -176,6 +176,8 @@ def _decide_request(
             return _reveal(state, seat, message)
         case Rematch():
             return _rematch(state, seat, draw_round)
+        case AskFinish():
+            return _ask_finish(state, seat)
         case Leave():
             return _leave(state, seat)
 
@@ -261,6 +263,15 @@ def _rematch(state: RoomState, seat: Seat, draw_round: DrawRound) -> Verdict:
     if not state.seat(1 - seat).wants_rematch or state.unrecorded_match:
         return (asked,)
     return (asked, _draw_next_round(state, draw_round))
+
+
+def _ask_finish(state: RoomState, seat: Seat) -> Verdict:
+    is_over = state.phase is Phase.RACING and state.race is not None and state.race.racers[seat].ending
+    if not is_over:
+        sentence = "You can ask the other player to finish once your own race has ended and the other one goes on."
+        return refuse("ask_finish", Refusal.WRONG_PHASE, sentence)
+    # Once a round: a player who asks again and again cannot disturb the other one, nor fill the log.
+    return () if state.seat(seat).has_asked_finish else (FinishAsked(seat=seat),)
 
 
 def _mark_recorded(state: RoomState, match: int, draw_round: DrawRound) -> tuple[Event, ...]:

@@ -134,6 +134,13 @@ class RematchAsked(Message):
     seat: Seat
 
 
+class FinishAsked(Message):
+    """A player whose race has ended asks the other one to finish."""
+
+    type: Literal["finish_asked"] = "finish_asked"
+    seat: Seat
+
+
 class MatchPublished(Message):
     """Result and record of the finished match are stored where they outlive the room."""
 
@@ -188,6 +195,7 @@ JsonEvent = Annotated[
     | Started
     | SeatsStopped
     | RematchAsked
+    | FinishAsked
     | MatchPublished
     | Checkpoint
     | RoomClosed,

@@ -72,6 +72,8 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
             return _stopped(state, event, at_ms)
         case events.RematchAsked(seat=seat):
             return _with_seat(state, seat, replace(state.seat(seat), wants_rematch=True))
+        case events.FinishAsked(seat=seat):
+            return _with_seat(state, seat, replace(state.seat(seat), has_asked_finish=True))
         case events.MatchPublished():
             return replace(state, unrecorded_match=0)
         case events.RoomClosed():
@@ -166,7 +168,16 @@ def _freed(state: RoomState, seat: int, at_ms: int) -> RoomState:
     """
     other = state.seats[1 - seat]
     stays = (
-        replace(other, entropy_hash=None, entropy=None, wins=0, wants_rematch=False, moves=0, last_move="")
+        replace(
+            other,
+            entropy_hash=None,
+            entropy=None,
+            wins=0,
+            wants_rematch=False,
+            has_asked_finish=False,
+            moves=0,
+            last_move="",
+        )
         if other
         else None
     )
@@ -200,6 +211,7 @@ def _opened(state: RoomState, event: events.RoundOpened, at_ms: int) -> RoomStat
             entropy_hash=None,
             entropy=None,
             wants_rematch=False,
+            has_asked_finish=False,
             moves=0,
             last_move="",
             wins=0 if is_new_match else state.seat(each).wins,

@@ -166,6 +166,8 @@ def _project(step: Step) -> list[OutgoingEntry]:
             return _project_endings(seats, after)
         case events.RematchAsked(seat=seat):
             return _public(entries.RematchWanted(seat=seat))
+        case events.FinishAsked(seat=seat):
+            return _public(entries.FinishAsked(seat=seat))
         case events.RoomClosed(reason=reason):
             return _public(entries.RoomClosed(reason=reason))
         case events.RoomCreated() | events.MatchPublished() | events.Checkpoint():

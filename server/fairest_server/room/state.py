@@ -35,6 +35,7 @@ class SeatState(Value):
     entropy: bytes | None = None
     wins: int = 0
     wants_rematch: bool = False
+    has_asked_finish: bool = False
     moves: int = 0
     last_move: str = ""
 

@@ -546,7 +546,7 @@ async def test_a_bot_plays_its_rest_at_once_when_the_player_has_stopped(home: Pa
         await player.is_on(RaceScreen)
         assert "finish now" not in player.read("key-line")
         await player.session.play(STOP)
-        await player.sees("f finish now")
+        await player.sees("f ask bot-careless to finish now")
         await player.press("f")
         await player.is_on(ResultScreen)
         await player.app.rooms.close_local_server()

@@ -162,7 +162,9 @@ def test_a_violation_names_its_breach(frame: str, breach: Breach) -> None:
     assert broken.value.breach is breach
 
 
-TYPES = "hello, get_lobby, create, join, watch, resume, ready, reveal, play, rematch, leave, get_record, ping"
+TYPES = (
+    "hello, get_lobby, create, join, watch, resume, ready, reveal, play, rematch, ask_finish, leave, get_record, ping"
+)
 
 
 @pytest.mark.parametrize(

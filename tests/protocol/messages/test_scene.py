@@ -15,7 +15,7 @@ from fairest_protocol.calculation.rules import MAX_PILES, choose_rules
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.entries import Entry
-from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.fields import Phase, Seat
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.scene import Scene, SeatScene
 from fairest_protocol.value import replace
@@ -230,6 +230,22 @@ def test_a_stop_in_the_countdown_leaves_the_time_of_the_start() -> None:
 def test_a_player_who_wants_a_rematch_is_shown_to_want_one() -> None:
     wanted = Scene(options=RoomOptions()).after(entries.RematchWanted(seat=1))
     assert [seat.wants_rematch for seat in wanted.seats] == [False, True]
+
+
+def test_a_request_to_finish_changes_nothing_in_the_scene() -> None:
+    race = Scene(options=RoomOptions(), phase=Phase.RACING).after(entries.Stopped(seat=1, until_ms=9))
+    assert race.after(entries.FinishAsked(seat=1)) == race
+
+
+@pytest.mark.parametrize(
+    ("phase", "seat"), [(Phase.RACING, 0), (Phase.COUNTDOWN, 1), (Phase.FINISHED, 1)], ids=["races", "before", "after"]
+)
+def test_a_request_to_finish_of_a_seat_that_has_not_finished_a_race_is_a_contradiction(
+    phase: Phase, seat: Seat
+) -> None:
+    stopped = Scene(options=RoomOptions(), phase=phase).after(entries.Stopped(seat=1, until_ms=9))
+    with pytest.raises(ValueError, match="asks the other one to finish"):
+        stopped.after(entries.FinishAsked(seat=seat))
 
 
 def test_a_closed_room_has_no_deadline() -> None:

@@ -5,10 +5,10 @@ from functools import cache
 
 from rich.text import Text
 
+from fairest_cli.model.dead_cards import dead_cards
 from fairest_cli.tui.board.advice import foundation_advice, pile_advice, stock_advice
 from fairest_cli.tui.board.card_input import PILE_KEYS, STOCK
 from fairest_cli.tui.board.card_style import LETTER, QUIET, CardStyle, fitted
-from fairest_cli.tui.board.dead_cards import dead_cards
 from fairest_cli.tui.board.foundation_cards import FoundationState, foundation_lines, sequence, sequence_lines
 from fairest_cli.tui.board.layout import MIN_TABLE, TableLayout, table_layout
 from fairest_cli.tui.board.pile_cards import PileState, StockState, peek_lines_of, pile_lines, stock_lines

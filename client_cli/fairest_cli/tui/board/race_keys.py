@@ -17,6 +17,12 @@ def race_key_line(keys: Keys, board: Board, columns: int) -> Text:
     return next((line for line in lines if line.cell_len <= columns), lines[-1])
 
 
+def after_race_key_line(other_name: str, *, may_ask: bool) -> Text:
+    """Return the keys once our race has ended; `may_ask` is whether the other player may still be asked to finish."""
+    ask = [("f", f"ask {other_name} to finish now")] if may_ask else []
+    return key_line([*ask, ("?", "help"), ("Esc", "menu")])
+
+
 def describe_unknown_key(key: str, keys: Keys, board: Board, *, is_over: bool) -> Wordings:
     """Return that a key does nothing here, and which keys do; the longest wording first."""
     name = {" ": "Space", "\r": "Enter", "\n": "Enter"}.get(key, clean(key))

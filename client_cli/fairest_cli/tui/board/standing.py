@@ -76,6 +76,16 @@ def describe_own_end(board: Board, counts: tuple[int, int], other_name: str, sec
     )
 
 
+def describe_finish_asked(other_name: str) -> tuple[str, ...]:
+    """Return that the other player has finished and asks us to do so too, with the key; the longest wording first."""
+    return (
+        f"{other_name} has finished and asks you to finish: Space, then Enter, stops your race here.",
+        f"{other_name} asks you to finish: Space, then Enter, to stop here.",
+        f"{other_name} asks you to finish: Space to stop.",
+        "You are asked to finish: Space to stop.",
+    )
+
+
 def describe_other(name: str, count: int, goal: int, ours: int, *, has_stopped: bool, is_away: bool) -> tuple[str, ...]:
     """Return the state of the other player for the head of its board, the longest wording first.
 

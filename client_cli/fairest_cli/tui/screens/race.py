@@ -10,20 +10,21 @@ from textual.binding import Binding, BindingType
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.session.connection import Update
 from fairest_cli.session.progress import count_of
-from fairest_cli.session.room_session import RoomSession
+from fairest_cli.session.room_session import RoomSession, is_asked_to_finish
 from fairest_cli.text.board_text import format_time
 from fairest_cli.text.move_text import describe_target
 from fairest_cli.text.narration import describe_changes
 from fairest_cli.tui.board import card_input
 from fairest_cli.tui.board.card_input import InputResult
-from fairest_cli.tui.board.card_style import QUIET, key_line, longest_fit
+from fairest_cli.tui.board.card_style import QUIET, longest_fit
 from fairest_cli.tui.board.lead_bar import RaceHead, lead_bar
 from fairest_cli.tui.board.optimistic_board import OptimisticBoard, optimistic_board, refused_move
 from fairest_cli.tui.board.race_chart import RaceCurves
-from fairest_cli.tui.board.race_keys import describe_unknown_key, race_key_line
+from fairest_cli.tui.board.race_keys import after_race_key_line, describe_unknown_key, race_key_line
 from fairest_cli.tui.board.standing import (
     Standing,
     completed_foundations,
+    describe_finish_asked,
     describe_own_end,
     describe_race_change,
     has_new_leader,
@@ -41,10 +42,6 @@ from fairest_protocol.messages.refusals import SENTENCES, Refusal
 from fairest_protocol.value import replace
 
 LEAD_FLASH_MS: Final = 600
-AFTER_RACE_KEYS = key_line([("?", "help"), ("Esc", "menu")])
-AFTER_RACE_KEYS_WITH_BOT = key_line(
-    [("f", "finish now: the bot plays its rest at once"), ("?", "help"), ("Esc", "menu")]
-)
 
 
 class RaceScreen(RoomScreen):
@@ -65,6 +62,8 @@ class RaceScreen(RoomScreen):
         """The source that is picked up: the index of a pile, or `card_input.STOCK`."""
         self._standing = Standing((0, 0), board.goal).after(_counts(session.model, board))
         self._lead_flash_until_ms = 0
+        self._is_asked = False
+        """Whether the other player has finished, and asks us to do so too."""
 
     def compose_body(self) -> ComposeResult:
         """Yield the head, both boards, the end of our race, the notice, and the keys."""
@@ -88,6 +87,8 @@ class RaceScreen(RoomScreen):
             self._picked = None
             reason = " ".join(describe_changes(before, update))
             self.show_notice(f"Taken back: {refused}. {reason}", is_error=True)
+        elif is_asked_to_finish(update) and self.session.is_racing:
+            self._is_asked = True
         elif not isinstance(update.message, Placed):
             sentence = _sentence_of(before, update, is_local=self.program.rooms.uses_local_server)
             if sentence is not None:
@@ -113,7 +114,11 @@ class RaceScreen(RoomScreen):
         is_flashing = self.session.clock() < self._lead_flash_until_ms
         head = RaceHead(names, counts, ours.board.goal, self.time_left(), self.seconds_left(), is_flashing)
         self.query_one("#head", TextLines).update(lead_bar(head, columns, self.card_style))
-        wordings = describe_own_end(ours.board, counts, names[1], self.seconds_left()) if own.has_stopped else ()
+        wordings: tuple[str, ...] = ()
+        if own.has_stopped:
+            wordings = describe_own_end(ours.board, counts, names[1], self.seconds_left())
+        elif self._is_asked:
+            wordings = describe_finish_asked(names[1])
         self.query_one("#advice", TextLines).update(Text(f" {longest_fit(wordings, columns - 1)}", "bold"))
         progress = self.session.progress
         curves = RaceCurves(
@@ -139,7 +144,7 @@ class RaceScreen(RoomScreen):
         self._boards.draw_other(self.name_of(other), scene.seats[other], counts, self.card_style)
         self.tick()
         if own.has_stopped:
-            keys = AFTER_RACE_KEYS_WITH_BOT if self.program.rooms.hurry else AFTER_RACE_KEYS
+            keys = after_race_key_line(self.name_of(other), may_ask=self.session.may_ask_finish)
         else:
             keys = race_key_line(self.settings.keys, ours.board, self.size.width)
         self.query_one("#key-line", TextLines).update(keys)
@@ -165,11 +170,15 @@ class RaceScreen(RoomScreen):
         key = typed_character(event)
         if key is None or ours is None or self.is_too_small:
             return
-        hurry = self.program.rooms.hurry
-        if key == "f" and not self.session.is_racing and hurry is not None:
+        if key == "f" and self.session.may_ask_finish:
             event.stop()
-            hurry.set()
-            self.show_notice("The bot plays the rest of its race at once ...")
+            await self.session.ask_finish()
+            self.show_notice(f"You have asked {self.name_of(1 - (self.session.model.seat or 0))} to finish.")
+            self.draw()
+            return
+        if key == " " and self._is_asked and self.session.is_racing:
+            event.stop()
+            self.app.push_screen(RaceMenu(self.program.rooms.uses_local_server, "stop"), self._on_menu_choice)
             return
         result = card_input.press_key(self.settings.keys, key, self._picked, ours.board)
         if result is not None:

@@ -20,9 +20,13 @@ class RaceMenu(ModalScreen[str]):
         Binding("ctrl+q,ctrl+c", "quit_now", "Quit"),
     ]
 
-    def __init__(self, uses_local_server: bool) -> None:
-        """`uses_local_server` says that the race is on the local server, which ends with this program."""
+    def __init__(self, uses_local_server: bool, chosen: str = "back") -> None:
+        """`uses_local_server` says that the race is on the local server, which ends with this program.
+
+        `chosen` is the entry under the cursor.
+        """
         super().__init__()
+        self._chosen = chosen
         self._uses_local_server = uses_local_server
 
     def compose(self) -> ComposeResult:
@@ -39,6 +43,11 @@ class RaceMenu(ModalScreen[str]):
             markup=False,
         )
         yield TextLines(Text("The race goes on while this menu is open."), id="menu-note")
+
+    def on_mount(self) -> None:
+        """Put the cursor onto the chosen entry."""
+        menu = self.query_one("#menu", OptionList)
+        menu.highlighted = menu.get_option_index(self._chosen)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Close with the selected entry."""

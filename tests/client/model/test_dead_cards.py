@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from fairest_cli.tui.board.dead_cards import dead_cards
+from fairest_cli.model.dead_cards import dead_cards
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import Card, full_deck, rank
 from fairest_protocol.calculation.rules import VARIANTS, RolledFoundations

@@ -1,0 +1,12 @@
+"""The capabilities: names of what version 1 of the protocol did not have from the start, which `welcome` lists."""
+
+from typing import Final
+
+from fairest_protocol.calculation.certified import CAPABILITY as CERTIFIED
+
+RIVALS: Final = "rivals"
+"""`create` takes a wish for a rival, and the lobby shows it."""
+ASK_FINISH: Final = "ask_finish"
+"""A player whose race has ended may ask the other one to finish."""
+SERVER_CAPABILITIES: Final = (RIVALS, CERTIFIED, ASK_FINISH)
+"""The capabilities of a server of this version."""
