@@ -8,6 +8,7 @@ are for what text does not show: colours, use of space, and whether a screen is 
 import argparse
 import asyncio
 import html
+import os
 import re
 import sys
 import tempfile
@@ -21,18 +22,36 @@ from rich.color import Color, ColorSystem
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME
 from textual.color import Color as ScreenColor
 
+from fairest_cli.model.practice import play, start_practice, undo
+from fairest_cli.records.files import records_folder
+from fairest_cli.session.connection import Update
+from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.letters import as_ascii
 from fairest_cli.tui.app import FairestApp
+from fairest_cli.tui.board.solution_timeline import solution_timeline
 from fairest_cli.tui.launch import AtHome
 from fairest_cli.tui.screens.cheat_alert import CheatAlert
 from fairest_cli.tui.screens.history import HistoryScreen
 from fairest_cli.tui.screens.lobby import LobbyScreen
+from fairest_cli.tui.screens.practice import PracticeScreen
+from fairest_cli.tui.screens.practice_form import PracticeForm
+from fairest_cli.tui.screens.practice_menu import PracticeMenu
+from fairest_cli.tui.screens.race import RaceScreen
 from fairest_cli.tui.screens.race_menu import RaceMenu
 from fairest_cli.tui.screens.room_code_prompt import RoomCodePrompt
 from fairest_cli.tui.screens.room_form import RoomForm
+from fairest_cli.tui.screens.rules import RulesScreen
 from fairest_cli.tui.screens.settings import SettingsScreen
+from fairest_cli.tui.screens.solution import SolutionScreen
+from fairest_cli.tui.screens.tutorial import TutorialScreen
+from fairest_protocol.calculation.moves import MOVES, STOP
+from fairest_protocol.calculation.rules import choose_rules
+from fairest_protocol.messages import entries
+from fairest_protocol.messages.from_server import View
+from fairest_protocol.value import replace
 from tests.support import staged
 from tests.support.full_screen import Terminal
+from tests.support.records import make_record, text_of
 from tests.support.screens import SCREENS, room
 
 SIZES: Final = ((60, 20), (80, 24), (120, 40), (200, 60))
@@ -65,9 +84,68 @@ async def wrong_code(player: Terminal) -> None:
     await player.press("enter")
 
 
-async def history(player: Terminal) -> None:
+async def no_history(player: Terminal) -> None:
     """Open the list of past matches in a folder of its own, which is empty."""
     await player.app.push_screen(HistoryScreen())
+
+
+async def history(player: Terminal) -> None:
+    """Open the list of past matches, with some records of the player that plays as ann."""
+    player.app.apply_settings(replace(player.app.settings, name="ann"))
+    records_folder().mkdir(parents=True)
+    for seed in range(1, 13):
+        text = text_of(make_record(seed, 1_790_000_000_000 + seed * 86_400_000))
+        (records_folder() / f"{seed:03}.jsonl").write_text(text)
+    await player.app.push_screen(HistoryScreen())
+    await player.sees("Enter")
+
+
+async def practice(player: Terminal) -> None:
+    """Open a practice game after some moves, with a hint."""
+    game = start_practice(choose_rules("classic"), "a picture")
+    for move in ("sa", "sb", "sc", "sa", "sd", "sb", "sc"):
+        game = play(game, MOVES[move])
+    await player.app.push_screen(PracticeScreen(undo(game)))
+
+
+async def open_practice(player: Terminal) -> None:
+    """Open a practice game with an open stock, in the variant with most piles."""
+    game = start_practice(choose_rules("senior", 8), "a picture", shows_stock=True)
+    for move in ("sa", "sb", "sc", "sd", "se", "sf", "sg", "sh"):
+        game = play(game, MOVES[move])
+    await player.app.push_screen(PracticeScreen(game))
+
+
+async def tutorial(player: Terminal) -> None:
+    """Open the tutorial at a step in its middle."""
+    await player.app.push_screen(TutorialScreen())
+    await player.press("2")
+
+
+async def asked(player: Terminal) -> None:
+    """Be asked to finish in a race."""
+    room_now = staged.racing((24, 40))
+    room_now.table.play(1, STOP)
+    session = room_now.session()
+    await room(lambda: session)(player)
+    ask = View(position=session.model.position, tag="00000000", entries=(entries.FinishAsked(seat=1),))
+    screen = player.app.screen
+    assert isinstance(screen, RaceScreen)
+    screen.show_update(session.model, Update(session.model, ask))
+
+
+def own_end() -> RoomSession:
+    """Return a session whose player has stopped, while the other one goes on."""
+    room_now = staged.racing((40, 24))
+    room_now.table.play(0, STOP)
+    return room_now.session()
+
+
+async def solution(player: Terminal) -> None:
+    """Step to the middle of a line that wins."""
+    timeline = await solution_timeline(make_record(3))
+    assert timeline is not None
+    await player.app.push_screen(SolutionScreen(timeline.sought(0.5)))
 
 
 ALL: Final[dict[str, Show]] = {
@@ -80,6 +158,17 @@ ALL: Final[dict[str, Show]] = {
     "wrong-code": wrong_code,
     "save-prompt": save_prompt,
     "history": history,
+    "no-history": no_history,
+    "practice": practice,
+    "open-practice": open_practice,
+    "practice-menu": lambda player: player.app.push_screen(PracticeMenu(is_over=False)),
+    "practice-form": lambda player: player.app.push_screen(PracticeForm()),
+    "tutorial-start": lambda player: player.app.push_screen(TutorialScreen()),
+    "tutorial": tutorial,
+    "asked": asked,
+    "own-end": room(own_end),
+    "solution": solution,
+    "rules": lambda player: player.app.push_screen(RulesScreen()),
     "settings": lambda player: player.app.push_screen(SettingsScreen()),
     "lobby": lambda player: player.app.push_screen(LobbyScreen("ws://127.0.0.1:9")),
     "cheat-alert": lambda player: player.app.push_screen(CheatAlert(["The seal is broken.", "Keep your receipt."])),
@@ -128,6 +217,8 @@ async def draw(show: Show, columns: int, lines: int, *, shows_unicode: bool) -> 
     """Return a screen of that size as SVG."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
+        # Records are read from the data folder of the user.
+        os.environ["XDG_DATA_HOME"] = folder
         app = FairestApp(
             AtHome(), settings_file=place / "settings.json", crash_folder=place, shows_unicode=shows_unicode
         )

@@ -22,7 +22,8 @@ async def home(player: Terminal) -> None:
 
 
 async def help_page(player: Terminal) -> None:
-    """Open the page with the keys and the rules."""
+    """Open the page with the keys and the rules, over the home screen once that is drawn."""
+    await player.pilot.pause()
     await player.app.push_screen(HelpScreen(Keys.LETTERS, None))
 
 

@@ -12,6 +12,7 @@ from fairest_cli.session.identity import Identity
 from fairest_cli.session.room_session import RoomSession
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.calculation.seal import commit_secret
+from fairest_protocol.messages.capabilities import SERVER_CAPABILITIES
 from fairest_protocol.messages.from_client import Join, Watch
 from fairest_protocol.messages.from_server import Snapshot
 from fairest_protocol.messages.options import RoomOptions
@@ -56,6 +57,7 @@ class StagedRoom:
         entry_request = Watch(room=ROOM) if viewer is None else Join(room=ROOM)
         connection = Connection("ws://127.0.0.1:8765", Identity(), entry_request)
         connection.model = self.model(viewer)
+        connection.capabilities = SERVER_CAPABILITIES
         session = RoomSession(connection, clock=lambda: self.table.now_ms)
         session.progress = session.progress.after(connection.model, self.table.now_ms)
         if self.table.state.match_is_over:

@@ -36,6 +36,16 @@ def describe_lost(model: KnownRoom, now_ms: int) -> str:
     return f"Connection lost for {format_time(away_ms / 1000)}; your seat waited {_grace(model)}. Reconnecting ..."
 
 
+def describe_lost_shortly(model: KnownRoom, now_ms: int) -> str:
+    """Return what `describe_lost` says, in at most 49 characters."""
+    if model.own is None or model.scene is None:
+        return "Connection lost; reconnecting ..."
+    left_ms = model.scene.options.grace_seconds * 1000 - model.binding.absent_ms(now_ms)
+    if left_ms < 0:
+        return "Connection lost for too long. Reconnecting ..."
+    return f"Connection lost. Your seat waits {format_time(left_ms / 1000)} more."
+
+
 def describe_missing(model: KnownRoom, now_ms: int) -> str:
     """Return the sentence about the other players who are away, with what is left of their time; empty for none."""
     if model.scene is None or model.scene.match_is_over:

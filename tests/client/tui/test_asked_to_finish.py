@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("home")
 async def be_asked(player: Terminal, rival: WireClient) -> None:
     await rival.play("stop")
     await rival.send(AskFinish())
-    await player.until(lambda: "asks you to finish" in player.read("advice"))
+    await player.sees("asks you to finish")
 
 
 async def test_a_player_who_has_finished_asks_the_other_one(server_url: str, home: Path) -> None:
@@ -56,7 +56,7 @@ async def test_a_player_who_is_asked_may_play_on(server_url: str, home: Path) ->
         await be_asked(player, rival)
         await player.press("a")
         await player.until(lambda: player.session.model.own is not None and player.session.model.own.moves == 1)
-        assert "asks you to finish" in player.read("advice")
+        await player.sees("asks you to finish")
 
 
 async def test_space_stops_nothing_before_the_player_is_asked(server_url: str, home: Path) -> None:

@@ -304,7 +304,7 @@ async def test_the_keys_of_moves_are_not_shown_once_our_race_has_ended(server_ur
     async with racing(server_url, home) as (player, _rival):
         await player.press("escape", "down", "enter")
         await player.sees("You placed 4")
-        assert player.read("key-line") == " ? help  Esc menu"
+        await player.until(lambda: player.read("key-line").endswith(" to finish now  ? help  Esc menu"))
 
 
 async def test_a_terminal_that_shrinks_in_a_race_says_what_it_needs(server_url: str, home: Path) -> None:

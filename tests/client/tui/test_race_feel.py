@@ -158,7 +158,7 @@ async def test_a_rival_that_has_stopped_says_how_many_cards_beat_it(tmp_path: Pa
     room.table.play(1, STOP)
     async with staged_race(tmp_path, room=room) as player:
         assert "stopped at" in player.read("other-board")
-        assert "more win" in player.read("other-board") or "you" in player.read("other-board")
+        assert "more to win" in player.read("other-board") or "you" in player.read("other-board")
 
 
 @pytest.mark.parametrize(

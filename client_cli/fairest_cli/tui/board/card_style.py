@@ -174,6 +174,12 @@ def longest_fit(candidates: Iterable[str], columns: int) -> str:
     return next((each for each in candidates if len(each) <= columns), "")
 
 
+def fitted_key_line(keys: Sequence[tuple[str, str]], columns: int) -> Text:
+    """Return the bottom line of a screen; where it is too long, the last keys are named without their meaning."""
+    lines = (key_line([*keys[:named], *((key, "") for key, _ in keys[named:])]) for named in range(len(keys), -1, -1))
+    return next((line for line in lines if line.cell_len <= columns), key_line((key, "") for key, _ in keys))
+
+
 def key_line(keys: Iterable[tuple[str, str]]) -> Text:
     """Return the bottom line of a screen: each key and its meaning."""
     text = Text(" ", no_wrap=True)

@@ -94,7 +94,7 @@ def describe_other(name: str, count: int, goal: int, ours: int, *, has_stopped: 
     if has_stopped:
         needed = count + 1 - ours
         if needed > 0:
-            wins = f"{needed} more win{'s' * (needed == 1)}"
+            wins = f"{needed} more to win"
             return f"{name} has stopped at {count}: {wins}", f"stopped at {count}: {wins}", f"stopped: {wins}"
         return f"{name} has stopped at {count}: you are ahead", f"stopped at {count}: you lead"
     if is_away:

@@ -12,7 +12,7 @@ from textual.screen import Screen
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.session.connection import Update
 from fairest_cli.session.room_session import RoomSession
-from fairest_cli.text.absence import describe_lost, describe_missing
+from fairest_cli.text.absence import describe_lost, describe_lost_shortly, describe_missing
 from fairest_cli.text.board_text import format_time
 from fairest_cli.text.narration import player_name
 from fairest_cli.tui.board.card_style import CardStyle, card_style_of
@@ -147,7 +147,8 @@ class RoomScreen(FairestScreen):
         if model.room is None:
             banner = CONNECTING_BANNER
         elif not is_connected:
-            banner = f" {describe_lost(model, now_ms)}"
+            long = describe_lost(model, now_ms)
+            banner = f" {long if len(long) < self.size.width else describe_lost_shortly(model, now_ms)}"
         else:
             left = f"  {self.time_left()} left" if self.session.is_racing and self.time_left() else ""
             banner = f" {missing}{left}"

@@ -12,8 +12,9 @@ from textual.screen import ModalScreen
 from fairest_cli.tui.board.board_lines import sequence
 from fairest_cli.tui.board.card_input import pile_span
 from fairest_cli.tui.board.card_style import GOLD, QUIET
+from fairest_cli.tui.board.foundation_cards import RANK_COLUMNS
 from fairest_cli.tui.settings import Keys
-from fairest_cli.tui.widgets.text_lines import TextLines
+from fairest_cli.tui.widgets.text_lines import CONSOLE, TextLines
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.moves import FOUNDATION_DIGITS
 from fairest_protocol.calculation.rules import VARIANTS, Foundation, RolledFoundations
@@ -29,6 +30,12 @@ class OwnKeys(Value):
 
 
 NO_KEYS: Final = OwnKeys()
+MAX_COLUMNS: Final = 100
+"""The widest page, with its frame."""
+EDGE_COLUMNS: Final = 7
+"""Of the frame, the blanks within it, and the scroll bar."""
+KEY_COLUMNS: Final = 18
+"""A key and the blanks behind it."""
 
 
 class HelpScreen(ModalScreen[None]):
@@ -42,16 +49,23 @@ class HelpScreen(ModalScreen[None]):
         `arrow` is the sign before a wanted rank. `own_keys` are the keys of the screen below, which stand first.
         """
         super().__init__()
-        rules = describe_help(keys, board, arrow) if own_keys.is_race else describe_sequences(board, arrow)
-        self._text = [*describe_own_keys(own_keys), *rules]
+        self._keys, self._board, self._arrow, self._own_keys = keys, board, arrow, own_keys
 
     def compose(self) -> ComposeResult:
         """Show the text, which scrolls where the terminal is small."""
         with VerticalScroll(id="help"):
-            page = TextLines(id="help-text")
-            page.update(self._text)
-            page.styles.height = len(self._text)
-            yield page
+            yield TextLines(id="help-text")
+
+    def on_resize(self) -> None:
+        """Write the page for the new width."""
+        columns = min(self.size.width, MAX_COLUMNS) - EDGE_COLUMNS
+        keys, board, arrow, own_keys = self._keys, self._board, self._arrow, self._own_keys
+        rules = describe_help(keys, board, arrow, columns) if own_keys.is_race else None
+        rules = rules or describe_sequences(board, arrow, columns)
+        lines = [part for line in (*describe_own_keys(own_keys), *rules) for part in wrapped(line, columns)]
+        page = self.query_one("#help-text", TextLines)
+        page.update(lines)
+        page.styles.height = len(lines)
 
     def action_close(self) -> None:
         """Return to the screen below."""
@@ -75,22 +89,23 @@ def describe_rules(arrow: str = "►") -> Iterator[Text]:
     yield Text("The first to place every card wins. If nobody can, more placed cards win.")
 
 
-def describe_sequences(board: Board | None, arrow: str = "►") -> Iterator[Text]:
+def describe_sequences(board: Board | None, arrow: str = "►", columns: int = MAX_COLUMNS) -> Iterator[Text]:
     """Yield the rules, and the sequences of the foundations of `board`, or of the usual ones."""
     yield from describe_rules(arrow)
     yield Text()
     for number, foundation in enumerate(board.layout if board else _usual_layout()):
         placed = len(board.foundations[number]) if board else 1
         head = (f" {FOUNDATION_DIGITS[number]}  by {foundation.step:+d} ", QUIET)
-        yield Text.assemble(head, sequence(foundation, placed, arrow))
+        room = (columns - len(head[0])) // foundation.length
+        yield Text.assemble(head, sequence(foundation, placed, arrow, max(3, min(RANK_COLUMNS, room))))
     yield Text()
 
 
-def describe_help(keys: Keys, board: Board | None, arrow: str = "►") -> Iterator[Text]:
+def describe_help(keys: Keys, board: Board | None, arrow: str = "►", columns: int = MAX_COLUMNS) -> Iterator[Text]:
     """Yield the rules, the sequences of the foundations, and every key of the layout `keys`."""
     layout = board.layout if board else _usual_layout()
     piles = len(board.piles) if board else 4
-    yield from describe_sequences(board, arrow)
+    yield from describe_sequences(board, arrow, columns)
     yield Text("Keys in a race", f"bold {GOLD}")
     digits, letters = f"1-{len(layout)}", pile_span(keys, piles)
     if keys is Keys.TYPED:
@@ -109,8 +124,18 @@ def describe_help(keys: Keys, board: Board | None, arrow: str = "►") -> Iterat
     yield _key("? Ctrl+Q", "show this page; quit (asks first in a race)")
 
 
+def wrapped(line: Text, columns: int) -> list[Text]:
+    """Return `line` on as many lines as it needs; the meaning of a key goes on below its first word."""
+    if line.cell_len <= columns:
+        return [line]
+    indent = KEY_COLUMNS if line.plain.startswith(" ") else 0
+    head, meaning = line.divide([indent])
+    first, *rest = meaning.wrap(CONSOLE, columns - indent)
+    return [head + first, *(Text(" " * indent) + part for part in rest)]
+
+
 def _key(key: str, meaning: str) -> Text:
-    return Text.assemble((f" {key:<16} ", f"bold {GOLD}"), meaning)
+    return Text.assemble((f" {key:<{KEY_COLUMNS - 2}} ", f"bold {GOLD}"), meaning)
 
 
 def _usual_layout() -> tuple[Foundation, ...]:

@@ -19,7 +19,7 @@ from fairest_cli.records.history import PastMatch, each_past_match
 from fairest_cli.records.own_names import own_names
 from fairest_cli.records.statistics import statistics_of
 from fairest_cli.text.history import describe_match, describe_statistics
-from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line
+from fairest_cli.tui.board.card_style import GOLD, QUIET, fitted_key_line
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.help import OwnKeys
 from fairest_cli.tui.screens.record_opening import Use, open_record
@@ -77,11 +77,7 @@ class HistoryScreen(FairestScreen):
             yield TextLines(id="figures")
             yield OptionList(id="matches", markup=False)
             yield TextLines(id="history-where")
-        enter = (self._use or Use.REPLAY).value
-        others = [pair for pair in (("p", "practise"), ("g", "ghost"), ("v", "verify")) if pair[1] != enter]
-        keys = [("Enter", enter), *others, ("o", "other")]
-        keys += [("f", "figures")] if self._use is None else []
-        yield TextLines(key_line([*keys, ("Esc", "back")]), id="key-line")
+        yield TextLines(id="key-line")
 
     def on_mount(self) -> None:
         """Read the folder in the background, so that the screen opens at once."""
@@ -130,6 +126,11 @@ class HistoryScreen(FairestScreen):
         figures = self.query_one("#figures", TextLines)
         figures.styles.height = len(shown)
         figures.update([Text(f" {line}", "bold" if number == 0 else "") for number, line in enumerate(shown)])
+        enter = (self._use or Use.REPLAY).value
+        others = [pair for pair in (("p", "practise"), ("g", "ghost"), ("v", "verify")) if pair[1] != enter]
+        keys = [("Enter", enter), *others, ("o", "other")]
+        keys += [("f", "figures")] if self._use is None else []
+        self.query_one("#key-line", TextLines).update(fitted_key_line([*keys, ("Esc", "back")], self.size.width))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Use the selected record, or ask for another one."""

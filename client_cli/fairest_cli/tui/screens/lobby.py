@@ -1,6 +1,7 @@
 """The lobby of a server: its public rooms, refreshed while the screen is open."""
 
 import asyncio
+from textwrap import wrap
 from typing import ClassVar
 
 from rich.text import Text
@@ -56,11 +57,10 @@ class LobbyScreen(FairestScreen):
         self.run_worker(self._fetch(), exclusive=True, group="lobby")
 
     async def _fetch(self) -> None:
-        notice = self.query_one("#lobby-notice", TextLines)
         try:
             page = await asyncio.to_thread(fetch_lobby, self._server_url, self._page_number)
         except LobbyUnavailable as reason:
-            notice.update(Text(f" {clean(str(reason))}", "bold #ff8a70"))
+            self._show_notice(clean(str(reason)), "bold #ff8a70")
             return
         if page.total and not page.rooms and self._page_number:
             # Rooms have gone, and with them this page: the next fetch starts at the first one.
@@ -68,9 +68,16 @@ class LobbyScreen(FairestScreen):
         if page != self._page:
             self._show_page(page)
         pages = f" Page {page.page + 1} of {page.pages}." if page.pages > 1 else ""
-        rooms = f" {page.total} {'room' if page.total == 1 else 'rooms'}.{pages}"
-        empty = " There are no rooms here. To open one, press c on the first screen and set In the lobby to yes."
-        notice.update(Text(rooms if page.total else empty, QUIET))
+        rooms = f"{page.total} {'room' if page.total == 1 else 'rooms'}.{pages}"
+        empty = "There are no rooms here. To open one, press c on the first screen and set In the lobby to yes."
+        self._show_notice(rooms if page.total else empty)
+
+    def _show_notice(self, sentence: str, style: str = QUIET) -> None:
+        """Show `sentence` below the list, on as many lines as it needs."""
+        notice = self.query_one("#lobby-notice", TextLines)
+        lines = [Text(f" {line}", style) for line in wrap(sentence, max(20, self.size.width - 4))]
+        notice.styles.height = len(lines)
+        notice.update(lines)
 
     def _show_page(self, page: LobbyPage) -> None:
         """List the rooms of `page` and keep the highlighted room, if it is still there."""
@@ -94,7 +101,7 @@ class LobbyScreen(FairestScreen):
         elif listed.spectators is not Spectators.CLOSED:
             self.program.rooms.watch(listed.room)
         else:
-            self.query_one("#lobby-notice", TextLines).update(Text(" This room admits no spectators.", QUIET))
+            self._show_notice("This room admits no spectators.")
 
     def action_turn(self, pages: int) -> None:
         """Turn `pages` pages on, or back if negative, within the pages that there are."""

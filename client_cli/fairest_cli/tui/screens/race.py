@@ -42,6 +42,11 @@ from fairest_protocol.messages.refusals import SENTENCES, Refusal
 from fairest_protocol.value import replace
 
 LEAD_FLASH_MS: Final = 600
+START_NOTICES: Final = (
+    "Go! The other board shows only cards that both of you have turned.",
+    "Go! You see the other's cards once you turned them, too.",
+    "Go! The other's cards show once you have them.",
+)
 
 
 class RaceScreen(RoomScreen):
@@ -76,7 +81,7 @@ class RaceScreen(RoomScreen):
     def on_mount(self) -> None:
         """Draw, and tell the player that the race is on."""
         super().on_mount()
-        self.show_notice("Go! The other board shows only cards that both of you have turned.")
+        self.show_notice(longest_fit(START_NOTICES, self.size.width - 2))
 
     # Drawing.
 
@@ -137,7 +142,7 @@ class RaceScreen(RoomScreen):
         if ours is None or own is None or scene is None or self.is_too_small or not self.is_mounted:
             return
         other = 1 - (model.seat or 0)
-        self.set_class(own.has_stopped, "-over")
+        self.set_class(own.has_stopped or self._is_asked, "-over")
         settings = replace(self.settings, hints=False) if own.has_stopped else self.settings
         self._boards.draw_own(ours, scene.markers, self._picked, settings)
         counts = _counts(model, ours.board)

@@ -18,7 +18,7 @@ from fairest_cli.session.saving import describe_unsaved, save_elsewhere
 from fairest_cli.text.board_text import describe_score, format_time
 from fairest_cli.text.move_text import YOU, describe_winner_first, seats_by_result
 from fairest_cli.text.narration import describe_end
-from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line
+from fairest_cli.tui.board.card_style import GOLD, QUIET, fitted_key_line
 from fairest_cli.tui.board.progress_chart import STYLES, draw_chart
 from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.screens.analysis import AnalysisScreen
@@ -52,6 +52,7 @@ class ResultScreen(RoomScreen):
     def __init__(self, session: RoomSession) -> None:
         super().__init__(session)
         self._has_asked_to_leave = False
+        self._proof_lines = PROOF_LINES
 
     def compose_body(self) -> ComposeResult:
         """Yield the headline, the scores, the chart, the proof, what comes next, and the keys."""
@@ -77,9 +78,11 @@ class ResultScreen(RoomScreen):
         names = [YOU if seat == end.seat else self.name_of(seat, end) for seat in range(len(outcome.scores))]
         headline = f"{describe_winner_first(outcome, names)}, after {took}"
         self.query_one("#headline", TextLines).update(Text(headline, f"bold {GOLD}"))
-        lines = []
+        lines, width = [], max(40, self.size.width - SIDE_COLUMNS)
         for seat in seats_by_result(outcome):
             first, second = describe_score(self.name_of(seat, end), outcome.scores[seat])
+            if len(second) > width:
+                second = second.replace(" of them played", "")
             lines += [Text(first, STYLES[seat]), Text(second, QUIET)]
         lines.append(self._standing(end))
         self.query_one("#scores", TextLines).update(lines)
@@ -92,18 +95,24 @@ class ResultScreen(RoomScreen):
         )
         most, size = max(1, *(score.placed for score in outcome.scores)), chart.size
         chart.update(draw_chart(players, most, size.width - 2, size.height, is_ascii=self.card_style.is_ascii))
-        proof = [Text(sentence, "bold #9be29b") for sentence in describe_proof(end.seal_check)]
-        width = max(40, self.size.width - SIDE_COLUMNS)
+        proof = [
+            Text(line, "bold #9be29b") for sentence in describe_proof(end.seal_check) for line in wrap(sentence, width)
+        ]
         proof += [Text(line, "bold #ffd27a") for line in wrap(clean(describe_end(end)), width)]
         if self.session.record_path is not None:
-            proof.append(Text("The record was checked as well, move by move, and saved as", QUIET))
-            proof.append(Text(clean(short_path(self.session.record_path)), QUIET))
+            saved = f"saved as {clean(short_path(self.session.record_path))}"
+            checked = f"The record was checked as well, move by move, and {saved}"
+            proof += [Text(line, QUIET) for line in wrap(checked, width, break_on_hyphens=False)]
         if self.session.problem:
             problem = f"{clean(self.session.problem)} Press w to save elsewhere."
             proof += [Text(line, "bold #ff8a70") for line in wrap(problem, width)]
         proof_lines = self.query_one("#proof", TextLines)
-        proof_lines.styles.height = max(PROOF_LINES, len(proof))
         proof_lines.update(proof)
+        needed = max(PROOF_LINES, len(proof))
+        if needed != self._proof_lines:
+            self._proof_lines = proof_lines.styles.height = needed
+            # The chart gets the lines that are left, and is drawn again once it has them.
+            self.call_after_refresh(self.draw)
         self._draw_next()
 
     def _standing(self, end: KnownRoom) -> Text:
@@ -143,7 +152,7 @@ class ResultScreen(RoomScreen):
         elif model.phase is Phase.WAITING:
             sentence = f"The other player has left; somebody else may join {model.room}."
         self.query_one("#next", TextLines).update(Text(sentence, "bold"))
-        self.query_one("#key-line", TextLines).update(key_line([*keys, ("?", "help")]))
+        self.query_one("#key-line", TextLines).update(fitted_key_line([*keys, ("?", "help")], self.size.width))
 
     async def action_ready(self) -> None:
         """Get ready for the next round; also withdraws an Esc that was pressed before."""

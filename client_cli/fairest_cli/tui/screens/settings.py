@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.tui.board.card_style import CARD_LINES, QUIET
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.text_prompt import TextPrompt
@@ -56,6 +55,10 @@ class SettingsScreen(FairestScreen):
         rows = [Text(" ") + Text("  ").join([card[line] for card in cards]) for line in range(CARD_LINES)]
         self.query_one("#sample", TextLines).update(rows)
 
+    def on_option_list_option_highlighted(self) -> None:
+        """Show the note of the choice in full, which a narrow line has no room for."""
+        self.query_one("#settings-where", TextLines).update(Text(f" {self.query_one(ChoiceList).note}", QUIET))
+
     def on_choice_list_changed(self, message: ChoiceList.Changed) -> None:
         """Apply and save the changed setting."""
         choice, default = message.choice, getattr(Settings(), message.choice.name)
@@ -100,7 +103,7 @@ def _refusal(name: str, text: str) -> str:
 
 def _typed(name: str, settings: Settings) -> Choice:
     """Return the line of a setting that is typed."""
-    labels = {"name": ("Your name", "chosen by the server"), "server": ("Server", f"{DEFAULT_SERVER}, on this machine")}
+    labels = {"name": ("Your name", "chosen by the server"), "server": ("Server", "the one on this machine")}
     label, none = labels[name]
     return Choice(name, label, note=clean(getattr(settings, name)) or none)
 

@@ -10,7 +10,7 @@ from textual.containers import Vertical
 
 from fairest_cli.text.narration import OPEN_ROOM, describe_options
 from fairest_cli.tui.board.big_room_code import in_large_letters, in_spaced_capitals
-from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line
+from fairest_cli.tui.board.card_style import GOLD, QUIET, fitted_key_line
 from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.help import describe_rules
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
@@ -118,8 +118,8 @@ class WaitingScreen(RoomScreen):
     def _key_line(self) -> Text:
         pairs = [("Enter", "ready"), ("?", "how to play"), ("Esc", "leave")]
         if self._can_invite_bot:
-            pairs.insert(1, ("b", "let a bot take the other seat"))
-        return key_line(pairs)
+            pairs.insert(1, ("b", "let a bot join"))
+        return fitted_key_line(pairs, self.size.width)
 
     @property
     def _can_invite_bot(self) -> bool:

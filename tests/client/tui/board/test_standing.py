@@ -94,7 +94,7 @@ def test_the_wordings_of_an_end_get_shorter_and_keep_count_need_and_time(seed: i
 
 def test_a_player_that_has_stopped_says_how_many_cards_beat_it() -> None:
     assert describe_other("house", 18, 52, 10, has_stopped=True, is_away=False)[0] == (
-        "house has stopped at 18: 9 more win"
+        "house has stopped at 18: 9 more to win"
     )
     assert "you are ahead" in describe_other("house", 8, 52, 10, has_stopped=True, is_away=False)[0]
 

@@ -1,0 +1,57 @@
+"""Nothing is cut in a terminal of 60 columns: sentences wrap, and keys lose their meanings before they are lost."""
+
+from pathlib import Path
+
+import pytest
+
+from docs.pictures import ALL
+from fairest_cli.model.known_room import ConnectionStatus
+from fairest_cli.tui.launch import AtHome
+from fairest_cli.tui.screens.result import ResultScreen
+from tests.support import staged
+from tests.support.full_screen import Terminal, terminal
+from tests.support.screens import room
+
+CUT = "\u2026"
+"""The dots at the end of a line that is too long."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["help", "result", "lobby", "waiting", "ready", "settings", "race", "asked", "own-end", "practice", "tutorial"],
+)
+async def test_no_line_of_a_screen_of_60_columns_is_cut(tmp_path: Path, name: str) -> None:
+    async with terminal(AtHome(), tmp_path, columns=60, lines=20) as player:
+        await ALL[name](player)
+        await player.pilot.pause()
+        assert [line for line in player.text.splitlines() if CUT in line] == []
+
+
+@pytest.mark.parametrize("key", ["r", "v", "p", "a", "Esc", "?"])
+async def test_the_result_names_each_key_in_60_columns(tmp_path: Path, key: str) -> None:
+    async with terminal(AtHome(), tmp_path, columns=60, lines=20) as player:
+        await room(lambda: staged.finished().session())(player)
+        await player.is_on(ResultScreen)
+        assert key in player.read("key-line").split()
+
+
+async def lose_connection(player: Terminal) -> None:
+    session = staged.racing().session()
+    session._connection.model = session.model.with_status(ConnectionStatus.LOST)
+    await room(lambda: session)(player)
+    await player.pilot.pause()
+
+
+@pytest.mark.parametrize("columns", [50, 60, 80])
+async def test_a_lost_connection_names_the_time_that_is_left_at_every_width(tmp_path: Path, columns: int) -> None:
+    async with terminal(AtHome(), tmp_path, columns=columns, lines=20) as player:
+        await lose_connection(player)
+        banner = player.text.splitlines()[0]
+        assert "Your seat waits 1:00 more" in banner and CUT not in banner
+
+
+async def test_a_setting_whose_note_does_not_fit_shows_it_below_the_list(tmp_path: Path) -> None:
+    async with terminal(AtHome(), tmp_path, columns=60, lines=20) as player:
+        await ALL["settings"](player)
+        await player.press("down", "down")
+        assert "home row asdf" in player.read("settings-where")
