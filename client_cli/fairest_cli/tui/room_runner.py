@@ -3,6 +3,7 @@
 The runner knows no screens. It hands each change to its `RunnerHost`, which is the program.
 """
 
+import asyncio
 import random
 import secrets
 from collections.abc import Awaitable, Callable, Coroutine
