@@ -142,7 +142,11 @@ class RaceScreen(RoomScreen):
         if ours is None or own is None or scene is None or self.is_too_small or not self.is_mounted:
             return
         other = 1 - (model.seat or 0)
-        self.set_class(own.has_stopped or self._is_asked, "-over")
+        has_advice = own.has_stopped or self._is_asked
+        if self.has_class("-over") is not has_advice:
+            # The line below the boards takes one of their lines: they are drawn again in the room that is left.
+            self.set_class(has_advice, "-over")
+            self.call_after_refresh(self.draw)
         settings = replace(self.settings, hints=False) if own.has_stopped else self.settings
         self._boards.draw_own(ours, scene.markers, self._picked, settings)
         counts = _counts(model, ours.board)
