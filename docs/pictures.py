@@ -28,7 +28,7 @@ from fairest_cli.session.connection import Update
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.letters import as_ascii
 from fairest_cli.tui.app import FairestApp
-from fairest_cli.tui.board.solution_timeline import solution_timeline
+from fairest_cli.tui.board.winning_line_timeline import winning_line_timeline
 from fairest_cli.tui.launch import AtHome
 from fairest_cli.tui.screens.cheat_alert import CheatAlert
 from fairest_cli.tui.screens.history import HistoryScreen
@@ -143,7 +143,7 @@ def own_end() -> RoomSession:
 
 async def solution(player: Terminal) -> None:
     """Step to the middle of a line that wins."""
-    timeline = await solution_timeline(make_record(3))
+    timeline = await winning_line_timeline(make_record(3))
     assert timeline is not None
     await player.app.push_screen(SolutionScreen(timeline.sought(0.5)))
 

@@ -28,6 +28,7 @@ from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.saving import NewProblems
 from fairest_cli.session.websocket import (
     Rejected,
+    RoomRequest,
     ServerSocket,
     check_capabilities,
     check_close,
@@ -39,19 +40,7 @@ from fairest_protocol.calculation.certified import CAPABILITY as CERTIFIED
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.messages.codec import ProtocolViolation, decode_from_server
 from fairest_protocol.messages.fields import Message
-from fairest_protocol.messages.from_client import (
-    AskFinish,
-    Create,
-    FromClient,
-    GetRecord,
-    Hello,
-    Join,
-    Leave,
-    Ready,
-    Rematch,
-    Reveal,
-    Watch,
-)
+from fairest_protocol.messages.from_client import Create, FromClient, GetRecord, Hello, Join, Ready, Reveal, Watch
 from fairest_protocol.messages.from_server import (
     Error,
     FromServer,
@@ -208,7 +197,7 @@ class Connection:
             self.model = self.model.with_entropy_commitment(known)
             await self.request(Ready(round=known.round_id, entropy_hash=known.entropy_hash))
 
-    async def request(self, message: Ready | Reveal | Rematch | AskFinish | GetRecord | Leave) -> None:
+    async def request(self, message: RoomRequest) -> None:
         """Send a request on the present socket; do nothing while there is none. Leaving in a race is resigning."""
         if self._socket is not None:
             if not isinstance(message, GetRecord):

@@ -17,10 +17,25 @@ from fairest_protocol.calculation.certified import CAPABILITY as CERTIFIED
 from fairest_protocol.messages.capabilities import RIVALS
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fields import MAX_SERVER_MESSAGE_BYTES, SUBPROTOCOL, Message
-from fairest_protocol.messages.from_client import Create, FromClient, Join, Play, Resume, Reveal, Watch
+from fairest_protocol.messages.from_client import (
+    AskFinish,
+    Create,
+    FromClient,
+    GetRecord,
+    Join,
+    Leave,
+    Play,
+    Ready,
+    Rematch,
+    Resume,
+    Reveal,
+    Watch,
+)
 from fairest_protocol.messages.from_server import FromServer, Snapshot, View, Welcome
 from fairest_protocol.messages.refusals import CloseCode
 
+RoomRequest = Ready | Reveal | Rematch | AskFinish | GetRecord | Leave
+"""A message to the room, other than a move, that a client sends from within."""
 OPEN_SECONDS: Final = 5.0
 CLOSE_SECONDS: Final = 1.0
 HEARTBEAT_SECONDS: Final = 5.0

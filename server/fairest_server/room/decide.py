@@ -31,7 +31,6 @@ from fairest_server.room.events import (
     Attached,
     Detached,
     Event,
-    FinishAsked,
     MatchPublished,
     Paused,
     Played,
@@ -46,6 +45,7 @@ from fairest_server.room.events import (
     Started,
     StepFound,
 )
+from fairest_server.room.finishing import ask_finish
 from fairest_server.room.refusing import refuse, resolve_options
 from fairest_server.room.seating import replace_rival, sit_down
 from fairest_server.room.state import Deadline, DeadlineKind, RoomState, awaits_step
@@ -177,7 +177,7 @@ def _decide_request(state: RoomState, connection_id: str, message: RoomRequest, 
         case Rematch():
             return _rematch(state, seat, draw_round)
         case AskFinish():
-            return _ask_finish(state, seat)
+            return ask_finish(state, seat)
         case Leave():
             return _leave(state, seat)
 
@@ -263,15 +263,6 @@ def _rematch(state: RoomState, seat: Seat, draw_round: DrawRound) -> Verdict:
     if not state.seat(1 - seat).wants_rematch or state.unrecorded_match:
         return (asked,)
     return (asked, _draw_next_round(state, draw_round))
-
-
-def _ask_finish(state: RoomState, seat: Seat) -> Verdict:
-    is_over = state.phase is Phase.RACING and state.race is not None and state.race.racers[seat].ending
-    if not is_over:
-        sentence = "You can ask the other player to finish once your own race has ended and the other one goes on."
-        return refuse("ask_finish", Refusal.WRONG_PHASE, sentence)
-    # Once a round: a player who asks again and again cannot disturb the other one, nor fill the log.
-    return () if state.seat(seat).has_asked_finish else (FinishAsked(seat=seat),)
 
 
 def _mark_recorded(state: RoomState, match: int, draw_round: DrawRound) -> tuple[Event, ...]:
