@@ -36,7 +36,7 @@ def fetch_player(server_url: str, name: str, against: str | None) -> PlayerPage:
 def describe_leaderboard(board: Leaderboard) -> Iterator[str]:
     """Yield a page of the leaderboard for people, within 80 columns."""
     if not board.total:
-        yield f"Nobody has an established rating in {board.rules} here yet: it takes some 17 rounds against people."
+        yield f"No established rating in {board.rules} yet: it takes some 17 rounds against people."
         return
     if not board.players and board.page >= board.pages:
         yield f"There is no such page; the last one is --page {board.pages - 1}."
@@ -92,7 +92,8 @@ def _describe_variant(name: str, rated: RatedVariant) -> Iterator[str]:
     yield f"{name}, {rated.rules}: {format_rating(rated)}{state}{place}"
     lost = rated.rounds - rated.wins - rated.draws
     won = f"{rated.wins} won ({format_share(rated.wins, rated.rounds)})"
-    yield f"    {rated.rounds} rounds: {won}, {lost} lost, {rated.draws} drawn; last on {rated.last_day}"
+    rounds = "1 round" if rated.rounds == 1 else f"{rated.rounds} rounds"
+    yield f"    {rounds}: {won}, {lost} lost, {rated.draws} drawn; last on {rated.last_day}"
     yield f"    streak: {format_streak(rated.streak)}; best: {rated.best_streak} won; near misses: {rated.near_misses}"
     best = "-" if rated.best_ms is None else format_time(rated.best_ms)
     yield f"    best time for all cards: {best}; best direct score: {rated.best_direct}; left early: {rated.left}"

@@ -68,7 +68,7 @@ def test_a_leaderboard_with_further_pages_says_how_to_see_them() -> None:
 
 def test_an_empty_leaderboard_says_what_it_takes_to_stand_there() -> None:
     [line] = describe_leaderboard(board(total=0, players=()))
-    assert line == "Nobody has an established rating in classic here yet: it takes some 17 rounds against people."
+    assert line == "No established rating in classic yet: it takes some 17 rounds against people."
 
 
 def test_a_page_behind_the_last_one_is_named_as_such() -> None:
@@ -82,6 +82,11 @@ def test_a_player_is_described_by_variant() -> None:
         "    streak: 4 won; best: 6 won; near misses: 3",
         "    best time for all cards: 4:06; best direct score: 33; left early: 1",
     ]
+
+
+def test_a_single_round_is_a_round() -> None:
+    page = PlayerPage(name="ann", ratings=(rated(rounds=1, wins=1, draws=0),))
+    assert list(describe_player(page))[1] == "    1 round: 1 won (100 %), 0 lost, 0 drawn; last on 2026-11-24"
 
 
 def test_a_provisional_rating_has_a_mark() -> None:
