@@ -34,18 +34,10 @@ def judged(lines: list[str]) -> dict[str, Any]:
 
 
 def own_entropies(seed: int, lines: list[str]) -> dict[str, str]:
-    """Return the bytes of the player whose receipt this is, by the id of their round."""
+    """Return the bytes of the player whose receipt this is, by the ids of the rounds."""
     race = honest_race(random.Random(seed).randrange(RACES))
     seat = next(heard["seat"] for line in lines if (heard := json.loads(line).get("heard")) and "seat" in heard)
-    entropy = race.revealing(seat).entropy.hex()
-    return {round_id: entropy for line in lines for round_id in rounds_of(json.loads(line))}
-
-
-def rounds_of(line: dict[str, Any]) -> list[str]:
-    """Return the ids of the rounds that a line of a receipt opens."""
-    heard = line.get("heard", {})
-    opened = [each["round"] for each in heard.get("entries", ()) if each["type"] == "round_opened"]
-    return [*opened, *filter(None, [heard.get("scene", {}).get("round")])]
+    return {round_id.hex(): entropy.hex() for (round_id, place), entropy in race.entropies.items() if place == seat}
 
 
 async def receipts_of(seed: int, folder: Path) -> list[list[str]]:

@@ -40,13 +40,14 @@ const ANSWERS = {
     const ended = [];
     let known = null;
     for (const [number, line] of lines.entries()) {
-      const { type, key, at_ms: at, heard, known: seen, said, dropped, returned, ended: end } = JSON.parse(line);
+      const { type, key, at_ms: at, heard, known: seen, said, dropped, returned, arrived, ended: end } = JSON.parse(line);
       const before = known?.binding.lastEnd;
       try {
         if (type === "receipt") known = new witness.Witness(key, entropies);
         else if (heard ?? seen) known.hear(heard ?? seen, at);
         else if (said) known.said(said, at);
         else if (dropped) known.binding.drop(dropped.alive_ms);
+        else if (arrived) known.binding.arrived(arrived.round, at);
         else if (returned) known.binding.pong(at);
         else if (end.way_out !== "quit") known.wayOut(end.way_out, end.detail ?? "", at);
       } catch (fault) {

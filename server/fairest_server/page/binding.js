@@ -1,7 +1,7 @@
 // The round to which this page is bound, whether its connection is up, and how the last round ended.
 import {
-  LONG_AGO_MS, beginEvidence, evidenceAfter, evidenceAfterAbsence, evidenceAfterDrop, evidenceAfterSaid,
-  evidenceAfterSnapshot, resumeEvidence,
+  LONG_AGO_MS, beginEvidence, evidenceAfter, evidenceAfterAbsence, evidenceAfterArrival, evidenceAfterDrop,
+  evidenceAfterSaid, evidenceAfterSnapshot, resumeEvidence,
 } from "./evidence.js";
 import { judgeFinish, judgeMissed, judgeVoid, judgeWayOut } from "./round_end.js";
 
@@ -19,6 +19,11 @@ export class Binding {
   /** Whether a round is under way that the server must end rightly. */
   get isBound() {
     return this.#evidence !== null;
+  }
+
+  /** Whether this page has sent all that was sent for the round to which it is bound. */
+  get isOwnPastKnown() {
+    return this.#evidence?.isOwnPastKnown ?? false;
   }
 
   isBoundTo(round) {
@@ -46,6 +51,11 @@ export class Binding {
   pong(now_ms) {
     if (this.#evidence) this.#evidence = evidenceAfterAbsence(this.#evidence, this.#absent(now_ms));
     this.#returned(now_ms);
+  }
+
+  /** The server has answered a ping that was sent behind our bytes for this round. */
+  arrived(round, now_ms) {
+    if (this.#evidence) this.#evidence = evidenceAfterArrival(this.#evidence, round, now_ms);
   }
 
   said(message, now_ms) {

@@ -4,7 +4,7 @@ import { toHex } from "./bytes.js";
 import { Cheated } from "./cheated.js";
 import { commitEntropy } from "./seal.js";
 import { forgetToken, isOtherTabLast, keepEntropy, keepToken, noteTab, readEntropies, readToken } from "./storage.js";
-import { Contradiction, Witness } from "./witness.js";
+import { Contradiction, REVEAL_PING, Witness } from "./witness.js";
 
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 15000;
@@ -286,8 +286,11 @@ export class RoomConnection {
 
   #goOn() {
     const { phase, round, match_is_over: isOver } = this.scene;
-    if (this.seat !== null && phase === "dealing" && this.check.entropies[round] && !this.scene.seats[this.seat].entropy)
+    if (this.seat !== null && phase === "dealing" && this.check.entropies[round] && !this.scene.seats[this.seat].entropy) {
       this.#send({ type: "reveal", round, entropy: this.check.entropies[round] });
+      // Its answer proves that the server has our bytes.
+      this.#send({ type: "ping", id: REVEAL_PING + round });
+    }
     const wantsRecord = phase === "finished" && isOver;
     if (wantsRecord && !this.#hasAskedRecord) this.#send({ type: "get_record" });
     this.#hasAskedRecord = wantsRecord;

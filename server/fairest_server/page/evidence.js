@@ -23,11 +23,12 @@ export const resumeEvidence = (scene, seat, at_ms) =>
 
 /**
  * Times are milliseconds of the page's own clock, the earliest at which a thing may have happened, null if it has not.
- * `reveal_sent_ms` is when our bytes were first sent on the present socket.
+ * `reveal_sent_ms` is when our bytes were first sent on the present socket, `arrived_ms` when the server was known to
+ * have them, since it had answered a ping that was sent behind them.
  */
 const empty = ({ round, options }, seat) => ({
   round, seat, options, isComplete: true, isOwnPastKnown: true, isDealt: false, revealed: [false, false],
-  dealing_ms: null, reveal_sent_ms: null, hasGivenUp: false, started_ms: null, stopped_ms: [null, null],
+  dealing_ms: null, reveal_sent_ms: null, arrived_ms: null, hasGivenUp: false, hasSaidStop: false, started_ms: null, stopped_ms: [null, null],
   away_ms: [null, null], longest_absence_ms: 0, resigned: [false, false], hasLeft: [false, false], isVoided: false,
   isFreed: false, outcome: null, closing: null,
 });
@@ -55,22 +56,33 @@ export function evidenceAfter(evidence, entry, scene, at_ms) {
   return change ? { ...evidence, ...change() } : evidence;
 }
 
-/** Return the evidence after a snapshot of the same round, which stands for entries that were missed. */
-export function evidenceAfterSnapshot(evidence, { seats, phase, envelopes, outcome }, at_ms) {
+/**
+ * Return the evidence after a snapshot of the same round, which stands for entries that were missed.
+ *
+ * A room that waits for a player, or is closed, still shows the result of its last round, without its cards. That both
+ * players were ready, that the cards were dealt and that the race began are never taken back.
+ */
+export function evidenceAfterSnapshot(evidence, { seats, phase, envelopes, outcome, secret }, at_ms) {
   const later = (known, holds) => (holds ? (known ?? at_ms) : null);
+  const kept = (known, holds) => known ?? (holds ? at_ms : null);
+  const isDealing = outcome !== null || seats.every((each) => each.entropy_hash !== null);
+  const hasStarted = phase === "racing" || (outcome !== null && envelopes.length > 0);
+  const isOut = phase === "waiting" || phase === "closed";
   return {
     ...evidence,
     isComplete: false,
-    isDealt: envelopes.length > 0,
+    isDealt: evidence.isDealt || envelopes.length > 0,
     // Bytes that were shown stay shown: no server takes back that it knew the deck.
     revealed: seats.map(({ entropy }, seat) => evidence.revealed[seat] || entropy !== null),
-    dealing_ms: later(evidence.dealing_ms, seats.every((each) => each.entropy_hash !== null)),
-    started_ms: later(evidence.started_ms, phase === "racing" || phase === "finished"),
+    dealing_ms: kept(evidence.dealing_ms, isDealing),
+    started_ms: kept(evidence.started_ms, hasStarted),
     // The end of a round stops both seats, so its scene does not show whether one had stopped before.
-    stopped_ms: phase === "finished" ? evidence.stopped_ms
+    stopped_ms: phase === "finished" || isOut ? evidence.stopped_ms
       : seats.map(({ has_stopped: hasStopped }, seat) => later(evidence.stopped_ms[seat], hasStopped)),
     away_ms: seats.map(({ until_ms }, seat) => later(evidence.away_ms[seat], until_ms !== null)),
-    outcome: phase === "finished" ? outcome : null,
+    outcome,
+    isVoided: isOut && outcome === null && secret !== null,
+    isFreed: isOut && secret === null,
   };
 }
 
@@ -78,12 +90,17 @@ export function evidenceAfterSnapshot(evidence, { seats, phase, envelopes, outco
 export function evidenceAfterSaid(evidence, { type, round, move }, at_ms) {
   if (type === "reveal" && round === evidence.round && evidence.reveal_sent_ms === null)
     return { ...evidence, reveal_sent_ms: at_ms };
+  if (type === "play" && move === "stop") return { ...evidence, hasSaidStop: true };
   const givesUp = type === "leave" || (type === "play" && move === "resign");
   return givesUp ? { ...evidence, hasGivenUp: true } : evidence;
 }
 
 /** Return the evidence after our socket ended: bytes that were sent over it may have been lost. */
 export const evidenceAfterDrop = (evidence) => ({ ...evidence, reveal_sent_ms: null });
+
+/** Return the evidence after the server has answered a ping that was sent behind our bytes for this round. */
+export const evidenceAfterArrival = (evidence, round, at_ms) =>
+  (round === evidence.round ? { ...evidence, arrived_ms: evidence.arrived_ms ?? at_ms } : evidence);
 
 /** Return the evidence after our connection was down for `absent_ms`. */
 export const evidenceAfterAbsence = (evidence, absent_ms) =>

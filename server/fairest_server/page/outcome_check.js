@@ -10,6 +10,12 @@ const demand = (condition, sentence) => {
 const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 const BROKEN_OFF = ["out_of_time", "away", "resigned", "round_over"];
 
+/** Throw `Cheated` for a result before both players were ready: until then a round can only be called off. */
+export function checkBothReady(seats) {
+  const areReady = seats.every((each) => each.entropy_hash !== null);
+  demand(areReady, "The server ends the round with a result before both players were ready.");
+}
+
 /** Replay the turns and moves of each seat, in `shown`, and compare the outcome with them. */
 export function checkOutcome({ piles, redeals, direct_breaks_ties: breaksTies }, deal, shown, outcome) {
   outcome.scores.forEach((score, seat) => {
@@ -75,7 +81,8 @@ export function checkStanding({ seats, round_number: number, options }, { outcom
   demand(isSame([wins, isOver], [won, ends]), "The server counts other rounds won than those that it has shown.");
 }
 
-function checkWinner(outcome, breaksTies) {
+/** Compare the winner of an outcome with its counts and endings. */
+export function checkWinner(outcome, breaksTies) {
   const endings = outcome.scores.map(({ ending }) => ending);
   const isEnded = !endings.includes("round_over") || endings.some((ending) => DECISIVE.includes(ending));
   demand(isEnded, "The round is said to be over, and nothing has ended it.");

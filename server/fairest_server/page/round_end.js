@@ -68,6 +68,8 @@ export function judgeFinish(evidence, { scores }, now_ms) {
   if (evidence.isDealt && scores.some(({ ending }) => ending === "not_revealed"))
     alarm("The server says that a player did not show its bytes; it had dealt the cards from them.");
   const reasons = scores.map(({ ending }, seat) => judgeSeat(evidence, seat, ending, now_ms));
+  if (evidence.isDealt && !evidence.isComplete)
+    reasons.push("Your client missed a part of this round: only the record of the match proves the counts.");
   return [...new Set(reasons.filter((reason) => reason !== PROVED))].join(" ");
 }
 
@@ -81,7 +83,9 @@ function judgeSeat(evidence, seat, ending, now_ms) {
     away: isOwn ? judgeOwnAbsence : judgeAbsence,
     out_of_time: judgeTime,
   }[ending];
-  // Won, stuck, stopped and round_over follow from the moves, which were replayed.
+  if (ending === "stopped" && isOwn && evidence.isOwnPastKnown && !evidence.hasSaidStop)
+    alarm("The server says that you stopped. You did not.");
+  // Won, stuck, stopped and round_over follow from the moves: replayed, or else `judgeFinish` says so.
   return judge ? judge(evidence, seat, now_ms) : PROVED;
 }
 
@@ -99,7 +103,7 @@ function judgeResignation({ resigned, hasLeft, isComplete }, seat) {
 
 function judgeOwnSilence(evidence, seat, now_ms) {
   const deed = "The server says that you did not show your bytes in time.";
-  const { dealing_ms: dealing, reveal_sent_ms: sent, longest_absence_ms: absent_ms } = evidence;
+  const { dealing_ms: dealing, reveal_sent_ms: sent, arrived_ms: arrived, longest_absence_ms: absent_ms } = evidence;
   const { reveal_seconds: limit } = evidence.options;
   if (evidence.revealed[seat]) alarm(`${deed} It had shown them to everybody.`);
   if (dealing === null) {
@@ -108,6 +112,8 @@ function judgeOwnSilence(evidence, seat, now_ms) {
   }
   if (now_ms - dealing < least(limit))
     alarm(`${deed} You had only ${inSeconds(now_ms - dealing)} of ${inSeconds(1000 * limit)}.`);
+  if (arrived !== null && arrived - dealing <= 500 * limit)
+    alarm(`${deed} It had them after ${inSeconds(arrived - dealing)}: it answered a ping that was sent behind them.`);
   if (sent !== null && sent - dealing <= 500 * limit)
     alarm(`${deed} You sent them after ${inSeconds(sent - dealing)}, over a connection that has been up since.`);
   if (absent_ms) return `${deed} Your connection was down for ${inSeconds(absent_ms)}.`;

@@ -4,7 +4,7 @@
 // is opened, each envelope when a seat turns its card, the whole deal when the secret is shown.
 import { Cheated } from "./cheated.js";
 import { makeDeal, sealDeal } from "./deal.js";
-import { checkOutcome } from "./outcome_check.js";
+import { checkBothReady, checkOutcome } from "./outcome_check.js";
 import DATA from "./record_data.js";
 import { checkWords, commitEntropy, commitSecret, isRoundSigned, makeEnvelope, makeSeed, termsOf } from "./seal.js";
 
@@ -57,6 +57,7 @@ export class SealCheck {
       if (entropy_hash) this.#checkOwnHash(scene.round, place, entropy_hash);
       if (entropy) this.#checkEntropy(scene.round, place, entropy, entropy_hash);
     }
+    if (scene.phase === "finished") checkBothReady(scene.seats);
     if (scene.secret !== null) this.#checkSecret(scene, scene.secret);
   }
 
@@ -96,7 +97,10 @@ export class SealCheck {
         this.#redeals[seat] += entry.move === "redeal" ? 1 : 0;
         this.shown?.[seat].push(entry);
       },
-      round_finished: () => this.#checkSecret(scene, entry.secret, entry.outcome),
+      round_finished: () => {
+        checkBothReady(scene.seats);
+        this.#checkSecret(scene, entry.secret, entry.outcome);
+      },
       room_closed: () => demand(!this.#isSecretDue, "The server closes the room and never opened its commitment."),
     }[type];
     check?.();

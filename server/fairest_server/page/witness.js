@@ -1,11 +1,15 @@
 // What this page knows of a room, folded over the server's messages, with the checks that hold the server to its seal and
 // to the round. It knows no socket and no clock: times come in as milliseconds of the page's own clock.
 import { Binding } from "./binding.js";
+import { goalOf, legalMoves, placedOn } from "./board.js";
 import { Cheated } from "./cheated.js";
-import { checkBoards, checkStanding, checkUndealtOutcome } from "./outcome_check.js";
+import { checkBoards, checkStanding, checkUndealtOutcome, checkWinner } from "./outcome_check.js";
 import DATA from "./record_data.js";
 import { afterEntry } from "./scene.js";
 import { SealCheck } from "./seal_check.js";
+
+/** The id of a ping that is sent behind our bytes, with the round behind it. */
+export const REVEAL_PING = "reveal-";
 
 /** Raised for a message that cannot follow what the server sent before. */
 export class Contradiction extends Error {}
@@ -37,7 +41,7 @@ export class Witness {
       view: () => this.#view(message, now_ms),
       placed: () => (this.placed = message.placed),
       accepted: () => this.#answered(message.number),
-      pong: () => this.scene && this.binding.pong(now_ms),
+      pong: () => this.#pong(message, now_ms),
       left: () => this.wayOut("left", "", now_ms),
     }[message.type];
     try {
@@ -73,14 +77,19 @@ export class Witness {
     if (hasOptions && JSON.stringify(this.scene.options) !== JSON.stringify(scene.options))
       throw new Cheated("The server has changed the rules of the room.");
     this.check.afterSnapshot(this.scene, scene, seat);
-    if (this.binding.isBoundTo(scene.round) && scene.outcome) this.#checkCounts(scene, scene.outcome);
+    if (seat !== null && scene.seats[seat].name === null) throw new Contradiction("it shows us a seat of ours that is free");
+    if (this.binding.isBoundTo(scene.round) && scene.outcome) {
+      this.#checkCounts(scene, scene.outcome);
+      this.#checkOwnScore(scene.outcome);
+    }
     this.binding.afterSnapshot(scene, seat, now_ms);
     Object.assign(this, { room, seat, scene, position, tag, placed: null });
     this.binding.settleAndReturn(now_ms);
     this.#dropMadeMoves();
   }
 
-  #view({ first, entries, position, tag }, now_ms) {
+  #view({ entries, position, tag }, now_ms) {
+    const first = position - entries.length + 1;
     if (!this.scene || first > this.position + 1)
       throw new Contradiction(`entry ${first} of the view follows entry ${this.position}`);
     for (const entry of entries.slice(this.position + 1 - first)) this.#entry(entry, now_ms);
@@ -109,9 +118,29 @@ export class Witness {
     }
   }
 
-  #checkCounts({ envelopes, options, seats }, outcome) {
+  /** Frames arrive in order, so a server that answers a ping has what was sent ahead of it. */
+  #pong({ id }, now_ms) {
+    if (this.scene) this.binding.pong(now_ms);
+    if (id?.startsWith(REVEAL_PING)) this.binding.arrived(id.slice(REVEAL_PING.length), now_ms);
+  }
+
+  /** Compare our part of a result that a snapshot shows with our moves, of which the last may be unanswered. */
+  #checkOwnScore({ scores }) {
+    const board = this.seat === null ? null : this.scene?.seats[this.seat].board;
+    if (!board || !this.binding.isOwnPastKnown) return;
+    const [{ placed, ending }, more] = [scores[this.seat], this.sent.length];
+    if (placed < placedOn(board) || placed > placedOn(board) + more)
+      throw new Cheated("The server counts other cards for us than we have placed.");
+    const hasEnded = placedOn(board) === goalOf(board) || !legalMoves(board).length;
+    if (!more && ["won", "stuck"].includes(ending) && !hasEnded)
+      throw new Cheated(`The server says that our race has ended as ${ending}. It has not.`);
+  }
+
+  #checkCounts({ envelopes, options, seats, phase }, outcome) {
     if (!Object.hasOwn(DATA.variants, options.rules)) return;
-    if (envelopes.length) checkBoards(seats.map(({ board }) => board), outcome, options.direct_breaks_ties);
+    // In a room that waits or is closed a seat was freed since, and the cards went with it.
+    if (envelopes.length && ["waiting", "closed"].includes(phase)) checkWinner(outcome, options.direct_breaks_ties);
+    else if (envelopes.length) checkBoards(seats.map(({ board }) => board), outcome, options.direct_breaks_ties);
     else checkUndealtOutcome(options, outcome);
   }
 
