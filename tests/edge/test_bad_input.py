@@ -149,7 +149,7 @@ async def test_the_last_move_sent_again_is_accepted_once(server_url: str) -> Non
         assert len(after.seats[0].board.piles[0]) == 1
 
 
-async def test_entropy_that_was_not_promised_is_refused(server_url: str) -> None:
+async def test_entropy_is_not_taken_during_the_race(server_url: str) -> None:
     async with racing_players(server_url) as (first, _):
         assert (await first.expect_refusal(Reveal(round=bytes(16), entropy=bytes(32)))).code is Refusal.WRONG_PHASE
 
