@@ -43,6 +43,7 @@ from fairest_protocol.messages.from_server import Announcement, Refused, Snapsho
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
 from fairest_protocol.messages.scene import Scene, SeatScene
+from fairest_protocol.value import replace
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.client.test_hostile_text import ROOM, output_against, welcome_client
 from tests.server.test_drain import drain, workers_of
@@ -354,6 +355,19 @@ async def test_the_result_of_a_round_stays_after_the_next_one_has_opened(server_
         await player.press("escape")
         await player.sees("Leaving now gives up the match")
         assert player.session.model.room is not None
+
+
+async def test_the_second_round_does_not_open_with_the_counts_of_the_first(server_url: str, home: Path) -> None:
+    options = RoomOptions(countdown_seconds=0, best_of=3)
+    async with racing(server_url, home, options=options) as (player, rival):
+        player.session._connection.model = replace(player.session.model, placed=(31, 33))
+        await player.until(lambda: "33" in player.read("head"))
+        await rival.play("resign")
+        await player.sees("The next round is open")
+        await player.press("enter")
+        await rival.take_part_in_deal()
+        await player.is_on(RaceScreen)
+        assert "33" not in player.read("head") and " 4 " in player.read("head")
 
 
 async def test_the_result_stays_when_the_other_player_leaves(server_url: str, home: Path) -> None:
