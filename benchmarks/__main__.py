@@ -22,6 +22,7 @@ from benchmarks.message_steps import measure_message_steps
 from benchmarks.move_cost import measure_move_cost
 from benchmarks.old_rooms import measure_old_rooms
 from benchmarks.photo_finish import measure_photo_finish
+from benchmarks.race_queue import measure_race_queue
 from benchmarks.redis_clients import measure_redis_clients
 from benchmarks.redis_cost import measure_redis_cost
 from benchmarks.replacement import measure_replacement
@@ -54,6 +55,7 @@ BENCHMARKS = {
     "redis_cost": measure_redis_cost,
     "kill_recovery": measure_kill_recovery,
     "replacement": measure_replacement,
+    "race_queue": measure_race_queue,
     "fault_storm": measure_fault_storm,
     "histories": measure_histories,
     "full_screen": measure_full_screen,

@@ -19,8 +19,9 @@ from pathlib import Path
 from benchmarks.figure import Figure
 from benchmarks.kill_recovery import Recovery, compare_moves
 from benchmarks.under_load import serving_workers
-from fairest_cli.session.connection import Connection, EntryRequest, Update
+from fairest_cli.session.connection import Connection, Update
 from fairest_cli.session.identity import Identity
+from fairest_cli.session.websocket import EntryRequest
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.messages.from_client import Create, Join
 from fairest_protocol.messages.options import RoomOptions

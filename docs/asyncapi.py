@@ -14,6 +14,8 @@ REPLIES: Final[dict[type[Message], tuple[type[Message], ...]]] = {
     from_client.Hello: (from_server.Welcome,),
     from_client.GetLobby: (from_server.LobbyPage,),
     from_client.Create: (from_server.Snapshot,),
+    from_client.Queue: (from_server.Queued, from_server.Snapshot),
+    from_client.LeaveQueue: (from_server.LeftQueue,),
     from_client.Join: (from_server.Snapshot,),
     from_client.Watch: (from_server.Snapshot,),
     from_client.Resume: (from_server.View, from_server.Snapshot),
@@ -31,6 +33,8 @@ UNASKED: Final[tuple[type[Message], ...]] = (
     from_server.View,
     from_server.Placed,
     from_server.Left,
+    from_server.Queued,
+    from_server.LeftQueue,
     from_server.Announcement,
     from_server.Error,
 )

@@ -29,6 +29,8 @@ export type FromClient =
   | Hello
   | GetLobby
   | Create
+  | Queue
+  | LeaveQueue
   | Join
   | Watch
   | Resume
@@ -53,6 +55,8 @@ export type FromServer =
   | Refused
   | Error
   | Left
+  | Queued
+  | LeftQueue
   | Announcement
   | MatchRecord;
 
@@ -61,6 +65,8 @@ export interface Replies {
   hello: Welcome | Refused;
   get_lobby: LobbyPage | Refused;
   create: Snapshot | Refused;
+  queue: Queued | Snapshot | Refused;
+  leave_queue: LeftQueue | Refused;
   join: Snapshot | Refused;
   watch: Snapshot | Refused;
   resume: View | Snapshot | Refused;
@@ -360,10 +366,23 @@ export interface Leave {
   type: "leave";
 }
 
+/** Wait no longer. Answered by `left_queue`, or refused if a room has been entered meanwhile. */
+export interface LeaveQueue {
+  /** @defaultValue `null` */
+  id?: string | null;
+  type: "leave_queue";
+}
+
 /** The answer to `leave`: this connection is in no room any more. */
 export interface Left {
   id?: string | null;
   type: "left";
+}
+
+/** The answer to `leave_queue`. It comes by itself when the same player queues over another connection. */
+export interface LeftQueue {
+  id?: string | null;
+  type: "left_queue";
 }
 
 /**
@@ -496,6 +515,40 @@ export interface Pong {
   now_ms: TimeMs;
 }
 
+/**
+ * Wait for an opponent who wants to race by the same rules; the answers are `queued`, and then the `snapshot` of the
+ * room of the two. Only with the capability `race_queue`.
+ *
+ * With `rival_after_seconds` a program may become the opponent after this time; `rival_level` is the level that is
+ * wished for.
+ */
+export interface Queue {
+  /** @defaultValue `null` */
+  id?: string | null;
+  type: "queue";
+  /** @defaultValue `"classic"` */
+  rules?: RulesName;
+  /** @defaultValue `null` */
+  rival_after_seconds?: number | null;
+  /** @defaultValue `null` */
+  rival_level?: string | null;
+}
+
+/**
+ * The answer to `queue`, sent again whenever `waiting` changes: how many players wait for these rules, this one among
+ * them. `since_ms`: when this player began to wait.
+ *
+ * Without an `id`, it may come to a player in a room whose opponent did not arrive: the player has left the room, and
+ * waits in the queue again.
+ */
+export interface Queued {
+  id?: string | null;
+  type: "queued";
+  rules: RulesName;
+  since_ms: TimeMs;
+  waiting: number;
+}
+
 /** Ready for this round, with the hash of this player's own 32 random bytes. */
 export interface Ready {
   /** @defaultValue `null` */
@@ -517,6 +570,10 @@ export type Refusal =
   | "already_in_room"
   /** This connection is in no room; create, join or watch one first. */
   | "not_in_room"
+  /** You wait for an opponent already; leave the queue first. */
+  | "already_queued"
+  /** You do not wait for an opponent. */
+  | "not_queued"
   /** You have no seat in this room; join it first. */
   | "not_seated"
   /** The players of this room do not want to be watched. */

@@ -49,6 +49,7 @@ from fairest_server.store.redis.durability import read_durability
 from fairest_server.store.redis.embedded import embedded_redis
 from fairest_server.store.redis.embedded_engine import EmbeddedRedisError
 from fairest_server.store.room_openings import RoomOpenings
+from fairest_server.store.tickets import Tickets
 
 STOP_SECONDS: Final = 3.5
 """A process ends at most this long after it was told to, even if Redis or clients do not answer. This loses nothing,
@@ -112,6 +113,7 @@ async def running(
                     PlayerRooms(greeting),
                     RoomOpenings(greeting),
                     Lobby(greeting),
+                    Tickets(greeting),
                     durability,
                     certificate,
                 )

@@ -99,6 +99,16 @@ async def get_lobby(url: str, shown: Messages) -> None:
         assert shape(json.loads(ann.frames[-1])) == shape(answer)
 
 
+async def queue(url: str, shown: Messages) -> None:
+    """A player begins to wait for an opponent, and waits no longer."""
+    asked, answer, leaving, left = shown
+    async with open_client(url) as client:
+        for message, expected in ((asked, answer), (leaving, left)):
+            await client.send(json.dumps(message))
+            await client.receive()
+            assert shape(json.loads(client.frames[-1])) == shape(expected)
+
+
 async def resume(url: str, shown: Messages) -> None:
     """A player comes back to its race with the position and the tag of its last view: nothing was missed."""
     (asked,) = shown
@@ -132,7 +142,7 @@ async def rounds_page_of(url: str, path: str) -> Any:
 
 
 RUN: dict[str, Callable[[str, Messages], Awaitable[None]]] = {
-    each.__name__: each for each in (get_lobby, resume, rounds, rounds_page)
+    each.__name__: each for each in (get_lobby, queue, resume, rounds, rounds_page)
 }
 
 

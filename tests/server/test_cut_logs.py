@@ -7,8 +7,9 @@ from contextlib import aclosing
 import pytest
 
 from fairest_cli.records.record_check import verify_record
-from fairest_cli.session.connection import Connection, EntryRequest
+from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity
+from fairest_cli.session.websocket import EntryRequest
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages.entries import RoundFinished
 from fairest_protocol.messages.fields import Phase

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from fairest_cli.bots.policies import choose_greedy
 from fairest_cli.records.record_check import verify_record
-from fairest_cli.session.connection import Connection, EntryRequest, Update
+from fairest_cli.session.connection import Connection, Update
 from fairest_cli.session.identity import Identity
+from fairest_cli.session.websocket import EntryRequest
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.messages.entries import Moved
 from fairest_protocol.messages.fields import Phase

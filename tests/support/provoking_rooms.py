@@ -10,13 +10,15 @@ from fairest_protocol.messages.from_client import (
     Hello,
     Join,
     Leave,
+    LeaveQueue,
     Play,
+    Queue,
     Ready,
     Resume,
     Reveal,
     Watch,
 )
-from fairest_protocol.messages.from_server import Left, Refused
+from fairest_protocol.messages.from_server import Left, Queued, Refused
 from fairest_protocol.messages.options import RoomOptions, Spectators
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.store import keys
@@ -57,6 +59,20 @@ async def room_closed(deployment: Deployment) -> Refused:
         room = (await host.enter(Create())).room
         await operate(deployment.redis_url, "close", room)
         return await other.expect_refusal(Join(room=room))
+
+
+@refusal
+async def already_queued(deployment: Deployment) -> Refused:
+    async with deployment.server() as url, open_client(url) as client:
+        await client.send(Queue())
+        await client.receive_a(Queued)
+        return await client.expect_refusal(Create())
+
+
+@refusal
+async def not_queued(deployment: Deployment) -> Refused:
+    async with deployment.server() as url, open_client(url) as client:
+        return await client.expect_refusal(LeaveQueue())
 
 
 @refusal

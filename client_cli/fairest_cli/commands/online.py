@@ -1,4 +1,4 @@
-"""The commands of `fairest` that connect to a server: play, create, join, watch, bot, lobby and doctor."""
+"""The commands of `fairest` that connect to a server: play, create, quick, join, watch, tv, bot and house."""
 
 import asyncio
 import sys
@@ -26,25 +26,22 @@ from fairest_cli.commands.options import (
     fail,
     is_full_screen,
 )
-from fairest_cli.exit_codes import BROKEN_SEAL, FAULT, INTERRUPTED
+from fairest_cli.exit_codes import BROKEN_SEAL, INTERRUPTED
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.records.files import records_folder
 from fairest_cli.records.receipts import receipts_folder
-from fairest_cli.session.connection import EntryRequest
 from fairest_cli.session.identity import IdentityInUse
 from fairest_cli.session.local_server import ServerNotStarted
 from fairest_cli.session.record_source import is_match_id
-from fairest_cli.session.websocket import Rejected
-from fairest_cli.text.doctor import describe_finding, examine
-from fairest_cli.text.lobby import LobbyUnavailable, describe_lobby, fetch_lobby
+from fairest_cli.session.websocket import EntryRequest, Rejected
+from fairest_cli.text.lobby import LobbyUnavailable
 from fairest_cli.text.narration import as_json_lines, describe_broken_seal, describe_update
 from fairest_cli.text.run import let_bot_play, race, race_house_bot, watch_room
 from fairest_cli.text.tv import watch_tv
-from fairest_cli.untrusted_text import as_json_line
 from fairest_protocol.calculation.certified import PROCEDURE
 from fairest_protocol.calculation.rules import BadRules
-from fairest_protocol.messages.from_client import Create, Join, Watch
+from fairest_protocol.messages.from_client import Create, Join, Queue, Watch
 from fairest_protocol.messages.options import RoomOptions, Spectators
 
 if TYPE_CHECKING:
@@ -139,6 +136,24 @@ def create(
 
 
 @app.command()
+def quick(
+    server: Server = DEFAULT_SERVER,
+    name: Name = None,
+    as_json: Json = False,
+    plain: Plain = False,
+    rules: RulesName = "classic",
+    rival: Annotated[
+        int | None, typer.Option(min=0, max=600, help="Race a program if nobody has come after these seconds.")
+    ] = None,
+    rival_level: Annotated[Level | None, typer.Option(help="The level of that program.")] = None,
+) -> None:
+    """Race anybody who wants to race as well: wait in the queue until the server has found an opponent."""
+    _room_options(rules=rules)
+    request = Queue(rules=rules, rival_after_seconds=rival, rival_level=rival_level)
+    _enter(request, server, name, as_json=as_json, plain=plain)
+
+
+@app.command()
 def join(
     code: Code, server: Server = DEFAULT_SERVER, name: Name = None, as_json: Json = False, plain: Plain = False
 ) -> None:
@@ -202,44 +217,6 @@ def house(
     except ValueError as reason:
         raise typer.BadParameter(f"--levels: {reason}; choose from {', '.join(Level)}") from reason
     _run(keep_house(server, House(offered, wait_seconds, most_rooms), print_line=lambda line: print(line, flush=True)))
-
-
-@app.command()
-def lobby(
-    server: Server = DEFAULT_SERVER,
-    page: Annotated[int, typer.Option(min=0, help="The page, counted from 0.")] = 0,
-    as_json: Json = False,
-    plain: Plain = False,
-) -> None:
-    """List the rooms of a server that anybody may join or watch."""
-    if is_full_screen(plain=plain, as_json=as_json):
-        from fairest_cli.tui.launch import InLobby
-
-        _run_full_screen(InLobby(server))
-        return
-    try:
-        found = fetch_lobby(server, page)
-    except LobbyUnavailable as reason:
-        fail(str(reason))
-    option = "" if server == DEFAULT_SERVER else f" --server {server}"
-    for line in [as_json_line(found)] if as_json else describe_lobby(found, option):
-        print(line)
-
-
-@app.command()
-def doctor(server: Server = DEFAULT_SERVER) -> None:
-    """Check the terminal, the folders, a server of your own, and a server of others. The exit code is 1 for a fault."""
-    if not asyncio.run(_examine(server)):
-        raise SystemExit(FAULT)
-
-
-async def _examine(server: str) -> bool:
-    """Print each finding as it is made; return whether none is a fault."""
-    is_sound = True
-    async for finding in examine(server):
-        print(describe_finding(finding), flush=True)
-        is_sound = is_sound and not finding.is_fault
-    return is_sound
 
 
 def _offered_level(*, is_person: bool, is_in_lines: bool) -> Level:

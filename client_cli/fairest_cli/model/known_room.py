@@ -24,10 +24,12 @@ from fairest_protocol.messages.from_server import (
     Error,
     FromServer,
     Left,
+    LeftQueue,
     LobbyPage,
     MatchRecord,
     Placed,
     Pong,
+    Queued,
     Refused,
     Snapshot,
     UnknownMessage,
@@ -59,8 +61,8 @@ class KnownRoom(Value):
     `room` is its code; `seat` is None for a spectator. `position` is the number of the last entry of the view that we
     received, `tag` the tag of its append; `resume` sends both. `placed` are the counts of the round's last tick, None
     before its first one. `sent` are our moves that the server has not answered yet. `clock_ahead_ms` is how far our
-    clock is ahead of the server's. `binding` is the evidence that holds the server to the round, and how the last round
-    ended.
+    clock is ahead of the server's. `queued` is what the server told last of our wait for an opponent, None outside of
+    the queue. `binding` is the evidence that holds the server to the round, and how the last round ended.
     """
 
     server_url: str = DEFAULT_SERVER
@@ -74,6 +76,7 @@ class KnownRoom(Value):
     placed: tuple[int, int] | None = None
     sent: tuple[Play, ...] = ()
     clock_ahead_ms: int = 0
+    queued: Queued | None = None
     seal_check: SealCheck = field(default_factory=SealCheck)
     binding: Binding = Binding()
 
@@ -141,11 +144,10 @@ class KnownRoom(Value):
                 return self._after_snapshot(message, now_ms)
             case View():
                 return self.after_part(message, now_ms).settled(now_ms)
-            case Left():
-                binding = self.binding.after_way_out(WayOut.LEFT, "", now_ms)
-                return replace(
-                    self, room=None, seat=None, scene=None, position=0, tag=None, sent=(), binding=binding.outside()
-                )
+            case Left() | LeftQueue():
+                return _outside(self, now_ms)
+            case Queued():
+                return replace(_outside(self, now_ms), queued=message)
         model = replace(self, binding=self.binding.after_alive(now_ms))
         match message:
             case Welcome(name=name, key=key, now_ms=server_ms):
@@ -231,11 +233,18 @@ class KnownRoom(Value):
             position=message.position,
             tag=message.tag,
             placed=None,
+            queued=None,
             seal_check=seal_check,
             clock_ahead_ms=now_ms - message.now_ms,
             binding=self.binding.after_snapshot(scene, message.seat, now_ms),
         )
         return _without_made_moves(changed).settled(now_ms)
+
+
+def _outside(model: KnownRoom, now_ms: int) -> KnownRoom:
+    """Return the model after we were told that we are in no room. Raises `Cheated` if a round binds us to one."""
+    binding = model.binding.after_way_out(WayOut.LEFT, "", now_ms).outside() if model.scene else model.binding
+    return replace(model, room=None, seat=None, scene=None, position=0, tag=None, sent=(), queued=None, binding=binding)
 
 
 def _check_result(before: Scene, finished: RoundFinished, seal_check: SealCheck) -> None:

@@ -27,11 +27,13 @@ from fairest_cli.session.identity import Identity
 from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.saving import NewProblems
 from fairest_cli.session.websocket import (
+    EntryRequest,
     Rejected,
     RoomRequest,
     ServerSocket,
     check_capabilities,
     check_close,
+    check_options,
     make_repeatable,
     next_entry_request,
     open_websocket,
@@ -40,12 +42,13 @@ from fairest_protocol.calculation.certified import CAPABILITY as CERTIFIED
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.messages.codec import ProtocolViolation, decode_from_server
 from fairest_protocol.messages.fields import Message
-from fairest_protocol.messages.from_client import Create, FromClient, GetRecord, Hello, Join, Ready, Reveal, Watch
+from fairest_protocol.messages.from_client import FromClient, GetRecord, Hello, Ready, Reveal
 from fairest_protocol.messages.from_server import (
     Error,
     FromServer,
     Left,
     MatchRecord,
+    Queued,
     Refused,
     Snapshot,
     View,
@@ -60,9 +63,6 @@ RETRY_SECONDS: Final = 0.3
 """The wait before the client sends what the server could not store, or is in doubt about, again."""
 
 CONTRADICTS: Final = "the server contradicts itself: "
-
-EntryRequest = Create | Join | Watch
-"""The request with which a client enters a room for the first time."""
 
 
 class Update(Value):
@@ -245,13 +245,12 @@ class Connection:
         The receipt is written first, so that it also holds a message that breaks the seal.
         """
         self.model = note_silence(self.model, self.receipt, at_ms)
-        if self.receipt is not None and isinstance(message, (Snapshot, View, Left)):
-            self.receipt.add_heard(message, self.model, at_ms)
+        heard = Left() if isinstance(message, Queued) and self.model.scene is not None else message
+        if self.receipt is not None and isinstance(heard, (Snapshot, View, Left)):
+            self.receipt.add_heard(heard, self.model, at_ms)
         socket.check_order(message)
-        if isinstance(message, Snapshot) and isinstance(self._entry_request, Create) and self.model.room is None:
-            wanted = self._entry_request.options
-            if wanted is not None and message.scene.options != wanted.resolved():
-                raise Contradiction("it made another room than the one that was asked for")
+        if isinstance(message, Snapshot) and self.model.room is None:
+            check_options(self._entry_request, message.scene.options)
         self.model = self.model.after(message, at_ms)
         if isinstance(message, MatchRecord):
             try:
@@ -280,7 +279,7 @@ class Connection:
                 if revealed is not None:
                     self.model = self.model.with_entropy_commitment(revealed)
                     await self.request(Reveal(round=revealed.round_id, entropy=revealed.entropy))
-            case Refused(to="hello" | "create" | "join" | "watch" | "resume", code=code, sentence=sentence):
+            case Refused(to="hello" | "create" | "queue" | "join" | "watch" | "resume", code=code, sentence=sentence):
                 if code not in SEND_AGAIN:
                     raise Rejected(sentence, WayOut.REFUSED)
                 # The server cannot serve us right now; on a new socket another process may.

@@ -19,8 +19,8 @@ from fairest_protocol.calculation.record import Record
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.capabilities import ASK_FINISH
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.from_client import AskFinish, GetRecord, Leave, Rematch
-from fairest_protocol.messages.from_server import Left, MatchRecord, View
+from fairest_protocol.messages.from_client import AskFinish, GetRecord, Leave, LeaveQueue, Rematch
+from fairest_protocol.messages.from_server import Left, LeftQueue, MatchRecord, View
 from fairest_protocol.value import replace
 
 OnUpdate = Callable[[KnownRoom, Update], Awaitable[None]]
@@ -117,7 +117,7 @@ class RoomSession:
                 await self._take(before, update)
                 await on_update(before, update)
                 before = update.model
-                if isinstance(update.message, Left) or update.model.phase is Phase.CLOSED:
+                if isinstance(update.message, (Left, LeftQueue)) or update.model.phase is Phase.CLOSED:
                     return
                 if self._ends_with_record and isinstance(update.message, MatchRecord):
                     return
@@ -152,8 +152,8 @@ class RoomSession:
             await self._connection.request(AskFinish())
 
     async def leave(self) -> None:
-        """Give up our seat; in a race, that is resigning."""
-        await self._connection.request(Leave())
+        """Give up our seat; in a race, that is resigning. In the queue, wait no longer."""
+        await self._connection.request(LeaveQueue() if self.model.queued else Leave())
 
     async def _take(self, before: KnownRoom, update: Update) -> None:
         """Bring the session's own state up to date, and ask for the record when a match is over."""

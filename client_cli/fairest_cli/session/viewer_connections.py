@@ -5,8 +5,9 @@ from contextlib import contextmanager
 from typing import Final
 
 from fairest_cli.records.receipts import receipts_folder
-from fairest_cli.session.connection import Connection, EntryRequest
+from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity, open_identity
+from fairest_cli.session.websocket import EntryRequest
 from fairest_protocol.messages.from_client import Join
 
 MAX_ATTEMPTS: Final = 3

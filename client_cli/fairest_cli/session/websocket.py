@@ -14,7 +14,7 @@ from websockets.typing import Subprotocol
 from fairest_cli.model.known_room import Contradiction, KnownRoom
 from fairest_cli.model.round_end import WayOut
 from fairest_protocol.calculation.certified import CAPABILITY as CERTIFIED
-from fairest_protocol.messages.capabilities import RIVALS
+from fairest_protocol.messages.capabilities import RACE_QUEUE, RIVALS
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fields import MAX_SERVER_MESSAGE_BYTES, SUBPROTOCOL, Message
 from fairest_protocol.messages.from_client import (
@@ -24,18 +24,23 @@ from fairest_protocol.messages.from_client import (
     GetRecord,
     Join,
     Leave,
+    LeaveQueue,
     Play,
+    Queue,
     Ready,
     Rematch,
     Resume,
     Reveal,
     Watch,
 )
-from fairest_protocol.messages.from_server import FromServer, Snapshot, View, Welcome
+from fairest_protocol.messages.from_server import FromServer, Queued, Snapshot, View, Welcome
+from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import CloseCode
 
-RoomRequest = Ready | Reveal | Rematch | AskFinish | GetRecord | Leave
-"""A message to the room, other than a move, that a client sends from within."""
+EntryRequest = Create | Join | Queue | Watch
+"""The request with which a client enters a room for the first time."""
+RoomRequest = Ready | Reveal | Rematch | AskFinish | GetRecord | Leave | LeaveQueue
+"""A message to the room, or to the queue, that a client sends from within; moves are apart."""
 OPEN_SECONDS: Final = 5.0
 CLOSE_SECONDS: Final = 1.0
 HEARTBEAT_SECONDS: Final = 5.0
@@ -166,7 +171,8 @@ class ServerSocket:
     def check_order(self, message: FromServer) -> None:
         """Raise `Contradiction` for a message that may not come at this point.
 
-        `welcome` comes once, and first; a snapshot comes only as the answer to our request to enter a room.
+        `welcome` comes once, and first; a snapshot comes only as the answer to our request to enter a room, or after a
+        wait in the queue.
         """
         is_welcome = isinstance(message, Welcome)
         if is_welcome == self.is_welcomed and isinstance(message, (Welcome, Snapshot, View)):
@@ -174,6 +180,8 @@ class ServerSocket:
         if isinstance(message, Snapshot) and self.is_in_room:
             raise Contradiction("it sends a snapshot that nobody asked for")
         self.is_welcomed = self.is_welcomed or is_welcome
+        if isinstance(message, Queued):
+            self.is_in_room = False
 
 
 def check_close(code: int, reason: str, ban_sentence: str = "") -> None:
@@ -191,7 +199,7 @@ def check_close(code: int, reason: str, ban_sentence: str = "") -> None:
         raise Rejected(f"The server ended the connection: {reason or code}.")
 
 
-def make_repeatable(request: Create | Join | Watch) -> Create | Join | Watch:
+def make_repeatable(request: EntryRequest) -> EntryRequest:
     """Return the request so that it leads to one room, however often it is sent because its answer was lost."""
     if not isinstance(request, Create):
         return request
@@ -207,9 +215,21 @@ def next_entry_request(model: KnownRoom, first: FromClient) -> FromClient:
     return Resume(room=model.room, position=model.position, tag=model.tag)
 
 
+def check_options(request: FromClient, options: RoomOptions) -> None:
+    """Raise `Contradiction` if a room has other options than the one that was asked for."""
+    if isinstance(request, Create):
+        is_wanted = options == request.options.resolved()
+    else:
+        is_wanted = not isinstance(request, Queue) or options.rules == RoomOptions(rules=request.rules).resolved().rules
+    if not is_wanted:
+        raise Contradiction("it made another room than the one that was asked for")
+
+
 def check_capabilities(request: FromClient, capabilities: tuple[str, ...]) -> None:
     """Raise `Rejected` for a request that a server with these capabilities does not know."""
     if isinstance(request, Create) and request.rival is not None and RIVALS not in capabilities:
         raise Rejected("This server does not know rivals: open the room without --rival.", WayOut.REFUSED)
     if isinstance(request, Create) and request.options.certified and CERTIFIED not in capabilities:
         raise Rejected("This server does not certify deals: open the room without --certified.", WayOut.REFUSED)
+    if isinstance(request, Queue) and RACE_QUEUE not in capabilities:
+        raise Rejected("This server has no queue: create a room, or join one of the lobby.", WayOut.REFUSED)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Final
 
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.session.connection import Update
@@ -10,12 +11,26 @@ from fairest_cli.session.room_session import RoomSession
 from fairest_cli.session.saving import describe_unsaved, save_elsewhere
 from fairest_cli.text.absence import describe_way_back
 from fairest_cli.text.keyboard import typed_lines
-from fairest_cli.text.narration import HELP
 from fairest_cli.text.questions import answer_question
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.moves import MOVES, STOP
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import MatchRecord
+
+HELP: Final = """\
+A move names where a card comes from, then where it goes:
+  s1 ... s8  the turned card to a foundation
+  sa ... sh  the turned card onto a waste pile
+  a1 ... h8  the top of a waste pile to a foundation
+  redeal     when the stock is empty, if the rules have a redeal
+  stop       end your race and keep what you have placed
+  resign     give the round up
+Each foundation takes the rank that it says it needs, whatever the suit; the
+ranks in brackets come later.
+Cards never go from pile to pile, and no card leaves a foundation. The first
+player to place every card wins; if neither can, the one with more cards wins.
+Other words: ready, board (or Enter), wanted, piles, score, time, words (check
+words), finish (asks the other player to, after your race), rematch, leave, help."""
 
 DescribeUpdate = Callable[[KnownRoom, Update], Iterator[str]]
 """The lines to print for an update, given the model before it."""
@@ -78,6 +93,9 @@ class LinePlayer:
         if isinstance(update.message, MatchRecord):
             self._print_files()
         if update.model.scene is None:
+            if self._is_person and update.model.queued is not None:
+                # Whoever waits for an opponent may leave the queue.
+                self._may_type.set()
             return
         await self._get_ready(update.model)
         if self._is_person or update.model.may_send_next_move:

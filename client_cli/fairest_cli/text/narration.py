@@ -12,30 +12,26 @@ from fairest_cli.session.connection import Update
 from fairest_cli.text.absence import describe_return, is_past_absence
 from fairest_cli.text.board_text import COLUMNS, describe_board, format_time
 from fairest_cli.text.move_text import describe_move, describe_result
+from fairest_cli.text.waiting_players import describe_queue
 from fairest_cli.untrusted_text import as_json_line, clean
 from fairest_protocol.calculation.moves import REDEAL
 from fairest_protocol.calculation.rules import span
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.from_server import Announcement, Error, Placed, Refused, Snapshot, View, Welcome
+from fairest_protocol.messages.from_server import (
+    Announcement,
+    Error,
+    LeftQueue,
+    Placed,
+    Queued,
+    Refused,
+    Snapshot,
+    View,
+    Welcome,
+)
 from fairest_protocol.messages.options import RoomOptions, Spectators
 from fairest_protocol.messages.refusals import Breach
-
-HELP: Final = """\
-A move names where a card comes from, then where it goes:
-  s1 ... s8  the turned card to a foundation
-  sa ... sh  the turned card onto a waste pile
-  a1 ... h8  the top of a waste pile to a foundation
-  redeal     when the stock is empty, if the rules have a redeal
-  stop       end your race and keep what you have placed
-  resign     give the round up
-Each foundation takes the rank that it says it needs, whatever the suit; the
-ranks in brackets come later.
-Cards never go from pile to pile, and no card leaves a foundation. The first
-player to place every card wins; if neither can, the one with more cards wins.
-Other words: ready, board (or Enter), wanted, piles, score, time, words (check
-words), finish (asks the other player to, after your race), rematch, leave, help."""
 
 
 def as_json_lines(before: KnownRoom, update: Update) -> Iterator[str]:  # noqa: ARG001 (`describe_update` has the same parameters)
@@ -82,6 +78,8 @@ def describe_changes(before: KnownRoom, update: Update) -> Iterator[str]:
             for index, entry in enumerate(shown):
                 if not is_past_absence(entry, shown[index + 1 :], model):
                     yield from describe_entry(before, model, entry)
+        case Queued() | LeftQueue():
+            yield from describe_queue(before, message)
         case Placed(placed=placed) if model.phase is Phase.RACING and placed != before.placed:
             yield "Cards placed: " + ", ".join(f"{_name(model, seat)} {count}" for seat, count in enumerate(placed))
         case Refused(to=to, sentence=sentence) if to not in ENTRANCES:
@@ -261,7 +259,8 @@ Beware: this room is open. Anybody who watches it sees every card and move at on
 player has turned that card. So an open room hides nothing, from the players either."""
 OPEN_ROUND: Final = "The room was open: anybody who watched it saw cards early."
 
-ENTRANCES: Final = ("hello", "create", "join", "watch", "resume")
+
+ENTRANCES: Final = ("hello", "create", "queue", "join", "watch", "resume")
 
 
 def describe_announcement(text: str) -> str:

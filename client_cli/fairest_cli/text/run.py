@@ -9,9 +9,10 @@ from fairest_cli.bots.levels import Level
 from fairest_cli.bots.player import play_match
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.records.files import save_record
-from fairest_cli.session.connection import Connection, EntryRequest, Update
+from fairest_cli.session.connection import Connection, Update
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.session.viewer_connections import open_guest_seat, open_seat, open_unstored
+from fairest_cli.session.websocket import EntryRequest
 from fairest_cli.text.brief_narration import describe_briefly
 from fairest_cli.text.keyboard import can_draw, typed_lines
 from fairest_cli.text.line_player import LinePlayer

@@ -37,6 +37,7 @@ from fairest_cli.tui.screens.ghost import GhostCountdown
 from fairest_cli.tui.screens.home import HomeScreen
 from fairest_cli.tui.screens.lobby import LobbyScreen
 from fairest_cli.tui.screens.practice import PracticeScreen
+from fairest_cli.tui.screens.queue import QueueScreen
 from fairest_cli.tui.screens.race import RaceScreen
 from fairest_cli.tui.screens.race_menu import RaceMenu
 from fairest_cli.tui.screens.replay import ReplayScreen
@@ -295,7 +296,7 @@ def screen_of(session: RoomSession) -> type[RoomScreen] | None:
     """Return the kind of screen for the room's present phase, or None before the room is entered."""
     scene = session.model.scene
     if scene is None:
-        return None
+        return QueueScreen if session.model.queued is not None else None
     if session.is_spectator:
         return WatchScreen
     match scene.phase:

@@ -4,8 +4,8 @@ from fairest_cli.analysis.ghost import GhostRace
 from fairest_cli.bots.levels import Level
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.model.practice import Practice
+from fairest_cli.session.websocket import EntryRequest
 from fairest_protocol.calculation.record import Record
-from fairest_protocol.messages.from_client import Create, Join, Watch
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import Value
 
@@ -34,7 +34,7 @@ class OnTv(Value):
 class InRoom(Value):
     """A room, in a seat of it or as a spectator."""
 
-    request: Create | Join | Watch
+    request: EntryRequest
     server: str = DEFAULT_SERVER
     name: str | None = None
 

@@ -20,14 +20,14 @@ from fairest_cli.bots.player import play_match
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.records.files import records_folder
-from fairest_cli.session.connection import EntryRequest, Update
+from fairest_cli.session.connection import Update
 from fairest_cli.session.identity import IdentityInUse
 from fairest_cli.session.local_server import ServerNotStarted
 from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.room_session import OnUpdate, RoomSession
 from fairest_cli.session.tv import RESULT_SECONDS, SEARCH_SECONDS, follow_match
 from fairest_cli.session.viewer_connections import open_guest_seat, open_seat, open_unstored
-from fairest_cli.session.websocket import Rejected
+from fairest_cli.session.websocket import EntryRequest, Rejected
 from fairest_cli.text.lobby import LobbyUnavailable
 from fairest_cli.text.narration import describe_closing
 from fairest_cli.text.tv import LOOKING, find_match

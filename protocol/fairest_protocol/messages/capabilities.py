@@ -8,5 +8,7 @@ RIVALS: Final = "rivals"
 """`create` takes a wish for a rival, and the lobby shows it."""
 ASK_FINISH: Final = "ask_finish"
 """A player whose race has ended may ask the other one to finish."""
-SERVER_CAPABILITIES: Final = (RIVALS, CERTIFIED, ASK_FINISH)
+RACE_QUEUE: Final = "race_queue"
+"""A player may wait for any opponent of a variant: `queue` and `leave_queue`."""
+SERVER_CAPABILITIES: Final = (RIVALS, CERTIFIED, ASK_FINISH, RACE_QUEUE)
 """The capabilities of a server of this version."""

@@ -14,6 +14,7 @@ from fairest_protocol.messages.fields import (
     Name,
     RoomCode,
     RoundId,
+    RulesName,
     Secret,
     Token,
     WithId,
@@ -53,6 +54,26 @@ class Create(WithId):
     def rival(self) -> RivalWish | None:
         """The wish for a rival, if there is one."""
         return None if self.rival_after_seconds is None else RivalWish(self.rival_after_seconds, self.rival_level)
+
+
+class Queue(WithId):
+    """Wait for an opponent who wants to race by the same rules; the answers are `queued`, and then the `snapshot` of
+    the room of the two. Only with the capability `race_queue`.
+
+    With `rival_after_seconds` a program may become the opponent after this time; `rival_level` is the level that is
+    wished for.
+    """
+
+    type: Literal["queue"] = "queue"
+    rules: RulesName = "classic"
+    rival_after_seconds: RivalSeconds | None = None
+    rival_level: RivalLevel | None = None
+
+
+class LeaveQueue(WithId):
+    """Wait no longer. Answered by `left_queue`, or refused if a room has been entered meanwhile."""
+
+    type: Literal["leave_queue"] = "leave_queue"
 
 
 class Join(WithId):
@@ -151,6 +172,8 @@ FromClient = Annotated[
     Hello
     | GetLobby
     | Create
+    | Queue
+    | LeaveQueue
     | Join
     | Watch
     | Resume

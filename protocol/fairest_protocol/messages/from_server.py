@@ -17,6 +17,7 @@ from fairest_protocol.messages.fields import (
     PlayerRooms,
     PublicKey,
     RoomCode,
+    RulesName,
     Seat,
     ServerMessage,
     TimeMs,
@@ -118,6 +119,26 @@ class Left(Answer):
     type: Literal["left"] = "left"
 
 
+class Queued(Answer):
+    """The answer to `queue`, sent again whenever `waiting` changes: how many players wait for these rules, this one
+    among them. `since_ms`: when this player began to wait.
+
+    Without an `id`, it may come to a player in a room whose opponent did not arrive: the player has left the room, and
+    waits in the queue again.
+    """
+
+    type: Literal["queued"] = "queued"
+    rules: RulesName
+    since_ms: TimeMs
+    waiting: int
+
+
+class LeftQueue(Answer):
+    """The answer to `leave_queue`. It comes by itself when the same player queues over another connection."""
+
+    type: Literal["left_queue"] = "left_queue"
+
+
 class Announcement(ServerMessage):
     """A sentence of the operator to everybody who is connected. It may come at any time after `welcome`."""
 
@@ -189,6 +210,8 @@ FromServer = Annotated[
     | Refused
     | Error
     | Left
+    | Queued
+    | LeftQueue
     | Announcement
     | MatchRecord
     | UnknownMessage,

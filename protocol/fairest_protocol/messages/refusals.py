@@ -14,6 +14,8 @@ class Refusal(StrEnum):
     ROOM_CLOSED = "room_closed"
     ALREADY_IN_ROOM = "already_in_room"
     NOT_IN_ROOM = "not_in_room"
+    ALREADY_QUEUED = "already_queued"
+    NOT_QUEUED = "not_queued"
     NOT_SEATED = "not_seated"
     NO_SPECTATORS = "no_spectators"
     ALREADY_SEATED = "already_seated"
@@ -54,6 +56,8 @@ SENTENCES: Final[dict[Refusal, str]] = {
     Refusal.ROOM_CLOSED: "This room is closed; create a new one.",
     Refusal.ALREADY_IN_ROOM: "This connection is in a room already; leave it first.",
     Refusal.NOT_IN_ROOM: "This connection is in no room; create, join or watch one first.",
+    Refusal.ALREADY_QUEUED: "You wait for an opponent already; leave the queue first.",
+    Refusal.NOT_QUEUED: "You do not wait for an opponent.",
     Refusal.NOT_SEATED: "You have no seat in this room; join it first.",
     Refusal.NO_SPECTATORS: "The players of this room do not want to be watched.",
     Refusal.ALREADY_SEATED: "You have a seat in this room, so you cannot watch it; join it to come back to your seat.",

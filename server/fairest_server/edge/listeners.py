@@ -15,7 +15,9 @@ from fairest_server.edge.certificate import Certificate
 from fairest_server.edge.draining import drain_when_asked
 from fairest_server.edge.handshake import Handshake
 from fairest_server.edge.http_pages import Page, PageRequest, Pages, make_responder
+from fairest_server.edge.lookup import Lookup
 from fairest_server.edge.public_pages import health_pages, shared_pages, site_pages
+from fairest_server.edge.race_queue import RaceQueue
 from fairest_server.edge.read_budget import ReadBudget
 from fairest_server.edge.refusal_log import RefusalLog
 from fairest_server.edge.room_entry import RoomEntry
@@ -31,6 +33,7 @@ from fairest_server.store.player_rooms import PlayerRooms
 from fairest_server.store.players import Players
 from fairest_server.store.redis.durability import Durability
 from fairest_server.store.room_openings import RoomOpenings
+from fairest_server.store.tickets import Tickets
 
 DRAIN_SECONDS: Final = 1.0
 """Time limit for all closing handshakes when this process ends, which may take five seconds altogether."""
@@ -51,6 +54,7 @@ async def public_port(
     player_rooms: PlayerRooms,
     openings: RoomOpenings,
     lobby: Lobby,
+    tickets: Tickets,
     durability: Durability,
     certificate: Certificate | None,
 ) -> AsyncIterator[str]:
@@ -59,14 +63,15 @@ async def public_port(
     admission = Admission(settings, rooms.drain, rooms.bans, refusals)
     limits = AddressLimits(settings)
     hello = Handshake(players, player_rooms, rooms, limits.may_enroll, settings.hello_seconds)
-    room_entry = RoomEntry(rooms, openings, limits, settings)
+    room_entry, lookup = RoomEntry(rooms, openings, limits, settings), Lookup(rooms, lobby)
+    queue = RaceQueue(tickets, rooms.processes, rooms.clock, rooms.ratings.points)
 
     async def handle(websocket: WebSocket, request: Request) -> None:
         connection_id = f"{rooms.process_id}-{next(connection_numbers)}"
         with admission.counted_connection(websocket.peer, request) as address:
             # They are not read again, and take 2 KiB for as long as the connection lasts.
             request.headers.clear()
-            session = Session(websocket, connection_id, address, settings, hello, room_entry, rooms, lobby)
+            session = Session(websocket, connection_id, address, settings, hello, room_entry, rooms, lookup, queue)
             await session.serve()
 
     budget = ReadBudget(admission, settings)
@@ -79,10 +84,14 @@ async def public_port(
     draining = asyncio.create_task(
         drain_when_asked(rooms.drain, server, rooms.connections, is_shared=settings.reuse_port)
     )
+    no_more_pairs = asyncio.Event()
+    pairing = asyncio.create_task(queue.run(no_more_pairs))
     try:
         yield public_url(settings, port)
     finally:
         draining.cancel()
+        no_more_pairs.set()
+        await pairing
         await server.close(CloseCode.RESTARTING, "restarting", DRAIN_SECONDS)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from fairest_protocol.messages.from_client import GetRecord, Join, Resume, Watch
+from fairest_protocol.messages.from_client import GetRecord, Join, Queue, Resume, Watch
 from fairest_protocol.messages.refusals import Refusal
 
 LOG_READ_TOKENS: Final = 10
@@ -10,8 +10,8 @@ LOG_READ_TOKENS: Final = 10
 `READ_FOR_TOKEN` entries or lines.
 """
 READ_FOR_TOKEN: Final = 100
-LOG_READERS: Final = (Join, Resume, Watch, GetRecord)
-"""The messages for which the server reads a log or a record."""
+LOG_READERS: Final = (Join, Resume, Watch, GetRecord, Queue)
+"""The messages for which the server reads a log, a record or the queue."""
 MISSES: Final = frozenset({Refusal.NO_SUCH_ROOM, Refusal.TOO_MANY_MISSES})
 MISS_TOKENS: Final = 11
 """A code of no room counts as this many more, 21 in all: ten may come at once, then one a second of each connection."""

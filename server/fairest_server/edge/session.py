@@ -15,19 +15,23 @@ from fairest_protocol.messages.from_client import (
     GetLobby,
     GetRecord,
     Leave,
+    LeaveQueue,
     Ping,
     Play,
+    Queue,
     Ready,
     Resume,
 )
-from fairest_protocol.messages.from_server import Error, Left, Pong, Refused
+from fairest_protocol.messages.from_server import Error, Left, Refused
 from fairest_protocol.messages.refusals import CLOSE_CODES, Refusal
 from fairest_server.edge import close_errors
 from fairest_server.edge.handshake import Handshake
 from fairest_server.edge.inbox import Inbox
 from fairest_server.edge.incoming import Disconnected
+from fairest_server.edge.lookup import Lookup
 from fairest_server.edge.message_costs import LOG_READ_TOKENS, LOG_READERS, MISS_TOKENS, MISSES, READ_FOR_TOKEN
 from fairest_server.edge.outbox import Outbox
+from fairest_server.edge.race_queue import RaceQueue
 from fairest_server.edge.rate_limit import TokenBucket
 from fairest_server.edge.room_entry import EntryMessage, RoomEntry
 from fairest_server.edge.room_messages import ROOM_REQUESTS, TIMED_SECONDS, RoomMessage, refuse_message
@@ -45,7 +49,6 @@ from fairest_server.room.refusing import refuse
 from fairest_server.room.view import ORIGIN, ViewCursor
 from fairest_server.settings import Settings
 from fairest_server.store.bans import Ban
-from fairest_server.store.lobby import Lobby
 from fairest_server.store.players import Player
 
 _LOG: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
@@ -55,16 +58,17 @@ class Session:
     """One client, from its first frame to its last. As a `Subscriber`, it is shown the room that it is in."""
 
     __slots__ = (
+        "_asked_by",
         "_bucket",
         "_closing",
-        "_entry_id",
         "_handshake",
         "_inbox",
         "_leave_ids",
-        "_lobby",
         "_log",
         "_log_context",
+        "_lookup",
         "_outbox",
+        "_queue",
         "_room_entry",
         "_rooms",
         "_timed_at",
@@ -87,7 +91,8 @@ class Session:
         handshake: Handshake,
         room_entry: RoomEntry,
         rooms: RoomServer,
-        lobby: Lobby,
+        lookup: Lookup,
+        queue: RaceQueue,
     ) -> None:
         self.connection_id = connection_id
         self.seen_upto = ORIGIN
@@ -97,7 +102,8 @@ class Session:
         self._handshake = handshake
         self._rooms = rooms
         self._room_entry = room_entry
-        self._lobby = lobby
+        self._lookup = lookup
+        self._queue = queue
         self._log = _LOG.bind(link=connection_id)
         self._log_context: dict[str, str | int | None] = {}
         """The room and the seat that log lines are about; empty outside of a room."""
@@ -107,7 +113,7 @@ class Session:
         self._closing: asyncio.Task[None] | None = None
         """Closes this connection for a reason that did not come up in `_listen`, which waits for a frame meanwhile."""
         self._timed_at = 0.0
-        self._entry_id: str | None = None
+        self._asked_by: EntryMessage | Queue | None = None
         self._leave_ids: deque[str | None] = deque()
         """The ids of the requests to leave that are not answered yet, in order."""
         self.player: Player | None = None
@@ -132,6 +138,7 @@ class Session:
             self._websocket.fast_path = None
             code, has_stalled = self._websocket.close_code, self._outbox.has_stalled
             self._log.info(Event.GONE, **self._log_context, code=code, has_stalled=has_stalled)
+            self._queue.forget(self)
             self._disconnect()
 
     # As a subscriber of its room.
@@ -148,7 +155,7 @@ class Session:
             # A new room got its code after its player had asked for it.
             self._log_context["room"] = self.room.code
         self._log.info(Event.ENTERED, **self._log_context, request=self.entry_kind)
-        self.show(add_id(missed, self._entry_id))
+        self.show(add_id(missed, self._asked_by.id if self._asked_by is not None else None))
 
     def replaced(self) -> None:
         """Close this connection: a newer one speaks for the seat."""
@@ -169,7 +176,8 @@ class Session:
         """Leave the room: the log has freed the seat, or the spectator has asked for it."""
         self._log.info(Event.LEFT, **self._log_context)
         self.room, self._log_context = None, {}
-        self._outbox.send_message(Left(id=self._leave_ids.popleft() if has_asked and self._leave_ids else None))
+        if not self._queue.takes_back(self):
+            self._outbox.send_message(Left(id=self._leave_ids.popleft() if has_asked and self._leave_ids else None))
 
     def refused(self, answer: Refused) -> None:
         """Tell the client that a request was refused. After one to enter a room it is in no room."""
@@ -183,7 +191,10 @@ class Session:
         if answer.code in MISSES:
             self._bucket.take(time.monotonic(), MISS_TOKENS)
         self._room_entry.refused(self, answer.code)
-        self._outbox.send_message(answer.with_id(self._entry_id))
+        if self._asked_by is None:
+            self._outbox.send_message(answer)
+        elif not self._queue.retries(self, answer):
+            self._outbox.send_message(answer.model_copy(update={"to": self._asked_by.type}).with_id(self._asked_by.id))
 
     # From the client to the room.
 
@@ -233,10 +244,12 @@ class Session:
             self._submit_to_room(message, time.monotonic())
         elif isinstance(message, EntryMessage):
             await self._enter(message)
-        elif isinstance(message, GetRecord | GetLobby):
-            await self._look_up(message)
-        elif isinstance(message, Ping):
-            self._outbox.send_message(Pong(id=message.id, now_ms=self._rooms.clock.now_ms()))
+        elif isinstance(message, Queue | LeaveQueue):
+            await self._queue.ask(message, self)
+        elif isinstance(message, GetRecord | GetLobby | Ping):
+            answer, read = await self._lookup.answer(message, None if self.room is None else self.room.code)
+            self._bucket.take(time.monotonic(), read // READ_FOR_TOKEN)
+            self._outbox.send_message(answer)
         else:
             raise close_errors.hello_twice()
 
@@ -267,34 +280,23 @@ class Session:
 
     async def _enter(self, message: EntryMessage) -> None:
         """Ask for a seat or a view of a room. The room answers later: `admitted` or `refused`."""
-        assert self.player is not None, "a message is dispatched only after the handshake"
-        if self.room is not None:
-            self._outbox.send_message(refuse_message(message, Refusal.ALREADY_IN_ROOM))
-            return
-        self.entry_kind, self._entry_id = message.type, message.id
-        # An earlier request on this connection may have been about another room, or about another view of this one.
-        self.seen_upto = ViewCursor(message.position, message.tag or "") if isinstance(message, Resume) else ORIGIN
-        self._log_context = {"room": None if isinstance(message, Create) else message.room, "seat": None}
-        try:
-            await self._room_entry.enter(message, self.player, self, lambda: self._websocket.outgoing.is_open)
-        except (RedisError, OSError):
-            self.refused(refuse(message.type, Refusal.TRY_AGAIN))
+        refusal = self._queue.refusal_of_entry(self)
+        if refusal is not None:
+            self._outbox.send_message(refuse_message(message, refusal))
+        else:
+            await self.ask_for(message, message)
 
-    async def _look_up(self, message: GetRecord | GetLobby) -> None:
-        """Send a record, of a match or of the last match in the room, or a page of the lobby."""
+    async def ask_for(self, entry: EntryMessage, asked_by: EntryMessage | Queue) -> None:
+        """Ask for a seat or a view of a room, as `entry` does, in answer to a message of the client."""
+        assert self.player is not None, "a message is dispatched only after the handshake"
+        self.entry_kind, self._asked_by = entry.type, asked_by
+        # An earlier request on this connection may have been about another room, or about another view of this one.
+        self.seen_upto = ViewCursor(entry.position, entry.tag or "") if isinstance(entry, Resume) else ORIGIN
+        self._log_context = {"room": None if isinstance(entry, Create) else entry.room, "seat": None}
         try:
-            if isinstance(message, GetLobby):
-                page = await self._lobby.page(message.page)
-                self._outbox.send_message(page.with_id(message.id))
-            elif self.room is None and message.match is None:
-                self._outbox.send_message(refuse_message(message, Refusal.NOT_IN_ROOM))
-            else:
-                code = None if self.room is None else self.room.code
-                answer, read = await self._rooms.find_record(code, message.match)
-                self._bucket.take(time.monotonic(), read // READ_FOR_TOKEN)
-                self._outbox.send_message(answer.with_id(message.id))
+            await self._room_entry.enter(entry, self.player, self, lambda: self._websocket.outgoing.is_open)
         except (RedisError, OSError):
-            self._outbox.send_message(refuse_message(message, Refusal.TRY_AGAIN))
+            self.refused(refuse(entry.type, Refusal.TRY_AGAIN))
 
     # How it ends.
 

@@ -59,6 +59,7 @@ class RoomServer:
         rounds_kept: int = 100_000,
     ) -> None:
         """`listening` is a client of its own for subscriptions, which wait for nothing else."""
+        self.processes: Final = processes
         self.process_id: Final = processes.process_id
         self.key: Final = key
         self.clock: Final = RedisClock()

@@ -80,6 +80,7 @@ class Event(StrEnum):
     NOT_ACCEPTED = "not_accepted", "The process has no more files for connections; it tries again in a second."
     CONNECTED = "connected", "A connection was opened."
     ENTERED = "entered", "A client entered a room."
+    PAIRED = "paired", "Two players of the queue were paired."
     NOT_LET_IN = "not_let_in", "A hello, or a request to enter a room, was refused."
     LEFT = "left", "A client left its room, or its seat was freed by time."
     CUT_OFF = "cut_off", "The server closes a connection with an error."

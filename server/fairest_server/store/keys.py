@@ -76,6 +76,13 @@ that is over is removed with the next change.
 RENAMED_SECONDS: Final = 30 * 86_400
 """How long nobody may take a name that the operator has taken from a player."""
 
+TICKETS: Final = "fairest:{queue}:tickets"
+"""Hash: the players who wait for an opponent, each with its ticket. One is removed when its player has got a seat,
+leaves the queue or is gone. Never expires.
+"""
+LAST_OPPONENT_SECONDS: Final = 3_600
+"""How long it is known of a player with whom it was paired last."""
+
 ROUND_CHAIN: Final = "fairest:{rounds}:chain"
 """Stream: the chain of rounds, whose entry `N-0` has the number N; the newest `--rounds-kept` are kept. Never expires.
 """
@@ -257,6 +264,11 @@ def player_rooms(player_id: str) -> str:
     removed when its player leaves it. Expires PLAYER_ROOMS_SECONDS after the last seat, or the last hello.
     """
     return f"fairest:rooms:{player_id}"
+
+
+def last_opponent(player_id: str) -> str:
+    """String: the player that the queue has paired with this one last. Expires after LAST_OPPONENT_SECONDS."""
+    return f"fairest:opponent:{player_id}"
 
 
 def name(text: str) -> str:

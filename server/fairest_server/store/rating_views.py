@@ -70,6 +70,11 @@ class RatingViews:
             players=tuple(row for row in rows if row is not None),
         )
 
+    async def points(self, player_id: str, rules: str) -> float:
+        """Return the mean of a player's rating in a variant, that of a new player if it has none."""
+        text = cast("bytes | None", await cast("Any", self._redis.hget(keys.tallies(player_id), rules)))
+        return parse_tally(text).mean / POINT
+
     async def find(self, name: str) -> NamedPlayer | None:
         """Return the player that a name leads to; None for a name that leads to nobody, or to a banned player."""
         pipeline = self._redis.pipeline(transaction=False)

@@ -21,6 +21,7 @@ from fairest_protocol.messages.from_server import (
     LobbyPage,
     MatchRecord,
     Placed,
+    Queued,
     Refused,
     Snapshot,
     View,
@@ -287,6 +288,20 @@ def test_counts_that_came_before_the_start_are_not_those_of_the_race(after_a_rou
     waiting = watching.after(what_follows(table, watching), now_ms=0).after(Placed(placed=(31, 18)), now_ms=0)
     table.let_time_pass()
     assert waiting.after(what_follows(table, waiting), now_ms=0).placed is None
+
+
+def test_a_round_to_which_both_were_committed_is_not_ended_by_the_queue(present: KnownRoom) -> None:
+    with pytest.raises(Cheated):
+        present.after(Queued(rules="classic", since_ms=0, waiting=1), now_ms=0)
+
+
+def test_a_client_that_waits_again_is_in_no_room() -> None:
+    made = Table(1)
+    made.seat_both()
+    seated = KnownRoom(seal_check=SealCheck(key=KEY.public)).after(snapshot_of(made, 0), now_ms=0)
+    queued = Queued(rules="classic", since_ms=0, waiting=1)
+    waiting = seated.after(queued, now_ms=0)
+    assert (waiting.room, waiting.scene, waiting.queued) == (None, None, queued)
 
 
 def test_a_client_that_has_left_is_in_no_room(model: KnownRoom) -> None:

@@ -1,7 +1,7 @@
 """The first screen: everything that the program offers, each entry with its key."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from datetime import UTC, datetime
 from functools import partial
@@ -20,6 +20,7 @@ from fairest_cli.records.files import records_folder
 from fairest_cli.records.history import last_lost_round, past_matches
 from fairest_cli.records.own_names import own_names
 from fairest_cli.text.doctor import describe_finding, examine
+from fairest_cli.text.ratings import RatingsUnavailable, describe_leaderboard, fetch_leaderboard
 from fairest_cli.tui.board.card_style import CARD_LINES, GOLD, QUIET
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.ghost import GhostCountdown
@@ -27,6 +28,7 @@ from fairest_cli.tui.screens.history import HistoryScreen
 from fairest_cli.tui.screens.lobby import LobbyScreen
 from fairest_cli.tui.screens.practice import PracticeScreen
 from fairest_cli.tui.screens.practice_form import PracticeForm
+from fairest_cli.tui.screens.queue_form import QueueForm
 from fairest_cli.tui.screens.record_opening import Use, open_record
 from fairest_cli.tui.screens.room_code_prompt import RoomCodePrompt, read_code
 from fairest_cli.tui.screens.room_form import RoomForm, options_from, rival_seconds
@@ -39,10 +41,11 @@ from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.rules import choose_rules
-from fairest_protocol.messages.from_client import Create
+from fairest_protocol.messages.from_client import Create, Queue
 
 ENTRIES: Final = (
     Choice("bot", "b  Race a bot", note="on this machine"),
+    Choice("quick", "f  Find an opponent", note="anybody who waits"),
     Choice("practice", "p  Practice", note="alone, with undo"),
     Choice("training", "g  Training deal", note="today's, with a ghost"),
     Choice("lost", "d  My last lost deal", note="to practise it"),
@@ -50,6 +53,8 @@ ENTRIES: Final = (
     Choice("join", "j  Join a room", note="by its code"),
     Choice("watch", "w  Watch a room", note="by its code"),
     Choice("lobby", "l  Lobby", note="rooms of the server"),
+    Choice("tv", "o  On TV", note="the best match now"),
+    Choice("leaderboard", "a  Leaderboard", note="ratings, in classic"),
     Choice("history", "m  My past matches", note="bests and streaks"),
     Choice("replay", "r  Replay a match", note="from its record"),
     Choice("verify", "v  Verify a record", note="deal, moves, result"),
@@ -143,17 +148,23 @@ class HomeScreen(FairestScreen):
                 self.app.push_screen(
                     RoomForm(is_against_bot=True, offer=offer_at_home(records_folder())), self._race_bot
                 )
+            case "quick":
+                self.app.push_screen(QueueForm(), self._find_opponent)
             case "practice":
                 self.app.push_screen(PracticeForm(), self._practise)
             case "create":
                 offer = offer_at_home(records_folder())
                 self.app.push_screen(RoomForm(is_against_bot=False, offer=offer), partial(self._create, offer.level))
             case "join":
-                self.app.push_screen(RoomCodePrompt("join", self._typed_code), self._join)
+                self._ask_code("join", self.program.rooms.join)
             case "watch":
-                self.app.push_screen(RoomCodePrompt("watch", self._typed_code), self._watch)
+                self._ask_code("watch", self.program.rooms.watch)
             case "lobby":
                 self.app.push_screen(LobbyScreen(self.program.rooms.server_url))
+            case "tv":
+                self.program.rooms.watch_tv()
+            case "leaderboard":
+                self.app.push_screen(leaderboard_page(self.program.rooms.server_url))
             case "history":
                 self.app.push_screen(HistoryScreen())
             case "training":
@@ -181,6 +192,10 @@ class HomeScreen(FairestScreen):
     def _race_bot(self, form: ChoiceList | None) -> None:
         if form is not None:
             self.program.rooms.race_bot(Level(form.value("level")), options_from(form))
+
+    def _find_opponent(self, request: Queue | None) -> None:
+        if request is not None:
+            self.program.rooms.enter(request)
 
     def _practise(self, game: Practice | None) -> None:
         if game is not None:
@@ -215,15 +230,13 @@ class HomeScreen(FairestScreen):
                 Create(options=options_from(form), rival_after_seconds=seconds, rival_level=wished)
             )
 
-    def _join(self, code: str | None) -> None:
-        if code:
-            self._typed_code = code
-            self.program.rooms.join(read_code(code))
+    def _ask_code(self, verb: str, enter: Callable[[str], None]) -> None:
+        def on_typed(code: str | None) -> None:
+            if code:
+                self._typed_code = code
+                enter(read_code(code))
 
-    def _watch(self, code: str | None) -> None:
-        if code:
-            self._typed_code = code
-            self.program.rooms.watch(read_code(code))
+        self.app.push_screen(RoomCodePrompt(verb, self._typed_code), on_typed)
 
 
 def doctor_page(server_url: str) -> TextPage:
@@ -235,3 +248,18 @@ def doctor_page(server_url: str) -> TextPage:
                 yield describe_finding(finding)
 
     return TextPage(f"fairest doctor --server {server_url}", lines)
+
+
+def leaderboard_page(server_url: str) -> TextPage:
+    """Return the page with the first players of the leaderboard of classic."""
+
+    async def lines() -> AsyncGenerator[str, None]:
+        try:
+            found = await asyncio.to_thread(fetch_leaderboard, server_url, "classic", 0)
+        except RatingsUnavailable as reason:
+            yield clean(str(reason))
+            return
+        for line in describe_leaderboard(found):
+            yield line
+
+    return TextPage(f"fairest leaderboard --server {server_url}", lines)

@@ -17,6 +17,7 @@ from fairest_cli.tui.screens.home import ENTRIES, HomeScreen
 from fairest_cli.tui.screens.lobby import LobbyScreen
 from fairest_cli.tui.screens.practice import PracticeScreen
 from fairest_cli.tui.screens.practice_form import PracticeForm
+from fairest_cli.tui.screens.queue_form import QueueForm
 from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_cli.tui.screens.room_code_prompt import RoomCodePrompt
 from fairest_cli.tui.screens.room_form import RoomForm
@@ -34,9 +35,23 @@ from tests.support.records import make_record, text_of
 pytestmark = pytest.mark.usefixtures("home")
 
 SIZES = [(50, 16), (80, 24), (120, 40)]
-PLAYERS_COMMANDS = ("practice", "create", "join", "watch", "lobby", "history", "replay", "verify", "doctor")
+PLAYERS_COMMANDS = (
+    "practice",
+    "create",
+    "quick",
+    "join",
+    "watch",
+    "lobby",
+    "tv",
+    "leaderboard",
+    "history",
+    "replay",
+    "verify",
+    "doctor",
+)
 PLACES = {
     "b": RoomForm,
+    "f": QueueForm,
     "p": PracticeForm,
     "g": GhostCountdown,
     "c": RoomForm,
@@ -86,7 +101,7 @@ def test_the_keys_of_the_entries_are_all_different() -> None:
 def test_every_command_of_a_player_has_an_entry() -> None:
     commands = get_command(app)
     assert isinstance(commands, TyperGroup)
-    elsewhere = {"bot", "house", "audit", "deal", "analyse", "ghost"}
+    elsewhere = {"bot", "house", "audit", "deal", "analyse", "ghost", "player"}
     named = {"play": "bot", "rules": "rules", **{name: name for name in PLAYERS_COMMANDS}}
     assert set(commands.commands) - elsewhere <= set(named)
     assert set(named.values()) <= {entry.name for entry in ENTRIES}

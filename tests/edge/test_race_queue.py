@@ -1,0 +1,196 @@
+"""Players who wait for an opponent over real sockets: they are paired, and whoever goes leaves nothing behind."""
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import pytest
+from redis.asyncio import Redis
+
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Create, Join, Leave, LeaveQueue, Queue, Watch
+from fairest_protocol.messages.from_server import Left, LeftQueue, Queued, Snapshot
+from fairest_protocol.messages.refusals import Refusal
+from fairest_protocol.value import replace
+from fairest_server.store import keys
+from fairest_server.store.tickets import Change, Tickets
+from tests.support.processes import Fleet
+from tests.support.waiting import until
+from tests.support.wire_client import WireClient, open_client
+
+
+async def begin(client: WireClient, message: Queue | None = None) -> Queued:
+    await client.send(message or Queue())
+    return await client.receive_a(Queued)
+
+
+async def until_queue_is_empty(redis: Redis) -> None:
+    async def is_empty() -> bool:
+        return await redis.hlen(keys.TICKETS) == 0
+
+    await until(is_empty, "no ticket is left")
+
+
+async def test_two_players_get_the_seats_of_one_room(server_url: str) -> None:
+    async with open_client(server_url) as ann, open_client(server_url) as bob:
+        await begin(ann)
+        await begin(bob)
+        shown = [await client.receive_a(Snapshot) for client in (ann, bob)]
+        assert shown[0].room == shown[1].room
+        assert [snapshot.seat for snapshot in shown] == [0, 1]
+
+
+async def test_both_answers_repeat_the_id_of_the_request(server_url: str) -> None:
+    async with open_client(server_url) as ann, open_client(server_url) as bob:
+        queued = await begin(ann, Queue(id="q-1"))
+        await begin(bob)
+        assert (queued.id, (await ann.receive_a(Snapshot)).id) == ("q-1", "q-1")
+
+
+async def test_the_two_race(server_url: str, redis: Redis) -> None:
+    async with open_client(server_url) as ann, open_client(server_url) as bob:
+        await asyncio.gather(begin(ann), begin(bob))
+        await asyncio.gather(ann.receive_a(Snapshot), bob.receive_a(Snapshot))
+        scenes = await asyncio.gather(ann.take_part_in_deal(), bob.take_part_in_deal())
+        assert [scene.phase for scene in scenes] == [Phase.RACING, Phase.RACING]
+        await until_queue_is_empty(redis)
+
+
+async def test_players_of_two_processes_are_paired(fleet: Fleet) -> None:
+    first, second = await fleet.start(), await fleet.start()
+    async with open_client(first) as ann, open_client(second) as bob:
+        await begin(ann)
+        await begin(bob)
+        shown = [await client.receive_a(Snapshot) for client in (ann, bob)]
+        assert shown[0].room == shown[1].room
+
+
+async def test_a_variant_under_its_other_name_is_the_same_queue(server_url: str) -> None:
+    async with open_client(server_url) as ann, open_client(server_url) as bob:
+        queued = await begin(ann, Queue(rules="Classic"))
+        assert queued.rules == "classic"
+        await begin(bob)
+        await ann.receive_a(Snapshot)
+
+
+async def test_rules_that_nobody_plays_are_refused(server_url: str) -> None:
+    async with open_client(server_url) as client:
+        refused = await client.expect_refusal(Queue(rules="nonsense", id="q"))
+        assert (refused.to, refused.code, refused.id) == ("queue", Refusal.BAD_RULES, "q")
+
+
+async def test_a_player_who_leaves_the_queue_is_paired_no_more(server_url: str, redis: Redis) -> None:
+    async with open_client(server_url) as ann, open_client(server_url) as bob:
+        await begin(ann)
+        await ann.send(LeaveQueue(id="l"))
+        assert (await ann.receive_a(LeftQueue)).id == "l"
+        assert (await begin(bob)).waiting == 1
+        await bob.send(LeaveQueue())
+        await bob.receive_a(LeftQueue)
+        assert await redis.hlen(keys.TICKETS) == 0
+
+
+async def test_who_does_not_wait_cannot_leave_the_queue(server_url: str) -> None:
+    async with open_client(server_url) as client:
+        assert (await client.expect_refusal(LeaveQueue())).code is Refusal.NOT_QUEUED
+
+
+@pytest.mark.parametrize("message", [Queue(), Create(), Join(room="a-b-c"), Watch(room="a-b-c")])
+async def test_who_waits_can_ask_for_no_other_room(server_url: str, message: Queue | Create | Join | Watch) -> None:
+    async with open_client(server_url) as client:
+        await begin(client)
+        assert (await client.expect_refusal(message)).code is Refusal.ALREADY_QUEUED
+
+
+async def test_who_is_in_a_room_cannot_wait(server_url: str) -> None:
+    async with open_client(server_url) as client:
+        await client.enter(Create())
+        assert (await client.expect_refusal(Queue())).code is Refusal.ALREADY_IN_ROOM
+
+
+async def test_a_dropped_player_leaves_no_ticket_behind(server_url: str, redis: Redis) -> None:
+    async with open_client(server_url) as client:
+        await begin(client)
+        client.socket.transport.abort()
+    await until_queue_is_empty(redis)
+
+
+async def test_the_tickets_of_a_killed_process_are_removed(fleet: Fleet, redis: Redis) -> None:
+    first, second = await fleet.start(), await fleet.start()
+    async with AsyncExitStack() as stack:
+        ann = await stack.enter_async_context(open_client(first))
+        await begin(ann)
+        await fleet.kill(first)
+        await until_queue_is_empty(redis)
+    assert second
+
+
+async def test_a_stopped_process_takes_its_tickets_with_it(fleet: Fleet, redis: Redis) -> None:
+    url = await fleet.start()
+    async with open_client(url) as ann:
+        await begin(ann)
+        await fleet.end(url)
+        assert await redis.hlen(keys.TICKETS) == 0
+
+
+async def test_a_player_who_queues_again_elsewhere_has_one_ticket(server_url: str, redis: Redis) -> None:
+    async with open_client(server_url) as first:
+        await begin(first)
+        async with open_client(server_url, token=first.token) as second:
+            assert (await begin(second)).waiting == 1
+            assert (await first.receive_a(LeftQueue)).id is None
+            assert await redis.hlen(keys.TICKETS) == 1
+
+
+async def test_a_player_is_never_paired_with_himself(server_url: str) -> None:
+    async with open_client(server_url) as first:
+        await begin(first)
+        async with open_client(server_url, token=first.token) as second, open_client(server_url) as bob:
+            await begin(second)
+            await begin(bob)
+            rooms = [(await client.receive_a(Snapshot)).room for client in (second, bob)]
+            assert rooms[0] == rooms[1]
+
+
+async def test_who_leaves_the_room_before_the_opponent_comes_waits_no_more(server_url: str, redis: Redis) -> None:
+    async with open_client(server_url) as ann:
+        async with open_client(server_url) as bob:
+            await begin(ann)
+            await begin(bob)
+            await ann.receive_a(Snapshot)
+            await ann.send(Leave())
+            await ann.receive_a(Left)
+        await until_queue_is_empty(redis)
+
+
+async def test_a_host_whose_partner_is_gone_waits_in_the_queue_again(fleet: Fleet, redis: Redis) -> None:
+    """The guest is a player of a process that is frozen: it never joins."""
+    first, second = await fleet.start(), await fleet.start()
+    async with open_client(first) as ann, open_client(second) as bob:
+        since_ms = (await begin(bob)).since_ms
+        (ticket,) = (await Tickets(redis).read()).values()
+        fleet.freeze(second)
+        later = replace(ticket, since_ms=since_ms + 60_000)
+        assert await Tickets(redis).change([Change(ticket.player_id, ticket, later)])
+        ann_since_ms = (await begin(ann)).since_ms
+        await ann.receive_a(Snapshot)
+        again = await ann.receive_a(Queued)
+        assert (again.since_ms, again.id) == (ann_since_ms, None)
+        async with open_client(first) as cat:
+            await begin(cat)
+            assert (await ann.receive_a(Snapshot)).room == (await cat.receive_a(Snapshot)).room
+        fleet.thaw(second)
+
+
+async def test_a_rival_is_offered_after_the_time_that_the_player_set(server_url: str, redis: Redis) -> None:
+    async with open_client(server_url) as client:
+        await begin(client, Queue(rival_after_seconds=0, rival_level="club", id="q"))
+        assert (await client.receive_a(Snapshot)).id == "q"
+        await until_queue_is_empty(redis)
+
+
+async def test_the_number_of_those_who_wait_is_told_when_it_changes(server_url: str) -> None:
+    async with open_client(server_url) as ann, open_client(server_url) as bob:
+        await begin(ann, Queue(rules="easy"))
+        assert (await begin(bob, Queue())).waiting == 1
+        await bob.send(LeaveQueue())
+        await bob.receive_a(LeftQueue)

@@ -1,0 +1,70 @@
+"""The tickets of waiting players change only as the one who changes them knows them."""
+
+import pytest
+from redis.asyncio import Redis
+
+from fairest_protocol.value import replace
+from fairest_server.store import keys
+from fairest_server.store.tickets import Change, Ticket, Tickets
+
+ANN = Ticket("t1", "ann", "p", "classic", 1000, rating=12.5, last_opponent="eve")
+BOB = Ticket("t2", "bob", "q", "classic", 2000)
+
+
+@pytest.fixture
+def tickets(redis: Redis) -> Tickets:
+    return Tickets(redis)
+
+
+async def test_a_new_ticket_is_read_as_it_was_written(tickets: Tickets) -> None:
+    assert await tickets.change([Change("ann", None, ANN)])
+    assert await tickets.read() == {"ann": ANN}
+
+
+async def test_a_ticket_that_is_there_already_is_not_overwritten(tickets: Tickets) -> None:
+    await tickets.change([Change("ann", None, ANN)])
+    assert not await tickets.change([Change("ann", None, replace(ANN, ticket_id="t9"))])
+    assert await tickets.read() == {"ann": ANN}
+
+
+async def test_of_two_changes_none_is_made_if_one_ticket_is_another_one(tickets: Tickets) -> None:
+    await tickets.change([Change("ann", None, ANN)])
+    paired = replace(ANN, partner="bob"), replace(BOB, partner="ann")
+    assert not await tickets.change([Change("ann", ANN, paired[0]), Change("bob", BOB, paired[1])])
+    assert await tickets.read() == {"ann": ANN}
+
+
+async def test_both_tickets_of_a_pair_change_in_one_step(tickets: Tickets) -> None:
+    await tickets.change([Change("ann", None, ANN), Change("bob", None, BOB)])
+    paired = {"ann": replace(ANN, partner="bob"), "bob": replace(BOB, partner="ann")}
+    assert await tickets.change([Change("ann", ANN, paired["ann"]), Change("bob", BOB, paired["bob"])])
+    assert await tickets.read() == paired
+
+
+async def test_a_removed_ticket_is_gone(tickets: Tickets) -> None:
+    await tickets.change([Change("ann", None, ANN)])
+    assert await tickets.change([Change("ann", ANN, None)])
+    assert await tickets.read() == {}
+
+
+async def test_a_change_that_was_made_is_not_made_again(tickets: Tickets) -> None:
+    await tickets.change([Change("ann", None, ANN)])
+    await tickets.change([Change("ann", ANN, None)])
+    assert not await tickets.change([Change("ann", ANN, None)])
+
+
+@pytest.mark.parametrize("text", [b"", b"{}", b"no json", b'{"ticket_id":"t"}', b"\xff"])
+async def test_a_ticket_that_this_version_does_not_write_is_passed_over(
+    tickets: Tickets, redis: Redis, text: bytes
+) -> None:
+    await redis.hset(keys.TICKETS, "eve", text)
+    assert await tickets.read() == {}
+
+
+async def test_an_unpaired_ticket_has_waited_as_long_as_before() -> None:
+    assert replace(ANN, partner="bob", paired_ms=5, is_host=True, room="a-b").unpaired() == ANN
+
+
+async def test_the_last_opponent_is_known_of_both(tickets: Tickets) -> None:
+    await tickets.remember_opponents("ann", "bob")
+    assert [await tickets.last_opponent(player) for player in ("ann", "bob", "eve")] == ["bob", "ann", ""]
