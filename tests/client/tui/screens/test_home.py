@@ -101,7 +101,7 @@ def test_the_keys_of_the_entries_are_all_different() -> None:
 def test_every_command_of_a_player_has_an_entry() -> None:
     commands = get_command(app)
     assert isinstance(commands, TyperGroup)
-    elsewhere = {"bot", "house", "audit", "deal", "analyse", "ghost", "player"}
+    elsewhere = {"bot", "house", "audit", "deal", "analyse", "ghost", "player", "identity"}
     named = {"play": "bot", "rules": "rules", **{name: name for name in PLAYERS_COMMANDS}}
     assert set(commands.commands) - elsewhere <= set(named)
     assert set(named.values()) <= {entry.name for entry in ENTRIES}
