@@ -77,6 +77,8 @@ def test_a_line_can_be_edited_and_called_back(server_url: str, tmp_path: Path) -
         player.sees("Waiting for")
         player.type(b"tme\x1b[D\x1b[Di\r")
         player.sees("There is no time limit right now.")
+        # Between two prompts the terminal echoes what is typed by itself.
+        player.read_until(lambda _: player.cursor_line.strip() == ">")
         player.type(b"\x1b[A")
         player.read_until(lambda _: player.cursor_line == "> time")
 

@@ -67,7 +67,7 @@ def test_plain_lines_are_printed_on_request_and_in_terminals_that_know_nothing_e
 
 
 def is_home(written: bytes) -> bool:
-    return b"Quit" in written
+    return b"Race a bot" in written
 
 
 @parametrize_with_long(
