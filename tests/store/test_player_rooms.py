@@ -74,3 +74,8 @@ async def test_they_are_kept_for_a_week_after_they_were_last_read(rooms: PlayerR
     await redis.expire(keys.player_rooms("ann"), 100)
     await rooms.open_rooms("ann")
     assert keys.PLAYER_ROOMS_SECONDS - 10 < await redis.ttl(keys.player_rooms("ann")) <= keys.PLAYER_ROOMS_SECONDS
+
+
+async def test_the_rooms_of_a_player_expire(rooms: PlayerRooms, redis: Redis) -> None:
+    await rooms.remember("ann", "a-b")
+    assert 0 < await redis.ttl(keys.player_rooms("ann")) <= keys.PLAYER_ROOMS_SECONDS

@@ -1,5 +1,7 @@
 """Ratings as people read them: places, names that change or are taken, bans, and scores of two players."""
 
+from datetime import date, timedelta
+
 import pytest
 
 from fairest_protocol.messages.ratings import PAGE_PLAYERS
@@ -197,3 +199,19 @@ async def test_a_page_behind_the_last_one_is_empty(views: RatingViews, redis: Ba
     await add_players(redis, "ann", "bob")
     await rate_rounds(redis, ("ann", "bob"), *ROUNDS)
     assert (await views.leaderboard("classic", 7, today)).players == ()
+
+
+async def test_the_day_of_the_last_round_is_a_date(views: RatingViews, redis: BatchingRedis, today: int) -> None:
+    await add_players(redis, "ann", "bob")
+    await rate_rounds(redis, ("ann", "bob"), 0)
+    page = await views.player_page(await find(views, "ann"), today)
+    assert page.ratings[0].last_day == (date(1970, 1, 1) + timedelta(days=today)).isoformat()
+
+
+async def test_the_points_of_a_player_without_rounds_are_those_of_a_new_one(
+    views: RatingViews, redis: BatchingRedis
+) -> None:
+    await add_players(redis, "ann", "bob")
+    await rate_rounds(redis, ("ann", "bob"), 0)
+    assert await views.points("id-new", "classic") == 1_500
+    assert await views.points("id-ann", "classic") > 1_500 > await views.points("id-bob", "classic")
