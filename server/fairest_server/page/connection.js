@@ -6,6 +6,7 @@ import { commitEntropy } from "./seal.js";
 import { forgetToken, isOtherTabLast, keepEntropy, keepToken, noteTab, readEntropies, readToken } from "./storage.js";
 import { Contradiction, REVEAL_PING, Witness } from "./witness.js";
 
+const CAPABILITIES = ["certified"];
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 15000;
 /** Without a message for this long, the page asks for a sign of life. A browser cannot send WebSocket pings. */
