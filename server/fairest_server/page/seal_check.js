@@ -128,6 +128,7 @@ export class SealCheck {
   }
 
   #checkOwnHash(round, seat, hash) {
+    requireRound(round);
     if (seat !== this.#seat) return;
     const own = this.entropies[round];
     const isOurs = own !== undefined && commitEntropy(round, seat, own) === hash;
@@ -135,6 +136,7 @@ export class SealCheck {
   }
 
   #checkEntropy(round, seat, entropy, hash) {
+    requireRound(round);
     const isShown = commitEntropy(round, seat, entropy) === hash;
     demand(isShown, `The entropy of seat ${seat + 1} does not belong to the hash that was shown before.`);
   }
@@ -153,9 +155,12 @@ export class SealCheck {
   }
 
   #checkSecret({ round, commitment, seats, envelopes, options, step }, secret, outcome = null) {
+    requireRound(round);
     demand(commitSecret(round, secret) === commitment, "The secret does not belong to the commitment.");
     this.#isSecretDue = false;
-    if (!envelopes.length || !Object.hasOwn(DATA.variants, options.rules)) return;
+    // Without the bytes of a seat that was freed since, only the record can prove the deal.
+    if (!envelopes.length || seats.some(({ entropy }) => !entropy)) return;
+    if (!Object.hasOwn(DATA.variants, options.rules)) return;
     const seed = makeSeed(secret, seats.map(({ entropy }) => entropy), round, step);
     const deal = makeDeal(options.rules, options.redeals, seed);
     const isDeal = JSON.stringify(sealDeal(deal, seed, round)) === JSON.stringify(envelopes);
@@ -167,4 +172,8 @@ export class SealCheck {
     if (outcome && this.shown) checkOutcome(options, deal, this.shown, outcome);
     this.proved = envelopes.flat().length;
   }
+}
+
+function requireRound(round) {
+  demand(round !== null, "The server shows part of a deal before it has committed itself to one.");
 }
