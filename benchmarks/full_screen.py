@@ -82,7 +82,7 @@ class TerminalClient:
         os.set_blocking(self._ours, False)
         self._written = bytearray()
         self._undrawn = bytearray()
-        """What was written and is not on `_screen` yet. It is put there only where no time is measured."""
+        """The text that was written and is not on `_screen` yet. It is put there only where no time is measured."""
         self._screen = pyte.Screen(*SIZE)
         self._stream = pyte.ByteStream(self._screen)
         self._has_data = asyncio.Event()

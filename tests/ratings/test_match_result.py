@@ -1,4 +1,4 @@
-"""What of a record is rated: which matches, which rounds of them, and each seat's part."""
+"""The rated part of a record: which matches, which rounds of them, and the part of each seat."""
 
 import pytest
 

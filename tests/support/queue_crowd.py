@@ -21,7 +21,7 @@ AWAY = (ConnectionClosed, InvalidHandshake, OSError, TimeoutError)
 
 @dataclass
 class Crowd:
-    """What became of the crowd: for each player its room and partner, and how long each waited at last."""
+    """The outcome for the crowd: for each player its room and partner, and how long each waited at last."""
 
     seated: dict[int, tuple[str, frozenset[str]]] = field(default_factory=dict)
     waited_seconds: list[float] = field(default_factory=list)

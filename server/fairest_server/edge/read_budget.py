@@ -1,4 +1,4 @@
-"""What the pages that read records may cost an address, all of them together."""
+"""The tokens that the pages which read records may cost an address, all of them together."""
 
 import time
 from collections.abc import Callable
