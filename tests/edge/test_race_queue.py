@@ -132,6 +132,14 @@ async def test_a_stopped_process_takes_its_tickets_with_it(fleet: Fleet, redis: 
         assert await redis.hlen(keys.TICKETS) == 0
 
 
+async def test_a_player_whose_ticket_is_lost_goes_on_waiting(server_url: str, redis: Redis) -> None:
+    async with open_client(server_url) as ann, open_client(server_url) as bob:
+        await begin(ann)
+        await redis.delete(keys.TICKETS)
+        await begin(bob)
+        assert (await ann.receive_a(Snapshot)).room == (await bob.receive_a(Snapshot)).room
+
+
 async def test_a_player_who_queues_again_elsewhere_has_one_ticket(server_url: str, redis: Redis) -> None:
     async with open_client(server_url) as first:
         await begin(first)

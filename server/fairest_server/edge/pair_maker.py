@@ -67,6 +67,7 @@ class PairMaker:
         held = await self._tickets.read()
         now_ms = self._clock.now_ms()
         await self._remove_left_over(held)
+        await self._put_lost(held)
         self._take_over(held)
         own = {seeker.ticket.ticket_id: seeker for seeker in self._seekers.values()}
         busy = {ticket_id for ticket_id, seeker in own.items() if seeker.position is not Position.OUTSIDE}
@@ -115,7 +116,7 @@ class PairMaker:
             case NextStep.SETTLE:
                 if own.partner:
                     await self._tickets.remember_opponents(own.player_id, own.partner)
-                if await self._tickets.change([Change(own.player_id, own, None)]):
+                if own.player_id not in held or await self._tickets.change([Change(own.player_id, own, None)]):
                     self._seekers.pop(client.connection_id, None)
 
     async def _change(self, seeker: Seeker, after: Ticket) -> bool:
@@ -124,6 +125,16 @@ class PairMaker:
             return False
         seeker.ticket = after
         return True
+
+    async def _put_lost(self, held: dict[str, Ticket]) -> None:
+        """Write tickets again that are gone although their players wait: Redis lost them, or this process was held up."""
+        for seeker in list(self._seekers.values()):
+            ticket = seeker.ticket.unpaired()
+            if ticket.player_id in held or seeker.position is Position.TOGETHER:
+                continue
+            # Nothing changes if the player has queued since the tickets were read.
+            if await self._tickets.change([Change(ticket.player_id, None, ticket)]):
+                held[ticket.player_id] = ticket
 
     def _take_over(self, held: Mapping[str, Ticket]) -> None:
         """Take what other processes have made of the tickets of this process."""
