@@ -127,7 +127,7 @@ class PairMaker:
         return True
 
     async def _put_lost(self, held: dict[str, Ticket]) -> None:
-        """Write tickets again that are gone although their players wait: Redis lost them, or this process was held up."""
+        """Write tickets again that are gone although their players wait, as Redis may lose them."""
         for seeker in list(self._seekers.values()):
             ticket = seeker.ticket.unpaired()
             if ticket.player_id in held or seeker.position is Position.TOGETHER:
