@@ -1,6 +1,7 @@
 // A room on the page, for spectators and players: what it shows in each phase, and the moves of a player.
 import { cardOf, goalOf, legalMoves, mayRedeal, placedOn, play } from "./board.js";
 import { BoardView, SeatHead } from "./board_view.js";
+import { describeStep } from "./certified.js";
 import { RoomConnection, STATUS } from "./connection.js";
 import { Curve, LeadBar } from "./curve.js";
 import { announce, make, setText } from "./dom.js";
@@ -189,6 +190,7 @@ export class RoomView {
       ? (this.#scene.options.spectators === "open" ? TEXT.openRoom : TEXT.horizon) : TEXT.keys;
     this.#parts.words = make("p", { class: "words" });
     this.#parts.actions = make("div", { class: "actions" });
+    this.#parts.offered = null;
     this.#parts.table.replaceChildren(
       this.#lead.element, make("div", { class: "seats" }, ...seats), this.#parts.actions,
       make("p", { class: "hint" }, hint), this.#curve.element, this.#parts.words,
@@ -212,8 +214,10 @@ export class RoomView {
     this.#curve.draw(this.#names, this.#points, goal, Math.max(1, elapsed));
     const words = this.#connection.check.wordsOf(this.#scene);
     setText(this.#parts.words, words ? TEXT.checkWords(words) : TEXT.sealed);
-    if (this.#parts.actions.childElementCount === 0 || phase !== this.#parts.phase) this.#drawActions();
-    this.#parts.phase = phase;
+    // Drawn anew only when another button is to be there, so that a button keeps the focus.
+    const offered = `${phase} ${this.#own?.has_stopped} ${this.#own !== null && mayRedeal(this.#ownBoard)}`;
+    if (offered !== this.#parts.offered) this.#drawActions();
+    this.#parts.offered = offered;
   }
 
   #drawActions() {
@@ -238,9 +242,9 @@ export class RoomView {
     if (this.#connection.isReadyWanted) parts.push(button(TEXT.ready, () => this.#connection.getReady()));
     if (phase === "finished" && outcome) {
       parts.push(make("h2", { class: "outcome" }, outcomeText(this.#names, outcome)));
-      const { proved } = this.#connection.check;
+      const { proved, certified } = this.#connection.check;
       if (proved) parts.push(make("p", { class: "right" }, TEXT.proved(proved)));
-      if (proved && this.#scene.options.certified) parts.push(make("p", {}, TEXT.stepNotChecked));
+      if (certified) parts.push(make("p", { class: certified.isProved ? "right" : "wrong" }, TEXT.certifiedDeal(describeStep(certified))));
       const { explanation } = this.#connection;
       if (explanation) parts.push(make("p", { class: "explained" }, explanation));
       if (this.#record) parts.push(this.#record);
