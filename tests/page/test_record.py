@@ -5,7 +5,7 @@ import random
 import pytest
 
 from fairest_cli.records.record_check import WrongRecord, verify_record
-from tests.support.certified_records import certified_record, forged_records
+from tests.support.certified_records import certified_record, dealt_later, forged_records
 from tests.support.forging import forge, sound_records, write
 from tests.support.page_modules import ask_page
 
@@ -42,10 +42,16 @@ def test_the_page_agrees_with_verify_on_every_forged_record(seed: int) -> None:
         assert (fault is None) == (verdict["fault"] is None), f"{fault} / {verdict['fault']}\n{text[:3000]}"
 
 
-def test_the_page_says_what_it_does_not_check_of_certified_rounds() -> None:
-    [verdict] = verdicts_of_page([write(certified_record())])
-    assert verdict["fault"] is None
-    assert "That its step is the right one is not checked here, but by fairest verify." in str(verdict["sentences"])
+def test_the_page_says_of_certified_rounds_just_what_verify_says() -> None:
+    text = write(certified_record())
+    [verdict] = verdicts_of_page([text])
+    assert verdict == {"sentences": list(verify_record(text)[1]), "fault": None}
+    assert "certified deal: proved winnable at step 1 of 16" in str(verdict["sentences"])
+
+
+def test_the_page_refuses_a_round_whose_step_is_not_the_first_proved_one() -> None:
+    [verdict] = verdicts_of_page([write(dealt_later())])
+    assert verdict["fault"] == ("Round 1: The server dealt step 2 of the certified round, where step 1 is to be dealt.")
 
 
 def test_the_page_refuses_forged_certified_records() -> None:

@@ -3,8 +3,8 @@
 import { createInterface } from "node:readline";
 
 const page = (name) => import(new URL(`../../server/fairest_server/page/${name}.js`, import.meta.url));
-const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv, witness, cheated] = await Promise.all(
-  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv", "witness", "cheated"].map(page));
+const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv, witness, cheated, certified, lineSearch] = await Promise.all(
+  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv", "witness", "cheated", "certified", "line_search"].map(page));
 const { fromHex, toHex } = bytes;
 
 const ANSWERS = {
@@ -58,6 +58,14 @@ const ANSWERS = {
       if (lastEnd && lastEnd !== before) ended.push([lastEnd.round, lastEnd.explanation]);
     }
     return { ended, fault: null, line: null };
+  },
+  proved({ rules, piles, redeals, seed }) {
+    const { layout, orders } = deal.makeDeal(rules, redeals, seed);
+    return lineSearch.isProvedWinnable(layout.map(({ start, step, length }) => [start, step, length]), orders, piles);
+  },
+  step({ rules, piles, redeals, seed }) {
+    const seedOf = (step) => seal.hash("step", fromHex(seed), Uint8Array.of(step));
+    return certified.findStep(rules, piles, redeals, seedOf);
   },
   tv: ({ rooms }) => tv.chooseMatch(rooms)?.room ?? null,
   practice({ rules, seed, steps }) {

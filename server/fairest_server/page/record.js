@@ -1,5 +1,6 @@
 // The check of a record: the same checks, in the same order and words, as `fairest verify` makes on a terminal.
 import { fromHex, joined, numberBytes, toBytes, toHex } from "./bytes.js";
+import { describeStep, findStep, stepProblem } from "./certified.js";
 import { makeDeal, sealDeal } from "./deal.js";
 import { isSigned } from "./ed25519.js";
 import { WrongRace, scoresOf, stepsOf, winnerOf } from "./race.js";
@@ -9,7 +10,6 @@ import { checkWords, commitEntropy, commitSecret, encode, hash, isRoundSigned, m
 const LINE = new RegExp(`^(${Object.values(DATA.lines).join("|")})$`);
 const CHAINED = /^(.*),"chain":"([0-9a-f]{64})"}$/;
 const MAX_CALLED_OFF = 1000;
-const STEP_NOT_CHECKED = "the deal is certified. That its step is the right one is not checked here, but by fairest verify.";
 
 /** Raised if a check fails; the message says where, and why. */
 export class WrongRecord extends Error {}
@@ -132,12 +132,12 @@ function* checkRound(record, round, place, first) {
   demand(hasStep, `${where}: a round has a step if it was dealt in a certified room, and only then.`);
   if (isDealt) {
     yield `${where}: both players committed themselves to their entropy before they saw the other's.`;
-    if (step !== undefined) yield `${where}: ${STEP_NOT_CHECKED}`;
     const seed = makeSeed(secret, entropies, id, step);
     const deal = makeDeal(terms.rules, Number(terms.redeals), seed);
     const sealed = sealDeal(deal, seed, id);
     demand(JSON.stringify(sealed) === JSON.stringify(envelopes), `${where}: the envelopes do not hold the deal.`);
     const count = sealed.flat().length;
+    if (step !== undefined) yield `${where}: certified deal: ${checkStep(round, terms, where)}.`;
     yield `${where}: secret and entropies make the deal; ${count} of ${count} envelopes hold its cards.`;
     const words = checkWords(id, commitment, entropies, envelopes, heading.terms);
     yield `${where}: the check words were ${words.join(" ")}.`;
@@ -158,6 +158,15 @@ function* checkRound(record, round, place, first) {
   places.sort((one, other) => one.isBehind - other.isBehind || other.placed - one.placed);
   const counts = places.map(({ placed }) => placed).join(" to ");
   yield `${where}: ${events.length} moves and stops, within the rules, lead to the result: ${winner}, ${counts}.`;
+}
+
+/** Return a clause about the step of a certified round, which is found again here. */
+function checkStep({ id, secret, entropies, step: dealt }, { rules, piles, redeals }, where) {
+  const seedOf = (step) => makeSeed(secret, entropies, id, step);
+  const found = findStep(rules, Number(piles), Number(redeals), seedOf);
+  const problem = stepProblem(found, dealt);
+  demand(!problem, `${where}: ${problem}`);
+  return describeStep(found);
 }
 
 function checkRace({ terms }, { events, result }, where, deal) {

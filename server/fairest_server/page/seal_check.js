@@ -3,6 +3,7 @@
 // A page that watches or plays makes each of them as early as it can: the signature and the commitment when the round
 // is opened, each envelope when a seat turns its card, the whole deal when the secret is shown.
 import { Cheated } from "./cheated.js";
+import { findStep, stepProblem } from "./certified.js";
 import { makeDeal, sealDeal } from "./deal.js";
 import { checkBothReady, checkOutcome } from "./outcome_check.js";
 import DATA from "./record_data.js";
@@ -19,6 +20,8 @@ export class SealCheck {
   entropies = {};
   /** The number of envelopes that the secret of the last round has opened; null before its end. */
   proved = null;
+  /** The step of a certified round as {step, isProved}, found again when the secret was shown; null in other rooms. */
+  certified = null;
   /** For each seat the cards that it turned and the moves that it made; null if an entry was missed since the deal. */
   shown = null;
   #key;
@@ -123,7 +126,8 @@ export class SealCheck {
     this.#past.add(round);
     this.#place = { match, number };
     this.#opened.clear();
-    [this.#last, this.#redeals, this.proved, this.#isSecretDue] = [[null, null], [0, 0], null, true];
+    [this.#last, this.#redeals, this.#isSecretDue] = [[null, null], [0, 0], true];
+    [this.proved, this.certified] = [null, null];
     this.shown = [[], []];
   }
 
@@ -161,7 +165,12 @@ export class SealCheck {
     // Without the bytes of a seat that was freed since, only the record can prove the deal.
     if (!envelopes.length || seats.some(({ entropy }) => !entropy)) return;
     if (!Object.hasOwn(DATA.variants, options.rules)) return;
-    const seed = makeSeed(secret, seats.map(({ entropy }) => entropy), round, step);
+    const entropies = seats.map(({ entropy }) => entropy);
+    const seedOf = (each) => makeSeed(secret, entropies, round, each);
+    const certified = options.certified ? findStep(options.rules, options.piles, options.redeals, seedOf) : null;
+    const problem = certified && step !== undefined ? stepProblem(certified, step) : "";
+    demand(!problem, problem);
+    const seed = seedOf(certified?.step);
     const deal = makeDeal(options.rules, options.redeals, seed);
     const isDeal = JSON.stringify(sealDeal(deal, seed, round)) === JSON.stringify(envelopes);
     demand(isDeal, "The envelopes do not hold the deal that secret and entropies make.");
@@ -170,7 +179,7 @@ export class SealCheck {
       demand(deal.orders[pass][position] === card, `The card ${card} is not the one of the deal.`);
     }
     if (outcome && this.shown) checkOutcome(options, deal, this.shown, outcome);
-    this.proved = envelopes.flat().length;
+    [this.proved, this.certified] = [envelopes.flat().length, certified];
   }
 }
 

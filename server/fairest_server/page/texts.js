@@ -104,7 +104,7 @@ export const TEXT = {
   openRoom: "This room is open: spectators see everything at once, also cards that one player has not turned yet.",
   checkWords: (words) => `check words ${words.join(" ")}`,
   sealed: "The server has signed its commitment; the check words come with the deal.",
-  stepNotChecked: "The deal is certified. That its step is the right one is not checked here, but by fairest verify.",
+  certifiedDeal: (clause) => `Certified deal: ${clause}.`,
   proved: (count) => `Sealed deal: all ${count} cards match their envelopes; the commitment was kept.`,
   recordProved: "The record was checked as well, move by move.",
   recordWrong: (reason) => `The record of this match is wrong: ${reason}`,
