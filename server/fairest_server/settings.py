@@ -109,7 +109,8 @@ class Settings(BaseSettings):
         ),
     ] = 200
     players_per_address: Annotated[
-        int, Field(ge=1, description="Limit of new players from one address, per hour and process.")
+        int,
+        Field(ge=1, description="Limit of new players and of changed names from one address, per hour and process."),
     ] = 1_000
     rooms_per_player: Annotated[
         int, Field(ge=1, description="Limit of rooms that one player opens within ten minutes.")

@@ -122,7 +122,7 @@ async def test_a_renamed_player_has_the_new_name_from_its_next_hello_on(fleet: F
         (("ban", "1.2.3.999"), 1, "does not appear to be"),
         (("ban", "ann", "--for", "soon"), 2, "is not a duration"),
         (("unban", "nobody"), 1, "there is no such ban"),
-        (("rename", "nobody", "somebody"), 1, "no player has used the name nobody"),
+        (("rename", "nobody", "somebody"), 1, "no player uses the name nobody"),
         (("rename", "nobody", "\x1b[2J"), 1, r"'\x1b[2J' cannot be the new name: it has 2 to 20 letters"),
         (("ban", ""), 1, "'' cannot be the subject: it is a player's name, an address, or a network"),
         (("close", "badcode!"), 1, "'badcode!' cannot be the room: one looks like amber-quiet-lynx"),

@@ -20,13 +20,16 @@ def ban_of(network: str, until_ms: int | None = None) -> Ban:
         ("10.1.2.3/8", "10.0.0.0/8"),
         ("2001:db8::1", "2001:db8::/64"),
         ("2001:db8::/48", "2001:db8::/48"),
+        ("::ffff:203.0.113.7", "203.0.113.7/32"),
+        ("::FFFF:CB00:7107", "203.0.113.7/32"),
+        ("::ffff:203.0.113.0/120", "203.0.113.0/24"),
     ],
 )
 def test_an_address_is_banned_as_a_network(text: str, network: str) -> None:
     assert str(parse_network(text)) == network
 
 
-@pytest.mark.parametrize("text", ["0.0.0.0/0", "::/0", "10.0.0.0/7", "1.2.3", "ann"])
+@pytest.mark.parametrize("text", ["0.0.0.0/0", "::/0", "10.0.0.0/7", "::ffff:0:0/96", "1.2.3", "ann"])
 def test_a_text_that_is_no_network_or_too_large_a_one_is_refused(text: str) -> None:
     with pytest.raises(BadNetwork):
         parse_network(text)

@@ -6,7 +6,7 @@ import pytest
 from redis.asyncio import Redis
 
 from fairest_server.store import keys
-from fairest_server.store.players import NameTaken, Players, UnknownToken
+from fairest_server.store.players import NameTaken, Players, TooManyNames, UnknownToken
 from fairest_server.store.redis.cluster_client import nodes_of
 
 
@@ -165,3 +165,36 @@ async def test_a_player_whose_name_the_operator_took_keeps_the_new_one_alive(pla
     await redis.expire(keys.name("guest-1"), 10)
     await players.recognise(token, "ann")
     assert await redis.ttl(keys.name("guest-1")) > 10
+
+
+async def test_a_player_is_found_by_a_name_that_it_has_changed(players: Players) -> None:
+    player, token = await players.enroll("ann")
+    await players.recognise(token, "bob")
+    await players.recognise(token, "cid")
+    assert [await players.find(name) for name in ("ANN", "bob", "cid")] == [player.player_id] * 3
+
+
+async def test_a_changed_name_leads_to_the_player_who_has_taken_it_since(players: Players) -> None:
+    _, token = await players.enroll("ann")
+    await players.recognise(token, "bob")
+    taker, _ = await players.enroll("Ann")
+    assert await players.find("ann") == taker.player_id
+
+
+async def test_a_player_may_take_a_name_back_that_it_has_changed(players: Players) -> None:
+    _, token = await players.enroll("ann")
+    await players.recognise(token, "bob")
+    assert (await players.recognise(token, "ann")).name == "ann"
+
+
+async def test_a_changed_name_is_forgotten_after_a_day(players: Players, redis: Redis) -> None:
+    _, token = await players.enroll("ann")
+    await players.recognise(token, "bob")
+    assert 0 < await redis.ttl(keys.name("ann")) <= keys.NAME_SECONDS
+
+
+async def test_a_player_that_may_take_no_other_name_keeps_its_own(players: Players) -> None:
+    _, token = await players.enroll("ann")
+    with pytest.raises(TooManyNames):
+        await players.recognise(token, "bob", lambda: False)
+    assert (await players.recognise(token, "ANN", lambda: False)).name == "ANN"

@@ -17,10 +17,13 @@ from fairest_server.edge.inbox import Inbox
 from fairest_server.live.room_server import RoomServer
 from fairest_server.room.refusing import refuse
 from fairest_server.store.player_rooms import PlayerRooms
-from fairest_server.store.players import NameTaken, Player, Players, UnknownToken
+from fairest_server.store.players import NameTaken, Player, Players, TooManyNames, UnknownToken
 
 LISTED_ROOMS: Final = 16
 """The most rooms that `welcome` lists."""
+_MANY_NAMES: Final = (
+    "Many names were changed from your address lately; keep your old one, or try again in some minutes."
+)
 
 
 class Handshake:
@@ -34,7 +37,7 @@ class Handshake:
         may_enroll: Callable[[str], bool],
         hello_seconds: float,
     ) -> None:
-        """`may_enroll` counts a new player from an address, and says whether the address may have one more."""
+        """`may_enroll` counts a new player, or a new name, of an address, and says whether it may have one more."""
         self._players = players
         self._player_rooms = player_rooms
         self._rooms = rooms
@@ -69,7 +72,7 @@ class Handshake:
         token = None
         try:
             if hello.token is not None:
-                player = await self._players.recognise(hello.token, hello.name)
+                player = await self._players.recognise(hello.token, hello.name, lambda: self._may_enroll(address))
             elif self._may_enroll(address):
                 player, token = await self._players.enroll(hello.name)
             else:
@@ -78,12 +81,16 @@ class Handshake:
             raise bad_token() from None
         except NameTaken:
             return refuse("hello", Refusal.NAME_TAKEN)
+        except TooManyNames:
+            return refuse("hello", Refusal.TOO_MANY_PLAYERS, _MANY_NAMES)
         except (RedisError, OSError):
             return refuse("hello", Refusal.TRY_AGAIN)
-        ban = self._rooms.bans.of_player(player.player_id)
+        rooms = self._rooms
+        seats = await self._seats(player.player_id) if token is None else ()
+        # Nothing is awaited from here until the session knows its player: a later ban closes it as any other.
+        ban = rooms.bans.of_player(player.player_id) or rooms.bans.of_address(address)
         if ban is not None:
             raise banned(ban)
-        rooms = self._rooms
         return replace(player, capabilities=hello.capabilities), Welcome(
             name=player.name,
             token=token,
@@ -92,7 +99,7 @@ class Handshake:
             version=installed_version(),
             rounds=rooms.rounds.head,
             capabilities=SERVER_CAPABILITIES,
-            rooms=await self._seats(player.player_id) if token is None else (),
+            rooms=seats,
         )
 
     async def _seats(self, player_id: str) -> tuple[str, ...] | None:

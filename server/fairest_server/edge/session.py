@@ -307,10 +307,10 @@ class Session:
             room.disconnect(self)
 
     def _schedule_close(self, breach: ProtocolViolation) -> None:
-        """Close this connection in a task of its own; the first reason counts."""
+        """Close this connection in a task of its own, and pair its player with nobody; the first reason counts."""
         self.room = None
-        if self._closing is None:
-            self._closing = asyncio.create_task(self._close_with_error(breach))
+        self._queue.forget(self)
+        self._closing = self._closing or asyncio.create_task(self._close_with_error(breach))
 
     async def _close_with_error(self, breach: ProtocolViolation) -> None:
         self._log.info(Event.CUT_OFF, **self._log_context, breach=breach.breach)

@@ -51,5 +51,5 @@ class PlayerVerbs:
             is_known = await self._players.rename(name, new_name)
         except NameTaken:
             return ControlAnswer(done=False, sentence=f"another player uses the name {new_name}")
-        sentence = "" if is_known else f"no player has used the name {name} in the last day"
+        sentence = "" if is_known else f"no player uses the name {name}"
         return ControlAnswer(done=is_known, sentence=sentence)

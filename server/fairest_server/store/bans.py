@@ -16,6 +16,7 @@ SHORTEST_PREFIX: Final = 8
 """A network with a shorter prefix is refused: it would ban a large part of everybody."""
 IPV6_PREFIX: Final = 64
 """Addresses of IPv6 count by their networks of 64 bits, as for all limits."""
+_IPV4_IN_IPV6: Final = IPv6Network("::ffff:0:0/96")
 _VERSION: Final = b"version"
 
 
@@ -49,11 +50,17 @@ class BadNetwork(ValueError):
 
 
 def parse_network(text: str) -> Network:
-    """Parse an address or a network; an address of IPv6 becomes its network of 64 bits. Raises `BadNetwork`."""
+    """Parse an address or a network; an address of IPv6 becomes its network of 64 bits. Raises `BadNetwork`.
+
+    Addresses of IPv4 in the notation of IPv6 are those of IPv4, as the addresses of clients are.
+    """
     try:
         network = ip_network(text, strict=False)
     except ValueError as reason:
         raise BadNetwork(str(reason)) from None
+    if isinstance(network, IPv6Network) and network.subnet_of(_IPV4_IN_IPV6):
+        plain = int(network.network_address) - int(_IPV4_IN_IPV6.network_address)
+        network = IPv4Network((plain, network.prefixlen - _IPV4_IN_IPV6.prefixlen))
     if network.prefixlen > IPV6_PREFIX:  # which no network of IPv4 has
         network = network.supernet(new_prefix=IPV6_PREFIX)
     if network.prefixlen < SHORTEST_PREFIX:

@@ -272,8 +272,8 @@ def last_opponent(player_id: str) -> str:
 
 
 def name(text: str) -> str:
-    """String: the player that uses this name, whatever its case. Expires NAME_SECONDS after the player's last hello;
-    a name that the operator has taken from the player, after RENAMED_SECONDS.
+    """String: the player that uses this name, whatever its case. Expires NAME_SECONDS after the player's last hello,
+    or after the player has changed it; a name that the operator has taken from the player, after RENAMED_SECONDS.
     """
     return f"fairest:name:{text.lower()}"
 

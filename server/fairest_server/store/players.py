@@ -13,6 +13,10 @@ from fairest_server.store.redis.scripts import Script
 
 RENAMED: Final = "renamed:"
 """Stands before a player's id under a name that the operator has taken from it, so that nobody can claim the name."""
+GIVEN_UP: Final = "given_up:"
+"""Stands before a player's id under a name that it has changed for another one: the name is free, and `find` finds the
+player by it for NAME_SECONDS, so that nobody escapes a ban by a new name.
+"""
 
 
 class Player(Value):
@@ -36,6 +40,14 @@ class NameTaken(Exception):
     def __init__(self, name: str) -> None:
         super().__init__(f"the name {name} is taken")
         self.name = name
+
+
+class TooManyNames(Exception):
+    """A player may not take another name now."""
+
+
+def _allow() -> bool:
+    return True
 
 
 def draw_guest_name() -> str:
@@ -64,10 +76,11 @@ class Players:
         await self._store(player_id, name, keys.NEW_PLAYER_SECONDS)
         return Player(player_id, name), token
 
-    async def recognise(self, token: str, name: str | None) -> Player:
+    async def recognise(self, token: str, name: str | None, may_rename: Callable[[], bool] = _allow) -> Player:
         """Return the player with this token, and rename it to `name` if one is given.
 
-        Raises `UnknownToken`, and `NameTaken` when another player uses the name; the player then keeps its old one.
+        `may_rename` is asked before another name is taken. Raises `UnknownToken`; `NameTaken` when another player uses
+        the name, and `TooManyNames`: the player then keeps its old one.
         """
         player_id = _hash(token)
         pipeline = self._redis.pipeline(transaction=False)
@@ -77,23 +90,22 @@ class Players:
         if stored is None:
             raise UnknownToken
         known = stored.decode()
-        try:
-            await self._claim(name or known, player_id)
-        except NameTaken:
-            if name is None or not await self._is_taken_from(name, player_id):
-                raise
-            name = None
-            await self._claim(known, player_id)
+        if name and name.lower() != known.lower():
+            if await self._is_taken_from(name, player_id):
+                name = None
+            elif not may_rename():
+                raise TooManyNames
+        await self._claim(name or known, player_id)
         if name and name != known:
             if name.lower() != known.lower():
-                await self._release_name.run(self._redis, [keys.name(known)], [player_id])
+                await self._release_name.run(self._redis, [keys.name(known)], [player_id, keys.NAME_SECONDS, GIVEN_UP])
             await self._store(player_id, name, keys.PLAYER_SECONDS)
         return Player(player_id, name or known)
 
     async def find(self, name: str) -> str | None:
-        """Return the id of the player that uses this name now, whatever its case."""
+        """Return the id of the player that used this name last, whatever its case; None for a name long unused."""
         holder = cast("bytes | None", await self._redis.get(keys.name(name)))
-        return holder.decode().removeprefix(RENAMED) if holder is not None else None
+        return holder.decode().removeprefix(RENAMED).removeprefix(GIVEN_UP) if holder is not None else None
 
     async def rename(self, name: str, new_name: str) -> bool:
         """Give the player that uses `name` another name, and keep `name` from everybody for RENAMED_SECONDS.
@@ -130,7 +142,7 @@ class Players:
             return name
 
     async def _claim(self, name: str, player_id: str) -> None:
-        if not await self._claim_name.run(self._redis, [keys.name(name)], [player_id, keys.NAME_SECONDS]):
+        if not await self._claim_name.run(self._redis, [keys.name(name)], [player_id, keys.NAME_SECONDS, GIVEN_UP]):
             raise NameTaken(name)
 
     async def _store(self, player_id: str, name: str, seconds: int) -> None:

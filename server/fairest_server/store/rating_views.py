@@ -23,7 +23,7 @@ from fairest_protocol.value import Value
 from fairest_server.ratings.rating import POINT
 from fairest_server.ratings.tally import Tally
 from fairest_server.store import keys
-from fairest_server.store.players import RENAMED
+from fairest_server.store.players import GIVEN_UP, RENAMED
 from fairest_server.store.ratings import parse_pair, parse_tally
 
 
@@ -84,6 +84,8 @@ class RatingViews:
         if holder is not None and holder.startswith(RENAMED.encode()):
             # The operator has taken this name from its player.
             return None
+        if holder is not None and holder.startswith(GIVEN_UP.encode()):
+            holder = None
         player_id = (holder or rated or b"").decode()
         if not player_id or self._is_hidden(player_id):
             return None

@@ -93,7 +93,7 @@ async def test_a_node_that_does_not_know_a_script_is_sent_its_text(client: Batch
     script = Script("release_name.lua")
     for name in ("ann", "bob", "cyd", "dan", "eve"):
         await client.set(keys.name(name), "somebody")
-        assert await script.run(client, [keys.name(name)], ["somebody"]) == 1
+        assert await script.run(client, [keys.name(name)], ["somebody", 60, "given_up:"]) == 1
         for node in await nodes_of(client):
             await node.script_flush()
 
