@@ -1,18 +1,22 @@
 """Players who wait for an opponent over real sockets: they are paired, and whoever goes leaves nothing behind."""
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 
 import pytest
+from prometheus_client import REGISTRY
 from redis.asyncio import Redis
+from websockets.exceptions import ConnectionClosed
 
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Join, Leave, LeaveQueue, Queue, Watch
 from fairest_protocol.messages.from_server import Left, LeftQueue, Queued, Snapshot
-from fairest_protocol.messages.refusals import Refusal
+from fairest_protocol.messages.refusals import CLOSE_CODES, Breach, Refusal
 from fairest_protocol.value import replace
+from fairest_server.edge import session
 from fairest_server.store import keys
 from fairest_server.store.tickets import Change, Tickets
+from tests.support.limited import Limited
 from tests.support.processes import Fleet
 from tests.support.waiting import until
 from tests.support.wire_client import WireClient, open_client
@@ -202,3 +206,44 @@ async def test_the_number_of_those_who_wait_is_told_when_it_changes(server_url: 
         assert (await begin(bob, Queue())).waiting == 1
         await bob.send(LeaveQueue())
         await bob.receive_a(LeftQueue)
+
+
+async def test_a_client_is_charged_for_the_tickets_that_are_read_for_it(
+    limited: Limited, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def throttled() -> float:
+        return REGISTRY.get_sample_value("fairest_throttled_total") or 0
+
+    before = throttled()
+
+    async def is_slowed_down() -> bool:
+        return throttled() == before + 1
+
+    monkeypatch.setattr(session, "READ_FOR_TOKEN", 0.01)
+    async with (
+        limited(messages_burst=25, messages_per_second=1) as url,
+        open_client(url) as ann,
+        open_client(url) as bob,
+    ):
+        await begin(ann)
+        assert throttled() == before
+        await begin(bob, Queue(rules="senior"))
+        await until(is_slowed_down, "the second player is throttled")
+
+
+async def test_a_player_who_queues_and_leaves_without_end_is_slowed_down_and_others_are_paired(
+    limited: Limited, redis: Redis
+) -> None:
+    async with limited(flood_seconds=0.5) as url, open_client(url) as mallory, AsyncExitStack() as stack:
+        with suppress(ConnectionClosed):
+            for _ in range(200):
+                await mallory.send(Queue(rules="senior"))
+                await mallory.send(LeaveQueue())
+            ann, bob = [await stack.enter_async_context(open_client(url)) for _ in range(2)]
+            for client in (ann, bob):
+                await begin(client)
+            assert (await ann.receive_a(Snapshot)).room == (await bob.receive_a(Snapshot)).room
+            while True:
+                await mallory.receive()
+        assert mallory.socket.close_code == CLOSE_CODES[Breach.TOO_FAST]
+    await until_queue_is_empty(redis)

@@ -68,3 +68,24 @@ async def test_an_unpaired_ticket_has_waited_as_long_as_before() -> None:
 async def test_the_last_opponent_is_known_of_both(tickets: Tickets) -> None:
     await tickets.remember_opponents("ann", "bob")
     assert [await tickets.last_opponent(player) for player in ("ann", "bob", "eve")] == ["bob", "ann", ""]
+
+
+async def test_a_dropped_ticket_frees_its_partner(tickets: Tickets) -> None:
+    pair = (replace(ANN, partner="bob", paired_ms=3000, is_host=True), replace(BOB, partner="ann", paired_ms=3000))
+    assert await tickets.change([Change(each.player_id, None, each) for each in pair])
+    await tickets.drop(ANN)
+    assert await tickets.read() == {"bob": BOB}
+
+
+async def test_a_dropped_ticket_leaves_one_of_another_wait(tickets: Tickets) -> None:
+    assert await tickets.change([Change("ann", None, ANN)])
+    await tickets.drop(replace(ANN, ticket_id="t0"))
+    assert await tickets.read() == {"ann": ANN}
+
+
+async def test_to_drop_a_ticket_the_others_are_not_read(tickets: Tickets, redis: Redis) -> None:
+    assert await tickets.change([Change("ann", None, ANN)])
+    await redis.config_resetstat()
+    await tickets.drop(ANN)
+    assert "cmdstat_hgetall" not in await redis.info("commandstats")
+    assert await tickets.read() == {}

@@ -7,7 +7,7 @@ from fairest_protocol.messages.refusals import Refusal
 
 LOG_READ_TOKENS: Final = 10
 """A message for which the server reads a log, or a record, counts as this many messages, and as one more for each
-`READ_FOR_TOKEN` entries or lines.
+`READ_FOR_TOKEN` entries, lines or tickets.
 """
 READ_FOR_TOKEN: Final = 100
 LOG_READERS: Final = (Join, Resume, Watch, GetRecord, Queue)

@@ -8,7 +8,7 @@ overtaken changes nothing, because tickets are compared before they are changed;
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Final
 
 import structlog
@@ -29,6 +29,8 @@ from fairest_server.store.tickets import Change, Ticket, Tickets
 
 LOOK_SECONDS: Final = 0.25
 """The time between two looks at the tickets while players of this process wait."""
+REST_SECONDS: Final = 0.05
+"""The least time between two looks, however many players begin to wait: a look at 1,000 tickets takes 4 ms."""
 IDLE_LOOK_SECONDS: Final = 1.0
 """The same while none does: tickets of processes that were killed are removed."""
 _LOG: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
@@ -41,7 +43,7 @@ class PairMaker:
         self, tickets: Tickets, processes: Processes, clock: RedisClock, seekers: MutableMapping[str, Seeker]
     ) -> None:
         self.wanted: Final = asyncio.Event()
-        """Set when a player has begun to wait: the next look does not wait its time."""
+        """Set when a player has begun to wait: the next look waits no longer than REST_SECONDS."""
         self._tickets = tickets
         self._processes = processes
         self._clock = clock
@@ -57,7 +59,8 @@ class PairMaker:
                 except (RedisError, OSError) as reason:
                     _LOG.warning(Event.REDIS_FAILED, reason=str(reason))
             seconds = LOOK_SECONDS if self._seekers else IDLE_LOOK_SECONDS
-            await _wait_for_any(stopping, self.wanted, seconds)
+            await _wait_for_any([stopping], REST_SECONDS)
+            await _wait_for_any([stopping, self.wanted], seconds - REST_SECONDS)
 
     async def look(self) -> None:
         """Look at all tickets once: remove what is left over, pair, and take the next step with each player of ours.
@@ -160,9 +163,9 @@ class PairMaker:
                 held.pop(ticket.player_id, None)
 
 
-async def _wait_for_any(first: asyncio.Event, second: asyncio.Event, seconds: float) -> None:
-    """Wait until one of two events is set, or `seconds` are over."""
-    waits = [asyncio.create_task(event.wait()) for event in (first, second)]
+async def _wait_for_any(events: Iterable[asyncio.Event], seconds: float) -> None:
+    """Wait until one of the events is set, or `seconds` are over."""
+    waits = [asyncio.create_task(event.wait()) for event in events]
     await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     for wait in waits:
         wait.cancel()

@@ -58,16 +58,23 @@ class RaceQueue:
             return Refusal.ALREADY_IN_ROOM
         return Refusal.ALREADY_QUEUED if client.connection_id in self._seekers else None
 
-    async def ask(self, message: Queue | LeaveQueue, client: WaitingClient) -> None:
-        """Let a client wait, or wait no longer. Without Redis, it is told to try again."""
+    async def ask(self, message: Queue | LeaveQueue, client: WaitingClient) -> int:
+        """Let a client wait, or wait no longer; return how many tickets were read.
+
+        Without Redis, it is told to try again.
+        """
+        answer: Refused | LeftQueue | None
+        read = 0
         try:
-            answer = await (
-                self._leave(message, client) if isinstance(message, LeaveQueue) else self._begin(message, client)
-            )
+            if isinstance(message, LeaveQueue):
+                answer = await self._leave(message, client)
+            else:
+                answer, read = await self._begin(message, client)
         except (RedisError, OSError):
             answer = refuse_message(message, Refusal.TRY_AGAIN)
         if answer is not None:
             client.show(encode(answer))
+        return read
 
     def retries(self, client: WaitingClient, answer: Refused) -> bool:
         """Return whether a refused entry is no matter for the client, because the queue finds it another room."""
@@ -108,15 +115,15 @@ class RaceQueue:
             self.forget(seeker.client)
         await asyncio.gather(*self._dropping)
 
-    async def _begin(self, message: Queue, client: WaitingClient) -> Refused | None:
+    async def _begin(self, message: Queue, client: WaitingClient) -> tuple[Refused | None, int]:
         refusal = self.refusal_of_entry(client)
         if refusal is not None:
-            return refuse_message(message, refusal)
+            return refuse_message(message, refusal), 0
         try:
             rules = options_for(message).resolved().rules
         except BadRules as reason:
             sentence = f"{str(reason)[:1].upper()}{str(reason)[1:]}."
-            return refuse("queue", Refusal.BAD_RULES, sentence).with_id(message.id)
+            return refuse("queue", Refusal.BAD_RULES, sentence).with_id(message.id), 0
         player_id = client.player_id
         ticket = Ticket(
             ticket_id=secrets.token_hex(8),
@@ -127,8 +134,10 @@ class RaceQueue:
             rating=await self._rating_of(player_id, rules),
             last_opponent=await self._tickets.last_opponent(player_id),
         )
+        read = 0
         for _ in range(MAX_ATTEMPTS):
             held = await self._tickets.read()
+            read += len(held)
             if len(held) >= MAX_TICKETS and player_id not in held:
                 break
             if await self._tickets.change([Change(player_id, held.get(player_id), ticket), *freed(player_id, held)]):
@@ -136,8 +145,8 @@ class RaceQueue:
                 others = (other for other in held.values() if other.player_id != player_id)
                 seeker.show_waiting(1 + sum(other.rules == rules for other in others), message.id)
                 self._pair_maker.wanted.set()
-                return None
-        return refuse_message(message, Refusal.TRY_AGAIN)
+                return None, read
+        return refuse_message(message, Refusal.TRY_AGAIN), read
 
     async def _leave(self, message: LeaveQueue, client: WaitingClient) -> Refused | LeftQueue:
         seeker = self._seekers.get(client.connection_id)

@@ -245,7 +245,7 @@ class Session:
         elif isinstance(message, EntryMessage):
             await self._enter(message)
         elif isinstance(message, Queue | LeaveQueue):
-            await self._queue.ask(message, self)
+            self._bucket.take(time.monotonic(), await self._queue.ask(message, self) // READ_FOR_TOKEN)
         elif isinstance(message, GetRecord | GetLobby | Ping):
             answer, read = await self._lookup.answer(message, None if self.room is None else self.room.code)
             self._bucket.take(time.monotonic(), read // READ_FOR_TOKEN)

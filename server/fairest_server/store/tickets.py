@@ -74,12 +74,20 @@ class Tickets:
     async def drop(self, ticket: Ticket) -> None:
         """Remove a ticket, whatever became of it meanwhile, and let its partner wait on. Safe to call again."""
         for _ in range(MAX_ATTEMPTS):
-            held = await self.read()
+            # Not all tickets: a client that queues and leaves again and again would have them read without end.
+            held = await self._read_of(ticket.player_id)
             found = held.get(ticket.player_id)
             if found is None or found.ticket_id != ticket.ticket_id:
                 return
+            held |= await self._read_of(found.partner)
             if await self.change([Change(ticket.player_id, found, None), *freed(ticket.player_id, held)]):
                 return
+
+    async def _read_of(self, player_id: str) -> dict[str, Ticket]:
+        """Return the ticket of one player by the player's id; empty if there is none, or for the id of nobody."""
+        found = cast("bytes | None", await cast("Any", self._redis.hget(keys.TICKETS, player_id)))
+        ticket = None if found is None else _parse(found)
+        return {} if ticket is None else {player_id: ticket}
 
     async def last_opponent(self, player_id: str) -> str:
         """Return the player that this one was paired with last, within LAST_OPPONENT_SECONDS; empty if none."""

@@ -60,7 +60,7 @@ def test_an_honest_round_of_every_variant_is_proved_to_every_viewer(name: str, v
 
 
 def test_players_and_spectators_have_the_same_four_check_words(table: Table) -> None:
-    words = {watch(view(table.steps, viewer)).check_words for viewer in (0, 1, None)}
+    words = {replace(watch(view(table.steps, viewer)), seat=viewer).check_words for viewer in (0, 1, None)}
     assert len(words) == 1
     assert [len(word) for word in words.pop()] == [5] * 4
 
