@@ -48,12 +48,12 @@ class MadeRound:
 
 
 class MadeChain:
-    """A chain of rounds. Time goes on by a second with each entry."""
+    """A chain of rounds that begins at `start_ms`. Time goes on by a second with each entry."""
 
-    def __init__(self) -> None:
+    def __init__(self, start_ms: int = START_MS) -> None:
         self.lines: list[str] = []
         self.chains: list[bytes] = [NO_ROUNDS]
-        self.now_ms = START_MS
+        self.now_ms = start_ms
 
     def add(self, entry: Mapping[str, Any]) -> None:
         """Add an entry with the next number."""

@@ -10,7 +10,8 @@ import typer
 
 from fairest_cli.commands.options import Json, check_server, fail
 from fairest_cli.exit_codes import BROKEN_SEAL
-from fairest_cli.records.chain_audit import BrokenChain, ChainReader, Findings, compare_known
+from fairest_cli.records.chain_audit import BrokenChain, ChainReader, compare_known
+from fairest_cli.records.findings import Findings
 from fairest_cli.records.heads import heads_folder, keep_head, load_heads
 from fairest_cli.records.receipt_rounds import read_receipts
 from fairest_cli.records.receipts import receipts_folder

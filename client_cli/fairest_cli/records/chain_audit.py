@@ -5,14 +5,14 @@ receipts of this machine's players, which no server can take back.
 """
 
 import hashlib
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
+from fairest_cli.records.findings import Findings
 from fairest_cli.records.heads import CLOCK_MS
 from fairest_cli.records.receipt_rounds import SeenRound, compare_end
-from fairest_cli.records.uniformity import RankTable, Uniformity
+from fairest_cli.records.uniformity import RankTable
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.rules import BadRules, choose_rules
 from fairest_protocol.calculation.seal import NO_ROUNDS, chain_round_line
@@ -33,51 +33,19 @@ LONGEST_ROUND_MS: Final = 4 * 3600 * 1000
 GRACE_MS: Final = 2 * MERGE_SECONDS * 1000
 """A round is missed when it is not in the chain for this long: twice the time that is promised."""
 STALE_MS: Final = 10 * 60 * 1000
-"""A head that is older than this hides rounds. The clock of a player's machine may be wrong by some minutes."""
-MAX_ALARMS: Final = 100
+"""A head that is older than this hides rounds, and behind one that is so far ahead a later one may hide them. The clock
+of a player's machine may be wrong by some minutes.
+"""
+MAX_LOSSES: Final = 1_000
+"""A server that has lost entries more often than this withdraws its rounds at will."""
+MAX_VARIANTS: Final = 100
+"""More variants than anybody plays. A table is kept of the decks of each."""
 UNIFORM_BELOW: Final = 1e-6
 """A p-value below this is an alarm: one audit in a million of an honest server, for each variant."""
 
 
 class BrokenChain(ValueError):
     """The pages are not the chain that the head signs. The text says where they differ."""
-
-
-@dataclass(slots=True)
-class Findings:
-    """The result of an audit. `alarms` are sentences about promises that were not kept; `notes` need no action."""
-
-    entries: int = 0
-    first: int = 1
-    opened: int = 0
-    ends: Counter[str] = field(default_factory=Counter)
-    """Rounds by how they ended: proved, voided, broken_off, never_ended, open."""
-    reasons: Counter[str] = field(default_factory=Counter)
-    """Rounds by how and why: `voided: left`, `broken_off: not_revealed`, `proved: won`."""
-    decks: dict[str, Uniformity] = field(default_factory=dict)
-    certified: int = 0
-    losses: list[ChainedLoss] = field(default_factory=list)
-    own_rounds: int = 0
-    """Rounds of this machine's receipts that stand in the chain as they were shown."""
-    own_heads: int = 0
-    """Heads shown to this machine's clients that the chain holds."""
-    alarms: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def decided(self) -> int:
-        """Rounds to which both players were bound, or that never ended: those in which a server may cheat."""
-        return self.ends["proved"] + self.ends["broken_off"] + self.ends["never_ended"]
-
-    @property
-    def proved_share(self) -> float:
-        """The share of those rounds whose deck everybody can deal; 1.0 if there are none."""
-        return self.ends["proved"] / self.decided if self.decided else 1.0
-
-    def alarm(self, sentence: str) -> None:
-        """Add an alarm, unless there are very many."""
-        if len(self.alarms) < MAX_ALARMS:
-            self.alarms.append(sentence)
 
 
 @dataclass(slots=True)
@@ -140,12 +108,10 @@ class ChainReader:
             is_old = opened.at_ms + LONGEST_ROUND_MS < self._head.at_ms
             findings.ends["never_ended" if is_old else "open"] += 1
         if findings.certified:
-            findings.notes.append(f"Certified decks, which are not tested to be uniform: {findings.certified}.")
+            findings.note(f"Certified decks, which are not tested to be uniform: {findings.certified}.")
         for name, table in sorted(self._tables.items()):
             if table is None:
-                findings.notes.append(
-                    f"This client does not know the rules {clean(name)}, and deals none of their decks."
-                )
+                findings.note(f"This client does not know the rules {clean(name)}, and deals none of their decks.")
                 continue
             result = findings.decks[name] = table.judge()
             if result.p_value < UNIFORM_BELOW:
@@ -174,6 +140,8 @@ class ChainReader:
             case ChainedEnd():
                 self._add_end(entry)
             case ChainedLoss():
+                if len(self.findings.losses) == MAX_LOSSES:
+                    raise BrokenChain(f"The server says more than {MAX_LOSSES} times that it has lost entries.")
                 self.findings.losses.append(entry)
                 self.loss_times.append((self._last_ms, entry.at_ms))
         self._last_ms = entry.at_ms
@@ -185,7 +153,7 @@ class ChainReader:
     def _add_opening(self, entry: ChainedOpening) -> None:
         if entry.commitment in self._open or entry.commitment in self._ended:
             # Redis lost its end, and an entry joined the chain again; a second round has a commitment of its own.
-            self.findings.notes.append(f"Entry {entry.number} opens a round a second time.")
+            self.findings.note(f"Entry {entry.number} opens a round a second time.")
             return
         self.findings.opened += 1
         self._open[entry.commitment] = _Opened(entry.number, entry.at_ms, entry.rules)
@@ -202,7 +170,7 @@ class ChainReader:
         self._ended[entry.commitment] = digest
         opened = self._open.pop(entry.commitment, None)
         if opened is None and findings.first == 1 and not findings.losses:
-            findings.notes.append(f"{where} ends a round that was opened before the chain began.")
+            findings.note(f"{where} ends a round that was opened before the chain began.")
         if entry.commitment.hex() in self._wanted:
             self.kept_ends[entry.commitment.hex()] = entry
         findings.ends[entry.how] += 1
@@ -219,6 +187,8 @@ class ChainReader:
             self.findings.certified += 1
             return
         if name not in self._tables:
+            if len(self._tables) == MAX_VARIANTS:
+                raise BrokenChain(f"The rounds of the chain have more than {MAX_VARIANTS} variants.")
             try:
                 self._tables[name] = RankTable(choose_rules(name, None, None))
             except BadRules:
@@ -253,6 +223,12 @@ def compare_known(
     `now_ms` is the time of this machine's clock.
     """
     findings = reader.findings
+    for shown in (head, *heads):
+        if shown.at_ms > now_ms + STALE_MS:
+            findings.alarm(
+                f"Entry {shown.number} was signed {(shown.at_ms - now_ms) // 60_000} minutes in the future, by this "
+                "machine's clock: an older head of the chain would pass as one that was signed later."
+            )
     if head.at_ms + STALE_MS < now_ms:
         findings.alarm(
             f"The head of the chain is {(now_ms - head.at_ms) // 60_000} minutes old, by this machine's clock: "
@@ -270,7 +246,7 @@ def compare_known(
         elif not _is_declared_lost(shown, findings.losses):
             findings.alarm(_lost_head(shown, head))
     if older:
-        findings.notes.append(f"{older} heads that you were shown are older than the entries that the server keeps.")
+        findings.note(f"{older} heads that you were shown are older than the entries that the server keeps.")
     # A server has a chain from the first head on that it has shown, or the first entry; its rounds before are in none.
     began_ms = reader.first_at_ms
     if began_ms is None:
@@ -278,7 +254,7 @@ def compare_known(
     newer = [seen for seen in rounds if _is_there(seen, reader) or seen.seen_ms + GRACE_MS >= began_ms]
     if len(newer) < len(rounds):
         count = len(rounds) - len(newer)
-        findings.notes.append(f"{count} rounds of your receipts are older than the entries that the server keeps.")
+        findings.note(f"{count} rounds of your receipts are older than the entries that the server keeps.")
     for seen in newer:
         _compare_round(reader, head, seen)
 
@@ -293,7 +269,7 @@ def _compare_round(reader: ChainReader, head: RoundsHead, seen: SeenRound) -> No
     is_due = seen.seen_ms + GRACE_MS < head.at_ms
     if opening is None and end is None:
         if any(before - GRACE_MS <= seen.seen_ms <= after + GRACE_MS for before, after in reader.loss_times):
-            findings.notes.append(f"{name} was opened when the server, as it says, lost entries.")
+            findings.note(f"{name} was opened when the server, as it says, lost entries.")
         elif is_due:
             findings.alarm(f"{name} is not in the chain, although the server has committed itself to it.")
         return

@@ -77,6 +77,9 @@ def head_problem(head: RoundsHead, key: bytes, now_ms: int, known: Sequence[Roun
             return (
                 f"Beware: this server's chain of rounds went back, from entry {other.number} to {head.number}. {_CAUSE}"
             )
+    if head.at_ms > now_ms + CLOCK_MS:
+        seconds = (head.at_ms - now_ms) // 1000
+        return f"Beware: the head of this server's chain of rounds was signed {seconds} seconds in the future."
     if head.at_ms + OLDEST_MS < now_ms:
         seconds = (now_ms - head.at_ms) // 1000
         return f"Beware: the head of this server's chain of rounds is {seconds} seconds old."

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from msgspec import to_builtins
 
-from fairest_cli.records.chain_audit import Findings
+from fairest_cli.records.findings import Findings
 from fairest_cli.records.uniformity import Uniformity
 
 

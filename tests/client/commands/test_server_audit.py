@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
 from pathlib import Path
@@ -11,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from fairest_cli.commands.server_audit import audit_server
-from fairest_cli.records.chain_audit import Findings
+from fairest_cli.records.findings import Findings
 from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity, open_identity
 from fairest_protocol.messages.from_client import Create, Join
@@ -31,7 +32,8 @@ from tests.support.wire_client import QUICK
 
 
 def made_chain(rounds: int = 100) -> MadeChain:
-    chance, chain = random.Random(1), MadeChain()
+    """Make a chain whose head is signed about now."""
+    chance, chain = random.Random(1), MadeChain(int(time.time() * 1000) - 2_000 * rounds - 600_000)
     for _ in range(rounds):
         chain.play(MadeRound(chance))
     return chain

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from fairest_cli.records.chain_audit import BrokenChain, ChainReader, Findings, compare_known
+from fairest_cli.records.chain_audit import MAX_LOSSES, MAX_VARIANTS, BrokenChain, ChainReader, compare_known
+from fairest_cli.records.findings import MAX_NOTES, Findings
 from fairest_cli.records.receipt_rounds import SeenRound
 from fairest_protocol.calculation.seal import make_step_seed
 from fairest_protocol.messages.rounds import PAGE_LINES, RoundsHead, RoundsPage
@@ -366,3 +367,37 @@ def test_a_certified_round_has_in_the_chain_the_seed_of_the_step_that_its_player
     assert audit(chain, [made.seen(START_MS, step=1)]).alarms == []
     [alarm] = audit(chain, [made.seen(START_MS, step=0)]).alarms
     assert alarm.endswith("has another deck there.")
+
+
+def test_a_head_of_the_future_is_an_alarm() -> None:
+    assert "Entry 20 was signed 60 minutes in the future" in audit(chain_of(rounds(10)), age_ms=-3_600_000).alarms[0]
+
+
+def test_a_chain_that_went_back_behind_a_head_of_the_future_is_an_alarm() -> None:
+    chain = chain_of(rounds(10))
+    ahead = KEY.sign_head(20, chain.chains[20], START_MS + 10**12)
+    chain.cut(18)
+    assert "Entry 20 was signed" in audit(chain, heads=[ahead]).alarms[0]
+
+
+def test_a_server_that_loses_entries_without_end_is_wrong() -> None:
+    chain = MadeChain()
+    for _ in range(MAX_LOSSES + 1):
+        chain.add({"type": "lost", "lost_number": 1, "lost_chain": bytes(32).hex()})
+    with pytest.raises(BrokenChain, match="says more than 1000 times that it has lost entries"):
+        audit(chain)
+
+
+def test_notes_are_bounded() -> None:
+    chain, (made,) = MadeChain(), rounds(1)
+    for _ in range(MAX_NOTES + 10):
+        chain.open(made)
+    assert len(audit(chain).notes) == MAX_NOTES
+
+
+def test_variants_are_bounded() -> None:
+    chain, chance = MadeChain(), random.Random(1)
+    for number in range(MAX_VARIANTS + 1):
+        chain.play(MadeRound(chance, f"made-up-{number} 4 0"))
+    with pytest.raises(BrokenChain, match="more than 100 variants"):
+        audit(chain)

@@ -50,6 +50,10 @@ def test_a_head_of_some_minutes_ago_hides_what_came_after() -> None:
     assert "is 300 seconds old" in problem(head(7, at_ms=NOW_MS - 300_000))
 
 
+def test_a_head_of_the_future_would_hide_a_chain_that_goes_back() -> None:
+    assert "was signed 3600 seconds in the future" in problem(head(7, at_ms=NOW_MS + 3_600_000))
+
+
 def test_heads_are_kept_for_each_key(tmp_path: Path) -> None:
     keep_head(tmp_path, KEY.public, head(7))
     keep_head(tmp_path, KEY.public, head(5))
