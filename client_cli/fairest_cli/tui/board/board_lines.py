@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cache
 
-from rich.text import Text
+from rich.text import Span, Text
 
 from fairest_cli.model.dead_cards import dead_cards
 from fairest_cli.tui.board.advice import foundation_advice, pile_advice, stock_advice
@@ -89,16 +89,10 @@ def draw_sequences(board: Board, columns: int, lines: int, card_style: CardStyle
 
 def join_slots(slots: SlotLines, layout: TableLayout, columns: int, lines: int) -> list[Text]:
     """Return one text for each line of the board, with every slot in its place."""
-    rows = []
-    for line_parts in _line_parts(layout, lines):
-        row = Text()
-        for slot, line, x in line_parts:
-            if x > row.cell_len:
-                row.append(" " * (x - row.cell_len))
-            if line < len(slots[slot]):
-                row.append_text(slots[slot][line])
-        rows.append(fitted(row, columns))
-    return rows
+    return [
+        _row([(x, slots[slot][line]) for slot, line, x in parts if line < len(slots[slot])], columns)
+        for parts in _line_parts(layout, lines)
+    ]
 
 
 def side_lines(head: Text, board: Board, columns: int, lines: int, card_style: CardStyle) -> list[Text]:
@@ -138,6 +132,26 @@ def _foundation_states(board: Board, look: TableLook) -> list[FoundationState]:
         )
         for number, (foundation, cards) in enumerate(zip(board.layout, board.foundations, strict=True))
     ]
+
+
+def _row(parts: Sequence[tuple[int, Text]], columns: int) -> Text:
+    """Return one text with each part at its column, from the left, filled up or cut to `columns`.
+
+    The spans are moved here, all at once: appending texts to one another takes three times as long.
+    """
+    pieces: list[str] = []
+    spans: list[Span] = []
+    width = length = 0
+    for x, text in parts:
+        plain = text.plain
+        pieces += (" " * (x - width), plain)
+        length += max(0, x - width)
+        if text.style:
+            spans.append(Span(length, length + len(plain), text.style))
+        spans += [Span(start + length, end + length, style) for start, end, style in text.spans]
+        length += len(plain)
+        width = max(x, width) + text.cell_len
+    return fitted(Text("".join(pieces), spans=spans), columns)
 
 
 @cache

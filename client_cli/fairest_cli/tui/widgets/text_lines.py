@@ -29,8 +29,10 @@ class TextLines(Widget):
     def __init__(self, text: Text | str = "", *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._lines = _as_lines(text)
-        self._base: Style | None = None
-        """The style of the widget while Textual asks for its lines: it costs more than a line does."""
+        self._look: tuple[object, ...] = ()
+        """All that the lines in `_strips` depend on besides their text."""
+        self._strips: dict[int, Strip] = {}
+        """The lines as they were drawn last, by their numbers."""
 
     def update(self, text: Text | str | Sequence[Text]) -> None:
         """Show `text` from now on."""
@@ -42,23 +44,46 @@ class TextLines(Widget):
             if line >= len(before) or line >= len(self._lines) or not _is_same(before[line], self._lines[line])
         ]
         if changed:
+            for line in changed:
+                self._strips.pop(line, None)
             self.refresh(Region(0, changed[0], self.size.width, changed[-1] + 1 - changed[0]))
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Return the lines of `crop` for Textual, with the style of the widget computed once for all of them."""
-        self._base = self.rich_style
-        try:
+        """Return the lines of `crop` for Textual, each made once for the same text, width and look.
+
+        Without a border, a padding, a tint and an opacity, nothing is laid over what `render_line` returns. Then all
+        that Textual looks up for each line is looked up here once for all of them.
+        """
+        styles = self.styles
+        if styles.gutter or styles.tint.a or self.opacity != 1:
             return super().render_lines(crop)
-        finally:
-            self._base = None
+        filters, (_, background) = self.get_line_filters(), self.background_colors
+        width, style, align = self.size.width, self.rich_style, styles.text_align
+        look = (width, style, align, background, tuple(filters))
+        if look != self._look:
+            self._look, self._strips = look, {}
+        strips = []
+        for y in crop.line_range:
+            strip = self._strips.get(y)
+            if strip is None:
+                strip = self._line(y, width, style, align)
+                for each in filters:
+                    strip = strip.apply_filter(each, background)
+                self._strips[y] = strip
+            strips.append(strip)
+        if crop.column_span == (0, width):
+            return strips
+        return [strip.crop(*crop.column_span) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
         """Return line `y` for Textual, padded to the width and aligned as the styles say."""
-        width, style = self.content_size.width, self._base or self.rich_style
+        return self._line(y, self.content_size.width, self.rich_style, self.styles.text_align)
+
+    def _line(self, y: int, width: int, style: Style, align: str) -> Strip:
         if y >= len(self._lines):
-            return Strip.blank(width, style)
+            return _blank(width, style)
         line = self._lines[y]
-        return _strip(line.plain, tuple(line.spans), line.style, width, style, self.styles.text_align)
+        return _strip(line.plain, tuple(line.spans), line.style, width, style, align)
 
     @property
     def plain(self) -> str:
@@ -112,6 +137,11 @@ def _as_lines(text: Text | str | Sequence[Text]) -> list[Text]:
     if isinstance(text, Text):
         return list(text.split("\n", allow_blank=True))
     return list(text)
+
+
+@lru_cache(maxsize=256)
+def _blank(width: int, style: Style) -> Strip:
+    return Strip.blank(width, style)
 
 
 @lru_cache(maxsize=4096)
