@@ -3,8 +3,8 @@
 import { createInterface } from "node:readline";
 
 const page = (name) => import(new URL(`../../server/fairest_server/page/${name}.js`, import.meta.url));
-const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv, witness, cheated, certified, lineSearch] = await Promise.all(
-  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv", "witness", "cheated", "certified", "line_search"].map(page));
+const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv, witness, cheated, certified, lineSearch, heads, receiptCheck] = await Promise.all(
+  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv", "witness", "cheated", "certified", "line_search", "heads", "receipt_check"].map(page));
 const { fromHex, toHex } = bytes;
 
 const ANSWERS = {
@@ -66,6 +66,26 @@ const ANSWERS = {
   step({ rules, piles, redeals, seed }) {
     const seedOf = (step) => seal.hash("step", fromHex(seed), Uint8Array.of(step));
     return certified.findStep(rules, piles, redeals, seedOf);
+  },
+  heads({ key, shown, now_ms, known }) {
+    return {
+      problem: heads.headProblem(shown, key, now_ms, known),
+      signed: heads.isHeadSigned(shown, key),
+      after: heads.headsAfter(known, shown),
+    };
+  },
+  /** Compare a receipt with a record, or with a text of null say how its rounds ended. */
+  prove({ text, lines }) {
+    const sentences = [];
+    try {
+      for (const sentence of receiptCheck.checkReceipt(text === null ? null : record.parseRecord(text), lines))
+        sentences.push(sentence);
+    } catch (fault) {
+      if (fault instanceof receiptCheck.BadReceipt) return { sentences, fault: fault.message, isBad: true };
+      if (!(fault instanceof record.WrongRecord)) throw fault;
+      return { sentences, fault: fault.message, isBad: false };
+    }
+    return { sentences, fault: null, isBad: false };
   },
   tv: ({ rooms }) => tv.chooseMatch(rooms)?.room ?? null,
   practice({ rules, seed, steps }) {

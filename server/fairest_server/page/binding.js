@@ -1,4 +1,5 @@
 // The round to which this page is bound, whether its connection is up, and how the last round ended.
+import { Cheated } from "./cheated.js";
 import {
   LONG_AGO_MS, beginEvidence, evidenceAfter, evidenceAfterAbsence, evidenceAfterArrival, evidenceAfterDrop,
   evidenceAfterSaid, evidenceAfterSnapshot, resumeEvidence,
@@ -26,8 +27,32 @@ export class Binding {
     return this.#evidence?.isOwnPastKnown ?? false;
   }
 
+  /** The round to which this page is bound, or undefined. */
+  get round() {
+    return this.#evidence?.round;
+  }
+
+  /** Whether the connection is down, and when it was last known to be up. */
+  get isDown() {
+    return this.#down_since_ms !== null;
+  }
+
+  get alive_ms() {
+    return this.#alive_ms;
+  }
+
   isBoundTo(round) {
     return this.#evidence?.round === round;
+  }
+
+  /** Return what an end of this page now, in the middle of the round, would be: {explanation} or {alarm}, a sentence. */
+  judgeQuit(now_ms) {
+    try {
+      return { explanation: judgeWayOut(this.#evidence, "quit", "", this.#absent(now_ms)) };
+    } catch (fault) {
+      if (!(fault instanceof Cheated)) throw fault;
+      return { alarm: fault.message };
+    }
   }
 
   /** The server has shown that the connection is up. */
@@ -35,9 +60,9 @@ export class Binding {
     this.#alive_ms = now_ms;
   }
 
-  /** A message comes after a silence: one that no living connection has is a drop. */
-  noteSilence(now_ms) {
-    if (this.#down_since_ms === null && now_ms - this.#alive_ms > SILENCE_MS) this.drop();
+  /** Whether a message that comes now follows a silence that no living connection has: then it was down. */
+  isSilent(now_ms) {
+    return this.#down_since_ms === null && now_ms - this.#alive_ms > SILENCE_MS;
   }
 
   /** Our socket has ended; `alive_ms` is when the connection was last known to be up. */

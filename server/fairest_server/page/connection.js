@@ -3,6 +3,9 @@
 import { toHex } from "./bytes.js";
 import { Cheated } from "./cheated.js";
 import { commitEntropy } from "./seal.js";
+import { ownClock } from "./own_clock.js";
+import { Receipt } from "./receipts.js";
+import { compareServer } from "./server_past.js";
 import { forgetToken, isOtherTabLast, keepEntropy, keepToken, noteTab, readEntropies, readToken } from "./storage.js";
 import { Contradiction, REVEAL_PING, Witness } from "./witness.js";
 
@@ -18,19 +21,6 @@ const WAYS_OUT = { 4407: "bad_token", 4409: "replaced", 4410: "banned" };
 const BAD_TOKEN = 4407;
 const REPLACED = 4409;
 
-/**
- * Return the milliseconds of a clock of our own. It goes on while the machine sleeps, as that of the system does and the
- * one of the page may not, and is never set back.
- */
-const ownClock = (() => {
-  let [now_ms, date_ms, page_ms] = [Date.now(), Date.now(), performance.now()];
-  return () => {
-    now_ms += Math.max(0, Date.now() - date_ms, performance.now() - page_ms);
-    [date_ms, page_ms] = [Date.now(), performance.now()];
-    return now_ms;
-  };
-})();
-
 /** Return the URL of the WebSocket of the server that the page came from. */
 const socketUrl = () => `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/`;
 
@@ -43,6 +33,9 @@ export class RoomConnection {
   /** Why the connection has ended for good, or what the server refused last. */
   sentence = "";
   clockAhead = 0;
+  /** What contradicts what this server has shown to this browser before, in words; empty if nothing does. */
+  warning = "";
+  #receipt = null;
   #witness = null;
   #entry;
   #onChange;
@@ -179,15 +172,22 @@ export class RoomConnection {
       this.#out(WAYS_OUT[code] ?? "closed", sentence);
       return;
     }
-    this.#witness?.binding.drop();
+    this.#noteDrop();
     this.#become(STATUS.LOST);
     this.#later(this.#pause * (0.5 + Math.random() / 2), () => this.#open());
     this.#pause = Math.min(2 * this.#pause, code === 1013 ? 60000 : MAX_PAUSE_MS);
   }
 
+  #noteDrop() {
+    const binding = this.#witness?.binding;
+    if (binding && !binding.isDown) this.#receipt.note({ dropped: { alive_ms: Math.round(binding.alive_ms) } }, ownClock());
+    binding?.drop();
+  }
+
   /** End the connection for good in a way that the server has chosen, which must be explained by what it has shown. */
   #out(kind, sentence) {
     this.#judged(() => {
+      this.#receipt?.note({ ended: { way_out: kind, detail: sentence } }, ownClock());
       const explanation = this.#witness?.wayOut(kind, sentence, ownClock()) ?? "";
       this.#end(`${sentence} ${explanation}`.trim());
     });
@@ -221,7 +221,9 @@ export class RoomConnection {
 
   #send(message) {
     if (this.#socket?.readyState !== WebSocket.OPEN) return;
-    this.#witness?.said(message, ownClock());
+    const at_ms = ownClock();
+    this.#receipt?.said(message, at_ms);
+    this.#witness?.said(message, at_ms);
     if (["create", "join", "resume"].includes(message.type)) noteTab();
     this.#socket.send(JSON.stringify(message));
   }
@@ -232,8 +234,7 @@ export class RoomConnection {
     this.#judged(() => {
       try {
         message = JSON.parse(text);
-        this.#witness?.binding.noteSilence(ownClock());
-        this.#witness?.hear(message, ownClock());
+        if (this.#witness) this.#hear(message, ownClock());
         this.#apply(message);
       } catch (fault) {
         if (!(fault instanceof Contradiction || fault instanceof SyntaxError)) throw fault;
@@ -241,6 +242,18 @@ export class RoomConnection {
       }
     });
     if (this.status !== STATUS.ENDED) this.#onChange(this, message);
+  }
+
+  /** Let the witness take a message. The receipt has it first, so that it also holds one that breaks the seal. */
+  #hear(message, at_ms) {
+    const { binding } = this.#witness;
+    if (binding.isSilent(at_ms)) this.#noteDrop();
+    const isBack = message.type === "pong" && binding.isDown;
+    this.#receipt.heard(message, this.#witness, at_ms);
+    this.#witness.hear(message, at_ms);
+    if (isBack) this.#receipt.note({ returned: {} }, at_ms);
+    const arrived = message.type === "pong" && message.id?.startsWith(REVEAL_PING) ? message.id.slice(REVEAL_PING.length) : null;
+    if (arrived && binding.isBoundTo(arrived)) this.#receipt.note({ arrived: { round: arrived } }, at_ms);
   }
 
   #apply(message) {
@@ -256,11 +269,13 @@ export class RoomConnection {
     if (message.type === "snapshot" || message.type === "view") this.#goOn();
   }
 
-  #welcome({ token, key, now_ms }) {
+  #welcome({ token, key, now_ms, rounds }) {
     if (token) keepToken(token);
     this.clockAhead = now_ms - Date.now();
     if (this.check && this.check.key !== key) throw new Cheated("The server has another key than before.");
     this.#witness ??= new Witness(key, readEntropies());
+    this.#receipt ??= new Receipt(socketUrl(), key);
+    this.warning = compareServer(key, rounds, now_ms);
     this.#asked = this.#entry;
     this.#send(this.#entry);
   }

@@ -5,6 +5,8 @@ import { Curve, LeadBar } from "./curve.js";
 import { makeDeal } from "./deal.js";
 import { announce, make, setText } from "./dom.js";
 import { stepsOf } from "./race.js";
+import { BadReceipt, checkReceipt } from "./receipt_check.js";
+import { linesOf, receiptsOf } from "./receipts.js";
 import { WrongRecord, checkRecord, parseRecord } from "./record.js";
 import { makeSeed } from "./seal.js";
 import { TEXT, clock } from "./texts.js";
@@ -37,6 +39,7 @@ export function showRecord(text) {
     for (const sentence of checkRecord(record)) proof.append(make("li", {}, sentence));
     setText(verdict, TEXT.right);
     verdict.classList.add("right");
+    shown.push(...proveByReceipts(record, proof));
     compareKey(key, proof);
   } catch (fault) {
     if (!(fault instanceof WrongRecord)) throw fault;
@@ -44,6 +47,29 @@ export function showRecord(text) {
     verdict.classList.add("wrong");
   }
   return shown;
+}
+
+/** Compare a record with the receipts of this browser; return buttons that save them. Throws `WrongRecord`. */
+function proveByReceipts(record, proof) {
+  const { match, key } = record.heading;
+  const receipts = receiptsOf(match, key);
+  for (const receipt of receipts) {
+    try {
+      for (const sentence of checkReceipt(record, linesOf(receipt))) proof.append(make("li", {}, sentence));
+      if (receipt.isCut) proof.append(make("li", {}, TEXT.receiptCut));
+    } catch (fault) {
+      if (!(fault instanceof BadReceipt)) throw fault;
+      proof.append(make("li", { class: "wrong" }, TEXT.receiptUnreadable(fault.message)));
+    }
+  }
+  return receipts.map((receipt) => make("button", { type: "button", class: "receipt", onclick: () => save(receipt) }, TEXT.saveReceipt));
+}
+
+/** Offer the lines of a receipt as a file, which `fairest verify --receipt` reads. */
+function save(receipt) {
+  const url = URL.createObjectURL(new Blob(linesOf(receipt).map((line) => `${line}\n`), { type: "application/x-ndjson" }));
+  make("a", { href: url, download: `${receipt.id}.jsonl` }).click();
+  URL.revokeObjectURL(url);
 }
 
 const limits = () => {

@@ -35,8 +35,8 @@ export class RoomView {
   constructor(entry, { name = null, onOver = null } = {}) {
     this.#onOver = onOver;
     this.element.append(this.#heading);
-    for (const part of ["alarm", "notice", "status", "end", "table"]) {
-      this.#parts[part] = make("div", { class: part, role: part === "alarm" ? "alert" : null });
+    for (const part of ["alarm", "warning", "notice", "status", "end", "table"]) {
+      this.#parts[part] = make("div", { class: part, role: ["alarm", "warning"].includes(part) ? "alert" : null });
       this.element.append(this.#parts[part]);
     }
     setText(this.#parts.status, TEXT.connecting);
@@ -75,6 +75,7 @@ export class RoomView {
       this.#parts.alarm.replaceChildren(make("strong", {}, TEXT.cheated), make("p", {}, TEXT.cheatedAdvice), make("p", {}, cheated));
       return;
     }
+    setText(this.#parts.warning, this.#connection.warning);
     if (message?.type === "snapshot") {
       if (location.pathname !== `/r/${room}`) history.replaceState(null, "", `/r/${room}`);
       document.title = TEXT.title(room);

@@ -18,6 +18,7 @@ const DEEDS = {
   bad_token: "The server says that it does not know your token any more",
   closed: "The server ended the connection for good",
   contradiction: "The server contradicted itself",
+  quit: "Broken off, not proved: the server did not answer any more",
 };
 /** Ways out that an honest server has for a client that comes back too late. */
 const AFTER_ABSENCE = ["refused", "bad_token", "closed"];
@@ -35,6 +36,7 @@ const inSeconds = (ms) => {
 export function judgeWayOut(evidence, wayOut, detail, absent_ms) {
   const { grace_seconds: grace } = evidence.options;
   if (evidence.hasGivenUp) return "You left before the round was over, so its deal was not proved to you.";
+  if (wayOut === "quit" && !absent_ms) return "Broken off, not proved: your client ended before the round was over.";
   if (AFTER_ABSENCE.includes(wayOut) && absent_ms && absent_ms >= least(grace)) {
     return `You were cut off for ${inSeconds(absent_ms)}, and the seat waits ${inSeconds(1000 * grace)}: the round may be `
       + "over. Its end was not proved to you.";

@@ -73,5 +73,11 @@ const FOLDS = {
   room_closed: (scene) => ({ ...scene, phase: "closed", until_ms: null }),
 };
 
+/** Return the scene of a room without its last round, as that of a room in which nothing was dealt yet. */
+export function betweenMatches({ options, seats }) {
+  const kept = seats.map(({ name, is_connected, until_ms }) => ({ ...NEW_SEAT, name, is_connected, until_ms }));
+  return { ...NEW_ROUND, options, phase: "waiting", seats: kept };
+}
+
 /** Return the scene after an entry; the scene itself for an entry of a type that is not known here. */
 export const afterEntry = (scene, entry) => (Object.hasOwn(FOLDS, entry.type) ? FOLDS[entry.type](scene, entry) : scene);

@@ -18,6 +18,8 @@ const nameOf = ([pass, position]) => (pass ? `position ${position + 1} of redeal
 export class SealCheck {
   /** Bytes of our own by round id, if we have a seat. */
   entropies = {};
+  /** Hashes of our bytes by round id, where the bytes themselves are not known: in a receipt that is replayed. */
+  ownHashes = {};
   /** The number of envelopes that the secret of the last round has opened; null before its end. */
   proved = null;
   /** The step of a certified round as {step, isProved}, found again when the secret was shown; null in other rooms. */
@@ -135,7 +137,7 @@ export class SealCheck {
     requireRound(round);
     if (seat !== this.#seat) return;
     const own = this.entropies[round];
-    const isOurs = own !== undefined && commitEntropy(round, seat, own) === hash;
+    const isOurs = (own === undefined ? this.ownHashes[round] : commitEntropy(round, seat, own)) === hash;
     demand(isOurs, "The server shows another entropy hash for us than the one that we sent.");
   }
 

@@ -1,11 +1,13 @@
 // What the page keeps in the browser, for this origin only. Without storage a page forgets its seat when it is closed.
 
 const TOKEN_NAME = "fairest.token";
+const KEY_NAME = "fairest.key";
+const HEADS_NAME = "fairest.heads.";
 const TAB_NAME = "fairest.tab";
 const ENTROPY_NAME = "fairest.entropies";
 const MAX_ENTROPIES = 20;
 
-const storage = (() => {
+export const storage = (() => {
   try {
     return window.localStorage;
   } catch {
@@ -16,6 +18,26 @@ const storage = (() => {
 export const readToken = () => storage?.getItem(TOKEN_NAME) ?? null;
 export const keepToken = (token) => storage?.setItem(TOKEN_NAME, token);
 export const forgetToken = () => storage?.removeItem(TOKEN_NAME);
+
+/** Return the key that this server showed before, null if it has shown none; keep the present one. */
+export function exchangeKey(key) {
+  const before = storage?.getItem(KEY_NAME) ?? null;
+  storage?.setItem(KEY_NAME, key);
+  return before;
+}
+
+/** Return the heads of the chain of rounds that a server with this key has shown. */
+export function readHeads(key) {
+  try {
+    const heads = JSON.parse(storage?.getItem(HEADS_NAME + key) ?? "[]");
+    return Array.isArray(heads) ? heads : [];
+  } catch (fault) {
+    if (!(fault instanceof SyntaxError)) throw fault;
+    return [];
+  }
+}
+
+export const keepHeads = (key, heads) => storage?.setItem(HEADS_NAME + key, JSON.stringify(heads));
 
 const ownTab = `${Date.now()} ${Math.random()}`;
 

@@ -165,6 +165,9 @@ export const TEXT = {
     "that the key is your server's: compare it with GET /key.",
     "that no player was told which cards were to come.",
   ],
+  saveReceipt: "Save your receipt of this match",
+  receiptCut: "Your receipt was too long for this browser, or had no room in it: it ends before the match did.",
+  receiptUnreadable: (reason) => `Your receipt cannot be read: ${reason}.`,
   keyOfServer: "the key is the one that this server shows",
   curve: (names) => `Cards placed over time: ${names.join(" and ")}`,
 };

@@ -1,7 +1,7 @@
 // What this page knows of a room, folded over the server's messages, with the checks that hold the server to its seal and
 // to the round. It knows no socket and no clock: times come in as milliseconds of the page's own clock.
 import { Binding } from "./binding.js";
-import { goalOf, legalMoves, placedOn } from "./board.js";
+import { cardOf, goalOf, legalMoves, placedOn } from "./board.js";
 import { Cheated } from "./cheated.js";
 import { checkBoards, checkStanding, checkUndealtOutcome, checkWinner } from "./outcome_check.js";
 import DATA from "./record_data.js";
@@ -29,8 +29,9 @@ export class Witness {
   check;
   binding = new Binding();
 
-  constructor(key, entropies) {
-    this.check = Object.assign(new SealCheck(key), { key, entropies });
+  /** `entropies` are our bytes by round, `ownHashes` the hashes of those that are not known any more. */
+  constructor(key, entropies, ownHashes = {}) {
+    this.check = Object.assign(new SealCheck(key), { key, entropies, ownHashes });
   }
 
   /** Take a message of the server. */
@@ -105,6 +106,7 @@ export class Witness {
     if (entry.type !== "room_closed") this.check.afterEntry(before, entry);
     if (entry.type === "round_opened") checkBeginsMatch(entry, before);
     if (entry.type === "round_opened" || entry.type === "started") this.placed = null;
+    if (entry.type === "moved") checkMoved(before, entry);
     this.scene = afterEntry(before, entry);
     if (entry.type === "round_finished") {
       this.placed = null;
@@ -160,6 +162,15 @@ export class Witness {
     if (own && this.scene.phase === "racing") this.#answered(own.moves);
     else this.sent = [];
   }
+}
+
+/** A move that is shown must be the next one of its seat, within the rules, and of the card that its board has there. */
+function checkMoved({ seats }, { seat, number, move, card }) {
+  if (move === "stop" || move === "resign") return;
+  const { board, moves } = seats[seat];
+  if (!legalMoves(board).includes(move)) throw new Contradiction(`move ${move} of seat ${seat} is against the rules`);
+  if (number !== moves + 1 || (card ?? null) !== (cardOf(board, move) ?? null))
+    throw new Contradiction(`move ${move} of seat ${seat} moves another card, or comes out of turn`);
 }
 
 /** A round begins a match just when the one before is over; a seat that was freed ends a match too. */

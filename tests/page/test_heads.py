@@ -1,0 +1,55 @@
+"""The page says of a head of a chain of rounds what `fairest` says, and keeps as many as it should."""
+
+import itertools
+import random
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
+from fairest_cli.records.heads import head_problem, is_head_signed
+from fairest_protocol.messages.rounds import RoundsHead
+from fairest_server.live.signing import SigningKey
+from tests.support.lying_chain import KEY
+from tests.support.page_modules import ask_page
+
+NOW_MS = 1_900_000_000_000
+OTHER = SigningKey(bytes([9]) * 32)
+
+
+def question(shown: RoundsHead, known: list[RoundsHead]) -> dict[str, Any]:
+    asked = {"ask": "heads", "key": KEY.public.hex(), "now_ms": NOW_MS}
+    return {**asked, "shown": to_jsonable_python(shown), "known": to_jsonable_python(known)}
+
+
+def random_case(chance: random.Random) -> tuple[RoundsHead, list[RoundsHead]]:
+    """Return a head, and others that were shown before: some of another chain, of another key, later or much older."""
+
+    def head(key: SigningKey) -> RoundsHead:
+        at_ms = NOW_MS - chance.choice([0, 1000, 4999, 5000, 5001, 60_000, 119_999, 120_000, 120_001, 500_000])
+        return key.sign_head(chance.randrange(6), bytes([chance.choice([0, 0, 0, 1])]) * 32, at_ms)
+
+    return head(chance.choice([KEY, KEY, KEY, OTHER])), [head(KEY) for _ in range(chance.randrange(4))]
+
+
+def test_a_head_is_judged_as_by_fairest() -> None:
+    chance = random.Random(6)
+    cases = [random_case(chance) for _ in range(150)]
+    problems = [head_problem(shown, KEY.public, NOW_MS, known) for shown, known in cases]
+    answers = ask_page(question(*case) for case in cases)
+    assert [answer["problem"] for answer in answers] == problems
+    assert [answer["signed"] for answer in answers] == [is_head_signed(shown, KEY.public) for shown, _ in cases]
+    assert len({problem.partition(" is ")[0] for problem in problems}) > 3, "each sentence was compared"
+
+
+def test_a_head_that_is_known_is_not_kept_twice() -> None:
+    head = KEY.sign_head(7, bytes(32), NOW_MS)
+    again = KEY.sign_head(7, bytes(32), NOW_MS + 1000)
+    assert len(ask_page([question(again, [head])])[0]["after"]) == 1
+
+
+def test_of_many_heads_the_older_ones_are_thinned() -> None:
+    known = [KEY.sign_head(number, bytes(32), NOW_MS) for number in range(100)]
+    after = ask_page([question(KEY.sign_head(100, bytes(32), NOW_MS), known)])[0]["after"]
+    numbers = [head["number"] for head in after]
+    assert numbers == [*range(0, 50, 2), *range(50, 101)]
+    assert all(one < other for one, other in itertools.pairwise(numbers))
