@@ -4,6 +4,7 @@ Everybody who has the file can play as this player.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -53,6 +54,12 @@ def import_player(source: Path, *, replaces: bool = False, folder: Path | None =
         if identity.token not in (None, stored["token"]) and not replaces:
             there = _describe(moved.name, "a player")
             raise NotMoved(f"there is {there} at {moved.server} on this machine already; --replace takes its place")
+        known = identity.server_key
+        if known is not None and not replaces and stored.get("server_key") != known.hex():
+            # Otherwise nobody would be told that the server signs with another key than before.
+            raise NotMoved(
+                f"the file has another key of {moved.server} than this machine; --replace takes that of the file"
+            )
         identity.become(stored)
         if identity.problem:
             raise NotMoved(identity.problem)
@@ -78,8 +85,9 @@ def _read(source: Path) -> tuple[MovedPlayer, Mapping[str, Any]]:
         # An identity without a file: what it refuses must not reach one that has a file.
         trial = Identity()
         trial.become(stored)
-        if not trial.token:
-            raise ValueError("it has no token")
+        if not re.fullmatch("[A-Za-z0-9_-]{43}", trial.token or ""):
+            # A token that no server gives would end each program that sends it.
+            raise ValueError("it has no token of a player")
     except (ValueError, RecursionError) as reason:
         raise NotMoved(f"{source} is not the file of a player: {reason}") from reason
     return MovedPlayer(server, name), stored

@@ -10,6 +10,8 @@ from fairest_cli.model.seal_check import EntropyCommitment
 from fairest_cli.session.identity import IdentityInUse, open_identity
 from fairest_cli.session.identity_transfer import MovedPlayer, NotMoved, export_player, import_player
 
+SECRET = "s" * 43
+"""A token of the form that servers give."""
 URL = "ws://play.example:8765"
 COMMITMENT = EntropyCommitment(b"round", b"commitment", 1, b"entropy", b"hash", b"other")
 
@@ -42,21 +44,21 @@ def token_in(folder: Path, name: str | None = "ann") -> str | None:
 
 @pytest.mark.parametrize("name", ["ann", None])
 def test_a_player_is_the_same_on_the_other_machine(here: Path, there: Path, file: Path, name: str | None) -> None:
-    keep(here, "secret", name)
+    keep(here, SECRET, name)
     export_player(URL, name, file, here)
     assert import_player(file, folder=there) == MovedPlayer(URL, name)
     with open_identity(URL, name, there) as identity:
-        assert (identity.token, identity.entropy_commitment) == ("secret", COMMITMENT)
+        assert (identity.token, identity.entropy_commitment) == (SECRET, COMMITMENT)
 
 
 def test_the_file_is_for_its_owner_only(here: Path, file: Path) -> None:
-    keep(here, "secret")
+    keep(here, SECRET)
     export_player(URL, "ann", file, here)
     assert file.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_file_that_exists_is_not_overwritten(here: Path, file: Path) -> None:
-    keep(here, "secret")
+    keep(here, SECRET)
     file.write_text("dear diary")
     with pytest.raises(NotMoved, match="exists"):
         export_player(URL, "ann", file, here)
@@ -70,13 +72,13 @@ def test_a_player_that_is_not_there_cannot_be_exported(here: Path, file: Path) -
 
 
 def test_a_player_that_is_in_use_is_not_exported(here: Path, file: Path) -> None:
-    keep(here, "secret")
+    keep(here, SECRET)
     with open_identity(URL, "ann", here), pytest.raises(IdentityInUse):
         export_player(URL, "ann", file, here)
 
 
 def test_another_player_keeps_its_place(here: Path, there: Path, file: Path) -> None:
-    keep(here, "secret")
+    keep(here, SECRET)
     keep(there, "other")
     export_player(URL, "ann", file, here)
     with pytest.raises(NotMoved, match="--replace takes its place"):
@@ -85,26 +87,26 @@ def test_another_player_keeps_its_place(here: Path, there: Path, file: Path) -> 
 
 
 def test_another_player_is_replaced_on_request(here: Path, there: Path, file: Path) -> None:
-    keep(here, "secret")
+    keep(here, SECRET)
     keep(there, "other")
     export_player(URL, "ann", file, here)
     import_player(file, replaces=True, folder=there)
-    assert token_in(there) == "secret"
+    assert token_in(there) == SECRET
 
 
 def test_the_same_player_may_be_imported_again(here: Path, there: Path, file: Path) -> None:
-    keep(here, "secret")
+    keep(here, SECRET)
     export_player(URL, "ann", file, here)
     for _ in range(2):
         import_player(file, folder=there)
-    assert token_in(there) == "secret"
+    assert token_in(there) == SECRET
 
 
 GOOD: dict[str, Any] = {
     "fairest_player": 1,
     "server": URL,
     "name": "ann",
-    "player": {"token": "secret", "server_key": None, "bond": None},
+    "player": {"token": SECRET, "server_key": None, "bond": None},
 }
 
 
@@ -124,10 +126,12 @@ GOOD: dict[str, Any] = {
         json.dumps(GOOD | {"player": None}),
         json.dumps(GOOD | {"player": {"token": None}}),
         json.dumps(GOOD | {"player": {"token": 5}}),
-        json.dumps(GOOD | {"player": {"token": "secret", "server_key": "no hex"}}),
-        json.dumps(GOOD | {"player": {"token": "secret", "server_key": 5}}),
-        json.dumps(GOOD | {"player": {"token": "secret", "bond": {"of": "nobody"}}}),
-        json.dumps(GOOD | {"player": {"token": "secret", "bond": 5}}),
+        json.dumps(GOOD | {"player": {"token": "too short"}}),
+        json.dumps(GOOD | {"player": {"token": "\x1b[2J" + "x" * 39}}),
+        json.dumps(GOOD | {"player": {"token": SECRET, "server_key": "no hex"}}),
+        json.dumps(GOOD | {"player": {"token": SECRET, "server_key": 5}}),
+        json.dumps(GOOD | {"player": {"token": SECRET, "bond": {"of": "nobody"}}}),
+        json.dumps(GOOD | {"player": {"token": SECRET, "bond": 5}}),
     ],
 )
 def test_what_is_not_the_file_of_a_player_changes_nothing(there: Path, file: Path, content: str) -> None:
@@ -143,3 +147,31 @@ def test_a_player_that_a_folder_does_not_take_is_not_imported(there: Path, file:
     file.write_text(json.dumps(GOOD))
     with pytest.raises(NotMoved, match="could not be saved"):
         import_player(file, folder=there)
+
+
+def test_the_key_of_the_server_that_this_machine_knows_is_kept(there: Path, file: Path) -> None:
+    keep(there, SECRET)
+    with open_identity(URL, "ann", there) as identity:
+        identity.become({"token": SECRET, "server_key": "aa" * 32, "bond": None})
+    file.write_text(json.dumps(GOOD | {"player": {"token": SECRET, "server_key": "bb" * 32, "bond": None}}))
+    with pytest.raises(NotMoved, match="another key of"):
+        import_player(file, folder=there)
+    import_player(file, replaces=True, folder=there)
+    with open_identity(URL, "ann", there) as identity:
+        assert identity.server_key == bytes.fromhex("bb" * 32)
+
+
+def test_what_another_user_may_read_is_imported_for_its_owner_only(there: Path, file: Path) -> None:
+    file.write_text(json.dumps(GOOD))
+    file.chmod(0o644)
+    import_player(file, folder=there)
+    (stored,) = there.rglob("*.json")
+    assert stored.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_link_in_the_place_of_the_new_file_leads_nowhere(here: Path, file: Path, tmp_path: Path) -> None:
+    keep(here, SECRET)
+    elsewhere = tmp_path / "elsewhere"
+    file.symlink_to(elsewhere)
+    export_player(URL, "ann", file, here)
+    assert (elsewhere.exists(), file.is_symlink()) == (False, False)
