@@ -57,9 +57,7 @@ def import_player(source: Path, *, replaces: bool = False, folder: Path | None =
         known = identity.server_key
         if known is not None and not replaces and stored.get("server_key") != known.hex():
             # Otherwise nobody would be told that the server signs with another key than before.
-            raise NotMoved(
-                f"the file has another key of {moved.server} than this machine; --replace takes that of the file"
-            )
+            raise NotMoved(f"the file has another key of {moved.server} than this machine; --replace takes it")
         identity.become(stored)
         if identity.problem:
             raise NotMoved(identity.problem)

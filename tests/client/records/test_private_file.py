@@ -39,6 +39,6 @@ def test_nothing_is_left_beside_the_file(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_put_in_its_place_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "player.json").mkdir()
-    with pytest.raises(OSError):
+    with pytest.raises(IsADirectoryError):
         write_private(tmp_path / "player.json", "text")
     assert [path.name for path in tmp_path.iterdir()] == ["player.json"]
