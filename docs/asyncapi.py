@@ -26,6 +26,7 @@ REPLIES: Final[dict[type[Message], tuple[type[Message], ...]]] = {
     from_client.AskFinish: (from_server.View,),
     from_client.Leave: (from_server.Left,),
     from_client.GetRecord: (from_server.MatchRecord,),
+    from_client.Renew: (from_server.Renewed,),
     from_client.Ping: (from_server.Pong,),
 }
 """The messages that answer each request; any request may be answered by `Refused` as well."""

@@ -16,6 +16,7 @@ from fairest_protocol.messages.from_server import (
     MatchRecord,
     Placed,
     Pong,
+    Renewed,
     UnknownMessage,
 )
 from fairest_server.room.match_record import record_last_match
@@ -78,6 +79,7 @@ def _made() -> Iterator[Message]:
     yield Watch(room=ROOM)
     yield Rematch()
     yield AskFinish()
+    yield Renewed(id="renew-1")
     yield Ping(id="ping-7")
     yield Pong(id="ping-7", now_ms=1_795_441_242_771)
     yield Accepted(number=12)

@@ -41,11 +41,13 @@ export type FromClient =
   | AskFinish
   | Leave
   | GetRecord
+  | Renew
   | Ping;
 
 /** A message of a server. */
 export type FromServer =
   | Welcome
+  | Renewed
   | Pong
   | LobbyPage
   | Snapshot
@@ -77,6 +79,7 @@ export interface Replies {
   ask_finish: View | Refused;
   leave: Left | Refused;
   get_record: MatchRecord | Refused;
+  renew: Renewed | Refused;
   ping: Pong | Refused;
 }
 
@@ -582,6 +585,8 @@ export type Refusal =
   | "already_seated"
   /** Somebody else uses this name now; choose another one. */
   | "name_taken"
+  /** This token is known already; draw another one at random. */
+  | "token_taken"
   /** Too many new players come from your address; try again in some minutes. */
   | "too_many_players"
   /** You have opened many rooms lately; use one of them, or wait ten minutes. */
@@ -660,6 +665,24 @@ export interface Rematch {
 export interface RematchWanted {
   type: "rematch_wanted";
   seat: Seat;
+}
+
+/**
+ * Take another token, of the client's own choice, and lose the present one, which somebody else may know.
+ *
+ * Keep the new token before this is sent: if the answer is lost, one of the two is right. Draw its 32 bytes at random.
+ */
+export interface Renew {
+  /** @defaultValue `null` */
+  id?: string | null;
+  type: "renew";
+  token: Token;
+}
+
+/** The answer to `renew`: from now on only the new token is that of this player. */
+export interface Renewed {
+  id?: string | null;
+  type: "renewed";
 }
 
 /**

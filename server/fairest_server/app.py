@@ -41,6 +41,7 @@ from fairest_server.ops.system import (
 )
 from fairest_server.process import serving_rooms
 from fairest_server.settings import Settings
+from fairest_server.store.control import Control
 from fairest_server.store.lobby import Lobby
 from fairest_server.store.player_rooms import PlayerRooms
 from fairest_server.store.players import Players
@@ -114,6 +115,7 @@ async def running(
                     RoomOpenings(greeting),
                     Lobby(greeting),
                     Tickets(greeting),
+                    Control(greeting),
                     durability,
                     certificate,
                 )

@@ -6,7 +6,14 @@ import pytest
 from redis.asyncio import Redis
 
 from fairest_server.store import keys
-from fairest_server.store.players import NameTaken, Players, TooManyNames, UnknownToken
+from fairest_server.store.players import (
+    NameTaken,
+    Players,
+    TokenTaken,
+    TooManyNames,
+    UnknownToken,
+    hash_token,
+)
 from fairest_server.store.redis.cluster_client import nodes_of
 
 
@@ -198,3 +205,93 @@ async def test_a_player_that_may_take_no_other_name_keeps_its_own(players: Playe
     with pytest.raises(TooManyNames):
         await players.recognise(token, "bob", lambda: False)
     assert (await players.recognise(token, "ANN", lambda: False)).name == "ANN"
+
+
+NEW, NEWER = "n" * 43, "m" * 43
+
+
+async def test_a_player_that_renewed_its_token_is_recognised_by_the_new_one(players: Players) -> None:
+    player, _ = await players.enroll("ann")
+    await players.renew(player, NEW)
+    known = await players.recognise(NEW, None)
+    assert (known.player_id, known.name) == (player.player_id, "ann")
+
+
+async def test_a_token_that_was_renewed_is_nobodys(players: Players) -> None:
+    player, token = await players.enroll("ann")
+    await players.renew(player, NEW)
+    with pytest.raises(UnknownToken):
+        await players.recognise(token, None)
+
+
+async def test_a_token_is_renewed_as_often_as_one_likes(players: Players) -> None:
+    player, _ = await players.enroll("ann")
+    again = await players.renew(await players.renew(player, NEW), NEWER)
+    assert (await players.recognise(NEWER, None)).player_id == again.player_id == player.player_id
+    with pytest.raises(UnknownToken):
+        await players.recognise(NEW, None)
+
+
+async def test_a_renewal_may_be_said_twice(players: Players) -> None:
+    player, _ = await players.enroll("ann")
+    assert await players.renew(player, NEW) == await players.renew(player, NEW)
+
+
+async def test_who_holds_the_old_token_cannot_renew_it_any_more(players: Players) -> None:
+    player, _ = await players.enroll("ann")
+    await players.renew(player, NEW)
+    with pytest.raises(UnknownToken):
+        await players.renew(player, NEWER)
+
+
+@pytest.mark.parametrize("renews", [False, True])
+async def test_the_token_of_another_player_cannot_be_taken(players: Players, renews: bool) -> None:
+    other, token = await players.enroll("bob")
+    if renews:
+        await players.renew(other, token := NEW)
+    player, _ = await players.enroll("ann")
+    with pytest.raises(TokenTaken):
+        await players.renew(player, token)
+    assert (await players.recognise(token, None)).name == "bob"
+
+
+async def test_a_process_that_dies_before_the_player_has_the_new_token_leaves_the_old_one(
+    players: Players, redis: Redis
+) -> None:
+    player, token = await players.enroll("ann")
+    await redis.set(keys.token(hash_token(NEW)), player.player_id)
+    assert (await players.recognise(token, None)).name == "ann"
+    with pytest.raises(UnknownToken):
+        await players.recognise(NEW, None)
+
+
+async def test_a_renewal_that_a_process_left_half_done_may_be_said_again(players: Players, redis: Redis) -> None:
+    player, _ = await players.enroll("ann")
+    await redis.set(keys.token(hash_token(NEW)), player.player_id)
+    await players.renew(player, NEW)
+    assert (await players.recognise(NEW, None)).player_id == player.player_id
+
+
+async def test_a_player_with_a_renewed_token_is_kept_by_each_hello(players: Players, redis: Redis) -> None:
+    player, _ = await players.enroll("ann")
+    await players.renew(player, NEW)
+    for name in (keys.player(player.player_id), keys.token(hash_token(NEW))):
+        await redis.expire(name, 10)
+    await players.recognise(NEW, None)
+    for name in (keys.player(player.player_id), keys.token(hash_token(NEW))):
+        assert await redis.ttl(name) > keys.NEW_PLAYER_SECONDS
+
+
+async def test_a_renewed_token_is_not_stored(players: Players, redis: Redis) -> None:
+    player, _ = await players.enroll("ann")
+    await players.renew(player, NEW)
+    assert not [key for key in await every_key(redis) if NEW.encode() in key]
+    assert NEW.encode() not in (await redis.hgetall(keys.player(player.player_id))).values()
+
+
+async def test_the_keys_of_a_player_do_not_grow_with_its_renewals(players: Players, redis: Redis) -> None:
+    player, _ = await players.enroll("ann")
+    player = await players.renew(player, NEW)
+    before = len(await every_key(redis))
+    await players.renew(player, NEWER)
+    assert len(await every_key(redis)) == before

@@ -14,6 +14,7 @@ from fairest_protocol.messages.from_client import (
     Play,
     Queue,
     Ready,
+    Renew,
     Resume,
     Reveal,
     Watch,
@@ -121,6 +122,12 @@ async def name_taken(deployment: Deployment) -> Refused:
 async def bad_rules(deployment: Deployment) -> Refused:
     async with deployment.server() as url, open_client(url) as client:
         return await client.expect_refusal(Create(options=RoomOptions(rules="senior", piles=9)))
+
+
+@refusal
+async def token_taken(deployment: Deployment) -> Refused:
+    async with deployment.server() as url, open_client(url) as client, open_client(url) as other:
+        return await client.expect_refusal(Renew(token=other.token))
 
 
 # Limits.

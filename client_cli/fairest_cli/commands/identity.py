@@ -1,5 +1,6 @@
-"""The commands `fairest identity export` and `fairest identity import`: a player on its way to another machine."""
+"""The commands `fairest identity export`, `import` and `renew`: a player moves, and gets rid of a stolen token."""
 
+import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -7,12 +8,13 @@ import typer
 
 from fairest_cli.commands.options import Name, Server, fail
 from fairest_cli.model.known_room import DEFAULT_SERVER
-from fairest_cli.session.identity import IdentityInUse
+from fairest_cli.session.identity import IdentityInUse, open_identity
 from fairest_cli.session.identity_transfer import NotMoved, export_player, import_player
+from fairest_cli.session.renewal import NotRenewed, renew_token
 from fairest_cli.untrusted_text import clean
 
 app = typer.Typer()
-identity = typer.Typer(help="Take your player to another machine.", no_args_is_help=True)
+identity = typer.Typer(help="Take your player to another machine, or renew its token.", no_args_is_help=True)
 app.add_typer(identity, name="identity")
 
 PlayerFile = Annotated[Path, typer.Argument(metavar="FILE", help="The file of the player.")]
@@ -47,3 +49,17 @@ def import_identity(
         fail(f"cannot import the player: {reason}")
     option = f" --name {moved.name}" if moved.name else ""
     print(f"Your player at {moved.server} is on this machine now: fairest --server {moved.server}{option}")
+
+
+@identity.command("renew")
+def renew_identity(server: Server = DEFAULT_SERVER, name: Name = None) -> None:
+    """Take a new token, and make the old one worthless, if somebody else may know it."""
+    try:
+        with open_identity(server, name) as player:
+            own_name = asyncio.run(renew_token(server, player))
+    except (NotRenewed, IdentityInUse) as reason:
+        fail(f"cannot renew the token: {reason}")
+    except (OSError, ValueError) as reason:
+        fail(f"cannot read your player: {reason}")
+    print(f"{clean(own_name)} has a new token at {server}. The old one opens nothing any more, and within some seconds")
+    print("everybody who plays with it is cut off. Files that were exported before hold the old token: export again.")

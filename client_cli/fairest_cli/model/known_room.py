@@ -31,6 +31,7 @@ from fairest_protocol.messages.from_server import (
     Pong,
     Queued,
     Refused,
+    Renewed,
     Snapshot,
     UnknownMessage,
     View,
@@ -165,7 +166,16 @@ class KnownRoom(Value):
             case Refused(to="play", number=number):
                 # The server refuses the moves after this one as well; their numbers can be used again.
                 return replace(model, sent=tuple(play for play in self.sent if play.number != number))
-            case Refused() | Error() | Announcement() | MatchRecord() | LobbyPage() | Pong() | UnknownMessage():
+            case (
+                Refused()
+                | Error()
+                | Announcement()
+                | MatchRecord()
+                | LobbyPage()
+                | Renewed()
+                | Pong()
+                | UnknownMessage()
+            ):
                 return model
 
     def after_part(self, message: View, now_ms: int) -> "KnownRoom":

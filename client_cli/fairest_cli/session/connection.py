@@ -299,7 +299,7 @@ class Connection:
             case Error(code=Breach.BANNED, sentence=sentence):
                 self._ban_sentence = sentence
             case Error(code=Breach.BAD_TOKEN) if self.model.binding.evidence is None:
-                self._identity.keep_token(None)
+                self._identity.drop_token()
             case _:
                 pass
 

@@ -31,6 +31,8 @@ class IdentityInUse(Exception):
 class Identity:
     """A player at one server: the token, the server's key, and the entropy commitment of the round under way.
 
+    `next_token` is the token that the player is about to take, or has taken: the server's answer is missing.
+
     The commitment has to outlive a client that is killed, since the server holds us to it. Without a path nothing is
     stored, and the player is gone with the client.
     """
@@ -43,6 +45,7 @@ class Identity:
         self._path = path
         self._heads = heads
         self.token: str | None = None
+        self.next_token: str | None = None
         self.server_key: bytes | None = None
         self.entropy_commitment: EntropyCommitment | None = None
         self.problem = ""
@@ -50,9 +53,19 @@ class Identity:
         if path is not None and path.exists():
             self._load(json.loads(path.read_text()))
 
-    def keep_token(self, token: str | None) -> None:
-        """Store the token of a new player, or with None, forget a token that the server does not know."""
-        self.token = token
+    def keep_token(self, token: str) -> None:
+        """Store the token of a new player, or the one that the player has taken."""
+        self.token, self.next_token = token, None
+        self._store()
+
+    def keep_next_token(self, token: str) -> None:
+        """Store the token that the player is about to take. Call it before the server is asked."""
+        self.next_token = token
+        self._store()
+
+    def drop_token(self) -> None:
+        """Forget a token that the server does not know. If the player was about to take another one, it has that."""
+        self.token, self.next_token = self.next_token, None
         self._store()
 
     def as_stored(self) -> dict[str, Any]:
@@ -61,6 +74,7 @@ class Identity:
         # The file's key "bond" is older than the name of the class; players' files have it.
         return {
             "token": self.token,
+            "next_token": self.next_token,
             "server_key": self.server_key.hex() if self.server_key else None,
             "bond": {name: _text(value) for name, value in asdict(known).items()} if known else None,
         }
@@ -107,14 +121,15 @@ class Identity:
 
     def _load(self, stored: Mapping[str, Any]) -> None:
         try:
-            token, key = stored.get("token"), stored.get("server_key")
+            token, next_token, key = stored.get("token"), stored.get("next_token"), stored.get("server_key")
             server_key = bytes.fromhex(key) if key else None
             entropy_commitment = _read_commitment(stored.get("bond"))
         except (TypeError, AttributeError) as reason:
             raise ValueError(f"it does not hold a player ({reason})") from reason
-        if not isinstance(token, str | None):
+        if not isinstance(token, str | None) or not isinstance(next_token, str | None):
             raise ValueError("its token is not a text")
-        self.token, self.server_key, self.entropy_commitment = token, server_key, entropy_commitment
+        self.token, self.next_token = token, next_token
+        self.server_key, self.entropy_commitment = server_key, entropy_commitment
 
     def _store(self) -> None:
         if self._path is None:

@@ -10,5 +10,7 @@ ASK_FINISH: Final = "ask_finish"
 """A player whose race has ended may ask the other one to finish."""
 RACE_QUEUE: Final = "race_queue"
 """A player may wait for any opponent of a variant: `queue` and `leave_queue`."""
-SERVER_CAPABILITIES: Final = (RIVALS, CERTIFIED, ASK_FINISH, RACE_QUEUE)
+RENEW: Final = "renew"
+"""A player may take another token: `renew`."""
+SERVER_CAPABILITIES: Final = (RIVALS, CERTIFIED, ASK_FINISH, RACE_QUEUE, RENEW)
 """The capabilities of a server of this version."""

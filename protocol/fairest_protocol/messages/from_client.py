@@ -162,6 +162,16 @@ class GetLobby(WithId):
     page: Annotated[int, Field(ge=0, le=100_000)] = 0
 
 
+class Renew(WithId):
+    """Take another token, of the client's own choice, and lose the present one, which somebody else may know.
+
+    Keep the new token before this is sent: if the answer is lost, one of the two is right. Draw its 32 bytes at random.
+    """
+
+    type: Literal["renew"] = "renew"
+    token: Token
+
+
 class Ping(WithId):
     """Ask for a sign of life: a browser cannot send WebSocket pings."""
 
@@ -184,6 +194,7 @@ FromClient = Annotated[
     | AskFinish
     | Leave
     | GetRecord
+    | Renew
     | Ping,
     Field(discriminator="type"),
 ]

@@ -154,6 +154,12 @@ class MatchRecord(Answer):
     lines: tuple[str, ...]
 
 
+class Renewed(Answer):
+    """The answer to `renew`: from now on only the new token is that of this player."""
+
+    type: Literal["renewed"] = "renewed"
+
+
 class Pong(Answer):
     """The answer to `ping`, with the server's clock."""
 
@@ -201,6 +207,7 @@ class UnknownMessage(ServerMessage):
 
 FromServer = Annotated[
     Welcome
+    | Renewed
     | Pong
     | LobbyPage
     | Snapshot

@@ -20,6 +20,7 @@ class Refusal(StrEnum):
     NO_SPECTATORS = "no_spectators"
     ALREADY_SEATED = "already_seated"
     NAME_TAKEN = "name_taken"
+    TOKEN_TAKEN = "token_taken"
     TOO_MANY_PLAYERS = "too_many_players"
     TOO_MANY_ROOMS = "too_many_rooms"
     TOO_MANY_ROUNDS = "too_many_rounds"
@@ -62,6 +63,7 @@ SENTENCES: Final[dict[Refusal, str]] = {
     Refusal.NO_SPECTATORS: "The players of this room do not want to be watched.",
     Refusal.ALREADY_SEATED: "You have a seat in this room, so you cannot watch it; join it to come back to your seat.",
     Refusal.NAME_TAKEN: "Somebody else uses this name now; choose another one.",
+    Refusal.TOKEN_TAKEN: "This token is known already; draw another one at random.",
     Refusal.TOO_MANY_PLAYERS: "Too many new players come from your address; try again in some minutes.",
     Refusal.TOO_MANY_ROOMS: "You have opened many rooms lately; use one of them, or wait ten minutes.",
     Refusal.TOO_MANY_ROUNDS: "Too many rounds begin at your address; try again in some minutes.",

@@ -43,9 +43,11 @@ LOG_LOST: Final = ProtocolViolation(
 )
 UNAVAILABLE: Final = ProtocolViolation(Breach.RESTARTING, "This server cannot reach its data; connect again.")
 DRAINING: Final = ProtocolViolation(Breach.RESTARTING, "This process is about to end; connect again.")
+TOKEN_LOST: Final = ProtocolViolation(Breach.BAD_TOKEN, "This player has taken another token, so yours is worthless.")
 SENT_AWAY: Final = {
     DropReason.LOG_LOST: LOG_LOST,
     DropReason.UNAVAILABLE: UNAVAILABLE,
     DropReason.DRAINING: DRAINING,
+    DropReason.TOKEN_LOST: TOKEN_LOST,
 }
 INTERNAL: Final = ProtocolViolation(Breach.INTERNAL, "The server has a fault; it is not yours. Connect again.")

@@ -20,6 +20,7 @@ from fairest_server.edge.public_pages import health_pages, shared_pages, site_pa
 from fairest_server.edge.race_queue import RaceQueue
 from fairest_server.edge.read_budget import ReadBudget
 from fairest_server.edge.refusal_log import RefusalLog
+from fairest_server.edge.renewal import Renewal
 from fairest_server.edge.room_entry import RoomEntry
 from fairest_server.edge.server import Server, os_error_text
 from fairest_server.edge.session import Session
@@ -28,6 +29,7 @@ from fairest_server.live.room_counts import count_rooms
 from fairest_server.live.room_server import RoomServer
 from fairest_server.ops import metrics
 from fairest_server.settings import Settings, public_url
+from fairest_server.store.control import Control
 from fairest_server.store.lobby import Lobby
 from fairest_server.store.player_rooms import PlayerRooms
 from fairest_server.store.players import Players
@@ -55,6 +57,7 @@ async def public_port(
     openings: RoomOpenings,
     lobby: Lobby,
     tickets: Tickets,
+    control: Control,
     durability: Durability,
     certificate: Certificate | None,
 ) -> AsyncIterator[str]:
@@ -63,7 +66,8 @@ async def public_port(
     admission = Admission(settings, rooms.drain, rooms.bans, refusals)
     limits = AddressLimits(settings)
     hello = Handshake(players, player_rooms, rooms, limits.may_enroll, settings.hello_seconds)
-    room_entry, lookup = RoomEntry(rooms, openings, limits, settings), Lookup(rooms, lobby)
+    room_entry = RoomEntry(rooms, openings, limits, settings)
+    lookup = Lookup(rooms, lobby, Renewal(players, control, limits.may_enroll))
     queue = RaceQueue(tickets, rooms.processes, rooms.clock, rooms.ratings.points)
 
     async def handle(websocket: WebSocket, request: Request) -> None:

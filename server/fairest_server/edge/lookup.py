@@ -1,27 +1,41 @@
-"""Answers to questions that are about no seat: a record of a match, a page of the lobby, the server's clock."""
+"""Answers to messages that are about no seat: a record, a page of the lobby, the server's clock, another token."""
+
+from typing import Protocol
 
 from redis.exceptions import RedisError
 
-from fairest_protocol.messages.from_client import GetLobby, GetRecord, Ping
-from fairest_protocol.messages.from_server import LobbyPage, MatchRecord, Pong, Refused
+from fairest_protocol.messages.from_client import GetLobby, GetRecord, Ping, Renew
+from fairest_protocol.messages.from_server import LobbyPage, MatchRecord, Pong, Refused, Renewed
 from fairest_protocol.messages.refusals import Refusal
+from fairest_server.edge.renewal import Renewal
 from fairest_server.edge.room_messages import refuse_message
+from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.room_server import RoomServer
 from fairest_server.store.lobby import Lobby
+from fairest_server.store.players import Player
 
-Question = GetRecord | GetLobby | Ping
-Answer = LobbyPage | MatchRecord | Pong | Refused
+Question = GetRecord | GetLobby | Ping | Renew
+Answer = LobbyPage | MatchRecord | Pong | Refused | Renewed
+
+
+class Asker(Protocol):
+    """The connection of a client that asks: its player, and the room that it is in."""
+
+    address: str
+    player: Player | None
+    room: LiveRoom | None
 
 
 class Lookup:
     """Looks up what clients ask for. One serves all connections of a process."""
 
-    def __init__(self, rooms: RoomServer, lobby: Lobby) -> None:
+    def __init__(self, rooms: RoomServer, lobby: Lobby, renewal: Renewal) -> None:
         self._rooms = rooms
         self._lobby = lobby
+        self._renewal = renewal
 
-    async def answer(self, message: Question, room: str | None) -> tuple[Answer, int]:
-        """Return the answer to a message of a client that is in `room`, or in none. Safe to cancel.
+    async def answer(self, message: Question, asker: Asker) -> tuple[Answer, int]:
+        """Return the answer to a message of a client; `renew` changes its player. Safe to cancel.
 
         The number is that of the log entries, and lines of a record, that were read for it.
         """
@@ -30,6 +44,11 @@ class Lookup:
                 return Pong(id=message.id, now_ms=self._rooms.clock.now_ms()), 0
             if isinstance(message, GetLobby):
                 return (await self._lobby.page(message.page)).with_id(message.id), 0
+            if isinstance(message, Renew):
+                assert asker.player is not None, "a message is answered only after the handshake"
+                asker.player, renewed = await self._renewal.renew(message, asker.player, asker.address)
+                return renewed, 0
+            room = None if asker.room is None else asker.room.code
             if room is None and message.match is None:
                 return refuse_message(message, Refusal.NOT_IN_ROOM), 0
             answer, read = await self._rooms.find_record(room, message.match)

@@ -12,11 +12,8 @@ from fairest_protocol.messages.fast_encoding import add_id
 from fairest_protocol.messages.from_client import (
     Create,
     FromClient,
-    GetLobby,
-    GetRecord,
     Leave,
     LeaveQueue,
-    Ping,
     Play,
     Queue,
     Ready,
@@ -28,7 +25,7 @@ from fairest_server.edge import close_errors
 from fairest_server.edge.handshake import Handshake
 from fairest_server.edge.inbox import Inbox
 from fairest_server.edge.incoming import Disconnected
-from fairest_server.edge.lookup import Lookup
+from fairest_server.edge.lookup import Lookup, Question
 from fairest_server.edge.message_costs import LOG_READ_TOKENS, LOG_READERS, MISS_TOKENS, MISSES, READ_FOR_TOKEN
 from fairest_server.edge.outbox import Outbox
 from fairest_server.edge.race_queue import RaceQueue
@@ -162,8 +159,8 @@ class Session:
         self._schedule_close(close_errors.REPLACED)
 
     def sent_away(self, reason: DropReason) -> None:
-        """Close this connection; the client connects again, and resumes with what the log holds by then."""
-        if reason is DropReason.DRAINING:
+        """Close this connection. A client that may connect again resumes with what the log holds by then."""
+        if reason in (DropReason.DRAINING, DropReason.TOKEN_LOST):
             self._disconnect()
         self._schedule_close(close_errors.SENT_AWAY[reason])
 
@@ -246,8 +243,8 @@ class Session:
             await self._enter(message)
         elif isinstance(message, Queue | LeaveQueue):
             self._bucket.take(time.monotonic(), await self._queue.ask(message, self) // READ_FOR_TOKEN)
-        elif isinstance(message, GetRecord | GetLobby | Ping):
-            answer, read = await self._lookup.answer(message, None if self.room is None else self.room.code)
+        elif isinstance(message, Question):
+            answer, read = await self._lookup.answer(message, self)
             self._bucket.take(time.monotonic(), read // READ_FOR_TOKEN)
             self._outbox.send_message(answer)
         else:

@@ -29,7 +29,7 @@ class ClientConnection(Protocol):
         """Close the connection for good."""
 
     def sent_away(self, reason: DropReason) -> None:
-        """Close the connection; the client connects again, here or elsewhere."""
+        """Close the connection for this reason."""
 
 
 class ClientConnections:
@@ -64,6 +64,14 @@ class ClientConnections:
         for connection in welcomed:
             connection.show(data)
         return len(welcomed)
+
+    def drop_old_token(self, player_id: str, token_hash: str) -> int:
+        """Close the connections on which this player has said hello with another token; return their number."""
+        old = [each for each in self if each.player and each.player.player_id == player_id]
+        old = [each for each in old if each.player and each.player.token_hash != token_hash]
+        for connection in old:
+            connection.sent_away(DropReason.TOKEN_LOST)
+        return len(old)
 
     def send_away_others(self) -> None:
         """Let every client connect elsewhere that is not a player in a race."""

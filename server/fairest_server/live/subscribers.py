@@ -22,11 +22,12 @@ from fairest_server.room.view import ViewCursor
 
 
 class DropReason(Enum):
-    """The reason for which a client is sent away, to connect again."""
+    """The reason for which a client is sent away. But for a lost token, it connects again."""
 
     LOG_LOST = "the log is not the one that was shown"
     UNAVAILABLE = "this process cannot reach Redis"
     DRAINING = "this process drains"
+    TOKEN_LOST = "its player has another token now"
 
 
 class Subscriber(Protocol):

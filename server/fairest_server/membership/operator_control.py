@@ -30,6 +30,7 @@ from fairest_server.store.control import (
     ControlAnswer,
     Describe,
     DrainProcess,
+    DropOldToken,
     Envelope,
     ProcessRow,
     RemoveBan,
@@ -106,6 +107,10 @@ class OperatorControl:
                     count = self._rooms.connections.announce(text)
                     _LOG.info(Event.OPERATOR, verb="announce", text=text, clients=count)
                     parts = [ControlAnswer(done=True, sentence=f"shown to {count} clients")]
+                case DropOldToken(player_id=player_id, token_hash=token_hash):
+                    count = self._rooms.connections.drop_old_token(player_id, token_hash)
+                    _LOG.info(Event.TOKEN_RENEWED, player=player_id, connections=count)
+                    parts = [ControlAnswer(done=True)]
                 case AddBan() | RemoveBan() | Rename():
                     answer = await self._player_verbs.carry_out(request)
                     _LOG.info(Event.OPERATOR, verb=request.verb, done=answer.done, answer=answer.sentence)

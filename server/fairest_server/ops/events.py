@@ -36,6 +36,7 @@ class Event(StrEnum):
     BAD_REQUEST = "bad_request", "An entry among the requests of the operator is not a request; it is skipped."
     LATE_REQUEST = "late_request", "A request of the operator came too late; it is skipped."
     BAN_ENFORCED = "ban_enforced", "The connection of a banned player or address is closed."
+    TOKEN_RENEWED = "token_renewed", "A player has renewed its token; its connections with the old one are closed."
     RESTORE_UNKNOWN = "restore_unknown", "The node that tells whether a restore has ended does not answer."
     BANS_NOT_READ = "bans_not_read", "The bans have changed and cannot be read; the next heartbeat tries again."
     ANSWER_LOST = "answer_lost", "An answer to the operator was not stored."

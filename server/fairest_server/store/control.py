@@ -67,7 +67,21 @@ class Rename(Message):
     new_name: Name
 
 
-Verb = Annotated[Describe | Close | DrainProcess | Announce | AddBan | RemoveBan | Rename, Field(discriminator="verb")]
+class DropOldToken(Message):
+    """Close the connections of a player whose clients have said hello with another token than this, by its hash.
+
+    A process sends it to all of them after the player has renewed its token; no command of the operator does.
+    """
+
+    verb: Literal["drop_old_token"] = "drop_old_token"
+    player_id: str
+    token_hash: str
+
+
+Verb = Annotated[
+    Describe | Close | DrainProcess | Announce | AddBan | RemoveBan | Rename | DropOldToken,
+    Field(discriminator="verb"),
+]
 
 
 class Envelope(Message):

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 from redis.asyncio import Redis
 
-from fairest_protocol.value import Value
+from fairest_protocol.value import Value, replace
 from fairest_server.store import keys
 from fairest_server.store.redis.scripts import Script
 
@@ -20,18 +20,24 @@ player by it for NAME_SECONDS, so that nobody escapes a ban by a new name.
 
 
 class Player(Value):
-    """A player. Its id is the hash of its token, which is the only form in which the token is stored.
+    """A player. Its id is the hash of its first token; tokens are stored in no other form.
 
-    `capabilities` are those of its client on one connection; they are not stored.
+    `token_hash` is that of the token with which a client has said hello, and `capabilities` are those of this client;
+    they belong to one connection.
     """
 
     player_id: str
     name: str
+    token_hash: str = ""
     capabilities: tuple[str, ...] = ()
 
 
 class UnknownToken(Exception):
     """No player of this deployment has this token."""
+
+
+class TokenTaken(Exception):
+    """Another player has this token, so it was not drawn at random."""
 
 
 class NameTaken(Exception):
@@ -68,13 +74,13 @@ class Players:
     async def enroll(self, name: str | None) -> tuple[Player, str]:
         """Create a player and return it with its token, which is not stored. Raises `NameTaken`."""
         token = secrets.token_urlsafe(32)
-        player_id = _hash(token)
+        player_id = hash_token(token)
         if name is None:
             name = await self._claim_any(player_id)
         else:
             await self._claim(name, player_id)
         await self._store(player_id, name, keys.NEW_PLAYER_SECONDS)
-        return Player(player_id, name), token
+        return Player(player_id, name, player_id), token
 
     async def recognise(self, token: str, name: str | None, may_rename: Callable[[], bool] = _allow) -> Player:
         """Return the player with this token, and rename it to `name` if one is given.
@@ -82,14 +88,8 @@ class Players:
         `may_rename` is asked before another name is taken. Raises `UnknownToken`; `NameTaken` when another player uses
         the name, and `TooManyNames`: the player then keeps its old one.
         """
-        player_id = _hash(token)
-        pipeline = self._redis.pipeline(transaction=False)
-        pipeline.hget(keys.player(player_id), "name")
-        pipeline.expire(keys.player(player_id), keys.PLAYER_SECONDS)
-        stored, _ = cast("tuple[bytes | None, bool]", await pipeline.execute())
-        if stored is None:
-            raise UnknownToken
-        known = stored.decode()
+        token_hash = hash_token(token)
+        player_id, known = await self._find_by_token(token_hash)
         if name and name.lower() != known.lower():
             if await self._is_taken_from(name, player_id):
                 name = None
@@ -100,7 +100,28 @@ class Players:
             if name.lower() != known.lower():
                 await self._release_name.run(self._redis, [keys.name(known)], [player_id, keys.NAME_SECONDS, GIVEN_UP])
             await self._store(player_id, name, keys.PLAYER_SECONDS)
-        return Player(player_id, name or known)
+        return Player(player_id, name or known, token_hash)
+
+    async def renew(self, player: Player, token: str) -> Player:
+        """Let this player be known by `token` alone from now on, and no more by the one that it said hello with.
+
+        Safe to call again after any failure. Raises `UnknownToken` if the player has taken another token since its
+        hello, and `TokenTaken`.
+        """
+        token_hash = hash_token(token)
+        current = await self._token_of(player.player_id)
+        if current == token_hash:
+            return replace(player, token_hash=token_hash)
+        if current != player.token_hash:
+            raise UnknownToken
+        holder = await self._holder(token_hash)
+        if holder not in (None, player.player_id):
+            raise TokenTaken
+        # First the way from the new token to the player, which leads nowhere until the player has that token.
+        await self._redis.set(keys.token(token_hash), player.player_id, ex=keys.PLAYER_SECONDS)
+        await cast("Any", self._redis.hset(keys.player(player.player_id), "token", token_hash))
+        await self._redis.delete(keys.token(current))
+        return replace(player, token_hash=token_hash)
 
     async def find(self, name: str) -> str | None:
         """Return the id of the player that used this name last, whatever its case; None for a name long unused."""
@@ -122,6 +143,36 @@ class Players:
         if name.lower() != new_name.lower():
             await self._redis.set(keys.name(name), RENAMED + player_id, ex=keys.RENAMED_SECONDS)
         return True
+
+    async def _find_by_token(self, token_hash: str) -> tuple[str, str]:
+        """Return the id and the name of the player with this token, and keep it for longer. Raises `UnknownToken`."""
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.hmget(keys.player(token_hash), "name", "token")
+        pipeline.expire(keys.player(token_hash), keys.PLAYER_SECONDS)
+        pipeline.getex(keys.token(token_hash), ex=keys.PLAYER_SECONDS)
+        (name, current), _, holder = cast("tuple[list[bytes | None], bool, bytes | None]", await pipeline.execute())
+        player_id = token_hash
+        if holder is not None:
+            player_id = holder.decode()
+            pipeline.hmget(keys.player(player_id), "name", "token")
+            pipeline.expire(keys.player(player_id), keys.PLAYER_SECONDS)
+            (name, current), _ = cast("tuple[list[bytes | None], bool]", await pipeline.execute())
+        if name is None or (current.decode() if current is not None else player_id) != token_hash:
+            raise UnknownToken
+        return player_id, name.decode()
+
+    async def _token_of(self, player_id: str) -> str:
+        """Return the hash of the token that a player has now."""
+        current = cast("bytes | None", await cast("Any", self._redis.hget(keys.player(player_id), "token")))
+        return current.decode() if current is not None else player_id
+
+    async def _holder(self, token_hash: str) -> str | None:
+        """Return the player that has, or had, or is about to take, the token of this hash."""
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.exists(keys.player(token_hash))
+        pipeline.get(keys.token(token_hash))
+        has_player, holder = cast("tuple[int, bytes | None]", await pipeline.execute())
+        return token_hash if has_player else holder.decode() if holder is not None else None
 
     async def _name_of(self, player_id: str) -> str | None:
         """Return the name of a player, in lower case; None for a player that is not known any more."""
@@ -152,5 +203,6 @@ class Players:
         await pipeline.execute()
 
 
-def _hash(token: str) -> str:
+def hash_token(token: str) -> str:
+    """Return the hash that stands for a token wherever one is stored."""
     return hashlib.sha256(token.encode()).hexdigest()

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from fairest_cli.session.identity import open_identity
 from tests.support.invoking import invoke
+from tests.support.ports import free_port
 
 URL = "ws://play.example:8765"
 TOKEN = "s" * 43
@@ -37,3 +38,13 @@ def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
     ran = invoke(tmp_path, "identity", "import", str(tmp_path / "none.json"))
     assert ran.exit_code == 1
     assert "none.json" in ran.stderr
+
+
+def test_a_token_is_not_renewed_without_its_server(tmp_path: Path) -> None:
+    url = f"ws://127.0.0.1:{free_port()}"
+    with open_identity(url, "ann", tmp_path / "data" / "fairest") as identity:
+        identity.keep_token("secret")
+    ran = invoke(tmp_path, "identity", "renew", "--server", url, "--name", "ann")
+    assert ran.exit_code == 1
+    assert ran.stderr.startswith("fairest: cannot renew the token: ")
+    assert "secret" not in ran.output

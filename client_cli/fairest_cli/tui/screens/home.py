@@ -73,6 +73,7 @@ OTHER_LINES: Final = 5
 """The lines besides the list in a low terminal: title, notice and address."""
 RECENT: Final = 200
 """The newest records among which the deal that was lost last is searched."""
+PARTS: Final = "#logo, #title, #entries, #home-notice, #where"
 STARTERS = ("AS", "2H", "3C", "4D")
 """The cards of the logo: the starters of the usual foundations."""
 
@@ -120,7 +121,8 @@ class HomeScreen(FairestScreen):
 
     def draw(self) -> None:
         """Redraw the logo, the notice and the address."""
-        if not self.is_mounted:
+        # While the program ends, the widgets go one after the other, and a search for a match may still have a notice.
+        if not self.is_mounted or len(self.query(PARTS)) < PARTS.count("#"):
             return
         lines = self.size.height
         self.query_one("#logo").display = lines >= LOGO_LINES
