@@ -23,6 +23,7 @@ from platformdirs import user_data_path
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.model.round_end import WayOut
+from fairest_cli.records.earlier_run import EarlierRun, read_earlier_run
 from fairest_cli.records.files import write_new
 from fairest_cli.records.receipt_replay import BadReceipt
 from fairest_protocol.messages import entries
@@ -95,11 +96,13 @@ class Receipt:
 
     `path` is the present file, None before that. `problem` says why the receipt is not in that file; the race goes on.
     Lines that could not be written are kept, and written as soon as there is room again, or elsewhere by `save_copy`.
+    `earlier` is the run of the client that wrote to the same file before, None if there was none.
     """
 
     def __init__(self, folder: Path, bounds: ReceiptBounds = BOUNDS) -> None:
         self.path: Path | None = None
         self.problem = ""
+        self.earlier: EarlierRun | None = None
         self._folder = folder
         self._bounds = bounds
         self._stem = ""
@@ -121,6 +124,9 @@ class Receipt:
             key = model.seal_check.key
             self._stem = f"{message.room}-seat{message.seat + 1}-{key.hex()[:KEY_DIGITS] if key else 'unsigned'}"
             self._number = max(1, sum(1 for _ in self._files()))
+            # A file that cannot be read is no reason to keep the player from the seat.
+            with suppress(OSError, BadReceipt):
+                self.earlier = read_earlier_run(read_receipt(self._numbered(self._number)), message.seat)
             self._begin(model)
         elif isinstance(message, View) and self._size >= self._bounds.next_file and _begins_match(message, model):
             self._begin_next(model, at_ms)

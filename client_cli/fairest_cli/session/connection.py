@@ -17,6 +17,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import ConnectionStatus, Contradiction, KnownRoom
 from fairest_cli.model.round_end import WayOut
+from fairest_cli.records.earlier_run import EarlierRun
 from fairest_cli.records.receipts import Receipt
 from fairest_cli.records.record_check import WrongRecord, prove_shown
 from fairest_cli.session.backoff import Backoff
@@ -68,13 +69,15 @@ CONTRADICTS: Final = "the server contradicts itself: "
 class Update(Value):
     """A change: the model after it, and the message that caused it, if one did. `note` is a sentence for people.
 
-    `problem` says that something could not be saved, when that is new.
+    `problem` says that something could not be saved, when that is new. `earlier` is there with the first snapshot of a
+    seat to which this client has come back after an earlier run of it had ended.
     """
 
     model: KnownRoom
     message: FromServer | None = None
     note: str = ""
     problem: str = ""
+    earlier: EarlierRun | None = None
 
 
 class Connection:
@@ -219,11 +222,13 @@ class Connection:
             asyncio.get_running_loop().call_later(WELCOME_SECONDS, socket.abort_unless_welcomed)
             async for frame in websocket:
                 message = decode_from_server(frame)
+                is_first = self.model.room is None
                 self._receive(socket, message, self._clock())
                 note = self._identity.compare(message) if isinstance(message, Welcome) else ""
                 receipt_problem = self.receipt.problem if self.receipt is not None else ""
                 problem = self._new_problems.among(self._identity.problem, receipt_problem)
-                yield Update(self.model, message, note, problem)
+                earlier = self.receipt.earlier if self.receipt is not None and is_first else None
+                yield Update(self.model, message, note, problem, earlier if self.model.room else None)
                 await self._react(socket, message)
         except (Contradiction, ProtocolViolation) as reason:
             raise Rejected(f"{CONTRADICTS}{reason}", WayOut.CONTRADICTION) from reason

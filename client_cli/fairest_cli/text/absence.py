@@ -7,12 +7,15 @@ seat's race is stopped after that, and its cards count; in other phases the seat
 from collections.abc import Iterator, Sequence
 
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
+from fairest_cli.records.earlier_run import EarlierRun
+from fairest_cli.session.connection import Update
 from fairest_cli.text.board_text import format_time
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.race import Ending
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_server import View
 
 
 def describe_way_back(model: KnownRoom, rejoin_option: str) -> Iterator[str]:
@@ -58,29 +61,64 @@ def describe_missing(model: KnownRoom, now_ms: int) -> str:
     return " ".join(f"{name} is away; the seat waits {format_time(left / 1000)} more." for name, left in missing)
 
 
-def describe_return(before: KnownRoom, model: KnownRoom) -> str:
-    """Return the sentence about the end of our own absence, which changed `before` into `model`; empty for none."""
+def describe_return(before: KnownRoom, update: Update) -> str:
+    """Return the sentence about the end of our own absence with `update`; empty if we were not away.
+
+    `before` is the model before it, which is that of a lost connection, or that of a client that was started again.
+    """
+    model = update.model
+    if update.earlier is not None:
+        return _describe_new_start(update.earlier, model)
     if before.status is not ConnectionStatus.LOST or model.status is not ConnectionStatus.CONNECTED:
         return ""
     if model.own is None or before.own is None or model.scene is None:
         return "Connected again."
-    away_ms = before.binding.absent_ms(model.binding.alive_ms)
+    away_ms = _away_ms(before, update)
     sentence = f"Connected again. You were away for {format_time(away_ms / 1000)} of {_grace(model)}."
-    return f"{sentence} {describe_stopped_race(before, model)}".strip()
+    was_racing = before.phase in (Phase.COUNTDOWN, Phase.RACING) and not before.own.has_stopped
+    return f"{sentence} {_describe_stopped_race(model, away_ms) if was_racing else ''}".strip()
 
 
-def describe_stopped_race(before: KnownRoom, model: KnownRoom) -> str:
-    """Return that our race was stopped because we were away, if it was between the two models; else nothing."""
+def _describe_new_start(earlier: EarlierRun, model: KnownRoom) -> str:
+    """Return for how long we were away, and what the absence has cost, after an earlier run of the client had ended."""
+    scene = model.scene
+    if model.own is None or scene is None:
+        return ""
+    away_ms = max(0, model.binding.alive_ms - earlier.last_ms)
+    sentence = f"You are back. You were away for at most {format_time(away_ms / 1000)} of {_grace(model)}."
+    round_id = scene.round.hex() if scene.round else None
+    if earlier.is_race_over or earlier.round_id is None:
+        return sentence
+    if earlier.round_id != round_id:
+        return f"{sentence} The round in which you were is over."
+    return f"{sentence} {_describe_stopped_race(model, away_ms)}".strip()
+
+
+def _describe_stopped_race(model: KnownRoom, away_ms: int) -> str:
+    """Return that our race, which was on before an absence of `away_ms`, was stopped for that; else nothing."""
     own, scene = model.own, model.scene
-    was_racing = before.phase in (Phase.COUNTDOWN, Phase.RACING) and before.own and not before.own.has_stopped
-    if own is None or scene is None or model.seat is None or not was_racing:
+    if own is None or scene is None or model.seat is None:
         return ""
     is_told = scene.outcome is not None and scene.outcome.scores[model.seat].ending is Ending.AWAY
-    away_ms = before.binding.absent_ms(model.binding.alive_ms)
     is_inferred = scene.outcome is None and own.has_stopped and away_ms >= scene.options.grace_seconds * 1000
     if is_told or is_inferred:
         return f"Your seat's race was stopped after {_grace(model)} away; the cards that you had placed count."
     return ""
+
+
+def _away_ms(before: KnownRoom, update: Update) -> int:
+    """Return for how long we were away: by our own clock, or as long as the server has missed us, if that is longer.
+
+    Our clock says less after the machine was asleep and messages from before were still there: they look like new ones.
+    """
+    model, message = update.model, update.message
+    ours = before.binding.absent_ms(model.binding.alive_ms)
+    shown = message.entries if isinstance(message, View) else ()
+    missed = next((each for each in shown if isinstance(each, entries.Detached) and each.seat == model.seat), None)
+    if missed is None or model.scene is None:
+        return ours
+    since_ms = missed.until_ms - model.scene.options.grace_seconds * 1000
+    return max(ours, model.binding.alive_ms - model.clock_ahead_ms - since_ms)
 
 
 def is_past_absence(entry: Entry, later: Sequence[Entry], model: KnownRoom) -> bool:

@@ -67,7 +67,7 @@ def describe_changes(before: KnownRoom, update: Update) -> Iterator[str]:
     model, message = update.model, update.message
     if update.note and (message is not None or before.status is not ConnectionStatus.LOST):
         yield clean(update.note)
-    if returned := describe_return(before, model):
+    if returned := describe_return(before, update):
         yield from wrap(returned, COLUMNS)
     match message:
         case Snapshot() if before.scene is None:

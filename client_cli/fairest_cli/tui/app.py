@@ -176,7 +176,7 @@ class FairestApp(CrashReportingApp):
             self.notify(text, title="The operator announces", timeout=ANNOUNCEMENT_SECONDS, markup=False)
         if update.problem:
             self.notify(clean(update.problem), title="Not saved; the race goes on", severity="warning", markup=False)
-        returned = describe_return(before, update.model)
+        returned = describe_return(before, update)
         if returned and update.model.own is not None:
             self.notify(returned, timeout=RETURN_SECONDS, markup=False)
         kind = screen_of(session)

@@ -1,9 +1,13 @@
 """Sentences about a player who is away: how long the seat still waits, and what the absence has cost."""
 
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
+from fairest_cli.records.earlier_run import EarlierRun
+from fairest_cli.session.connection import Update
 from fairest_cli.text.absence import describe_lost, describe_missing, describe_return, describe_way_back
 from fairest_cli.text.narration import describe_options
 from fairest_protocol.calculation.race import Ending
+from fairest_protocol.messages import entries
+from fairest_protocol.messages.from_server import View
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import replace
 from tests.support import staged
@@ -17,11 +21,23 @@ def lost(room: StagedRoom) -> KnownRoom:
     return room.model().with_status(ConnectionStatus.LOST)
 
 
-def back(room: StagedRoom, after_ms: int) -> tuple[KnownRoom, KnownRoom]:
-    """Return our model before and after the return from an absence of that length."""
-    before, model = lost(room), room.model()
-    alive_ms = (before.binding.down_since_ms or 0) + after_ms
-    return before, replace(model, binding=replace(model.binding, alive_ms=alive_ms))
+def back(room: StagedRoom, after_ms: int) -> tuple[KnownRoom, Update]:
+    """Return our model before the return from an absence of that length, and the update with which we are back."""
+    before = lost(room)
+    return before, returned(room, (before.binding.down_since_ms or 0) + after_ms)
+
+
+def returned(room: StagedRoom, at_ms: int, earlier: EarlierRun | None = None) -> Update:
+    """Return the update that shows us the room at that time of our clock."""
+    model = room.model()
+    return Update(replace(model, binding=replace(model.binding, alive_ms=at_ms)), earlier=earlier)
+
+
+def earlier(room: StagedRoom, *, is_race_over: bool = False) -> EarlierRun:
+    """Return an earlier run of our client, which ended now in the present round of the room."""
+    opened = room.table.state.round
+    assert opened is not None
+    return EarlierRun(room.table.now_ms, opened.round_id.hex(), is_race_over)
 
 
 def test_a_player_who_is_cut_off_sees_how_long_the_seat_waits() -> None:
@@ -65,10 +81,9 @@ def test_a_player_whose_race_was_stopped_for_being_away_is_told_so() -> None:
     before = lost(room)
     room.table.disconnect(0)
     room.table.let_time_pass()
-    model = room.model()
-    assert model.own is not None and model.own.has_stopped
-    alive_ms = (before.binding.down_since_ms or 0) + 61_000
-    sentence = describe_return(before, replace(model, binding=replace(model.binding, alive_ms=alive_ms)))
+    update = returned(room, (before.binding.down_since_ms or 0) + 61_000)
+    assert update.model.own is not None and update.model.own.has_stopped
+    sentence = describe_return(before, update)
     assert "Your seat's race was stopped after 60 s away; the cards that you had placed count." in sentence
 
 
@@ -81,12 +96,50 @@ def test_a_player_who_comes_back_after_the_round_is_told_why_it_ended() -> None:
     model = room.model()
     assert model.scene is not None and model.scene.outcome is not None
     assert model.scene.outcome.scores[0].ending is Ending.AWAY
-    assert "was stopped after 60 s away" in describe_return(before, model)
+    assert "was stopped after 60 s away" in describe_return(before, Update(model))
 
 
 def test_a_player_who_was_not_away_is_told_nothing() -> None:
     model = staged.racing().model()
-    assert describe_return(model, model) == ""
+    assert describe_return(model, Update(model)) == ""
+
+
+def test_the_time_for_which_the_server_has_missed_us_counts_if_ours_is_shorter() -> None:
+    room = staged.racing()
+    before = lost(room)
+    update = returned(room, (before.binding.down_since_ms or 0) + 1_000)
+    until_ms = update.model.binding.alive_ms - update.model.clock_ahead_ms - 45_000 + 60_000
+    missed = View(position=1, tag="00000000", entries=(entries.Detached(seat=0, until_ms=until_ms),))
+    assert "away for 0:45 of 60 s" in describe_return(before, replace(update, message=missed))
+
+
+def test_a_client_that_was_started_again_says_how_long_it_was_away() -> None:
+    room = staged.racing()
+    update = returned(room, room.table.now_ms + 41_000, earlier(room))
+    assert describe_return(KnownRoom(), update) == "You are back. You were away for at most 0:41 of 60 s."
+
+
+def test_a_client_that_was_started_again_says_that_its_race_was_stopped() -> None:
+    room = staged.racing()
+    run = earlier(room)
+    room.table.disconnect(0)
+    room.table.let_time_pass()
+    sentence = describe_return(KnownRoom(), returned(room, run.last_ms + 61_000, run))
+    assert "away for at most 1:01 of 60 s. Your seat's race was stopped after 60 s away" in sentence
+
+
+def test_a_race_that_was_over_before_the_client_ended_was_not_stopped_for_the_absence() -> None:
+    room = staged.racing()
+    room.table.play(0, "stop")
+    run = earlier(room, is_race_over=True)
+    assert describe_return(KnownRoom(), returned(room, run.last_ms + 61_000, run)).endswith("1:01 of 60 s.")
+
+
+def test_a_client_that_was_started_again_in_another_round_says_that_its_round_is_over() -> None:
+    room = staged.racing()
+    run = replace(earlier(room), round_id="00")
+    sentence = describe_return(KnownRoom(), returned(room, run.last_ms + 61_000, run))
+    assert sentence.endswith("The round in which you were is over.")
 
 
 def test_the_way_back_names_the_grace_period() -> None:
