@@ -110,9 +110,7 @@ function replay(terms, goal, { id, secret, entropies, envelopes, events, step })
     const isAllowed = ending === "out_of_time" ? seats.join() === racing.join() && at_ms !== null
       : seats.length === 1 && racing.includes(seats[0]);
     assert(isAllowed && before <= (at_ms ?? -1), "a move or a stop that cannot stand there");
-    for (const racer of seats.map((each) => racers[each])) {
-      if (ending) racer.ending = ending; else racer.play(move);
-    }
+    for (const racer of seats.map((each) => racers[each])) if (ending) racer.ending = ending; else racer.play(move);
     const isOver = racers.some((racer) => ["won", "resigned"].includes(racer.ending));
     for (const racer of racers) {
       if (isOver) racer.ending ??= "round_over";
