@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -361,13 +362,13 @@ async def test_the_second_round_does_not_open_with_the_counts_of_the_first(serve
     options = RoomOptions(countdown_seconds=0, best_of=3)
     async with racing(server_url, home, options=options) as (player, rival):
         player.session._connection.model = replace(player.session.model, placed=(31, 33))
-        await player.until(lambda: "33" in player.read("head"))
+        await player.until(lambda: re.search(r"\b33\b", player.read("head")))
         await rival.play("resign")
         await player.sees("The next round is open")
         await player.press("enter")
         await rival.take_part_in_deal()
         await player.is_on(RaceScreen)
-        assert "33" not in player.read("head") and " 4 " in player.read("head")
+        assert not re.search(r"\b33\b", player.read("head")) and " 4 " in player.read("head")
 
 
 async def test_the_result_stays_when_the_other_player_leaves(server_url: str, home: Path) -> None:
