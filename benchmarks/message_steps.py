@@ -9,33 +9,46 @@ sent several times where it can be, and the shortest of its longest steps counts
 import asyncio
 import json
 import os
+import secrets
 import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Final
 
 from benchmarks.figure import Figure, written_down
 from benchmarks.old_rooms import LONG_MATCH, STEP_MS, choose
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages.fields import Message, Phase
 from fairest_protocol.messages.from_client import (
+    AskFinish,
     Create,
     GetLobby,
     GetRecord,
     Hello,
     Join,
     Leave,
+    LeaveQueue,
     Ping,
     Play,
+    Queue,
     Ready,
     Rematch,
+    Renew,
     Resume,
     Reveal,
     Watch,
 )
-from fairest_protocol.messages.from_server import FromServer, Left, Placed
+from fairest_protocol.messages.from_server import FromServer, Left, LeftQueue, Placed, Queued, Renewed
+from fairest_protocol.value import replace
+from fairest_server.edge.pair_maker import LOOK_SECONDS
+from fairest_server.edge.race_queue import MAX_TICKETS
+from fairest_server.store.processes import Processes
+from fairest_server.store.redis.clients import make_client
+from fairest_server.store.tickets import Change, Ticket, Tickets
+from tests.support import raw_http
 from tests.support.processes import Fleet, redis_process, serving_fleet
 from tests.support.wire_client import WireClient, open_client, open_raw_client
 
@@ -49,6 +62,49 @@ SETTLE_SECONDS = 0.05
 ROUNDS = 9
 JUNK = b'{"type":"play","number":1,"move":' + b"[" * 2000 + b"]" * 2000 + b"}"
 """The longest frame that a client may send, as deep as it can be."""
+MESSAGES: Final[dict[str, type[Message] | None]] = {
+    "hello": Hello,
+    "get_lobby": GetLobby,
+    "create": Create,
+    "queue": Queue,
+    "leave_queue": LeaveQueue,
+    "join": Join,
+    "join_full": Join,
+    "join_full_cold": Join,
+    "watch": Watch,
+    "watch_cold": Watch,
+    "resume_start": Resume,
+    "resume_newest": Resume,
+    "resume_start_cold": Resume,
+    "resume_newest_cold": Resume,
+    "ready": Ready,
+    "reveal": Reveal,
+    "play_refused": Play,
+    "play_repeated": Play,
+    "play_last": Play,
+    "rematch": Rematch,
+    "ask_finish": AskFinish,
+    "leave": Leave,
+    "get_record_none": GetRecord,
+    "renew": Renew,
+    "ping": Ping,
+    "junk": None,
+    "page_leaderboard": None,
+    "page_player": None,
+    "page_matches": None,
+    "page_rounds": None,
+}
+"""The messages that are measured, by the names of their figures; None is for what is not a message.
+
+A test compares them with the messages of the protocol. `old_rooms` has records that are there, and `standings` the
+pages of ratings with a million results.
+"""
+PAGES: Final = {
+    "page_leaderboard": "/leaderboard",
+    "page_player": "/players/nobody",
+    "page_matches": "/matches",
+    "page_rounds": "/rounds?page=0",
+}
 
 
 class WatchedServer:
@@ -110,7 +166,9 @@ async def _measure() -> list[Figure]:
                     break
             steps = await _measure_racing(room, first, second, here, there)
             steps |= await _measure_end(room, first, second, here)
+            steps |= await _measure_queue(redis.url, here)
             entries = first.position
+    assert steps.keys() == MESSAGES.keys(), steps.keys() ^ MESSAGES.keys()
     return [
         written_down("message_steps_entries", entries, "entries"),
         *(
@@ -186,6 +244,10 @@ async def _measure_racing(
         async with open_client(here.url, token=second.token):
             pass
 
+    async def renew() -> None:
+        async with open_client(here.url) as client:
+            assert isinstance(await _answer(client, Renew(token=secrets.token_urlsafe(32))), Renewed)
+
     async def junk() -> None:
         async with open_raw_client(here.url) as client:
             await client.send(Hello())
@@ -193,7 +255,14 @@ async def _measure_racing(
             await client.send(JUNK.decode())
             await client.receive()
 
+    for name, path in PAGES.items():
+
+        async def read_page(path: str = path) -> None:
+            await raw_http.ask(here.url, path)
+
+        await measure(name, here, read_page)
     await measure("hello", here, hello)
+    await measure("renew", here, renew)
     await measure("junk", here, junk)
     for place, server in (("", here), ("_cold", there)):
 
@@ -230,6 +299,13 @@ async def _measure_end(room: str, first: WireClient, second: WireClient, here: W
     assert first.scene is not None and first.seat is not None
     number = first.scene.seats[first.seat].moves + 1
     await first.send(Play(number=number, move=MOVES["resign"]))
+    seat = first.seat
+    await first.receive_until(lambda seen: seen.seats[seat].has_stopped)
+
+    async def ask_finish() -> None:
+        await _answer(first, AskFinish())
+
+    asked = await here.longest_step_ms(ask_finish)
     async with open_client(here.url, token=second.token) as again:
         await again.resume(room)
         assert again.scene is not None and again.seat is not None
@@ -243,4 +319,45 @@ async def _measure_end(room: str, first: WireClient, second: WireClient, here: W
             await again.send(Leave())
             await again.receive_a(Left)
 
-        return {"play_last": await here.longest_step_ms(resign), "leave": await here.longest_step_ms(leave)}
+        return {
+            "ask_finish": asked,
+            "play_last": await here.longest_step_ms(resign),
+            "leave": await here.longest_step_ms(leave),
+        }
+
+
+async def _measure_queue(redis_url: str, here: WatchedServer) -> dict[str, float]:
+    """Queue and leave while as many others wait as may, at another process, for variants of their own."""
+    redis = make_client(redis_url)
+    tickets, elsewhere = Tickets(redis), Processes(redis, redis, "elsewhere")
+    for number in range(MAX_TICKETS - 1):
+        ticket = Ticket(f"{number:016x}", f"{number:064x}", elsewhere.process_id, f"rules-{number % 100}", 1)
+        ticket = replace(ticket, rating=float(number * 10_000), since_ms=2**52)
+        await tickets.change([Change(ticket.player_id, None, ticket)])
+    beating = asyncio.create_task(_beat(elsewhere))
+    steps: dict[str, list[float]] = {"queue": [], "leave_queue": []}
+    async with open_client(here.url) as client:
+
+        async def queue() -> None:
+            await client.send(Queue())
+            await client.receive_a(Queued)
+            await asyncio.sleep(2 * LOOK_SECONDS)
+
+        async def leave() -> None:
+            await client.send(LeaveQueue())
+            await client.receive_a(LeftQueue)
+
+        for _ in range(REPEATS):
+            steps["queue"].append(await here.longest_step_ms(queue))
+            steps["leave_queue"].append(await here.longest_step_ms(leave))
+    beating.cancel()
+    await redis.aclose()
+    print(f"  {steps}", file=sys.stderr)
+    return {name: min(found) for name, found in steps.items()}
+
+
+async def _beat(process: Processes) -> None:
+    """Send the heartbeats of a process, so that its tickets are not removed."""
+    while True:
+        await process.beat()
+        await asyncio.sleep(0.5)

@@ -7,6 +7,7 @@ from redis.asyncio import Redis
 
 from fairest_server.edge.pair_maker import REST_SECONDS, PairMaker
 from fairest_server.live.redis_clock import RedisClock
+from fairest_server.live.slices import Slices
 from fairest_server.store.processes import Processes
 from fairest_server.store.tickets import Ticket, Tickets
 
@@ -29,7 +30,7 @@ class CountedTickets(Tickets):
 
 async def test_players_who_queue_without_end_do_not_make_the_process_look_without_end(redis: Redis) -> None:
     tickets, stopping = CountedTickets(redis, expected=5), asyncio.Event()
-    pair_maker = PairMaker(tickets, Processes(redis, redis, "here"), RedisClock(), {})
+    pair_maker = PairMaker(tickets, Processes(redis, redis, "here"), RedisClock(), Slices(), {})
 
     async def queue_without_end() -> None:
         while True:

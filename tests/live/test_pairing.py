@@ -13,6 +13,7 @@ from fairest_server.live.pairing import (
     NextStep,
     Position,
     choose_pairs,
+    choosing_pairs,
     next_step,
 )
 from fairest_server.store.tickets import Ticket
@@ -94,6 +95,15 @@ def test_of_an_even_number_that_accept_everybody_none_is_left() -> None:
     waited_ms = int(ANY_SECONDS * 1000)
     tickets = [ticket(f"p{number}", waited_ms=waited_ms, rating=number * 300.0) for number in range(100)]
     assert len(choose_pairs(tickets, NOW_MS)) == 50
+
+
+def test_a_slice_looks_at_one_ticket() -> None:
+    """A thousand players who accept nobody take 10 ms together."""
+    tickets = [ticket(f"p{number}", rating=number * 10_000.0) for number in range(100)]
+    slices = 0
+    for _ in choosing_pairs(tickets, NOW_MS):
+        slices += 1
+    assert slices >= len(tickets)
 
 
 HOST = replace(ticket("ann"), partner="bob", paired_ms=NOW_MS, is_host=True)

@@ -16,9 +16,12 @@ from fairest_protocol.messages.from_client import (
     Hello,
     Join,
     Leave,
+    LeaveQueue,
     Play,
+    Queue,
     Ready,
     Rematch,
+    Renew,
     Resume,
     Reveal,
     Watch,
@@ -39,6 +42,9 @@ MESSAGES: list[Message] = [
     Leave(),
     GetRecord(),
     GetLobby(page=3),
+    Queue(rules="senior", rival_after_seconds=20),
+    LeaveQueue(),
+    Renew(token="B" * 43),
 ]
 TEXTS = [
     "",

@@ -68,7 +68,7 @@ async def public_port(
     hello = Handshake(players, player_rooms, rooms, limits.may_enroll, settings.hello_seconds)
     room_entry = RoomEntry(rooms, openings, limits, settings)
     lookup = Lookup(rooms, lobby, Renewal(players, control, limits.may_enroll))
-    queue = RaceQueue(tickets, rooms.processes, rooms.clock, rooms.ratings.points)
+    queue = RaceQueue(tickets, rooms.processes, rooms.clock, rooms.slices, rooms.ratings.points)
 
     async def handle(websocket: WebSocket, request: Request) -> None:
         connection_id = f"{rooms.process_id}-{next(connection_numbers)}"

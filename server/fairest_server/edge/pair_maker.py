@@ -19,8 +19,9 @@ from fairest_protocol.messages.from_client import Create, Join
 from fairest_protocol.messages.from_server import LeftQueue
 from fairest_protocol.value import replace
 from fairest_server.edge.seeker import Seeker
-from fairest_server.live.pairing import NextStep, Position, choose_pairs, next_step
+from fairest_server.live.pairing import NextStep, Position, choosing_pairs, next_step
 from fairest_server.live.redis_clock import RedisClock
+from fairest_server.live.slices import Slices
 from fairest_server.ops.events import Event
 from fairest_server.ops.faults import contained
 from fairest_server.ops.metrics import Part
@@ -40,13 +41,19 @@ class PairMaker:
     """Takes the steps of the waiting players of this process, which are in `seekers` by their connections."""
 
     def __init__(
-        self, tickets: Tickets, processes: Processes, clock: RedisClock, seekers: MutableMapping[str, Seeker]
+        self,
+        tickets: Tickets,
+        processes: Processes,
+        clock: RedisClock,
+        slices: Slices,
+        seekers: MutableMapping[str, Seeker],
     ) -> None:
         self.wanted: Final = asyncio.Event()
         """Set when a player has begun to wait: the next look waits no longer than REST_SECONDS."""
         self._tickets = tickets
         self._processes = processes
         self._clock = clock
+        self._slices = slices
         self._seekers = seekers
 
     async def run(self, stopping: asyncio.Event) -> None:
@@ -74,7 +81,8 @@ class PairMaker:
         self._take_over(held)
         own = {seeker.ticket.ticket_id: seeker for seeker in self._seekers.values()}
         busy = {ticket_id for ticket_id, seeker in own.items() if seeker.position is not Position.OUTSIDE}
-        for host, guest in choose_pairs((each for each in held.values() if each.ticket_id not in busy), now_ms):
+        free = [each for each in held.values() if each.ticket_id not in busy]
+        for host, guest in await self._slices.finish(choosing_pairs(free, now_ms)):
             # The process of another host makes that pair.
             if host.ticket_id in own:
                 await self._pair(host, guest, now_ms, held)

@@ -21,6 +21,7 @@ from fairest_server.edge.room_messages import refuse_message
 from fairest_server.edge.seeker import Seeker, WaitingClient, options_for
 from fairest_server.live.pairing import Position
 from fairest_server.live.redis_clock import RedisClock
+from fairest_server.live.slices import Slices
 from fairest_server.ops.faults import contained
 from fairest_server.ops.metrics import Part
 from fairest_server.room.refusing import refuse
@@ -41,6 +42,7 @@ class RaceQueue:
         tickets: Tickets,
         processes: Processes,
         clock: RedisClock,
+        slices: Slices,
         rating_of: Callable[[str, str], Awaitable[float]],
     ) -> None:
         """`rating_of` returns the rating of a player in points, by its id and the rules."""
@@ -49,7 +51,7 @@ class RaceQueue:
         self._clock = clock
         self._rating_of = rating_of
         self._seekers: dict[str, Seeker] = {}
-        self._pair_maker = PairMaker(tickets, processes, clock, self._seekers)
+        self._pair_maker = PairMaker(tickets, processes, clock, slices, self._seekers)
         self._dropping: set[asyncio.Task[None]] = set()
 
     def refusal_of_entry(self, client: WaitingClient) -> Refusal | None:

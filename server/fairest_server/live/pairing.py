@@ -1,10 +1,11 @@
 """Which waiting players race one another, and how two of them get into one room: decisions on values, without Redis."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Final
 
+from fairest_protocol.calculation.sliced import Sliced, finish
 from fairest_server.store.tickets import Ticket
 
 WINDOW: Final = 100.0
@@ -61,7 +62,12 @@ def next_step(own: Ticket, partner: Ticket | None, position: Position, now_ms: i
 
 
 def choose_pairs(tickets: Iterable[Ticket], now_ms: int) -> list[tuple[Ticket, Ticket]]:
-    """Pair tickets that are free, each pair with the one first that has waited longer.
+    """Do what `choosing_pairs` does, at once."""
+    return finish(choosing_pairs(tickets, now_ms))
+
+
+def choosing_pairs(tickets: Iterable[Ticket], now_ms: int) -> Sliced[list[tuple[Ticket, Ticket]]]:
+    """Pair tickets that are free, each pair with the one first that has waited longer. In slices.
 
     Those who have waited longest choose first, each the opponent nearest in rating. Both must accept the difference.
     The same two are paired again only if nobody else waits for these rules.
@@ -70,7 +76,11 @@ def choose_pairs(tickets: Iterable[Ticket], now_ms: int) -> list[tuple[Ticket, T
     for ticket in tickets:
         if not ticket.partner:
             groups.setdefault(ticket.rules, []).append(ticket)
-    return [pair for group in groups.values() for pair in _pair_group(group, now_ms)]
+    pairs: list[tuple[Ticket, Ticket]] = []
+    for group in groups.values():
+        yield
+        yield from _pair_group(group, now_ms, pairs)
+    return pairs
 
 
 def window(ticket: Ticket, now_ms: int) -> float:
@@ -79,9 +89,11 @@ def window(ticket: Ticket, now_ms: int) -> float:
     return float("inf") if seconds >= ANY_SECONDS else WINDOW + WINDOW_PER_SECOND * seconds
 
 
-def _pair_group(group: Sequence[Ticket], now_ms: int) -> Iterator[tuple[Ticket, Ticket]]:
+def _pair_group(group: Sequence[Ticket], now_ms: int, pairs: list[tuple[Ticket, Ticket]]) -> Sliced[None]:
+    """Add the pairs of a group to `pairs`."""
     free = sorted(group, key=_rank)
     for ticket in sorted(group, key=lambda ticket: (ticket.since_ms, ticket.player_id)):
+        yield
         place = bisect_left(free, _rank(ticket), key=_rank)
         if place == len(free) or free[place] is not ticket:
             # An opponent that has waited longer chose this one.
@@ -91,7 +103,7 @@ def _pair_group(group: Sequence[Ticket], now_ms: int) -> Iterator[tuple[Ticket, 
         if best is not None:
             free.remove(ticket)
             free.remove(best)
-            yield ticket, best
+            pairs.append((ticket, best))
 
 
 def _choose(ticket: Ticket, others: Iterable[Ticket], now_ms: int, *, is_last_pair: bool) -> Ticket | None:

@@ -54,12 +54,16 @@ class Tickets:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._change_tickets = Script("change_tickets.lua")
+        self._parsed: dict[bytes, Ticket | None] = {}
+        """The tickets that were read last, by their texts: few of them change between two reads."""
 
     async def read(self) -> dict[str, Ticket]:
         """Return the tickets by their players, without those that a process of another version has written."""
         found = cast("dict[bytes, bytes]", await cast("Any", self._redis.hgetall(keys.TICKETS)))
-        parsed = {player.decode(): _parse(text) for player, text in found.items()}
-        return {player: ticket for player, ticket in parsed.items() if ticket is not None}
+        known = self._parsed
+        self._parsed = {text: known[text] if text in known else _parse(text) for text in found.values()}
+        read = ((player.decode(), self._parsed[text]) for player, text in found.items())
+        return {player: ticket for player, ticket in read if ticket is not None}
 
     async def change(self, changes: Sequence[Change]) -> bool:
         """Make all these changes in one step, if every ticket is as it was before; else none, and return False.
