@@ -8,8 +8,8 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 from websockets.frames import Opcode
 
-from fairest_protocol.messages.from_client import Hello
-from fairest_protocol.messages.from_server import Welcome
+from fairest_protocol.messages.from_client import Hello, Renew
+from fairest_protocol.messages.from_server import Renewed, Welcome
 from fairest_server.edge import outgoing
 from fairest_server.live.bans import Bans
 from fairest_server.store import keys
@@ -110,6 +110,23 @@ async def test_a_ban_by_a_name_that_was_changed_reaches_its_player(limited: Limi
                 return not isinstance(await again.receive(), Welcome)
 
         await until(is_banned, "the player is banned under its new name")
+
+
+async def test_a_banned_player_that_has_renewed_its_token_is_banned(limited: Limited, redis: Redis) -> None:
+    renewed = "N" * 43
+    async with limited() as url:
+        async with open_client(url, name="mallory") as client:
+            player_id = await Players(redis).find("mallory")
+            await client.send(Renew(token=renewed))
+            await client.receive_a(Renewed)
+        await BanStore(redis).put(Ban(player=player_id, name="mallory", since_ms=0, until_ms=None, reason=None))
+
+        async def is_banned() -> bool:
+            async with open_raw_client(url) as again:
+                await again.send(Hello(token=renewed))
+                return not isinstance(await again.receive(), Welcome)
+
+        await until(is_banned, "the player is banned with its new token")
 
 
 async def test_names_are_not_changed_without_end(limited: Limited) -> None:
