@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import json
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, cast
 
 import pytest
@@ -201,6 +201,45 @@ async def test_a_log_of_several_pages_is_read_whole(
         assert [each.index for each in await writer.log.read(ROOM)] == list(range(1, count + 1))
 
 
+@pytest.mark.parametrize(("entries", "commands"), [(2 * 256 - 1, 2), (2 * 256, 3)])
+async def test_256_entries_of_a_log_are_read_with_one_command(
+    writer: Writer, redis: BatchingRedis, entries: int, commands: int
+) -> None:
+    await writer.append(events=(MOVE,) * entries)
+    owner = await owner_of(redis, keys.log(ROOM))
+
+    async def reads() -> int:
+        found = (await owner.info("commandstats")).get("cmdstat_xrange", {"calls": 0})
+        return int(found["calls"])
+
+    before = await reads()
+    assert len(await writer.log.read(ROOM)) == entries
+    assert await reads() - before == commands
+
+
+@pytest.mark.parametrize("read", [Log.last_positions, Log.created_ms])
+async def test_the_ends_of_25_logs_are_read_in_one_batch(
+    writer: Writer, redis: BatchingRedis, monkeypatch: pytest.MonkeyPatch, read: Callable[..., Awaitable[object]]
+) -> None:
+    sizes: list[int] = []
+    make: Any = redis.pipeline
+
+    def pipeline(*, transaction: bool) -> Any:
+        made = make(transaction=transaction)
+        execute = made.execute
+
+        async def counted(**options: object) -> object:
+            sizes.append(len(made))
+            return await execute(**options)
+
+        made.execute = counted
+        return made
+
+    monkeypatch.setattr(redis, "pipeline", pipeline)
+    await read(writer.log, [f"room-{number}" for number in range(51)])
+    assert sizes == [25, 25, 1]
+
+
 async def test_a_room_is_due_when_its_time_has_come(writer: Writer) -> None:
     await writer.append(next_check_ms=1)
     assert await writer.log.due_rooms(overdue_ms=0) == [ROOM]
@@ -326,10 +365,10 @@ async def count_polled_in_one_turn(*writers: Recorded) -> int:
     return polled
 
 
-async def test_a_batch_has_an_upper_bound() -> None:
+async def test_a_batch_holds_no_more_than_a_hundred_appends() -> None:
     polled: list[str] = []
     writers = [Recorded(Append(f"room-{each}", 0, "", "t1", (MOVE,)), polled) for each in range(MAX_BATCH + 1)]
-    assert await count_polled_in_one_turn(*writers) == MAX_BATCH
+    assert await count_polled_in_one_turn(*writers) == 100
 
 
 async def test_writers_that_have_nothing_to_append_count_in_a_batch() -> None:

@@ -105,6 +105,15 @@ async def test_heartbeats_that_come_slowly_do_not_keep_a_dead_process_alive(proc
     assert found[-1] == ("p2",)
 
 
+async def test_of_a_silence_a_second_and_a_half_counts_towards_the_lapse_of_a_process(
+    processes: Processes, redis: Redis
+) -> None:
+    now_ms = await beat_of(redis, "p2", ago_ms=6_000, newest_ago_ms=5_000)
+    silence_ms = (await processes.beat()).now_ms - (now_ms - 5_000)
+    moved_ms = int(await redis.zscore(keys.PROCESSES, "p2") or 0) - (now_ms - 6_000)
+    assert silence_ms - moved_ms == 1_500
+
+
 async def test_a_process_that_died_before_the_clock_was_set_back_lapses(processes: Processes, redis: Redis) -> None:
     await beat_of(redis, "p2", ago_ms=-55_000, newest_ago_ms=-60_000)
     assert (await processes.beat()).lapsed == ("p2",)

@@ -20,7 +20,7 @@ from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.embedded_engine import EmbeddedRedisError
 from tests.support.engine import VARIABLE, chosen_program, engine_program
 from tests.support.processes import SERVER_COMMAND, end_process
-from tests.support.waiting import PATIENCE_SECONDS, until
+from tests.support.waiting import INTERVAL_SECONDS, PATIENCE_SECONDS, until
 
 
 @pytest.fixture
@@ -310,6 +310,50 @@ async def test_a_successor_that_does_not_start_at_once_is_tried_again(
         await until(is_tried, "the start of Redis was tried")
         choose_program("", tmp_path, monkeypatch)
         await wait_for_successor(folder, process_id)
+
+
+async def test_a_successor_is_started_after_a_fifth_of_a_second_and_then_every_two_seconds(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+    sleep = asyncio.sleep
+
+    async def shortened(seconds: float) -> None:
+        if seconds != INTERVAL_SECONDS:
+            pauses.append(seconds)
+        await sleep(INTERVAL_SECONDS)
+
+    async def were_tried() -> bool:
+        return len(pauses) >= 3
+
+    choose_program("", tmp_path, monkeypatch)
+    async with embedded_redis(folder):
+        (process_id,) = redis_servers_on(folder)
+        choose_program("--no-such-option", tmp_path, monkeypatch)
+        monkeypatch.setattr(asyncio, "sleep", shortened)
+        os.kill(process_id, signal.SIGKILL)
+        await until(were_tried, "two starts have failed")
+    assert pauses[:3] == [0.2, 2.0, 2.0]
+
+
+async def test_an_engine_that_answers_nothing_is_given_up_after_ten_seconds(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent = tmp_path / "redis-server"
+    silent.write_text(f'#!/bin/sh\n[ "$1" = --version ] && exec {engine_program()} --version\nexec sleep 600\n')
+    silent.chmod(0o755)
+    limits: list[float] = []
+    timeout = asyncio.timeout
+
+    def shortened(seconds: float) -> asyncio.Timeout:
+        limits.append(seconds)
+        return timeout(INTERVAL_SECONDS)
+
+    monkeypatch.setattr(asyncio, "timeout", shortened)
+    with pytest.raises(EmbeddedRedisError, match="did not start"):
+        async with embedded.embedded_redis(folder, silent):
+            pass
+    assert limits == [10.0]
 
 
 @pytest.mark.long
