@@ -219,6 +219,9 @@ class FairestApp(CrashReportingApp):
 
     def show_notice(self, sentence: str) -> None:
         """Show `sentence` on the home screen, which other screens may cover."""
+        if not self.is_running:
+            # While the program ends, the parts of the home screen are gone before the screen is.
+            return
         home = next((screen for screen in self.screen_stack if isinstance(screen, HomeScreen)), None)
         if home is not None:
             home.show_notice(sentence)

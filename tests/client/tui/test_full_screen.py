@@ -470,6 +470,15 @@ async def test_tv_watches_one_match_after_the_other(
                 await player.is_on(HomeScreen)
 
 
+async def test_a_notice_that_comes_while_the_program_ends_changes_nothing(home: Path) -> None:
+    async with terminal(AtHome(), home) as player:
+        ending = asyncio.create_task(player.app._shutdown())
+        while not ending.done():
+            await asyncio.sleep(0)
+            player.app.show_notice("Looking for a race that may be watched.")
+        await ending
+
+
 async def test_whoever_leaves_a_match_on_tv_has_left_tv(
     server_url: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
