@@ -21,7 +21,7 @@ from fairest_server.app import StartError
 from fairest_server.settings import Settings
 from tests.support.certificates import make_certificate
 from tests.support.limited import Limited
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_SECONDS, until
 from tests.support.wire_client import open_client, open_raw_client, racing_players
 
 
@@ -70,7 +70,7 @@ async def test_a_full_server_says_so_and_has_room_again_when_a_client_goes(limit
     async with limited(max_connections=2) as url:
         async with open_client(url), open_client(url):
             assert await status_of(url) == 503
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             while await status_of(url) != 101:
                 continue
 
@@ -209,7 +209,7 @@ async def test_a_client_that_connects_and_does_not_begin_tls_is_not_waited_for(
     limited: Limited, tmp_path: Path
 ) -> None:
     cert, key = make_certificate(tmp_path)
-    async with limited(tls_cert=cert, tls_key=key, hello_seconds=0.3) as url, asyncio.timeout(5):
+    async with limited(tls_cert=cert, tls_key=key, hello_seconds=0.3) as url, asyncio.timeout(PATIENCE_SECONDS):
         reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rsplit(":", 1)[1]))
         assert await reader.read() == b""
         writer.close()

@@ -17,7 +17,7 @@ from fairest_server.settings import Settings
 from tests.support.certificates import make_certificate
 from tests.support.limited import Limited
 from tests.support.raw_websocket import RawClient, frame, raw_connection, raw_websocket
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_SECONDS, until
 from tests.support.wire_client import open_client
 
 
@@ -27,7 +27,7 @@ def serving(limited: Limited, tmp_path: Path, request: pytest.FixtureRequest) ->
     encrypted = {}
     if request.param == "tls":
         encrypted["tls_cert"], encrypted["tls_key"] = make_certificate(tmp_path)
-    return partial(limited, hello_seconds=30, **encrypted)
+    return partial(limited, hello_seconds=10 * PATIENCE_SECONDS, **encrypted)
 
 
 async def half_open(stack: AsyncExitStack, url: str, count: int) -> list[RawClient]:
@@ -42,7 +42,7 @@ def sockets() -> float:
 async def test_half_open_handshakes_above_the_limit_of_an_address_are_closed_at_once(serving: Limited) -> None:
     async with serving(connections_per_address=5) as url, AsyncExitStack() as stack:
         clients = await half_open(stack, url, 5 + SPARE + 3)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             # They send nothing, so only the limit can end them before the time limit does.
             ended = [await client.reader.read() for client in clients[-3:]]
         assert ended == [b""] * 3
@@ -88,13 +88,13 @@ async def test_a_handshake_that_is_not_ended_in_time_is_cut_off_and_counted(serv
 
     before = cut_off()
     async with serving(hello_seconds=0.2) as url, raw_connection(url) as client:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             assert await client.reader.read() == b""
     assert cut_off() == before + 1
 
 
 async def test_a_server_with_half_open_handshakes_ends(serving: Limited) -> None:
-    async with AsyncExitStack() as stack, asyncio.timeout(10), serving() as url:
+    async with AsyncExitStack() as stack, asyncio.timeout(PATIENCE_SECONDS), serving() as url:
         await half_open(stack, url, 3)
 
 

@@ -18,7 +18,7 @@ from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.bots import start_match
 from tests.support.operator import operate
 from tests.support.processes import SERVER_COMMAND, Fleet, end_process
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_SECONDS, until
 from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
 
 pytestmark = pytest.mark.long
@@ -36,7 +36,7 @@ def read_page(url: str) -> tuple[int, str]:
     from urllib.error import HTTPError
 
     try:
-        with urlopen(url.replace("ws://", "http://"), timeout=5) as page:
+        with urlopen(url.replace("ws://", "http://"), timeout=PATIENCE_SECONDS) as page:
             return page.status, page.read().decode()
     except HTTPError as answer:
         with answer:

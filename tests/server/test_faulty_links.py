@@ -142,7 +142,7 @@ async def test_rooms_are_made_however_often_the_link_to_redis_is_cut() -> None:
 
             async def is_made() -> bool:
                 try:
-                    async with asyncio.timeout(2):
+                    async with asyncio.timeout(5):
                         await create()
                 except (TimeoutError, OSError, WebSocketException):
                     return False

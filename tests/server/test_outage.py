@@ -33,7 +33,7 @@ from tests.support.bots import start_match
 from tests.support.faulty_link import let_fault_last
 from tests.support.history import read_steps
 from tests.support.processes import Fleet, RedisProcess, redis_process, serving_fleet
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_SECONDS, until
 from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
 
 SHORT_GRACE = QUICK.model_copy(update={"grace_seconds": 1})
@@ -143,7 +143,7 @@ async def test_a_redis_that_is_silent_for_a_while_disconnects_clients_who_then_g
         async with racing_players(url) as (first, second):
             await first.play("sa")
             mortal_redis.freeze()
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_SECONDS):
                 await first.socket.wait_closed()
             assert first.socket.close_code == CloseCode.RESTARTING
             mortal_redis.thaw()

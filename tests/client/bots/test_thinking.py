@@ -16,6 +16,7 @@ from fairest_cli.bots.thinking import Thinker
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.rules import choose_rules
 from tests.support.bot_boards import board_after
+from tests.support.waiting import PATIENCE_SECONDS
 
 CLASSIC = choose_rules("classic")
 
@@ -95,7 +96,7 @@ def test_the_worker_of_a_killed_program_ends() -> None:
         assert program.stdout is not None
         worker = int(program.stdout.readline())
         program.kill()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while is_running(worker):
         assert time.monotonic() < deadline
         time.sleep(0.01)
