@@ -1,5 +1,6 @@
 """A real Redis for the whole run, a real server for each test that asks for one, and a guard for processes."""
 
+import gc
 import os
 import shutil
 import signal
@@ -55,7 +56,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.write_line(f"{program}: {told.stdout.strip()}")
 
 
-settings.register_profile("short", deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("short", deadline=None, max_examples=10, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("long", settings.get_profile("short"), max_examples=300)
 settings.load_profile("short")
 
@@ -67,6 +68,8 @@ def _no_process_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
     The fixture is the first of all, so it ends last.
     """
     with guarded_run(tmp_path_factory.getbasetemp()) as run:
+        # What was collected stays to the end: no collection of the garbage collector goes through it again.
+        gc.freeze()
         yield
         SHARED.close()
         left = run.wait_for_end()

@@ -26,6 +26,8 @@ TIME_FACTOR: Final = 5
 TIME_LIMIT_SECONDS: Final = 20.0
 """A mutant is killed if its tests take longer than this and `TIME_FACTOR` times their time without a mutant."""
 BASELINE_LIMIT_SECONDS: Final = 1200.0
+EXAMPLES: Final = 20
+"""Examples of a property that judges a mutant: more than in `make test`."""
 
 Numbered = tuple[int, Mutant]
 Place = tuple[str, str, int]
@@ -69,7 +71,9 @@ class Watch:
     def pytest_configure(self) -> None:
         """Make properties repeatable, and do not look for the smallest example: the first that fails is enough."""
         phases = Phase.explicit, Phase.generate
-        hypothesis.settings.register_profile("mutation", derandomize=True, database=None, phases=phases)
+        hypothesis.settings.register_profile(
+            "mutation", derandomize=True, database=None, phases=phases, max_examples=EXAMPLES
+        )
         hypothesis.settings.load_profile("mutation")
 
     @pytest.hookimpl(trylast=True)

@@ -248,6 +248,7 @@ async def makes_time_overflow(websocket: ServerConnection, _: int) -> None:
     await send(websocket, "view", position=1, tag="00000000", entries=[paused])
 
 
+@pytest.mark.long
 @parametrize_with_long("arguments", [*ENTRY_COMMANDS, *WITH_JSON], quick=1, ids=" ".join)
 async def test_a_server_s_sentences_steer_no_pipe(tmp_path: Path, arguments: Arguments) -> None:
     written = await output_against(sends_steering_sentences, lambda url: run(tmp_path, *arguments, "--server", url))
@@ -262,6 +263,7 @@ async def test_a_server_s_sentences_steer_no_terminal(tmp_path: Path, arguments:
     assert faults_of(written) == []
 
 
+@pytest.mark.long
 @parametrize_with_long(
     "script",
     [
@@ -287,6 +289,7 @@ async def test_a_forged_record_steers_nothing(tmp_path: Path, script: Script) ->
     assert faults_of(written, is_shown=False) == []
 
 
+@pytest.mark.long
 @parametrize_with_long("name", [STEERING, "\udc9b2J", LONG], quick=1, ids=("steering", "half a character", "long"))
 async def test_an_invalid_name_is_not_shown(tmp_path: Path, name: str) -> None:
     async def script(websocket: ServerConnection, _: int) -> None:
@@ -328,6 +331,7 @@ def lobby_of(**changes: Any) -> bytes:
     return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + json.dumps(page).encode()
 
 
+@pytest.mark.long
 @parametrize_with_long("option", [(), ("--json",)], quick=1, ids=("for people", "json"))
 async def test_hostile_rules_in_a_lobby_are_only_text(tmp_path: Path, option: Arguments) -> None:
     written = await output_against_bytes(
@@ -336,6 +340,7 @@ async def test_hostile_rules_in_a_lobby_are_only_text(tmp_path: Path, option: Ar
     assert faults_of(written) == []
 
 
+@pytest.mark.long
 async def test_hostile_rules_in_a_lobby_steer_no_terminal(tmp_path: Path) -> None:
     written = await output_against_bytes(
         lobby_of(rules=STEERING), lambda url: run_on_terminal(tmp_path, "lobby", "--plain", "--server", url)
@@ -343,6 +348,7 @@ async def test_hostile_rules_in_a_lobby_steer_no_terminal(tmp_path: Path) -> Non
     assert faults_of(written) == []
 
 
+@pytest.mark.long
 @parametrize_with_long(
     "changes",
     [{"rules": LONG}, {"names": [STEERING, None]}, {"room": STEERING}, {"wins": [10**4_000, 0]}, {STEERING: 1}],

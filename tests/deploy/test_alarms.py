@@ -97,6 +97,7 @@ async def test_no_alarm_fires_in_peace(server: ObservedServer, tmp_path: Path) -
     assert await asyncio.to_thread(evaluate_alarms, tmp_path, before, after, selector, fires=False) == ""
 
 
+@pytest.mark.long
 async def test_a_frozen_redis_is_silent(server: ObservedServer, own_redis: RedisProcess, tmp_path: Path) -> None:
     before = await server.scrape()
     own_redis.freeze()
@@ -105,6 +106,7 @@ async def test_a_frozen_redis_is_silent(server: ObservedServer, own_redis: Redis
     await assert_fires("FairestRedisSilent", tmp_path, before, after)
 
 
+@pytest.mark.long
 async def test_a_redis_without_memory_leaves_appends_unanswered(
     server: ObservedServer, own_redis: RedisProcess, tmp_path: Path
 ) -> None:
@@ -118,6 +120,7 @@ async def test_a_redis_without_memory_leaves_appends_unanswered(
     await assert_fires("FairestAppendsUnanswered", tmp_path, before, after)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("alarm", ["FairestAppendsSlow", "FairestMovesSlow"])
 async def test_a_redis_that_stops_for_half_a_second_is_slow(
     server: ObservedServer, own_redis: RedisProcess, tmp_path: Path, alarm: str
@@ -130,6 +133,7 @@ async def test_a_redis_that_stops_for_half_a_second_is_slow(
     await assert_fires(alarm, tmp_path, before, after)
 
 
+@pytest.mark.long
 async def test_a_log_that_vanished_is_lost(server: ObservedServer, own_redis: RedisProcess, tmp_path: Path) -> None:
     async with racing_players(server.url) as (first, _):
         before = await server.scrape()
@@ -140,6 +144,7 @@ async def test_a_log_that_vanished_is_lost(server: ObservedServer, own_redis: Re
     await assert_fires("FairestLogLost", tmp_path, before, after)
 
 
+@pytest.mark.long
 async def test_a_chain_of_rounds_that_vanished_is_lost(
     server: ObservedServer, own_redis: RedisProcess, tmp_path: Path
 ) -> None:

@@ -1,7 +1,7 @@
 """Links between the pages, and from the code to the pages, lead to files and headings that exist."""
 
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,10 +20,9 @@ def anchors(page: Path) -> set[str]:
     return {"#" + re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def code_files() -> Iterator[Path]:
-    for folder in FOLDERS:
-        yield from (ROOT / folder).rglob("*.py")
-        yield from (ROOT / folder).rglob("*.lua")
+@cache
+def code_files() -> list[Path]:
+    return [file for folder in FOLDERS for end in ("py", "lua") for file in (ROOT / folder).rglob(f"*.{end}")]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -104,6 +104,7 @@ async def test_open_connections_stay(
         await first.play("sa")
 
 
+@pytest.mark.long
 @parametrize_with_long("broken", ["cert", "key", "pair"], quick=1)
 async def test_a_broken_file_is_logged_and_the_old_certificate_stays(
     redis_url: str, tmp_path: Path, renewed: tuple[Path, Path], broken: str
@@ -133,6 +134,7 @@ async def test_sighup_without_a_certificate_is_logged_and_changes_nothing(redis_
             await first.play("sa")
 
 
+@pytest.mark.long
 async def test_a_broken_certificate_keeps_a_server_from_starting(redis_url: str, tmp_path: Path) -> None:
     cert, key = make_certificate(tmp_path)
     key.write_text("no key")

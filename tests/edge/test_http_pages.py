@@ -7,6 +7,8 @@ import platform
 from asyncio.subprocess import PIPE
 from pathlib import Path
 
+import pytest
+
 from fairest_protocol.version import installed_version
 from fairest_server.app import running
 from fairest_server.settings import Settings
@@ -79,6 +81,7 @@ async def test_no_metric_names_a_room_or_a_player(settings_for_tests: Settings) 
         assert str(word) not in text
 
 
+@pytest.mark.long
 async def test_each_worker_has_metrics_of_its_own(redis_url: str) -> None:
     port = free_port()
     async with serving_fleet(redis_url) as fleet:
@@ -87,6 +90,7 @@ async def test_each_worker_has_metrics_of_its_own(redis_url: str) -> None:
             assert (await asyncio.to_thread(get, f"http://127.0.0.1:{port + place}", "/metrics"))[0] == 200
 
 
+@pytest.mark.long
 async def test_logs_that_do_not_go_to_a_terminal_are_json_lines(redis_url: str) -> None:
     command = [*SERVER_COMMAND, "--port", "0", "--redis-url", redis_url]
     process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=PIPE)

@@ -175,6 +175,7 @@ async def test_two_players_race_to_the_end_behind_nginx(site: Site, redis: Batch
     assert check_history(match.room, await Log(redis).read(match.room), match.transcripts) == []
 
 
+@pytest.mark.long
 async def test_players_go_on_with_the_other_process_when_theirs_is_killed(
     site_of_processes: Site, fleet: Fleet, redis: BatchingRedis
 ) -> None:
@@ -188,6 +189,7 @@ async def test_players_go_on_with_the_other_process_when_theirs_is_killed(
     assert not {score.ending for score in record.rounds[-1].outcome.scores} & {Ending.AWAY, Ending.RESIGNED}
 
 
+@pytest.mark.long
 async def test_new_players_meet_only_the_process_that_is_left(site_of_processes: Site, fleet: Fleet) -> None:
     await kill_one(fleet)
     async with racing_players(site_of_processes.url) as (first, second):

@@ -118,6 +118,7 @@ async def test_a_dropped_player_leaves_no_ticket_behind(server_url: str, redis: 
     await until_queue_is_empty(redis)
 
 
+@pytest.mark.long
 async def test_the_tickets_of_a_killed_process_are_removed(fleet: Fleet, redis: Redis) -> None:
     first, second = await fleet.start(), await fleet.start()
     async with AsyncExitStack() as stack:
@@ -128,6 +129,7 @@ async def test_the_tickets_of_a_killed_process_are_removed(fleet: Fleet, redis: 
     assert second
 
 
+@pytest.mark.long
 async def test_a_stopped_process_takes_its_tickets_with_it(fleet: Fleet, redis: Redis) -> None:
     url = await fleet.start()
     async with open_client(url) as ann:
@@ -174,6 +176,7 @@ async def test_who_leaves_the_room_before_the_opponent_comes_waits_no_more(serve
         await until_queue_is_empty(redis)
 
 
+@pytest.mark.long
 async def test_a_host_whose_partner_is_gone_waits_in_the_queue_again(fleet: Fleet, redis: Redis) -> None:
     """The guest is a player of a process that is frozen: it never joins."""
     first, second = await fleet.start(), await fleet.start()

@@ -135,6 +135,7 @@ async def test_creates_at_the_same_time_over_several_connections_make_one_room(
     assert (len(rooms), await count_logs(redis)) == (1, 1)
 
 
+@pytest.mark.long
 async def test_creates_at_the_same_time_over_two_processes_make_one_room(fleet: Fleet, redis: BatchingRedis) -> None:
     here, there = await fleet.start(), await fleet.start()
     async with open_client(here) as player:

@@ -29,6 +29,7 @@ async def test_a_player_who_is_away_may_not_watch_its_own_race(server_url: str) 
             assert (await spying.expect_refusal(Watch(room=first.room))).code is Refusal.ALREADY_SEATED
 
 
+@pytest.mark.long
 async def test_a_player_may_not_watch_its_own_race_over_another_process(fleet: Fleet) -> None:
     here, there = await fleet.start(), await fleet.start()
     async with racing_players(here, options=OPEN) as (first, second), open_client(there, token=second.token) as spying:

@@ -38,6 +38,7 @@ async def test_a_room_without_a_race_counts_its_players_alone(server: ObservedSe
         assert await gauges(server) == (1, 0, 0)
 
 
+@pytest.mark.long
 async def test_nobody_counts_after_leaving(server: ObservedServer) -> None:
     async with open_client(server.url) as host:
         await host.enter(Create(options=QUICK))
@@ -48,6 +49,7 @@ async def test_nobody_counts_after_leaving(server: ObservedServer) -> None:
     await until(is_empty, "no player is counted")
 
 
+@pytest.mark.long
 async def test_of_moves_in_quick_succession_not_all_are_timed(server: ObservedServer) -> None:
     async with racing_players(server.url) as (first, _):
         for _ in range(20):

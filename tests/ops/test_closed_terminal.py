@@ -178,6 +178,7 @@ async def test_the_seats_of_a_server_whose_terminal_is_closed_are_detached(redis
         assert not (await spectator.enter(Watch(room=room))).scene.seats[0].is_connected
 
 
+@pytest.mark.long
 @needs_proc
 @parametrize_with_long("options", [["--plain"], []], quick=1, ids=("lines of text", "full screen"))
 async def test_a_local_server_ends_when_the_terminal_of_its_client_is_closed(

@@ -285,8 +285,8 @@ async def closes_an_encrypted_connection(url: str) -> None:
 
 
 @pytest.mark.usefixtures("without_collector")
-@pytest.mark.parametrize(
-    "client", [closes_an_encrypted_connection, sends_bytes_that_are_not_http, sends_half_a_request]
+@parametrize_with_long(
+    "client", [closes_an_encrypted_connection, sends_bytes_that_are_not_http, sends_half_a_request], quick=1
 )
 def test_nothing_stays_in_memory_behind_tls_of_a_client_that(
     client: Client, settings_for_tests: Settings, tmp_path: Path

@@ -37,6 +37,7 @@ async def test_a_server_with_a_certificate_is_healthy(fleet: Fleet, tmp_path: Pa
     assert await check(FAIREST_PORT=str(urlsplit(url).port), FAIREST_TLS_CERT=str(cert)) == (0, "")
 
 
+@pytest.mark.long
 async def test_a_port_on_which_nothing_listens_is_not_healthy(fleet: Fleet) -> None:
     url = await fleet.start()
     await fleet.kill(url)

@@ -23,6 +23,7 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Join, Leave, Watch
 from fairest_protocol.messages.from_server import Error, Left
 from fairest_server.store import keys
+from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import SERVER_COMMAND
 from tests.support.wire_client import QUICK, WireClient, open_client, open_raw_client, racing_players
 
@@ -275,7 +276,7 @@ for level in ("debug", "info", "warning", "error"):
 """
 
 
-@pytest.mark.parametrize(
+@parametrize_with_long(
     ("level", "ours", "theirs"),
     [
         ("debug", ["debug", "info", "warning", "error"], ["debug", "info", "warning", "error"]),
@@ -283,6 +284,7 @@ for level in ("debug", "info", "warning", "error"):
         ("warning", ["warning", "error"], ["warning", "error"]),
         ("error", ["error"], ["error"]),
     ],
+    quick=2,
 )
 def test_events_below_the_level_are_left_out(level: str, ours: list[str], theirs: list[str]) -> None:
     command = [sys.executable, "-c", LEVELS_PROGRAM, level]

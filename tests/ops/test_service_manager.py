@@ -64,6 +64,7 @@ async def test_a_server_reports_that_it_is_ready_and_that_it_stops(redis_url: st
             assert (await received(listening))["STOPPING"] == "1"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.long)])
 async def test_a_reload_is_reported_from_its_begin_to_its_end(redis_url: str, tmp_path: Path, workers: str) -> None:
     address = str(tmp_path / "notify")

@@ -85,6 +85,7 @@ async def starting(redis_url: str) -> AsyncIterator[Served]:
         yield served
 
 
+@pytest.mark.long
 async def test_players_race_whichever_worker_they_meet(served: Served) -> None:
     assert len(served.workers()) == WORKERS
     for _ in range(5):
@@ -106,6 +107,7 @@ async def test_a_worker_that_dies_is_replaced(served: Served) -> None:
         pass
 
 
+@pytest.mark.long
 async def test_all_workers_end_when_they_are_told_to(served: Served) -> None:
     workers = served.workers()
     async with open_client(served.url):

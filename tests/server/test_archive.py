@@ -55,6 +55,7 @@ async def test_a_record_that_no_redis_has_is_found_in_the_archive(
         assert (await player.receive_a(MatchRecord)).lines == tuple(record.lines())
 
 
+@pytest.mark.long
 async def test_an_archive_is_for_the_user_who_made_it(redis: BatchingRedis, redis_url: str, tmp_path: Path) -> None:
     await store_records(redis, 1)
     await operate(redis_url, "archive", str(tmp_path / "archive"))
@@ -80,6 +81,7 @@ async def test_a_server_does_not_start_on_an_archive_that_is_not_there(settings_
             pass
 
 
+@pytest.mark.long
 async def test_a_broken_record_makes_the_exit_code_1(redis: BatchingRedis, redis_url: str, tmp_path: Path) -> None:
     await store_records(redis, 1)
     await redis.set(keys.record("f" * 32), "broken")
@@ -89,6 +91,7 @@ async def test_a_broken_record_makes_the_exit_code_1(redis: BatchingRedis, redis
     assert ran.written == "1 records moved, 0 younger than 30 days left in Redis, 1 broken ones left in Redis.\n"
 
 
+@pytest.mark.long
 async def test_a_storage_without_its_driver_is_refused_before_anything_is_moved(
     redis: BatchingRedis, redis_url: str
 ) -> None:
@@ -109,6 +112,7 @@ async def run_client(home: Path, *words: str) -> tuple[int, str, str]:
     return process.returncode, written.decode(), errors.decode()
 
 
+@pytest.mark.long
 @parametrize_with_long("command", ["verify", "replay", "watch"], quick=1)
 async def test_the_client_finds_an_archived_record_by_its_match(
     settings_for_tests: Settings, redis: BatchingRedis, redis_url: str, tmp_path: Path, command: str

@@ -114,6 +114,7 @@ async def test_a_cut_backup_is_refused_before_anything_is_written(
     assert "is not a whole backup" in ran.errors and "Traceback" not in ran.errors
 
 
+@pytest.mark.long
 async def test_a_backup_of_no_redis_says_where_it_looked(folder: Path) -> None:
     ran = await command("backup", str(folder), "--data-dir", str(folder / "none"))
     assert ran.code == 1

@@ -231,6 +231,7 @@ async def test_a_create_in_doubt_that_is_sent_again_makes_no_second_room(link: L
         assert (kinds.count(RoomCreated), kinds.count(SeatTaken)) == (1, 1)
 
 
+@pytest.mark.long
 async def test_a_create_whose_process_was_killed_before_it_answered_leads_to_the_same_room(link: Link) -> None:
     async with serving_fleet(link.link.url) as fleet:
         here = await fleet.start()

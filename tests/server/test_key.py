@@ -17,6 +17,7 @@ from tests.support.operator import operate
 PRIVATE = bytes(range(32))
 
 
+@pytest.mark.long
 async def test_a_saved_key_is_that_of_the_server_and_its_owners_alone(
     server_url: str, redis: BatchingRedis, redis_url: str, tmp_path: Path
 ) -> None:
@@ -49,6 +50,7 @@ async def test_a_loaded_key_is_that_of_the_next_server(
         assert (await asyncio.to_thread(fetch_page, url, "/key"))[1].decode().strip() == ran.written.strip()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("server_url")
 @parametrize_with_long("command", ["load", "forget"], quick=1)
 async def test_a_key_is_not_changed_while_a_server_runs(
@@ -69,6 +71,7 @@ async def test_a_key_that_was_forgotten_is_drawn_anew(redis: BatchingRedis, redi
     assert not await redis.exists(keys.SIGNING_KEY)
 
 
+@pytest.mark.long
 async def test_a_file_that_is_not_a_key_changes_nothing(redis: BatchingRedis, redis_url: str, tmp_path: Path) -> None:
     await redis.set(keys.SIGNING_KEY, PRIVATE)
     (tmp_path / "key.bin").write_bytes(PRIVATE + b"\n")

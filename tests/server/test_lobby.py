@@ -184,6 +184,7 @@ async def test_the_command_shows_how_to_join(server_url: str) -> None:
         assert f"fairest join {room} --server {server_url}" in told
 
 
+@pytest.mark.long
 async def test_the_command_says_that_no_server_answers() -> None:
     code, _, errors = await fairest("lobby", "--server", "ws://127.0.0.1:9")
     assert code == 1

@@ -271,6 +271,7 @@ async def test_two_moves_that_are_sent_while_the_server_is_busy_are_one_append(r
     assert one.tag == other.tag
 
 
+@pytest.mark.long
 async def test_two_moves_that_are_sent_while_the_server_is_busy_are_one_frame_for_each_player(redis_url: str) -> None:
     async with serving_fleet(redis_url) as fleet:
         url = await fleet.start()

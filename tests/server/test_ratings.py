@@ -90,6 +90,7 @@ async def test_matches_on_three_processes_that_are_killed_again_and_again_are_ra
     assert ran.written == f"{matches} matches computed again for {2 * matches} ratings: no difference.\n"
 
 
+@pytest.mark.long
 async def test_recompute_names_a_rating_that_was_changed_by_hand(
     server_url: str, redis: BatchingRedis, redis_url: str
 ) -> None:

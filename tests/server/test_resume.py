@@ -232,6 +232,7 @@ async def test_a_client_killed_in_the_middle_of_a_race_comes_back_to_its_seat(se
             await wait_for_acknowledgement(again, seat=1, number=4)
 
 
+@pytest.mark.long
 async def test_a_client_whose_input_has_ended_stops_in_every_round(server_url: str, tmp_path: Path) -> None:
     options = RoomOptions(countdown_seconds=0, best_of=3)
     async with open_client(server_url) as other:
@@ -256,6 +257,7 @@ async def test_no_token_is_printed(server_url: str, tmp_path: Path) -> None:
         assert welcome["token"] is None
 
 
+@pytest.mark.long
 async def test_the_token_is_kept_for_its_owner_only(server_url: str, tmp_path: Path) -> None:
     async with client(server_url, tmp_path, "create") as process:
         while not isinstance(await receive_from(process), Snapshot):
@@ -264,6 +266,7 @@ async def test_the_token_is_kept_for_its_owner_only(server_url: str, tmp_path: P
     assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
 
 
+@pytest.mark.long
 @parametrize_with_long("word", ["join", "watch"], quick=1)
 async def test_a_room_that_does_not_exist_ends_the_client_with_a_sentence(
     server_url: str, tmp_path: Path, word: str

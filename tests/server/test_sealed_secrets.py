@@ -97,6 +97,7 @@ async def test_frames_and_refusals_hold_nothing_sealed(serving: LoggedServer, re
             assert not [each.token for each in (first, second) if each.token in told]
 
 
+@pytest.mark.long
 async def test_a_breach_is_answered_without_the_token_that_it_held(serving: LoggedServer) -> None:
     token = "T" * 43
     async with open_raw_client(serving.url) as client:

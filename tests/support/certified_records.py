@@ -1,29 +1,42 @@
 """Records of certified matches, sound and forged; the forged ones are chained and signed again."""
 
 from collections.abc import Callable
+from functools import cache
 
+from fairest_protocol.calculation.record import Record
 from fairest_protocol.messages.options import RoomOptions
 from tests.support.forging import Line, lines_of, settle, sign_rounds, sound_records, write
 from tests.support.races import Table, race_match
 from tests.support.records import signed_record
 
 
-def certified_record() -> list[Line]:
-    """Return the lines of the record of a match of up to three rounds in a certified room."""
+@cache
+def _certified() -> Record:
     table = Table(31, RoomOptions(best_of=3, certified=1))
     table.start()
     race_match(table, stops=0.05)
-    return lines_of(signed_record(table))
+    return signed_record(table)
+
+
+def certified_record() -> list[Line]:
+    """Return the lines of the record of a match of up to three rounds in a certified room."""
+    return lines_of(_certified())
 
 
 def rounds_of(lines: list[Line]) -> list[Line]:
     return [line for line in lines if line["type"] == "round"]
 
 
+def names_of_forgeries() -> list[str]:
+    """Return the keys of `forged_records`, without making the records."""
+    return [forge.__name__ for forge in (*_FORGERIES, *_USUAL_FORGERIES)]
+
+
+@cache
 def forged_records() -> dict[str, str]:
     """Return records that every verifier refuses, by what was done to them."""
     return {forge.__name__: _forged(certified_record(), forge) for forge in _FORGERIES} | {
-        forge.__name__: _forged(sound_records()[0], forge) for forge in (_a_step, _the_new_format)
+        forge.__name__: _forged(sound_records()[0], forge) for forge in _USUAL_FORGERIES
     }
 
 
@@ -81,3 +94,5 @@ def _the_new_format(lines: list[Line]) -> None:
 
 
 _FORGERIES = (without_step, _another_step, _a_step_too_high, _the_old_format, _too_few_piles, _another_procedure)
+_USUAL_FORGERIES = (_a_step, _the_new_format)
+"""What is done to the record of a match that is not certified."""

@@ -53,6 +53,7 @@ def test_the_traps_work(hostile_folder: Path) -> None:
     assert len(executed(hostile_folder)) == len(FILES) - 1, "the folder server/ hides server.py"
 
 
+@pytest.mark.long
 def test_a_race_on_a_local_server_executes_no_file_of_the_current_folder(hostile_folder: Path) -> None:
     done = run("fairest", "play", folder=hostile_folder)
     assert (executed(hostile_folder), done.returncode) == ([], 0), done.stderr

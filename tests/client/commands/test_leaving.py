@@ -136,6 +136,7 @@ def _terminate(player: RealTerminal) -> None:
     player.wait()
 
 
+@pytest.mark.long
 @parametrize_with_long(
     ("options", "end"),
     [((), _quit), ((), _terminate), (("--plain",), _interrupt)],

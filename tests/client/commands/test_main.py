@@ -62,6 +62,7 @@ def test_replay_of_a_broken_record_says_where(tmp_path: Path, record_file: Path)
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.long
 def test_replay_of_a_missing_file_says_so(tmp_path: Path) -> None:
     done = run(tmp_path, "replay", "nowhere.jsonl")
     assert (done.returncode, done.stderr.strip()) == (
@@ -99,7 +100,7 @@ def test_a_bad_option_is_refused_with_what_would_be_right(
     assert sentence in " ".join(done.stderr.replace("│", "").split())
 
 
-@pytest.mark.parametrize("command", [CLIENT_COMMAND, SERVER_COMMAND], ids=["fairest", "fairest-server"])
+@parametrize_with_long("command", [CLIENT_COMMAND, SERVER_COMMAND], ids=("fairest", "fairest-server"), quick=1)
 def test_the_version_is_one_line_with_that_of_python(command: list[str]) -> None:
     done = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=50, check=False)
     expected = f"fairest {metadata.version('fairest')} on Python {platform.python_version()}\n"
@@ -165,7 +166,7 @@ def test_options_have_sane_defaults() -> None:
         (("--port", "99999"), "--port"),
         (("--data-dir", "/proc/nothing"), "cannot write to /proc/nothing"),
     ],
-    quick=2,
+    quick=1,
 )
 def test_a_server_that_cannot_start_says_why_and_nothing_else(arguments: tuple[str, ...], sentence: str) -> None:
     command = [*SERVER_COMMAND, *arguments]
@@ -183,6 +184,7 @@ def test_a_port_in_use_is_named(redis_url: str) -> None:
     assert done.stderr == f"fairest-server: cannot listen on 127.0.0.1:{port}: Address already in use\n"
 
 
+@pytest.mark.long
 def test_a_server_ends_when_it_is_told_to(redis_url: str) -> None:
     command = [*SERVER_COMMAND, "--redis-url", redis_url, "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:

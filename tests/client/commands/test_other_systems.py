@@ -61,6 +61,7 @@ def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedPro
     )
 
 
+@pytest.mark.long
 @parametrize_with_long("words", ["--help", "rules", "rules senior", "history"], quick=1)
 def test_a_client_without_unix_does_what_needs_no_server(words: str, environment: dict[str, str]) -> None:
     done = run(environment, *CLIENT, *words.split())
@@ -89,6 +90,7 @@ async def test_a_client_without_unix_opens_a_room_on_a_server_of_others(
         await client.communicate()
 
 
+@pytest.mark.long
 def test_the_full_screen_client_is_loaded_without_unix(environment: dict[str, str]) -> None:
     script = "import fairest_cli.tui.app, fairest_cli.tui.terminal as terminal; print(terminal.is_terminal_gone())"
     assert run(environment, "-c", script).stdout == "False\n"
@@ -113,6 +115,7 @@ def test_several_workers_without_unix_are_refused_in_a_sentence(environment: dic
     assert line.startswith("fairest-server: --workers needs a Unix; ")
 
 
+@pytest.mark.long
 async def test_a_server_without_unix_serves_on_a_redis_of_others(
     tcp_redis_url: str, environment: dict[str, str]
 ) -> None:

@@ -7,10 +7,14 @@ from fairest_protocol.calculation.certified import find_step
 from fairest_protocol.calculation.record import BadRecord
 from fairest_protocol.calculation.record_parser import read_record
 from tests.support import second_verifier
-from tests.support.certified_records import certified_record, dealt_later, forged_records, without_step
+from tests.support.certified_records import (
+    certified_record,
+    dealt_later,
+    forged_records,
+    names_of_forgeries,
+    without_step,
+)
 from tests.support.forging import write
-
-FORGED = forged_records()
 
 
 def verdict(text: str) -> str:
@@ -45,10 +49,11 @@ def test_it_says_which_step_of_each_round_was_the_first() -> None:
     ]
 
 
-@pytest.mark.parametrize("forgery", FORGED)
+@pytest.mark.parametrize("forgery", names_of_forgeries())
 def test_both_verifiers_refuse_a_forged_one(forgery: str) -> None:
-    assert verdict(FORGED[forgery])
-    assert second_verdict(FORGED[forgery])
+    text = forged_records()[forgery]
+    assert verdict(text)
+    assert second_verdict(text)
 
 
 def test_only_a_verifier_with_the_solver_notices_that_a_later_step_was_dealt() -> None:

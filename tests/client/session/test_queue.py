@@ -58,6 +58,7 @@ async def test_a_refusal_of_the_queue_ends_the_client(server_url: str) -> None:
         await session.run(ignore)
 
 
+@pytest.mark.long
 async def test_a_client_is_taken_back_into_the_queue_and_enters_another_room(fleet: Fleet, redis: Redis) -> None:
     """The first partner is a player of a process that is frozen: it never arrives."""
     first, second = await fleet.start(), await fleet.start()

@@ -37,6 +37,7 @@ def test_anything_else_is_a_file(text: str) -> None:
     assert match_of(text, SERVER) is None
 
 
+@pytest.mark.long
 async def test_a_match_is_proved_by_the_link_of_its_page(server_url: str) -> None:
     match = await start_match((server_url,), RoomOptions(countdown_seconds=0), seed=3, spectators=0)
     await match.end()

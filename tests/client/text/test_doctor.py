@@ -29,6 +29,7 @@ async def test_a_server_of_the_same_version_is_well(server_url: str) -> None:
     assert (version.is_fault, installed_version() in version.sentence) == (False, True)
 
 
+@pytest.mark.long
 async def test_a_server_of_another_version_is_a_fault_with_both_versions(
     server_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -56,6 +57,7 @@ def test_what_others_say_is_only_text() -> None:
     assert "\x1b" not in describe_finding(Finding("redis", "\x1b[2J"))
 
 
+@pytest.mark.long
 def test_the_exit_code_tells_of_a_fault(tmp_path: Path) -> None:
     done = invoke(tmp_path, "doctor", "--server", f"ws://127.0.0.1:{free_port()}")
     assert done.exit_code == 1

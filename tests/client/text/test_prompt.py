@@ -13,6 +13,7 @@ import pytest
 from fairest_cli.exit_codes import INTERRUPTED
 from fairest_protocol.messages.from_client import Join
 from fairest_protocol.messages.options import RoomOptions
+from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import CLIENT_COMMAND
 from tests.support.real_terminal import RealTerminal, shell_on_terminal
 from tests.support.wire_client import WireClient, open_client
@@ -91,7 +92,7 @@ def _send_sigint(player: RealTerminal) -> None:
     player.process.send_signal(signal.SIGINT)
 
 
-@pytest.mark.parametrize("interrupt", [_type_ctrl_c, _send_sigint])
+@parametrize_with_long("interrupt", [_type_ctrl_c, _send_sigint], quick=1)
 @in_thread
 def test_ctrl_c_ends_the_program_and_the_seat_waits(
     server_url: str, tmp_path: Path, interrupt: Callable[[RealTerminal], None]
@@ -104,6 +105,7 @@ def test_ctrl_c_ends_the_program_and_the_seat_waits(
         assert player.is_restored
 
 
+@pytest.mark.long
 @in_thread
 def test_ctrl_d_ends_the_input_and_the_seat_waits(server_url: str, tmp_path: Path) -> None:
     with player_at(server_url, tmp_path) as player:
@@ -130,6 +132,7 @@ def test_ctrl_z_suspends_the_program_and_fg_brings_it_back(server_url: str, tmp_
         shell.close()
 
 
+@pytest.mark.long
 @in_thread
 def test_a_terminal_that_cannot_draw_has_no_prompt(server_url: str, tmp_path: Path) -> None:
     with player_at(server_url, tmp_path, "dumb") as player:

@@ -34,6 +34,7 @@ async def test_a_player_who_has_finished_asks_the_other_one(server_url: str, hom
         assert any(isinstance(entry, entries.FinishAsked) for view in views for entry in view.entries)
 
 
+@pytest.mark.long
 async def test_the_key_to_ask_is_gone_once_it_was_used(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, _rival):
         await player.session.play(STOP)

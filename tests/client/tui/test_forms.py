@@ -1,6 +1,7 @@
 """Forms and prompts: nothing of them is cut off in a small terminal, and what was typed is not lost with an error."""
 
 import asyncio
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from fairest_cli.tui.widgets.choice_list import ChoiceList
 from fairest_protocol.messages.from_server import LobbyPage
 from tests.client.bots.test_offering import save_against
 from tests.support.full_screen import Terminal, terminal
+from tests.support.long_tests import parametrize_with_long
 from tests.support.ports import free_port
 
 
@@ -56,8 +58,7 @@ async def test_a_code_that_led_nowhere_is_there_again(tmp_path: Path) -> None:
         await player.sees("quiet-amber-oter")
 
 
-@pytest.mark.parametrize("columns", [60, 80, 120])
-@pytest.mark.parametrize("key", ["b", "c"])
+@parametrize_with_long(("columns", "key"), product((60, 80, 120), "bc"), quick=2)
 async def test_no_text_of_a_form_is_cut_off(tmp_path: Path, columns: int, key: str) -> None:
     async with terminal(AtHome(), tmp_path, columns=columns) as player:
         await player.press(key)

@@ -358,6 +358,7 @@ async def test_the_result_of_a_round_stays_after_the_next_one_has_opened(server_
         assert player.session.model.room is not None
 
 
+@pytest.mark.long
 async def test_the_second_round_does_not_open_with_the_counts_of_the_first(server_url: str, home: Path) -> None:
     options = RoomOptions(countdown_seconds=0, best_of=3)
     async with racing(server_url, home, options=options) as (player, rival):
@@ -455,6 +456,7 @@ async def test_the_lobby_leads_into_a_room(server_url: str, home: Path) -> None:
             await player.sees("[ ]  bob")
 
 
+@pytest.mark.long
 async def test_tv_watches_one_match_after_the_other(
     server_url: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -542,6 +544,7 @@ async def test_a_bot_is_raced_from_the_home_screen(home: Path) -> None:
         await player.app.rooms.close_local_server()
 
 
+@pytest.mark.long
 async def test_a_bot_takes_the_free_seat_on_request(server_url: str, home: Path) -> None:
     async with terminal(InRoom(Create(options=QUICK), server_url), home) as player:
         await player.is_on(WaitingScreen)
@@ -562,6 +565,7 @@ async def test_two_bots_on_one_server_have_different_names(server_url: str, home
     assert len(names) == 2
 
 
+@pytest.mark.long
 async def test_a_bot_plays_its_rest_at_once_when_the_player_has_stopped(home: Path) -> None:
     async with terminal(AgainstBot(Level.CARELESS, QUICK), home) as player:
         await player.is_on(WaitingScreen)

@@ -47,6 +47,7 @@ raise SystemExit(app.return_code)
 """
 
 
+@pytest.mark.long
 @parametrize_with_long(
     ("options", "kind"),
     [(("--plain",), "xterm-256color"), ((), "dumb"), ((), "")],
@@ -70,6 +71,7 @@ def is_home(written: bytes) -> bool:
     return b"Race a bot" in written
 
 
+@pytest.mark.long
 @parametrize_with_long(
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)], quick=1, ids=("SIGTERM", "SIGHUP")
 )

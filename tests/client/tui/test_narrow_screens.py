@@ -10,15 +10,17 @@ from fairest_cli.tui.launch import AtHome
 from fairest_cli.tui.screens.result import ResultScreen
 from tests.support import staged
 from tests.support.full_screen import Terminal, terminal
+from tests.support.long_tests import parametrize_with_long
 from tests.support.screens import room
 
 CUT = "\u2026"
 """The dots at the end of a line that is too long."""
 
 
-@pytest.mark.parametrize(
+@parametrize_with_long(
     "name",
     ["help", "result", "lobby", "waiting", "ready", "settings", "race", "asked", "own-end", "practice", "tutorial"],
+    quick=4,
 )
 async def test_no_line_of_a_screen_of_60_columns_is_cut(tmp_path: Path, name: str) -> None:
     async with terminal(AtHome(), tmp_path, columns=60, lines=20) as player:
@@ -27,7 +29,7 @@ async def test_no_line_of_a_screen_of_60_columns_is_cut(tmp_path: Path, name: st
         assert [line for line in player.text.splitlines() if CUT in line] == []
 
 
-@pytest.mark.parametrize("key", ["r", "v", "p", "a", "Esc", "?"])
+@parametrize_with_long("key", ["r", "v", "p", "a", "Esc", "?"], quick=2)
 async def test_the_result_names_each_key_in_60_columns(tmp_path: Path, key: str) -> None:
     async with terminal(AtHome(), tmp_path, columns=60, lines=20) as player:
         await room(lambda: staged.finished().session())(player)

@@ -19,7 +19,7 @@ from fairest_protocol.calculation.board import Board
 from fairest_protocol.messages.options import RoomOptions
 from tests.support import staged
 from tests.support.full_screen import Terminal, terminal
-from tests.support.long_tests import parametrize_pairs_with_long
+from tests.support.long_tests import parametrize_pairs_with_long, parametrize_with_long
 
 SIZES = [(50, 16), (60, 20), (80, 24), (120, 40), (200, 60)]
 
@@ -46,7 +46,7 @@ async def test_tab_shows_every_sequence_as_a_whole_and_hides_it_again(tmp_path: 
         await player.until(lambda: "Every foundation" not in player.text)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@parametrize_with_long("size", SIZES, quick=2)
 async def test_a_click_on_a_pile_picks_up_its_top_card_at_every_size(tmp_path: Path, size: tuple[int, int]) -> None:
     async with staged_race(tmp_path, size) as player:
         await player.pilot.click("#pile-3")
@@ -134,7 +134,7 @@ async def test_lit_slots_are_drawn_highlighted() -> None:
         assert table.query_one("#pile-2", TextLines).plain.startswith(" c")
 
 
-@pytest.mark.parametrize("size", [(50, 13), (80, 21), (120, 37), (200, 57)])
+@parametrize_with_long("size", [(50, 13), (80, 21), (120, 37), (200, 57)], quick=2)
 async def test_a_caller_without_a_rival_fills_the_side_region(size: tuple[int, int]) -> None:
     table = Table()
     async with table.run_test(size=size) as pilot:

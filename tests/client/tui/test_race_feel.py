@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from fairest_protocol.messages.from_server import Placed
 from fairest_protocol.value import replace
 from tests.support import staged
 from tests.support.full_screen import Terminal, terminal
-from tests.support.long_tests import parametrize_pairs_with_long
+from tests.support.long_tests import parametrize_with_long
 
 SIZES = [(50, 16), (60, 20), (80, 24), (120, 40), (200, 60)]
 
@@ -52,7 +53,7 @@ def count(player: Terminal, ours: int, theirs: int) -> None:
     screen.show_update(before, Update(after, message))
 
 
-@pytest.mark.parametrize("size", SIZES)
+@parametrize_with_long("size", SIZES, quick=2)
 async def test_a_card_travels_and_then_nothing_moves_any_more(tmp_path: Path, size: tuple[int, int]) -> None:
     room = staged.racing()
     async with staged_race(tmp_path, size, room=room) as player:
@@ -122,7 +123,7 @@ async def test_a_tick_that_changes_no_lead_leaves_the_notice(tmp_path: Path) -> 
         assert player.read("notice").startswith(" Go!")
 
 
-@parametrize_pairs_with_long(("keys", "size"), Keys, SIZES)
+@parametrize_with_long(("size", "keys"), product(SIZES, Keys), quick=len(Keys))
 async def test_a_key_without_a_meaning_is_named_with_those_that_have_one(
     tmp_path: Path, size: tuple[int, int], keys: Keys
 ) -> None:
@@ -140,7 +141,7 @@ async def test_keys_with_a_binding_are_not_called_unknown(tmp_path: Path) -> Non
         assert "does nothing" not in player.read("notice")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@parametrize_with_long("size", SIZES, quick=2)
 async def test_after_our_race_the_screen_says_what_the_other_player_needs(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:

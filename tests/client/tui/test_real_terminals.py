@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from fairest_protocol.messages.from_client import Create
 from tests.client.tui.test_full_screen import CALM
 from tests.support.long_tests import parametrize_with_long
@@ -64,6 +66,7 @@ def test_a_terminal_without_utf8_gets_ascii(tmp_path: Path, environment: dict[st
         assert player.written.isascii() and b"\\u" not in player.written
 
 
+@pytest.mark.long
 def test_a_form_on_a_terminal_without_utf8_is_framed_in_ascii(tmp_path: Path) -> None:
     with client(tmp_path, LC_ALL="C") as player:
         player.sees("Quit")
@@ -77,6 +80,7 @@ def test_a_terminal_with_utf8_gets_suits(tmp_path: Path) -> None:
         player.sees("Quit", "A♠", "2♥")
 
 
+@pytest.mark.long
 def test_no_color_is_obeyed(tmp_path: Path) -> None:
     with client(tmp_path, NO_COLOR="1", **UTF8) as player:
         player.sees("Quit")
@@ -84,12 +88,14 @@ def test_no_color_is_obeyed(tmp_path: Path) -> None:
         assert numbers and all(number in GREYS for number in numbers)
 
 
+@pytest.mark.long
 def test_a_terminal_of_16_colours_is_given_no_others(tmp_path: Path) -> None:
     with client(tmp_path, kind="xterm", COLORTERM="", **UTF8) as player:
         player.sees("Quit")
         assert b"38;5;" not in player.written and b"38;2;" not in player.written
 
 
+@pytest.mark.long
 async def test_lines_are_ascii_too(server_url: str, tmp_path: Path) -> None:
     with client(tmp_path, "create", "--plain", "--server", server_url, LC_ALL="C") as player:
         await asyncio.to_thread(player.sees, "Waiting for")

@@ -1,5 +1,7 @@
 """The main screens at three sizes, compared with the text files in `snapshots` character by character.
 
+`make test` compares each screen at one size, and a race at all of them.
+
 `pytest --new-snapshots` rewrites the files; read the difference before committing it.
 """
 
@@ -15,6 +17,7 @@ from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_protocol.messages.options import RoomOptions, Spectators
 from tests.support import staged
 from tests.support.full_screen import terminal
+from tests.support.long_tests import parametrize_with_long
 from tests.support.screens import SCREENS, room
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -35,9 +38,13 @@ async def test_cards_are_drawn_as_ink_on_paper(tmp_path: Path) -> None:
     assert (card.style.bgcolor.name, card.style.color.name) == (PAPER, "#1d1d1d")
 
 
-@pytest.mark.parametrize(
+@parametrize_with_long(
     ("name", "size"),
-    [(name, size) for name in SCREENS for size in SIZES + (TABLE_SIZES if name in GROWING else [])],
+    sorted(
+        ((name, size) for name in SCREENS for size in SIZES + (TABLE_SIZES if name in GROWING else [])),
+        key=lambda each: each[0] != "race" and each[1] != SIZES[0],
+    ),
+    quick=len(SCREENS) + len(SIZES) + len(TABLE_SIZES) - 1,
     ids=str,
 )
 async def test_a_screen_looks_like_its_snapshot(

@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-import pytest
-
 from fairest_cli.tui.app import FairestApp
 from fairest_cli.tui.launch import AtHome, Start
 from fairest_cli.tui.screens.home import HomeScreen
 from fairest_cli.tui.screens.tutorial import TutorialScreen
 from fairest_cli.tui.settings import load_settings
 from tests.support.full_screen import Terminal
+from tests.support.long_tests import parametrize_with_long
 
 SIZES = [(50, 16), (60, 20), (80, 24), (120, 40), (200, 60)]
 
@@ -20,7 +19,7 @@ def first_start(folder: Path, start: Start | None = None) -> FairestApp:
     )
 
 
-@pytest.mark.parametrize("size", SIZES)
+@parametrize_with_long("size", SIZES, quick=1)
 async def test_the_tutorial_is_played_by_keys(tmp_path: Path, size: tuple[int, int]) -> None:
     app = first_start(tmp_path)
     async with app.run_test(size=size) as pilot:

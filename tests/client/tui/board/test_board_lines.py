@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
@@ -32,7 +32,6 @@ sizes = st.tuples(st.integers(50, 240), st.integers(12, 67))
 seeds = st.integers(0, 10_000)
 
 
-@settings(max_examples=150)
 @given(seed=seeds, size=sizes, style=styles, keys=st.sampled_from(Keys), hints=st.booleans(), dims=st.booleans())
 def test_every_slot_fits_into_its_place(
     seed: int, size: tuple[int, int], style: CardStyle, keys: Keys, hints: bool, dims: bool
@@ -46,7 +45,6 @@ def test_every_slot_fits_into_its_place(
         assert not style.is_ascii or all(line.plain.isascii() for line in lines)
 
 
-@settings(max_examples=150)
 @given(seed=seeds, size=sizes, style=styles)
 def test_the_wanted_rank_of_every_foundation_is_shown(seed: int, size: tuple[int, int], style: CardStyle) -> None:
     board = random_board(seed)
@@ -57,7 +55,6 @@ def test_the_wanted_rank_of_every_foundation_is_shown(seed: int, size: tuple[int
         assert "COMPLETE" in text or "done" in text if wanted is None else shows_wanted(text, wanted, style)
 
 
-@settings(max_examples=150)
 @given(seed=seeds, size=sizes, style=styles)
 def test_the_number_of_cards_and_the_top_card_of_every_pile_are_shown(
     seed: int, size: tuple[int, int], style: CardStyle
@@ -71,7 +68,6 @@ def test_the_number_of_cards_and_the_top_card_of_every_pile_are_shown(
         assert not pile or any(line.plain.strip(" │|").strip() in (name, name[:-1]) for line in lines)
 
 
-@settings(max_examples=150)
 @given(seed=seeds, columns=st.integers(20, 120), lines=st.integers(1, 60), style=styles)
 def test_a_side_fits_into_its_part_of_the_screen(seed: int, columns: int, lines: int, style: CardStyle) -> None:
     drawn = side_lines(Text(" ann"), random_board(seed), columns, lines, style)

@@ -85,6 +85,7 @@ async def test_a_move_is_made_at_its_time_at_every_size(home: Path, clock: HandC
         assert [(at_ms, move.text) for at_ms, move in screen.ghost.own] == [(1234, "sb")]
 
 
+@pytest.mark.long
 async def test_a_whole_race_is_won_and_kept_as_the_best_run(home: Path, clock: HandClock) -> None:
     async with terminal(AgainstGhost(RACE), home, clock=clock) as player:
         screen = await start(player, clock)
@@ -145,6 +146,7 @@ async def test_the_result_waits_until_the_menu_is_closed(home: Path, clock: Hand
         await player.is_on(GhostResultScreen)
 
 
+@pytest.mark.long
 async def test_the_result_leads_to_the_race_again_to_practice_and_back(home: Path, clock: HandClock) -> None:
     async with terminal(AgainstGhost(RACE), home, clock=clock) as player:
         await start(player, clock)

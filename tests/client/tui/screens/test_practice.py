@@ -47,6 +47,7 @@ async def make_greedily(player: Terminal, make: Mover) -> None:
     assert game_of(player).race.racers[0].last_move is move
 
 
+@pytest.mark.long
 @parametrize_with_long("make", [Terminal.make, Terminal.click], quick=1, ids=("keys", "mouse"))
 async def test_a_whole_game_is_played_with_undo_and_redo(home: Path, make: Mover) -> None:
     """Every tenth move is taken back and made again."""
@@ -99,7 +100,7 @@ async def test_the_open_stock_shows_the_cards_to_come(home: Path) -> None:
         await player.until(lambda: names not in player.text)
 
 
-@pytest.mark.parametrize("size", [(50, 16), (60, 20), (80, 24), (120, 40), (200, 60)], ids=str)
+@parametrize_with_long("size", [(50, 16), (60, 20), (80, 24), (120, 40), (200, 60)], quick=2, ids=str)
 async def test_the_keys_of_practice_are_named_at_every_size(home: Path, size: tuple[int, int]) -> None:
     columns, lines = size
     async with terminal(a_game(), home, columns=columns, lines=lines) as player:
