@@ -16,10 +16,12 @@ from fairest_protocol.messages.fields import MAX_SERVER_MESSAGE_BYTES, Message, 
 from fairest_protocol.messages.from_client import Create, Hello, Join, Play, Ready, Resume, Reveal, Watch
 from fairest_protocol.messages.from_server import FromServer, Refused, Snapshot, View, Welcome
 from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.refusals import SEND_AGAIN
 from fairest_protocol.messages.scene import Scene
 from tests.support.waiting import PATIENCE_SECONDS
 
 QUICK = RoomOptions(countdown_seconds=0)
+RETRY_SECONDS = 0.2
 
 M = TypeVar("M")
 
@@ -126,10 +128,15 @@ class WireClient:
         assert self.scene is not None
         assert self.seat is not None
         number = self.scene.seats[self.seat].moves + 1
-        await self.send(Play(number=number, move=MOVES[text]))
-        return await self.receive_until(
-            lambda seen: seen.seats[self.seat or 0].moves >= number or seen.phase is Phase.FINISHED
-        )
+        move = Play(number=number, move=MOVES[text])
+        await self.send(move)
+        while self.scene.seats[self.seat].moves < number and self.scene.phase is not Phase.FINISHED:
+            message = await self.receive()
+            if isinstance(message, Refused) and message.to == "play" and message.code in SEND_AGAIN:
+                # Redis was silent for some seconds, as it is on a machine that stood still.
+                await asyncio.sleep(RETRY_SECONDS)
+                await self.send(move)
+        return self.scene
 
 
 @asynccontextmanager
