@@ -93,7 +93,13 @@ async def test_a_process_that_is_alive_again_keeps_its_connections(
     await sweeper._sweep()
     room = await rooms.registry.open_room(ROOM)
     assert room is not None
-    assert not room.is_busy
+
+    async def is_quiet() -> bool:
+        return not room.is_busy
+
+    await until(is_quiet, "what the sweep may have asked of the room is decided")
+    assert room.state is not None
+    assert room.state.seat(0).connection_id is not None
 
 
 async def test_a_process_that_is_alive_again_keeps_its_rooms(
