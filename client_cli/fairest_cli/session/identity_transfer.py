@@ -83,7 +83,8 @@ def _read(source: Path) -> tuple[MovedPlayer, Mapping[str, Any]]:
         # An identity without a file: what it refuses must not reach one that has a file.
         trial = Identity()
         trial.become(stored)
-        if not re.fullmatch("[A-Za-z0-9_-]{43}", trial.token or ""):
+        tokens = [trial.token or "", *([trial.next_token] if trial.next_token is not None else [])]
+        if not all(re.fullmatch("[A-Za-z0-9_-]{43}", token) for token in tokens):
             # A token that no server gives would end each program that sends it.
             raise ValueError("it has no token of a player")
     except (ValueError, RecursionError) as reason:

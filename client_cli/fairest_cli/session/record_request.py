@@ -41,8 +41,8 @@ async def fetch_record(server_url: str, match_id: str) -> str:
 
 async def _ask(server_url: str, match_id: str) -> MatchRecord:
     async with open_websocket(server_url) as websocket:
-        await websocket.send(encode(Hello(client="fairest")).decode())
         try:
+            await websocket.send(encode(Hello(client="fairest")).decode())
             async for frame in websocket:
                 match decode_from_server(frame):
                     case Welcome():

@@ -51,8 +51,8 @@ async def _ask(server_url: str, identity: Identity) -> str | None:
         raise NotRenewed(f"{server_url} knows no player of this machine")
     name = ""
     async with open_websocket(server_url) as websocket:
-        await websocket.send(encode(Hello(token=identity.token, client="fairest")).decode())
         try:
+            await websocket.send(encode(Hello(token=identity.token, client="fairest")).decode())
             async for frame in websocket:
                 match decode_from_server(frame):
                     case Welcome() as welcome:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from platformdirs import user_config_path, user_data_path, user_state_path
-from websockets.exceptions import InvalidHandshake
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.records.files import short_path
@@ -130,7 +130,7 @@ def _describe_engine() -> str:
 async def _server(url: str) -> AsyncIterator[Finding]:
     try:
         round_trips_ms = await _ping(url)
-    except (OSError, TimeoutError, InvalidHandshake) as reason:
+    except (OSError, TimeoutError, InvalidHandshake, ConnectionClosed) as reason:
         hint = " Start one with: fairest-server" if url == DEFAULT_SERVER else ""
         sentence, is_default = f"{describe_failure(url, reason)}{hint}", url == DEFAULT_SERVER
         yield Finding("server", sentence, is_fault=not is_default, is_absent=is_default)

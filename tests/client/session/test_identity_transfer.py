@@ -127,6 +127,7 @@ GOOD: dict[str, Any] = {
         json.dumps(GOOD | {"player": {"token": None}}),
         json.dumps(GOOD | {"player": {"token": 5}}),
         json.dumps(GOOD | {"player": {"token": "too short"}}),
+        json.dumps(GOOD | {"player": {"token": SECRET, "next_token": "too short"}}),
         json.dumps(GOOD | {"player": {"token": "\x1b[2J" + "x" * 39}}),
         json.dumps(GOOD | {"player": {"token": SECRET, "server_key": "no hex"}}),
         json.dumps(GOOD | {"player": {"token": SECRET, "server_key": 5}}),

@@ -11,7 +11,7 @@ from fairest_cli.session.renewal import NotRenewed, renew_token
 from fairest_protocol.messages.from_client import Create, Renew
 from fairest_protocol.messages.from_server import Renewed, Snapshot
 from tests.support.ports import free_port
-from tests.support.scripted_server import scripted_server
+from tests.support.scripted_server import Script, scripted_server
 from tests.support.wire_client import QUICK, open_client
 
 NEXT = "X" * 43
@@ -94,6 +94,15 @@ async def test_without_a_player_there_is_nothing_to_renew(server_url: str) -> No
 async def test_a_server_that_is_away_is_named(identity: Identity) -> None:
     with pytest.raises(NotRenewed, match=r"127\.0\.0\.1"):
         await renew_token(f"ws://127.0.0.1:{free_port()}", identity)
+
+
+async def test_a_server_that_ends_the_connection_at_once_is_named(identity: Identity) -> None:
+    async def abort(script: Script) -> None:
+        script.websocket.transport.abort()
+
+    async with scripted_server(abort) as url:
+        with pytest.raises(NotRenewed, match="ended the connection"):
+            await renew_token(url, identity)
 
 
 async def test_a_server_that_renews_no_tokens_is_named(identity: Identity) -> None:

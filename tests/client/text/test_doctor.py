@@ -10,6 +10,7 @@ from fairest_cli.text.doctor import Finding, describe_finding, examine
 from fairest_protocol.version import installed_version
 from tests.support.invoking import invoke
 from tests.support.ports import free_port
+from tests.support.scripted_server import Script, scripted_server
 
 
 async def found(url: str) -> dict[str, Finding]:
@@ -37,6 +38,14 @@ async def test_a_server_of_another_version_is_a_fault_with_both_versions(
     version = (await found(server_url))["version"]
     assert version.is_fault
     assert all(each in version.sentence for each in ("9.9.9", installed_version()))
+
+
+async def test_a_server_that_ends_the_connection_at_once_is_a_fault() -> None:
+    async def abort(script: Script) -> None:
+        script.websocket.transport.abort()
+
+    async with scripted_server(abort) as url:
+        assert [each.is_fault async for each in examine(url) if each.name == "server"] == [True]
 
 
 @pytest.mark.long
