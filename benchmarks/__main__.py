@@ -21,6 +21,7 @@ from benchmarks.memory import measure_memory
 from benchmarks.message_steps import measure_message_steps
 from benchmarks.move_cost import measure_move_cost
 from benchmarks.old_rooms import measure_old_rooms
+from benchmarks.page import measure_page
 from benchmarks.photo_finish import measure_photo_finish
 from benchmarks.race_queue import measure_race_queue
 from benchmarks.redis_clients import measure_redis_clients
@@ -29,7 +30,7 @@ from benchmarks.replacement import measure_replacement
 from benchmarks.scaling import measure_scaling
 from benchmarks.soak import measure_soak
 from benchmarks.solver import measure_solver
-from benchmarks.spectators import measure_spectators
+from benchmarks.spectators import measure_spectators, measure_watched_matches
 from benchmarks.stalled_readers import measure_stalled_readers
 from benchmarks.standings import measure_standings
 from benchmarks.starting import measure_starting
@@ -45,6 +46,7 @@ BENCHMARKS = {
     "tick_gain": measure_tick_gain,
     "move_cost": measure_move_cost,
     "spectators": measure_spectators,
+    "watched_matches": measure_watched_matches,
     "scaling": measure_scaling,
     "memory": measure_memory,
     "old_rooms": measure_old_rooms,
@@ -68,6 +70,7 @@ BENCHMARKS = {
     "bots": measure_bots,
     "thinking": measure_thinking,
     "redis_clients": measure_redis_clients,
+    "page": measure_page,
 }
 
 

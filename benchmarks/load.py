@@ -2,8 +2,9 @@
 
 Started by `benchmarks.under_load`. It prints "ready" when all clients are connected, then reads commands, one a line:
 `move COUNT` lets every client make COUNT moves, each as soon as the last one was answered, and waits for the end;
-`start COUNT` does not wait; `rest SECONDS` waits; `resume` connects every player again. After each command it prints
-its measurements as JSON.
+`start COUNT` does not wait; `rest SECONDS` waits; `resume` connects every player again; `watch COUNT` connects COUNT
+more spectators to each room, which note when they are shown each move. After each command it prints its measurements
+as JSON.
 """
 
 import argparse
@@ -19,7 +20,8 @@ from dataclasses import dataclass
 
 import uvloop
 
-from fairest_server.load.clients import MOVES, Guest, Racer, Sender, Spectator, play
+from benchmarks.delivery import PageSpectator, TimedRacer, delays_ms
+from fairest_server.load.clients import MOVES, Guest, Sender, play
 from fairest_server.load.websocket_client import Target, frame
 
 CONNECTING = 50
@@ -28,7 +30,9 @@ CONNECTING = 50
 
 @dataclass(frozen=True)
 class Load:
-    """The clients that connect: `spectators` to each room, or to the room `code`, of which `stalled` in all never read.
+    """The clients that connect: `spectators` to each room, or to each room of `code`, of which `stalled` never read.
+
+    `code` has codes of rooms with commas between them.
 
     `pace_seconds` is the longest time between two moves of a player, and a third of it the shortest; 0 for no pause.
     """
@@ -66,22 +70,25 @@ async def load_server(load: Load, kind: str) -> None:
     """Connect all clients, then obey the commands on standard input."""
     chance = random.Random(load.port)
     senders: list[Sender] = []
-    spectators: list[Spectator] = []
+    spectators: list[PageSpectator] = []
+    racers: list[TimedRacer] = []
     match kind:
         case "race":
             for _ in range(load.rooms):
-                first = Racer(load.target, chance, None, load.pace_seconds)
-                senders += [first, Racer(load.target, chance, first, load.pace_seconds)]
+                first = TimedRacer(load.target, chance, None, load.pace_seconds)
+                racers += [first, TimedRacer(load.target, chance, first, load.pace_seconds)]
                 spectators += [
-                    Spectator(load.target, chance, first.room, len(spectators) < load.stalled)
+                    PageSpectator(load.target, chance, first.room, len(spectators) < load.stalled)
                     for _ in range(load.spectators)
                 ]
+            senders += racers
         case "spectators":
-            room = asyncio.get_running_loop().create_future()
-            room.set_result(load.code)
-            spectators = [
-                Spectator(load.target, chance, room, number < load.stalled) for number in range(load.spectators)
-            ]
+            for code in load.code.split(","):
+                room = asyncio.get_running_loop().create_future()
+                room.set_result(code)
+                spectators += [
+                    PageSpectator(load.target, chance, room, number < load.stalled) for number in range(load.spectators)
+                ]
         case "echo":
             senders.extend(Echoed(load.target, chance, load.pace_seconds) for _ in range(2 * load.rooms))
         case _:
@@ -101,12 +108,22 @@ async def load_server(load: Load, kind: str) -> None:
             case ["start", count]:
                 for sender in senders:
                     sender.begin(int(count))
+            case ["watch", count]:
+                rooms = [racer.room for racer in racers if racer.other is None]
+                added = [
+                    PageSpectator(load.target, chance, room, is_timed=True) for room in rooms for _ in range(int(count))
+                ]
+                for racer in racers:
+                    racer.is_timed = True
+                await _connect_all(added)
+                spectators += added
             case ["rest", seconds]:
                 await asyncio.sleep(float(seconds))
             case _:
                 await _connect_all(senders, at_once=len(senders))
         # Without any message, the whole time counts as one message.
         latencies = sorted(second for sender in senders for second in sender.seconds) or [0.0]
+        delays = delays_ms(racers, spectators) or [0.0]
         measured = {
             "messages": len(latencies),
             "seconds": time.perf_counter() - since,
@@ -114,7 +131,9 @@ async def load_server(load: Load, kind: str) -> None:
             "p50_ms": latencies[len(latencies) // 2] * 1000,
             "p99_ms": latencies[int(len(latencies) * 0.99)] * 1000,
             "spectator_frames": sum(spectator.received for spectator in spectators),
-            "code": next((sender.room.result() for sender in senders if isinstance(sender, Racer)), ""),
+            "code": ",".join(racer.room.result() for racer in racers if racer.other is None),
+            "delivery_p50_ms": delays[len(delays) // 2],
+            "delivery_p99_ms": delays[int(len(delays) * 0.99)],
         }
         print(json.dumps(measured), flush=True)
     for sender in (*senders, *spectators):

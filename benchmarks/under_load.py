@@ -30,7 +30,11 @@ class Processes:
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of some messages: microseconds of CPU time for each, of all servers and of Redis; the duration."""
+    """The cost of some messages: microseconds of CPU time for each, of all servers and of Redis; the duration.
+
+    `code` has the codes of the rooms, with commas between them. The delays of delivery are those of all moves since the
+    start at the spectators that note them.
+    """
 
     messages: int
     seconds: float
@@ -41,6 +45,8 @@ class Cost:
     p99_ms: float
     spectator_frames: int
     code: str
+    delivery_p50_ms: float
+    delivery_p99_ms: float
 
     @property
     def per_second(self) -> float:
@@ -86,6 +92,10 @@ class Loader:
         """Return the cost of these seconds. If nobody moves, the whole cost counts as that of one message."""
         return await self._measure(f"rest {seconds}")
 
+    async def watch(self, count: int) -> None:
+        """Connect more spectators to each room, which note when they are shown each move."""
+        await self._measure(f"watch {count}")
+
     async def resume(self) -> float:
         """Connect every player again; return the seconds until the last of them has been caught up."""
         return (await self._measure("resume")).seconds
@@ -110,6 +120,8 @@ class Loader:
             p99_ms=measured["p99_ms"],
             spectator_frames=measured["spectator_frames"],
             code=measured["code"],
+            delivery_p50_ms=measured["delivery_p50_ms"],
+            delivery_p99_ms=measured["delivery_p99_ms"],
         )
 
 

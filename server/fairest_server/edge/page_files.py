@@ -1,7 +1,8 @@
 """The web page: the files of `fairest_server/page`, as a browser gets them from the port of the WebSocket.
 
-The files are plain modules, styles and markup, served as they are written. Their paths hold a hash of all of them, so
-that a browser may keep them for ever and still gets the new ones with the next version of the server.
+The files are plain modules, styles and markup, served as they are written, and the modules also joined into one, which
+the markup asks for. Their paths hold a hash of all of them, so that a browser may keep them for ever and still gets the
+new ones with the next version of the server.
 """
 
 import gzip
@@ -13,6 +14,7 @@ from typing import Final
 
 from fairest_protocol.value import Value
 from fairest_server.edge.http_pages import Page, PageRequest, text_page
+from fairest_server.edge.joined_modules import join_modules
 
 CONTENT_TYPES: Final = {
     "css": "text/css; charset=utf-8",
@@ -21,6 +23,9 @@ CONTENT_TYPES: Final = {
     "svg": "image/svg+xml",
 }
 INDEX: Final = "index.html"
+ENTRY: Final = "app"
+"""The module with which the page begins."""
+JOINED: Final = "joined.js"
 INDEX_PATHS: Final = ("/", "/tv", "/practice", "/r/", "/m")
 """Paths of the page: the lobby, a race to watch, a game alone, a room by its code, the finished matches."""
 TITLE: Final = "Fairest"
@@ -50,6 +55,8 @@ class PageFiles:
 
     def __init__(self) -> None:
         sources = {file.name: file.read_bytes() for file in (files("fairest_server") / "page").iterdir()}
+        modules = {name.removesuffix(".js"): text.decode() for name, text in sources.items() if name.endswith(".js")}
+        sources[JOINED] = join_modules(modules, ENTRY).encode()
         digest = hashlib.sha256()
         for name in sorted(sources):
             digest.update(name.encode() + b"\0" + sources[name])

@@ -130,7 +130,12 @@ export class RoomConnection {
     this.#socket = new WebSocket(socketUrl(), "fairest.v1");
     const socket = this.#socket;
     this.#heardAt = Date.now();
-    socket.onopen = () => this.#send({ type: "hello", token: readToken(), name: this.#name, client: "fairest page", capabilities: CAPABILITIES });
+    socket.onopen = () => {
+      this.#send({ type: "hello", token: readToken(), name: this.#name, client: "fairest page", capabilities: CAPABILITIES });
+      // Not behind the answer: that would cost the first board another round trip.
+      this.#asked = this.#entry;
+      this.#send(this.#entry);
+    };
     socket.onmessage = ({ data }) => {
       if (socket === this.#socket) this.#take(data);
     };
@@ -276,8 +281,6 @@ export class RoomConnection {
     this.#witness ??= new Witness(key, readEntropies());
     this.#receipt ??= new Receipt(socketUrl(), key);
     this.warning = compareServer(key, rounds, now_ms);
-    this.#asked = this.#entry;
-    this.#send(this.#entry);
   }
 
   #show({ now_ms }) {

@@ -282,8 +282,10 @@ export class RoomView {
     try {
       const record = parseRecord(lines.map((line) => `${line}\n`).join(""));
       for (const _ of checkRecord(record, this.#connection.check.key));
+      // After a quick rematch, the record may come behind the opening of the next match.
+      if (this.#scene.match !== record.heading.match) return;
       const last = record.rounds.find(({ id }) => id === this.#scene.round);
-      const isShown = last && JSON.stringify(last.result.scores) === JSON.stringify(this.#scene.outcome.scores);
+      const isShown = last && last.result && JSON.stringify(last.result.scores) === JSON.stringify(this.#scene.outcome.scores);
       if (!isShown) throw new WrongRecord("its last round is not the one that was shown.");
       this.#record = make("p", { class: "right" }, TEXT.recordProved);
     } catch (fault) {
