@@ -21,7 +21,17 @@ def file_paths(index: Answer) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/tv", "/practice", "/r/quiet-amber-otter", "/r/quiet-amber-otter?join", "/m?player=ann"]
+    "path",
+    [
+        "/",
+        "/tv",
+        "/practice",
+        "/r/quiet-amber-otter",
+        "/r/quiet-amber-otter?join",
+        "/m?player=ann",
+        "/ratings?rules=senior",
+        "/p/ann",
+    ],
 )
 async def test_each_path_of_the_page_answers_with_its_markup(limited: Limited, path: str) -> None:
     async with limited() as url:

@@ -10,6 +10,7 @@ from playwright.async_api import Page
 from fairest_protocol.messages.from_client import Create, Join
 from fairest_protocol.messages.options import RoomOptions
 from tests.page.conftest import needed_browser
+from tests.page.test_ratings import rate
 from tests.support.axe import violations
 from tests.support.bots import bot, start_match
 from tests.support.browser import Browser
@@ -20,7 +21,7 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
 LOOKS: dict[str, dict[str, Any]] = {
     "light": {"color_scheme": "light"},
     "dark": {"color_scheme": "dark"},
-    "telephone": {"color_scheme": "dark", "viewport": {"width": 360, "height": 700}, "has_touch": True},
+    "telephone": {"color_scheme": "dark", "viewport": {"width": 320, "height": 640}, "has_touch": True},
     "projector": {"color_scheme": "light", "viewport": {"width": 1920, "height": 1080}},
 }
 LISTED = RoomOptions(countdown_seconds=0, listed=True)
@@ -55,6 +56,8 @@ async def test_the_pages_without_a_race_are_for_everybody(looking: Browser, flee
             "/m": f"a[href='/m/{record.match_id}']",
             "/practice": ".slot.stock",
             "/tv": "text=Looking for a race",
+            "/ratings": "text=No established rating",
+            f"/p/{record.names[0]}": ".more a",
             f"/r/{room}": ".end input",
             f"/m/{record.match_id}": ".verdict.right",
         }
@@ -64,6 +67,20 @@ async def test_the_pages_without_a_race_are_for_everybody(looking: Browser, flee
             await check(looking, page)
             await page.close()
         task.cancel()
+
+
+async def test_ratings_and_the_queue_are_for_everybody(looking: Browser, fleet: Fleet) -> None:
+    await rate(fleet)
+    url = await fleet.start()
+    for path, selector in {"/ratings": "tbody tr", "/p/ann?against=bob": "table >> nth=1"}.items():
+        page = await looking.open(url, path)
+        await page.wait_for_selector(selector)
+        await check(looking, page)
+        await page.close()
+    page = await looking.open(url)
+    await page.click("form.quick button.main")
+    await page.wait_for_selector("text=Nobody else waits yet.")
+    await check(looking, page)
 
 
 async def test_a_race_and_its_result_are_for_everybody(looking: Browser, fleet: Fleet) -> None:

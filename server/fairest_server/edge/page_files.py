@@ -26,8 +26,8 @@ INDEX: Final = "index.html"
 ENTRY: Final = "app"
 """The module with which the page begins."""
 JOINED: Final = "joined.js"
-INDEX_PATHS: Final = ("/", "/tv", "/practice", "/r/", "/m")
-"""Paths of the page: the lobby, a race to watch, a game alone, a room by its code, the finished matches."""
+INDEX_PATHS: Final = ("/", "/tv", "/practice", "/r/", "/m", "/ratings", "/p/")
+"""Paths of the page: lobby, a race to watch, a game alone, a room by its code, finished matches, ratings, a player."""
 TITLE: Final = "Fairest"
 FOREVER: Final = "public, max-age=31536000, immutable"
 POLICY: Final = (

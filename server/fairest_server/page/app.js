@@ -3,6 +3,7 @@ import { make, setText } from "./dom.js";
 import { LobbyView } from "./lobby_view.js";
 import { showMatches } from "./match_list_view.js";
 import { NoRecord, fetchRecord, showRecord } from "./record_view.js";
+import { showLeaderboard, showPlayer } from "./ratings_view.js";
 import { PracticeView } from "./practice_view.js";
 import { RoomView } from "./room_view.js";
 import { TEXT } from "./texts.js";
@@ -18,7 +19,7 @@ const TV_SEARCH_MS = 3000;
 function showLobby() {
   show(new LobbyView((options, name) => {
     show(new RoomView({ type: "create", options, key: crypto.randomUUID?.() ?? randomKey() }, { name }).element);
-  }).element);
+  }, (rules, name) => show(new RoomView({ type: "queue", rules }, { name }).element)).element);
 }
 
 // `randomUUID` is missing where the page came over plain http.
@@ -63,6 +64,8 @@ function choosePage() {
     show(new RoomView({ type: wantsSeat ? "join" : "watch", room: name }).element);
   } else if (kind === "m" && name) showMatch(name);
   else if (kind === "m") show(showMatches(location.search));
+  else if (kind === "ratings") show(showLeaderboard(location.search));
+  else if (kind === "p" && name) show(showPlayer(decodeURIComponent(name), location.search));
   else if (kind === "tv") showTv();
   else if (kind === "practice") show(new PracticeView(location.search).element);
   else showLobby();

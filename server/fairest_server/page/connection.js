@@ -6,10 +6,12 @@ import { commitEntropy } from "./seal.js";
 import { ownClock } from "./own_clock.js";
 import { Receipt } from "./receipts.js";
 import { compareServer } from "./server_past.js";
+import { TEXT } from "./texts.js";
 import { forgetToken, isOtherTabLast, keepEntropy, keepToken, noteTab, readEntropies, readToken } from "./storage.js";
 import { Contradiction, REVEAL_PING, Witness } from "./witness.js";
 
 const CAPABILITIES = ["certified"];
+const LEAVE_ID = "leave";
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 15000;
 /** Without a message for this long, the page asks for a sign of life. A browser cannot send WebSocket pings. */
@@ -33,6 +35,8 @@ export class RoomConnection {
   /** Why the connection has ended for good, or what the server refused last. */
   sentence = "";
   clockAhead = 0;
+  /** While we wait in the queue, the last `queued` of the server; otherwise null. */
+  queued = null;
   /** What contradicts what this server has shown to this browser before, in words; empty if nothing does. */
   warning = "";
   #receipt = null;
@@ -48,7 +52,7 @@ export class RoomConnection {
   #asked = null;
 
   /**
-   * `entry` is the request that leads into the room: `watch`, `join` or `create`. `onChange(connection, message)` is
+   * `entry` is the request that leads into the room: `watch`, `join`, `create` or `queue`. `onChange(connection, message)` is
    * called behind each message, and with null when the status changes.
    */
   constructor(entry, onChange, { name = null } = {}) {
@@ -120,6 +124,11 @@ export class RoomConnection {
 
   askRematch() {
     this.#send({ type: "rematch" });
+  }
+
+  /** Wait for an opponent no longer. If we are on the way into a room already, the room comes. */
+  leaveQueue() {
+    this.#send({ type: "leave_queue", id: LEAVE_ID });
   }
 
   leave() {
@@ -229,7 +238,7 @@ export class RoomConnection {
     const at_ms = ownClock();
     this.#receipt?.said(message, at_ms);
     this.#witness?.said(message, at_ms);
-    if (["create", "join", "resume"].includes(message.type)) noteTab();
+    if (["create", "join", "resume", "queue"].includes(message.type)) noteTab();
     this.#socket.send(JSON.stringify(message));
   }
 
@@ -267,6 +276,8 @@ export class RoomConnection {
       snapshot: () => this.#show(message),
       view: () => this.#entered(),
       refused: () => this.#refused(message),
+      queued: () => this.#waits(message),
+      left_queue: () => this.#end(message.id === LEAVE_ID ? TEXT.leftQueue : TEXT.takenFromQueue),
       error: () => (this.sentence = message.sentence),
       left: () => this.#end(`${this.sentence || "You have left the room."} ${this.explanation}`.trim()),
     }[message.type];
@@ -283,7 +294,24 @@ export class RoomConnection {
     this.warning = compareServer(key, rounds, now_ms);
   }
 
+  /** We wait in the queue, or again, if the opponent did not arrive: then the room is gone for us. */
+  #waits(message) {
+    if (this.scene) {
+      const { key } = this.check;
+      this.#judged(() => this.#witness.wayOut("left", "", ownClock()));
+      if (this.status === STATUS.ENDED) return;
+      this.#witness = new Witness(key, readEntropies());
+      this.#receipt = new Receipt(socketUrl(), key);
+      this.#entry = { type: "queue", rules: message.rules };
+    }
+    this.queued = message;
+    this.#asked = this.#entry;
+    this.status = STATUS.CONNECTED;
+    this.#pause = FIRST_PAUSE_MS;
+  }
+
   #show({ now_ms }) {
+    this.queued = null;
     this.clockAhead = now_ms - Date.now();
     this.#hasAskedRecord = false;
     this.#entered();
@@ -322,7 +350,7 @@ export class RoomConnection {
       const again = to === "play" ? this.sent.find((each) => each.number === number) : null;
       if (again) this.#later(300, () => this.#send({ type: "play", ...again }));
       else if (to === this.#asked?.type) this.#later(300, () => this.#send(this.#asked));
-    } else if (code === "already_seated") {
+    } else if (code === "already_seated" && this.#asked?.room) {
       // The player of this browser has a seat here: this page takes it.
       this.#asked = { type: "join", room: this.#asked.room };
       this.#send(this.#asked);

@@ -1,6 +1,7 @@
 // The rooms of this server, and the form that creates one.
 import DATA from "./record_data.js";
 import { make, setText } from "./dom.js";
+import { quickForm } from "./quick_form.js";
 import { TEXT } from "./texts.js";
 
 const REFRESH_MS = 3000;
@@ -16,17 +17,17 @@ export async function fetchRooms(number = 0) {
   }
 }
 
-/** The lobby. `onCreate(options, name)` is called with what the form says. */
+/** The lobby. `onCreate(options, name)` and `onQuick(rules, name)` are called with what the forms say. */
 export class LobbyView {
   #list = make("ul", { class: "rooms" });
   #notice = make("p", { role: "status" });
   #shown = "";
   element;
 
-  constructor(onCreate) {
+  constructor(onCreate, onQuick) {
     this.element = make(
       "section", { class: "lobby" },
-      make("h1", {}, TEXT.lobbyTitle), this.#notice, this.#list, createForm(onCreate), recordForm(),
+      make("h1", {}, TEXT.lobbyTitle), this.#notice, this.#list, quickForm(onQuick), createForm(onCreate), recordForm(),
     );
     this.#refresh();
     setInterval(() => this.#refresh(), REFRESH_MS);

@@ -6,6 +6,8 @@ import { RoomConnection, STATUS } from "./connection.js";
 import { Curve, LeadBar } from "./curve.js";
 import { announce, make, setText } from "./dom.js";
 import { click, press, targetsOf } from "./hand.js";
+import { QueueView } from "./queue_view.js";
+import { RatingChange } from "./ratings.js";
 import { WrongRecord, checkRecord, parseRecord } from "./record.js";
 import { outcomeText } from "./record_view.js";
 import { TEXT, clock } from "./texts.js";
@@ -20,6 +22,9 @@ export class RoomView {
   #names = ["", ""];
   #heading = make("h1", { class: "hidden" });
   #points = [[], []];
+  #queue = new QueueView(() => this.#connection.leaveQueue());
+  #wasInRoom = false;
+  #rating = null;
   #startedAt = null;
   #picked = null;
   #sure = null;
@@ -57,6 +62,10 @@ export class RoomView {
     return this.#connection.scene;
   }
 
+  get #isQueued() {
+    return !this.#scene && this.#connection.queued !== null && this.#connection.status !== STATUS.ENDED;
+  }
+
   get #own() {
     return this.#connection.seat === null ? null : this.#scene.seats[this.#connection.seat];
   }
@@ -77,6 +86,7 @@ export class RoomView {
     }
     setText(this.#parts.warning, this.#connection.warning);
     if (message?.type === "snapshot") {
+      this.#wasInRoom = true;
       if (location.pathname !== `/r/${room}`) history.replaceState(null, "", `/r/${room}`);
       document.title = TEXT.title(room);
       setText(this.#heading, TEXT.roomTitle(room));
@@ -87,10 +97,25 @@ export class RoomView {
     for (const entry of message?.type === "view" ? message.entries : []) this.#tell(entry);
     if (status === STATUS.ENDED) setText(this.#parts.status, this.#connection.sentence);
     if (this.#scene) this.#draw();
+    else if (this.#isQueued) this.#drawQueue();
+    else this.#parts.end.replaceChildren();
     this.#isOver = this.#scene?.phase === "finished" && this.#scene.match_is_over;
     const isSeenOver = this.#isOver || this.#scene?.phase === "waiting" || status === STATUS.ENDED;
     if (isSeenOver !== this.#isSeenOver) this.#onOver?.(isSeenOver);
     this.#isSeenOver = isSeenOver;
+  }
+
+  /** Draw the wait for an opponent. After one that did not arrive, the room that was there is gone. */
+  #drawQueue() {
+    if (this.#wasInRoom) this.#notice(TEXT.waitsAgain);
+    this.#wasInRoom = false;
+    this.#parts.table.hidden = true;
+    this.#queue.draw(this.#connection);
+    setText(this.#heading, TEXT.quickTitle);
+    document.title = TEXT.title(TEXT.quickTitle);
+    if (this.#queue.element.parentNode === this.#parts.end) return;
+    setText(this.#parts.status, "");
+    this.#parts.end.replaceChildren(this.#queue.element);
   }
 
   /** Tell screen readers about an entry, in a sentence. */
@@ -102,6 +127,9 @@ export class RoomView {
     else if (entry.type === "round_finished") announce(outcomeText(this.#names, entry.outcome));
     if (entry.type === "round_opened") [this.#points, this.#startedAt, this.#record] = [[[], []], null, null];
     if (entry.type === "started") this.#startedAt = this.#connection.now;
+    if (entry.type === "dealt" && this.#own && this.#scene.round_number === 1)
+      this.#rating = new RatingChange(this.#own.name, this.#scene.options.rules);
+    if (entry.type === "round_finished" && entry.match_is_over) this.#rating?.follow(() => this.#draw());
   }
 
   #notice(sentence) {
@@ -122,6 +150,7 @@ export class RoomView {
 
   /** Redraw the line that says what happens now, with its clock. */
   #tick() {
+    if (this.#isQueued) this.#queue.draw(this.#connection);
     if (!this.#scene) return;
     const { status, sentence } = this.#connection;
     const { phase, until_ms, options } = this.#scene;
@@ -249,6 +278,7 @@ export class RoomView {
       const { explanation } = this.#connection;
       if (explanation) parts.push(make("p", { class: "explained" }, explanation));
       if (this.#record) parts.push(this.#record);
+      if (this.#rating?.text) parts.push(make("p", { class: "rating" }, this.#rating.text));
       if (!isOver) parts.push(make("p", {}, TEXT.nextRound));
       else if (this.#own) parts.push(...this.#rematch(seats, button));
       if (isOver) parts.push(make("a", { class: "button", href: `/m/${this.#scene.match}` }, TEXT.replay));

@@ -1,0 +1,78 @@
+"""A quick race on the page: waiting, cancelling, being paired, and what the race changes in the ratings."""
+
+import pytest
+from playwright.async_api import Page
+
+from tests.page.conftest import needed_browser
+from tests.support.browser import Browser
+from tests.support.processes import Fleet
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
+
+
+async def wait_in_queue(browser: Browser, url: str, name: str) -> Page:
+    """Ask for an opponent with the form of the lobby; return the page that waits."""
+    page = await browser.open(url)
+    await page.fill("form.quick input", name)
+    await page.click("form.quick button.main")
+    return page
+
+
+async def stop_race(page: Page) -> None:
+    for text in ("Stop my race", "Press again"):
+        await page.click(f"text={text}")
+
+
+async def test_two_who_want_a_quick_race_meet_and_see_their_ratings(fleet: Fleet) -> None:
+    url = await fleet.start()
+    async with needed_browser() as one, needed_browser() as other:
+        ann = await wait_in_queue(one, url, "ann")
+        await ann.wait_for_selector("text=Nobody else waits yet.")
+        await ann.wait_for_selector(".waiting .clock >> text=waited")
+        bob = await wait_in_queue(other, url, "bob")
+        for page in (ann, bob):
+            await page.wait_for_selector("button.main >> text=Ready")
+            await page.keyboard.press("Enter")
+        assert ann.url == bob.url
+        for page in (ann, bob):
+            await page.wait_for_selector("text=Stop my race")
+        await ann.click("[data-slot='s']")
+        await ann.click("[data-slot='a']")
+        await stop_race(ann)
+        await stop_race(bob)
+        for browser, page in ((one, ann), (other, bob)):
+            await page.wait_for_selector("p.rating >> text=Your rating: ")
+            await browser.check(page)
+        player = await one.open(url, "/p/ann?against=bob")
+        await player.wait_for_selector("table >> text=classic")
+        assert await player.locator("table").count() == 2
+        await one.check(player)
+
+
+async def test_a_player_who_waits_can_stop_waiting(browser: Browser, fleet: Fleet) -> None:
+    page = await wait_in_queue(browser, await fleet.start(), "ann")
+    await page.click("text=Stop waiting")
+    await page.wait_for_selector("text=You wait no longer.")
+    assert await page.locator("text=Stop waiting").count() == 0
+    await browser.check(page)
+
+
+async def test_a_second_tab_takes_the_place_in_the_queue(browser: Browser, fleet: Fleet) -> None:
+    url = await fleet.start()
+    first = await wait_in_queue(browser, url, "ann")
+    await first.wait_for_selector("text=Nobody else waits yet.")
+    second = await wait_in_queue(browser, url, "")
+    await first.wait_for_selector("text=Another page or client of yours waits")
+    await second.wait_for_selector("text=Nobody else waits yet.")
+    await browser.check(first)
+
+
+async def test_a_player_whose_server_is_killed_waits_again(browser: Browser, fleet: Fleet) -> None:
+    url = await fleet.start()
+    page = await wait_in_queue(browser, url, "ann")
+    await page.wait_for_selector("text=Nobody else waits yet.")
+    await fleet.kill(url)
+    await page.wait_for_selector(".waiting .clock >> text=The connection is lost")
+    await fleet.start(port=int(url.rstrip("/").rpartition(":")[2]))
+    await page.wait_for_selector(".waiting .clock >> text=waited")
+    await browser.check(page)
