@@ -54,7 +54,7 @@ from tests.support.full_screen import Terminal
 from tests.support.records import make_record, text_of
 from tests.support.screens import SCREENS, room
 
-SIZES: Final = ((60, 20), (80, 24), (120, 40), (200, 60))
+SIZES: Final = ((50, 16), (60, 20), (80, 24), (120, 40), (200, 60))
 Show = Callable[[Terminal], Awaitable[None]]
 
 

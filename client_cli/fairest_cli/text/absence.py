@@ -51,14 +51,25 @@ def describe_lost_shortly(model: KnownRoom, now_ms: int) -> str:
 
 def describe_missing(model: KnownRoom, now_ms: int) -> str:
     """Return the sentence about the other players who are away, with what is left of their time; empty for none."""
+    return " ".join(f"{name} is away; the seat waits {left} more." for name, left in _missing_players(model, now_ms))
+
+
+def describe_missing_shortly(model: KnownRoom, now_ms: int) -> str:
+    """Return what `describe_missing` says, in at most 48 characters."""
+    missing = list(_missing_players(model, now_ms))
+    if len(missing) == 2:
+        return f"Both are away; the seats wait {missing[0][1]} and {missing[1][1]}."
+    return "".join(f"{name} is away; {left} left." for name, left in missing)
+
+
+def _missing_players(model: KnownRoom, now_ms: int) -> Iterator[tuple[str, str]]:
+    """Yield the name of each other player who is away, and how long its seat still waits."""
     if model.scene is None or model.scene.match_is_over:
-        return ""
-    missing = [
-        (clean(seat.name), max(0, seat.until_ms - (now_ms - model.clock_ahead_ms)))
-        for number, seat in enumerate(model.scene.seats)
-        if seat.until_ms is not None and seat.name and number != model.seat and not seat.has_stopped
-    ]
-    return " ".join(f"{name} is away; the seat waits {format_time(left / 1000)} more." for name, left in missing)
+        return
+    for number, seat in enumerate(model.scene.seats):
+        if seat.until_ms is not None and seat.name and number != model.seat and not seat.has_stopped:
+            left_ms = max(0, seat.until_ms - (now_ms - model.clock_ahead_ms))
+            yield clean(seat.name), format_time(left_ms / 1000)
 
 
 def describe_return(before: KnownRoom, update: Update) -> str:

@@ -68,6 +68,37 @@ def describe_match(match: PastMatch) -> str:
     return f"{when}  {players}: {_result(match)}  ({clean(match.rules.name)})"
 
 
+def fit_match(match: PastMatch, columns: int) -> str:
+    """Return a match in the fullest wording of at most `columns` columns, or in the shortest one. All name the variant.
+
+    Where both names do not fit, the line says against whom this machine's player won or lost.
+    """
+    full = describe_match(match)
+    if match.rules is None or len(full) <= columns:
+        return full
+    day, variant = _describe_time(match.finished_at_ms)[:10], f"  ({clean(match.rules.name)})"
+    first, second = seats_in_order(match.own_seat)
+    ours, rival, result = _name(match.names[first]), _name(match.names[second]), _result(match)
+    wordings = [f"{day}  {ours} against {rival}: {result}{variant}"]
+    if match.own_seat is None:
+        wordings.append(f"{day[5:]}  {result}{variant}")
+    else:
+        own_result = _own_result(result, ours, rival)
+        wordings.append(f"{day}  against {rival}: {own_result}{variant}")
+        # A name is cut before a number or the variant is.
+        cuts = (rival, *(f"{rival[:room]}." for room in range(len(rival) - 1, 0, -1)))
+        wordings += [f"{day[5:]}  {name}: {own_result}{variant}" for name in cuts]
+    return next((each for each in wordings if len(each) <= columns), wordings[-1])
+
+
+def _own_result(result: str, ours: str, rival: str) -> str:
+    """Return a result without the name of its winner, as our win or our loss."""
+    for name, word in ((ours, "won"), (rival, "lost")):
+        if result.startswith(f"{name} won"):
+            return word + result.removeprefix(f"{name} won")
+    return result
+
+
 def seats_in_order(own_seat: int | None) -> tuple[int, int]:
     """Return both seats with this machine's player first."""
     return (1, 0) if own_seat == 1 else (0, 1)

@@ -12,6 +12,7 @@ from fairest_cli.session.saving import describe_unsaved, save_elsewhere
 from fairest_cli.text.absence import describe_way_back
 from fairest_cli.text.keyboard import typed_lines
 from fairest_cli.text.questions import answer_question
+from fairest_cli.text.ratings import standings_after_match
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.moves import MOVES, STOP
 from fairest_protocol.messages.fields import Phase
@@ -65,6 +66,8 @@ class LinePlayer:
         self._read_lines = read_lines
         self._may_type = asyncio.Event()
         self._prompted_round: bytes | None = None
+        self._rating: asyncio.Task[None] | None = None
+        """Prints our new rating once a match is over."""
 
     async def run(self) -> None:
         """Play or watch until the room ends for us. Raises `Rejected` and `Cheated`; when cancelled, the seat waits."""
@@ -80,7 +83,11 @@ class LinePlayer:
                     self._print_hint(line)
             following.cancel()
             typing.cancel()
-            await asyncio.gather(following, typing, return_exceptions=True)
+            tasks = [following, typing]
+            if self._rating is not None:
+                self._rating.cancel()
+                tasks.append(self._rating)
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _on_update(self, before: KnownRoom, update: Update) -> None:
         for line in self._describe_update(before, update):
@@ -92,6 +99,8 @@ class LinePlayer:
             return
         if isinstance(update.message, MatchRecord):
             self._print_files()
+            if self._is_person and update.model.seat is not None:
+                self._rating = asyncio.create_task(self._print_rating(update.model, update.model.seat))
         if update.model.scene is None:
             if self._is_person and update.model.queued is not None:
                 # Whoever waits for an opponent may leave the queue.
@@ -125,6 +134,11 @@ class LinePlayer:
             self._print_hint("Type save and a folder to save the record and your receipt there: save ~/races")
         if self._is_person and session.model.own:
             self._print_hint("Type rematch to race again, or leave.")
+
+    async def _print_rating(self, model: KnownRoom, seat: int) -> None:
+        if model.scene is not None:
+            async for sentence in standings_after_match(model.server_url, model.scene, seat):
+                self._print_hint(sentence)
 
     def _save(self, folder: str) -> None:
         try:

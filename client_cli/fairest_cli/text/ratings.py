@@ -3,19 +3,25 @@
 Names need no cleaning: they were checked when the answer was parsed.
 """
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
 from http import HTTPStatus
-from typing import TypeVar
+from typing import Final, TypeVar
 from urllib.parse import quote, urlencode
 
 from pydantic import ValidationError
 
+from fairest_cli.model.deal_check import known_rules
 from fairest_cli.session.failures import advise_without_server, describe_stranger, own_sentence
 from fairest_cli.session.http_pages import PageUnavailable, fetch_page
 from fairest_protocol.messages.fields import Message
 from fairest_protocol.messages.ratings import Leaderboard, PairVariant, PlayerPage, RatedVariant
+from fairest_protocol.messages.rivals import is_bot_name
+from fairest_protocol.messages.scene import Scene
 
 M = TypeVar("M", bound=Message)
+RATING_WAITS_SECONDS: Final = (0.5, 1.5, 4.0)
+"""The waits after a match before each request for the new rating."""
 
 
 class RatingsUnavailable(Exception):
@@ -42,6 +48,16 @@ def describe_leaderboard(board: Leaderboard) -> Iterator[str]:
         yield f"There is no such page; the last one is --page {board.pages - 1}."
         return
     yield f"{board.rules}: {board.total} {'player' if board.total == 1 else 'players'}"
+    yield from describe_ranks(board)
+    if board.page + 1 < board.pages:
+        yield f"More with --page {board.page + 1}"
+
+
+def describe_ranks(board: Leaderboard, columns: int = 80) -> Iterator[str]:
+    """Yield the heads of the columns, and a line for each player of a page of the leaderboard.
+
+    Where that is too wide for `columns`, the rounds, the deviation and the streak are left out, in this order.
+    """
     rows = [("", "player", "rating", "+-", "rounds", "won", "streak")]
     rows += [
         (
@@ -55,9 +71,52 @@ def describe_leaderboard(board: Leaderboard) -> Iterator[str]:
         )
         for each in board.players
     ]
-    yield from _format_table(rows, left=1)
-    if board.page + 1 < board.pages:
-        yield f"More with --page {board.page + 1}"
+    for left_out in ((), ("rounds",), ("rounds", "+-"), ("rounds", "+-", "streak")):
+        kept = [number for number, head in enumerate(rows[0]) if head not in left_out]
+        lines = list(_format_table([[row[number] for number in kept] for row in rows], left=1))
+        if max(map(len, lines)) <= columns:
+            break
+    yield from lines
+
+
+def describe_standing(page: PlayerPage, rules: str) -> str:
+    """Return the rating of a player in a variant, and its score against the other one; empty without a rated round.
+
+    The players are named in full: ``ann, classic: 1612 +- 80, place 3; against bob 3 : 2``.
+    """
+    rated = next((each for each in page.ratings if each.rules == rules), None)
+    if rated is None:
+        return ""
+    place = f", place {rated.place}" if rated.place is not None else ""
+    state = ", provisional" if rated.is_provisional else ""
+    pair = next((each for each in page.pairs if each.rules == rules), None)
+    if pair is None:
+        return f"{page.name}, {rules}: {format_rating(rated)}{state}{place}."
+    drawn = f", {pair.draws} drawn" if pair.draws else ""
+    score = f"against {page.against}: {pair.wins[0]} : {pair.wins[1]}{drawn}"
+    return f"{page.name}, {rules}: {format_rating(rated)}{state}{place}; {score}."
+
+
+async def standings_after_match(server_url: str, scene: Scene, seat: int) -> AsyncIterator[str]:
+    """Yield what `describe_standing` says of the player in `seat` once a match is over, and again when it changes.
+
+    A server rates a match soon after its record is there, so it is asked some times. Nothing is yielded by a server
+    that keeps no ratings or does not answer, and nothing for a race against a bot, which is not rated. Safe to cancel.
+    """
+    names, rules = (scene.seats[seat].name or "", scene.seats[1 - seat].name or ""), known_rules(scene.options)
+    if rules is None or not all(names) or any(map(is_bot_name, names)):
+        return
+    shown = ""
+    for seconds in RATING_WAITS_SECONDS:
+        await asyncio.sleep(seconds)
+        try:
+            page = await asyncio.to_thread(fetch_player, server_url, *names)
+        except RatingsUnavailable:
+            continue
+        sentence = describe_standing(page, rules.name)
+        if sentence and sentence != shown:
+            shown = sentence
+            yield sentence
 
 
 def describe_player(page: PlayerPage) -> Iterator[str]:

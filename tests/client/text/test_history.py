@@ -13,6 +13,7 @@ from fairest_cli.text.history import (
     describe_history,
     describe_match,
     describe_statistics,
+    fit_match,
     history_as_json,
     sparkline,
 )
@@ -58,6 +59,26 @@ def test_we_stand_first_and_the_number_of_the_winner_too(
     rounds: list[tuple[int, int]], own_seat: int, result: str
 ) -> None:
     assert describe_match(match(*rounds, own_seat=own_seat)).endswith(result)
+
+
+@pytest.mark.usefixtures("utc")
+@pytest.mark.parametrize(
+    ("columns", "own_seat", "line"),
+    [
+        (80, 0, "2023-11-14 22:13  you against house: house won, 31 to 18  (classic)"),
+        (62, 0, "2023-11-14  you against house: house won, 31 to 18  (classic)"),
+        (60, 0, "2023-11-14  against house: lost, 31 to 18  (classic)"),
+        (50, 0, "11-14  house: lost, 31 to 18  (classic)"),
+        (38, 0, "11-14  hou.: lost, 31 to 18  (classic)"),
+        (50, None, "11-14  house won, 31 to 18  (classic)"),
+    ],
+)
+def test_a_match_in_few_columns_keeps_its_result_and_its_variant(columns: int, own_seat: int | None, line: str) -> None:
+    assert fit_match(replace(match((18, 31), own_seat=own_seat), finished_at_ms=1_700_000_000_000), columns) == line
+
+
+def test_a_win_over_a_rival_whose_name_ends_with_ours_stays_a_win() -> None:
+    assert "joyou: won, 31 to 18" in fit_match(match((31, 18), own_seat=1, rival="joyou"), 40)
 
 
 def test_a_broken_file_is_named_with_its_problem() -> None:

@@ -10,10 +10,14 @@ from fairest_cli.text.ratings import (
     RatingsUnavailable,
     describe_leaderboard,
     describe_player,
+    describe_ranks,
+    describe_standing,
     fetch_leaderboard,
     fetch_player,
+    standings_after_match,
 )
 from fairest_protocol.messages.ratings import Leaderboard, PairVariant, PlayerPage, RankedPlayer, RatedVariant
+from tests.support import staged
 from tests.support.rated_players import add_players, rate_rounds
 
 ANN = RankedPlayer(place=1, name="ann", rating=1712, deviation=180, rounds=31, wins=20, draws=1, streak=4)
@@ -53,6 +57,33 @@ def test_a_leaderboard_is_a_table() -> None:
         " 1.  ann                1712  180      31  65 %   4 won",
         "12.  bob_the_builder     998  201     140   5 %  3 lost",
     ]
+
+
+@pytest.mark.parametrize(("columns", "heads"), [(50, 5), (45, 4), (38, 3)])
+def test_a_narrow_leaderboard_leaves_out_what_matters_least(columns: int, heads: int) -> None:
+    lines = list(describe_ranks(board(), columns))
+    assert len(lines[0].split()) == heads
+    assert max(map(len, lines)) <= columns
+
+
+def test_a_standing_names_the_rating_and_the_score_against_the_other_player() -> None:
+    pair = PairVariant(rules="classic", wins=(3, 2), draws=1, direct=(40, 38), last_day="2026-11-24")
+    page = PlayerPage(name="ann", ratings=(rated(),), against="bob", pairs=(pair,))
+    assert describe_standing(page, "classic") == "ann, classic: 1712 +- 180, place 1; against bob: 3 : 2, 1 drawn."
+
+
+def test_a_standing_without_a_rated_round_in_the_variant_is_not_there() -> None:
+    assert describe_standing(PlayerPage(name="ann", ratings=(rated(),)), "senior") == ""
+
+
+async def test_a_server_is_not_asked_for_the_rating_of_a_race_against_a_bot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fairest_cli.text.ratings.RATING_WAITS_SECONDS", (0.0,))
+    scene = staged.finished().model().scene
+    assert scene is not None
+    against_bot = scene.model_copy(
+        update={"seats": (scene.seats[0], scene.seats[1].model_copy(update={"name": "bot-club"}))}
+    )
+    assert [each async for each in standings_after_match("no address", against_bot, 0)] == []
 
 
 def test_a_leaderboard_of_longest_names_fits_80_columns() -> None:

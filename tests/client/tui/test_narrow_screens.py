@@ -19,9 +19,24 @@ CUT = "\u2026"
 
 @parametrize_with_long(
     "name",
-    ["help", "result", "lobby", "waiting", "ready", "settings", "race", "asked", "own-end", "practice", "tutorial"],
+    [
+        "help",
+        "result",
+        "history",
+        "watch",
+        "lobby",
+        "waiting",
+        "ready",
+        "settings",
+        "race",
+        "asked",
+        "own-end",
+        "practice",
+        "tutorial",
+    ],
     quick=4,
 )
+@pytest.mark.usefixtures("home")
 async def test_no_line_of_a_screen_of_60_columns_is_cut(tmp_path: Path, name: str) -> None:
     async with terminal(AtHome(), tmp_path, columns=60, lines=20) as player:
         await ALL[name](player)
@@ -50,6 +65,32 @@ async def test_a_lost_connection_names_the_time_that_is_left_at_every_width(tmp_
         await lose_connection(player)
         banner = player.text.splitlines()[0]
         assert "Your seat waits 1:00 more" in banner and CUT not in banner
+
+
+@pytest.mark.parametrize("columns", [50, 60, 80])
+@pytest.mark.parametrize("viewer", [0, None])
+async def test_a_player_who_is_away_is_named_with_the_time_that_is_left_at_every_width(
+    tmp_path: Path, columns: int, viewer: int | None
+) -> None:
+    staged_room = staged.racing()
+    staged_room.table.disconnect(1)
+    if viewer is None:
+        staged_room.table.disconnect(0)
+    async with terminal(AtHome(), tmp_path, columns=columns, lines=20) as player:
+        await room(lambda: staged_room.session(viewer))(player)
+        await player.pilot.pause()
+        banner = player.text.splitlines()[0]
+        assert "away" in banner and "1:00" in banner
+        assert banner.rstrip().endswith((".", "left")) and CUT not in banner
+
+
+@pytest.mark.usefixtures("home")
+async def test_the_rows_of_the_history_name_the_variant_in_60_columns(tmp_path: Path) -> None:
+    async with terminal(AtHome(), tmp_path, columns=60, lines=20) as player:
+        await ALL["history"](player)
+        await player.pilot.pause()
+        rows = [line for line in player.text.splitlines() if " to " in line]
+        assert rows and all("(classic)" in row for row in rows)
 
 
 async def test_a_setting_whose_note_does_not_fit_shows_it_below_the_list(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def _foundation_row(state: FoundationState, columns: int, card_style: CardStyle)
     row.append_text(_wanted_chip(state, card_style))
     room = columns - row.cell_len - 1
     advice = longest_fit(state.advice, min(room, 9))
-    row.append(f" {following(state, room - len(advice) - bool(advice))}")
+    row.append(f" {following(state, room - len(advice) - 2 * bool(advice))}")
     row = fitted(row, columns - len(advice) - 1)
     return row.append(advice, LETTER).append(" ")
 

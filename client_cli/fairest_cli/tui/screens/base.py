@@ -12,10 +12,15 @@ from textual.screen import Screen
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.session.connection import Update
 from fairest_cli.session.room_session import RoomSession
-from fairest_cli.text.absence import describe_lost, describe_lost_shortly, describe_missing
+from fairest_cli.text.absence import (
+    describe_lost,
+    describe_lost_shortly,
+    describe_missing,
+    describe_missing_shortly,
+)
 from fairest_cli.text.board_text import format_time
 from fairest_cli.text.narration import player_name
-from fairest_cli.tui.board.card_style import CardStyle, card_style_of
+from fairest_cli.tui.board.card_style import CardStyle, card_style_of, longest_fit
 from fairest_cli.tui.room_runner import RoomRunner
 from fairest_cli.tui.screens.help import NO_KEYS, HelpScreen, OwnKeys
 from fairest_cli.tui.settings import Settings
@@ -142,6 +147,7 @@ class RoomScreen(FairestScreen):
         model, now_ms = self.session.model, self.session.clock()
         is_connected = model.status is ConnectionStatus.CONNECTED
         missing = describe_missing(model, now_ms) if is_connected else ""
+        short = describe_missing_shortly(model, now_ms)
         self.set_class(not is_connected, "-frozen")
         self.set_class(bool(missing), "-missing")
         if model.room is None:
@@ -151,7 +157,8 @@ class RoomScreen(FairestScreen):
             banner = f" {long if len(long) < self.size.width else describe_lost_shortly(model, now_ms)}"
         else:
             left = f"  {self.time_left()} left" if self.session.is_racing and self.time_left() else ""
-            banner = f" {missing}{left}"
+            wordings = [f" {words}{more}" for words in (missing, short) for more in (left, "")]
+            banner = longest_fit(wordings, self.size.width)
         self.query_one("#banner", TextLines).update(banner)
 
     def tick(self) -> None:

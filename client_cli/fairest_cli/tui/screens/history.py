@@ -18,8 +18,8 @@ from fairest_cli.records.files import records_folder, short_path
 from fairest_cli.records.history import PastMatch, each_past_match
 from fairest_cli.records.own_names import own_names
 from fairest_cli.records.statistics import statistics_of
-from fairest_cli.text.history import describe_match, describe_statistics
-from fairest_cli.tui.board.card_style import GOLD, QUIET, fitted_key_line
+from fairest_cli.text.history import describe_statistics, fit_match
+from fairest_cli.tui.board.card_style import GOLD, QUIET, fitted_key_line, longest_fit
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.help import OwnKeys
 from fairest_cli.tui.screens.record_opening import Use, open_record
@@ -33,6 +33,8 @@ OTHER: Final = "other"
 """The id of the line that asks for a path or an id."""
 LIST_LINES: Final = 8
 """Lines that the list of matches keeps where the figures would fill the terminal."""
+EDGE_COLUMNS: Final = 6
+"""The columns of a row that its match does not have: the blanks at both edges, and the scroll bar."""
 PROGRESS_STEP: Final = 250
 """The progress of reading is shown after this many files."""
 
@@ -69,6 +71,8 @@ class HistoryScreen(FairestScreen):
         self._use = use
         self._matches: list[PastMatch] = []
         self._figures: list[str] = []
+        self._fitted_columns = 0
+        """The columns of the terminal for which the rows of the list were made."""
 
     def compose_body(self) -> ComposeResult:
         """Yield a heading, the figures, the list, a notice, and the keys."""
@@ -98,14 +102,17 @@ class HistoryScreen(FairestScreen):
         names = own_names(self.settings.name)
         self._matches = await asyncio.to_thread(self._read_matches, names)
         matches = self.query_one(OptionList)
-        matches.add_options([Option(Text(f" {describe_match(each)}", no_wrap=True)) for each in self._matches])
+        matches.add_options([Option(_row(each, self.size.width)) for each in self._matches])
+        self._fitted_columns = self.size.width
         if self._matches and self._use is None:
             matches.highlighted = 0
             self._figures = list(describe_statistics(statistics_of(self._matches), is_ascii=self.card_style.is_ascii))
         if self._matches:
-            self.show_notice(f"{len(self._matches)} records in {short_path(records_folder())}")
+            count = f"{len(self._matches)} record{'s' * (len(self._matches) > 1)}"
+            wordings = (f"{count} in {clean(short_path(records_folder()))}", count)
+            self.show_notice(longest_fit(wordings, self.size.width - EDGE_COLUMNS))
         else:
-            self.show_notice("There are no matches yet. To race a bot, press b on the first screen.")
+            self.show_notice("No matches yet: Esc, then b races a bot.")
         self.draw()
 
     def _read_matches(self, names: list[str]) -> list[PastMatch]:
@@ -121,6 +128,11 @@ class HistoryScreen(FairestScreen):
         """Redraw the figures, as many lines as leave room for the list."""
         if not self.is_mounted or self.is_too_small:
             return
+        if self._fitted_columns not in (0, self.size.width):
+            # The rows are made again for another width of the terminal.
+            self._fitted_columns = self.size.width
+            for number, match in enumerate(self._matches, 0 if self._use is None else 1):
+                self.query_one(OptionList).replace_option_prompt_at_index(number, _row(match, self.size.width))
         room = max(2, self.size.height - LIST_LINES - 4)
         shown = self._figures if len(self._figures) <= room else self._figures[:room]
         figures = self.query_one("#figures", TextLines)
@@ -128,8 +140,9 @@ class HistoryScreen(FairestScreen):
         figures.update([Text(f" {line}", "bold" if number == 0 else "") for number, line in enumerate(shown)])
         enter = (self._use or Use.REPLAY).value
         others = [pair for pair in (("p", "practise"), ("g", "ghost"), ("v", "verify")) if pair[1] != enter]
-        keys = [("Enter", enter), *others, ("o", "other")]
-        keys += [("f", "figures")] if self._use is None else []
+        keys = [("Enter", enter), *others] if self._matches else []
+        keys.append(("o", "other"))
+        keys += [("f", "figures")] if self._figures else []
         self.query_one("#key-line", TextLines).update(fitted_key_line([*keys, ("Esc", "back")], self.size.width))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -173,3 +186,7 @@ class HistoryScreen(FairestScreen):
     def action_close(self) -> None:
         """Return to the screen below."""
         self.dismiss()
+
+
+def _row(match: PastMatch, columns: int) -> Text:
+    return Text(f" {fit_match(match, columns - EDGE_COLUMNS)}", no_wrap=True)

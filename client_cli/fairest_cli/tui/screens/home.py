@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from datetime import UTC, datetime
 from functools import partial
+from math import ceil
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -20,7 +21,6 @@ from fairest_cli.records.files import records_folder
 from fairest_cli.records.history import last_lost_round, past_matches
 from fairest_cli.records.own_names import own_names
 from fairest_cli.text.doctor import describe_finding, examine
-from fairest_cli.text.ratings import RatingsUnavailable, describe_leaderboard, fetch_leaderboard
 from fairest_cli.tui.board.card_style import CARD_LINES, GOLD, QUIET
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.ghost import GhostCountdown
@@ -29,6 +29,7 @@ from fairest_cli.tui.screens.lobby import LobbyScreen
 from fairest_cli.tui.screens.practice import PracticeScreen
 from fairest_cli.tui.screens.practice_form import PracticeForm
 from fairest_cli.tui.screens.queue_form import QueueForm
+from fairest_cli.tui.screens.ratings import RatingsScreen
 from fairest_cli.tui.screens.record_opening import Use, open_record
 from fairest_cli.tui.screens.room_code_prompt import RoomCodePrompt, read_code
 from fairest_cli.tui.screens.room_form import RoomForm, options_from, rival_seconds
@@ -54,7 +55,7 @@ ENTRIES: Final = (
     Choice("watch", "w  Watch a room", note="by its code"),
     Choice("lobby", "l  Lobby", note="rooms of the server"),
     Choice("tv", "o  On TV", note="the best match now"),
-    Choice("leaderboard", "a  Leaderboard", note="ratings, in classic"),
+    Choice("leaderboard", "a  Ratings", note="leaderboard, and yours"),
     Choice("history", "m  My past matches", note="bests and streaks"),
     Choice("replay", "r  Replay a match", note="from its record"),
     Choice("verify", "v  Verify a record", note="deal, moves, result"),
@@ -69,8 +70,12 @@ LOGO_LINES: Final = len(ENTRIES) + 14
 """From this height on, there is room for the logo above the list."""
 SPACED_LINES: Final = len(ENTRIES) + 7
 """From this height on, blank lines stand round the title."""
-OTHER_LINES: Final = 5
-"""The lines besides the list in a low terminal: title, notice and address."""
+MOTTO_LINES: Final = len(ENTRIES) + 5
+"""From this height on, there is room for the motto below the title."""
+OTHER_LINES: Final = 3
+"""The lines besides the list in a low terminal without a notice: title, a blank line and address."""
+ENTRIES_COLUMNS: Final = 56
+"""The widest list: its entries stand in the middle of a wide terminal."""
 RECENT: Final = 200
 """The newest records among which the deal that was lost last is searched."""
 PARTS: Final = "#logo, #title, #entries, #home-notice, #where"
@@ -126,10 +131,13 @@ class HomeScreen(FairestScreen):
             return
         lines = self.size.height
         self.query_one("#logo").display = lines >= LOGO_LINES
+        self.query_one("#motto").display = lines >= MOTTO_LINES
         self.query_one("#title").styles.margin = (1, 0, 0, 0) if lines >= SPACED_LINES else 0
         entries = self.query_one(ChoiceList)
-        entries.styles.margin = (1, 4, 0, 4) if lines >= SPACED_LINES else (0, 1, 0, 1)
-        entries.styles.max_height = max(4, lines - OTHER_LINES)
+        side = max(1, (self.size.width - ENTRIES_COLUMNS) // 2)
+        entries.styles.margin = (int(lines >= SPACED_LINES), side, 0, side)
+        notice_lines = ceil(len(self._notice) / max(1, self.size.width))
+        entries.styles.max_height = max(4, lines - OTHER_LINES - max(0, notice_lines - 1))
         cards = [self.card_style.card(Card(text)) for text in STARTERS]
         rows = [Text("  ").join([card[line] for card in cards]) for line in range(CARD_LINES)]
         self.query_one("#logo", TextLines).update(Text("\n").join(rows))
@@ -166,7 +174,7 @@ class HomeScreen(FairestScreen):
             case "tv":
                 self.program.rooms.watch_tv()
             case "leaderboard":
-                self.app.push_screen(leaderboard_page(self.program.rooms.server_url))
+                self.app.push_screen(RatingsScreen(self.program.rooms.server_url))
             case "history":
                 self.app.push_screen(HistoryScreen())
             case "training":
@@ -250,18 +258,3 @@ def doctor_page(server_url: str) -> TextPage:
                 yield describe_finding(finding)
 
     return TextPage(f"fairest doctor --server {server_url}", lines)
-
-
-def leaderboard_page(server_url: str) -> TextPage:
-    """Return the page with the first players of the leaderboard of classic."""
-
-    async def lines() -> AsyncGenerator[str, None]:
-        try:
-            found = await asyncio.to_thread(fetch_leaderboard, server_url, "classic", 0)
-        except RatingsUnavailable as reason:
-            yield clean(str(reason))
-            return
-        for line in describe_leaderboard(found):
-            yield line
-
-    return TextPage(f"fairest leaderboard --server {server_url}", lines)

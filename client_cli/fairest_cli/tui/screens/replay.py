@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 
 from fairest_cli.model.practice import start_from_record
 from fairest_cli.text.replay import describe_record
-from fairest_cli.tui.board.card_style import QUIET
+from fairest_cli.tui.board.card_style import QUIET, longest_fit
 from fairest_cli.tui.board.timeline import Timeline
 from fairest_cli.tui.screens.analysis import AnalysisScreen
 from fairest_cli.tui.screens.base import FairestScreen
@@ -58,7 +58,8 @@ class ReplayScreen(FairestScreen):
         """Yield the rules of the match and its timeline."""
         *_, rules = describe_record(self._record)
         hint = "   (a: analysis, g: race a ghost)" if self.app.size.width >= HINT_COLUMNS else ""
-        yield TextLines(Text(f" Replay: {rules}{hint}", QUIET, no_wrap=True), id="heading")
+        wordings = (f" Replay: {rules}{hint}", f" {rules}", f" Replay: {clean(self._record.rules.name)}")
+        yield TextLines(Text(longest_fit(wordings, self.app.size.width), QUIET, no_wrap=True), id="heading")
         first, second = (clean(name) for name in self._record.names)
         yield TimelineView(self._timeline, (first, second), self.card_style, left_seat=self._own_seat)
 

@@ -12,12 +12,14 @@ from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.model.practice import start_from_record
 from fairest_cli.model.proof import describe_proof
 from fairest_cli.records.files import short_path
+from fairest_cli.session.connection import Update
 from fairest_cli.session.progress import progress_of
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.session.saving import describe_unsaved, save_elsewhere
 from fairest_cli.text.board_text import describe_score, format_time
 from fairest_cli.text.move_text import YOU, describe_winner_first, seats_by_result
-from fairest_cli.text.narration import describe_end
+from fairest_cli.text.narration import describe_end, player_name
+from fairest_cli.text.ratings import standings_after_match
 from fairest_cli.tui.board.card_style import GOLD, QUIET, fitted_key_line
 from fairest_cli.tui.board.progress_chart import STYLES, draw_chart
 from fairest_cli.tui.board.timeline import timeline_of
@@ -29,6 +31,7 @@ from fairest_cli.tui.screens.text_prompt import TextPrompt
 from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_server import MatchRecord
 
 SIDE_COLUMNS = 6
 """Columns that are left blank beside the proof."""
@@ -53,6 +56,8 @@ class ResultScreen(RoomScreen):
         super().__init__(session)
         self._has_asked_to_leave = False
         self._proof_lines = PROOF_LINES
+        self._standing_on_server = ""
+        """Our rating and the score against the other player, as far as the server has told them."""
 
     def compose_body(self) -> ComposeResult:
         """Yield the headline, the scores, the chart, the proof, what comes next, and the keys."""
@@ -63,6 +68,19 @@ class ResultScreen(RoomScreen):
             yield TextLines(id="proof")
             yield TextLines(id="next")
         yield TextLines(id="key-line")
+
+    def show_update(self, before: KnownRoom, update: Update) -> None:
+        """Redraw; once the record is there, ask the server for our new rating as well."""
+        super().show_update(before, update)
+        if isinstance(update.message, MatchRecord) and update.model.seat is not None:
+            self.run_worker(self._follow_standing(), exclusive=True, group="rating")
+
+    async def _follow_standing(self) -> None:
+        end = self.session.finished
+        if end is not None and end.scene is not None and end.seat is not None:
+            async for sentence in standings_after_match(end.server_url, end.scene, end.seat):
+                self._standing_on_server = sentence
+                self.draw()
 
     def tick(self) -> None:
         """Redraw the time that is left to get ready for the next round."""
@@ -84,7 +102,7 @@ class ResultScreen(RoomScreen):
             if len(second) > width:
                 second = second.replace(" of them played", "")
             lines += [Text(first, STYLES[seat]), Text(second, QUIET)]
-        lines.append(self._standing(end))
+        lines.append(_describe_match(end))
         self.query_one("#scores", TextLines).update(lines)
         chart = self.query_one("#chart", TextLines)
         record, number = self.session.record, end.scene.round_number
@@ -103,6 +121,7 @@ class ResultScreen(RoomScreen):
             saved = f"saved as {clean(short_path(self.session.record_path))}"
             checked = f"The record was checked as well, move by move, and {saved}"
             proof += [Text(line, QUIET) for line in wrap(checked, width, break_on_hyphens=False)]
+        proof += [Text(line, "bold") for line in wrap(self._standing_on_server, width)]
         if self.session.problem:
             problem = f"{clean(self.session.problem)} Press w to save elsewhere."
             proof += [Text(line, "bold #ff8a70") for line in wrap(problem, width)]
@@ -114,15 +133,6 @@ class ResultScreen(RoomScreen):
             # The chart gets the lines that are left, and is drawn again once it has them.
             self.call_after_refresh(self.draw)
         self._draw_next()
-
-    def _standing(self, end: KnownRoom) -> Text:
-        scene = end.scene
-        if scene is None or scene.options.best_of == 1:
-            return Text("  Cards placed over time:", QUIET)
-        first, second = (seat.wins for seat in scene.seats)
-        state = "The match is over" if scene.match_is_over else f"Round {scene.round_number} of at most"
-        of = "" if scene.match_is_over else f" {scene.options.best_of}"
-        return Text(f"  {state}{of}: {self.name_of(0, end)} {first}, {self.name_of(1, end)} {second}", "bold")
 
     def _draw_next(self) -> None:
         if not self.is_mounted:
@@ -210,3 +220,14 @@ class ResultScreen(RoomScreen):
             return
         self._has_asked_to_leave = True
         self._draw_next()
+
+
+def _describe_match(end: KnownRoom) -> Text:
+    """Return the score of a match of several rounds; for one of one round, the heading of the chart."""
+    scene = end.scene
+    if scene is None or scene.options.best_of == 1:
+        return Text("  Cards placed over time:", QUIET)
+    first, second = (seat.wins for seat in scene.seats)
+    state = "The match is over" if scene.match_is_over else f"Round {scene.round_number} of at most"
+    of = "" if scene.match_is_over else f" {scene.options.best_of}"
+    return Text(f"  {state}{of}: {player_name(end, 0)} {first}, {player_name(end, 1)} {second}", "bold")

@@ -116,9 +116,11 @@ class WaitingScreen(RoomScreen):
         return Text(f" Press Enter when you are ready.{start}{lapse} ", f"bold #1d1d1d on {GOLD}")
 
     def _key_line(self) -> Text:
-        pairs = [("Enter", "ready"), ("?", "how to play"), ("Esc", "leave")]
+        pairs = [("?", "how to play"), ("Esc", "leave")]
+        if self.session.is_ready_wanted:
+            pairs.insert(0, ("Enter", "ready"))
         if self._can_invite_bot:
-            pairs.insert(1, ("b", "let a bot join"))
+            pairs.insert(0, ("b", "let a bot join"))
         return fitted_key_line(pairs, self.size.width)
 
     @property

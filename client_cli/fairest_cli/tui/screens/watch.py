@@ -11,7 +11,7 @@ from fairest_cli.session.connection import Update
 from fairest_cli.session.progress import count_of
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.text.narration import describe_changes
-from fairest_cli.tui.board.card_style import QUIET
+from fairest_cli.tui.board.card_style import QUIET, longest_fit
 from fairest_cli.tui.board.timeline import Timeline, moment_of
 from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.help import OwnKeys
@@ -36,7 +36,7 @@ STATES = {
 class WatchScreen(RoomScreen):
     """Shows both boards and adds a moment to the timeline with each view. The newest moment is shown as live."""
 
-    MIN_SIZE: ClassVar[tuple[int, int]] = (80, 24)
+    MIN_SIZE: ClassVar[tuple[int, int]] = (50, 16)
     OWN_KEYS: ClassVar[OwnKeys] = OwnKeys("Keys while watching", (*TIMELINE_KEYS, ("Esc", "leave")), is_race=False)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "leave", "Leave")]
 
@@ -77,10 +77,10 @@ class WatchScreen(RoomScreen):
         words = " ".join(self.session.model.seal_check.check_words)
         check_words = f"   check words: {words}" if words else ""
         state = f" {self.session.model.room}: {STATES[scene.phase]}{left}; {visible}"
-        line = f"{state}{check_words}"
-        if len(line) > self.size.width:
-            # In a narrow terminal the check words are worth more than the code and the sentence.
-            line = f" {STATES[scene.phase]}{left}{check_words}"
+        # In a narrow terminal the check words are worth more than the code, the sentence and the state.
+        short = f" {STATES[scene.phase]}{left}"
+        wordings = (f"{state}{check_words}", f"{short}{check_words}", f"{short}   {words}", f" {words}{left}", short)
+        line = longest_fit(wordings, self.size.width)
         self.query_one("#heading", TextLines).update(Text(line, QUIET, no_wrap=True))
 
     def draw(self) -> None:

@@ -18,6 +18,7 @@ from fairest_cli.tui.screens.lobby import LobbyScreen
 from fairest_cli.tui.screens.practice import PracticeScreen
 from fairest_cli.tui.screens.practice_form import PracticeForm
 from fairest_cli.tui.screens.queue_form import QueueForm
+from fairest_cli.tui.screens.ratings import RatingsScreen
 from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_cli.tui.screens.room_code_prompt import RoomCodePrompt
 from fairest_cli.tui.screens.room_form import RoomForm
@@ -54,6 +55,7 @@ PLACES = {
     "f": QueueForm,
     "p": PracticeForm,
     "g": GhostCountdown,
+    "a": RatingsScreen,
     "c": RoomForm,
     "j": RoomCodePrompt,
     "w": RoomCodePrompt,
@@ -92,6 +94,19 @@ async def test_every_entry_is_reached_by_the_arrows(home: Path, size: tuple[int,
             await player.sees(entry.label.strip())
             assert player.app.screen.query_one("#entries").highlighted == number  # type: ignore[attr-defined]
             await player.press("down")
+
+
+async def test_all_entries_are_there_at_once_in_80_by_24(home: Path) -> None:
+    async with terminal(AtHome(), home) as player:
+        await player.pilot.pause()
+        assert [entry.name for entry in ENTRIES if entry.label.strip() not in player.text] == []
+
+
+async def test_a_notice_does_not_hide_the_address_of_the_server_in_80_by_24(home: Path) -> None:
+    async with terminal(AtHome(), home) as player:
+        player.app.show_notice("A sentence that takes two lines in a terminal of eighty columns: it is this long.")
+        await player.sees("long.")
+        assert "rooms are on" in player.text.splitlines()[-1]
 
 
 def test_the_keys_of_the_entries_are_all_different() -> None:
