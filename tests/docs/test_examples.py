@@ -179,6 +179,7 @@ def test_the_verifier_accepts_every_kind_of_match(tmp_path: Path) -> None:
     assert verdicts(tmp_path, texts) == ["" for _ in texts]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [6, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(20) if seed != 6)])
 def test_the_verifier_agrees_with_ours_on_every_forged_record(tmp_path: Path, seed: int) -> None:
     chance, sound = random.Random(seed), sound_records()

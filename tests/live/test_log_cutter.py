@@ -21,14 +21,18 @@ from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.isolated_room import RecordingSubscriber
 from tests.support.rematches import ENTRIES_OF_MATCH, Pair
 from tests.support.room_server import heartbeat, serving_room_server, soon
-from tests.support.single_and_cluster import redis_url
-
-__all__ = ["redis_url"]
+from tests.support.single_and_cluster import requested_url
 
 CUT_AFTER = 80
 """Less than in production, so that a test plays few matches, and more than are kept before a checkpoint."""
 MATCHES = 2 * CUT_AFTER // ENTRIES_OF_MATCH
 """The log of so many is cut at least once."""
+
+
+@pytest.fixture(params=["single", pytest.param("cluster", marks=pytest.mark.long)])
+def redis_url(request: pytest.FixtureRequest, redis_url: str) -> str:
+    """A single Redis, and in the long tests a Cluster."""
+    return requested_url(request, redis_url)
 
 
 @pytest.fixture(autouse=True)

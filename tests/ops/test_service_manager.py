@@ -26,7 +26,7 @@ def manager_socket(address: str) -> Iterator[socket.socket]:
         yield listening
 
 
-@pytest.fixture(params=["path", "abstract"])
+@pytest.fixture(params=["path", pytest.param("abstract", marks=pytest.mark.long)])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return str(tmp_path / "notify") if request.param == "path" else f"@fairest-test-{os.getpid()}"
 

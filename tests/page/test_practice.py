@@ -3,12 +3,12 @@
 import random
 from typing import Any
 
-import pytest
 from pydantic_core import to_jsonable_python
 
 from fairest_cli.bots.policies import choose_greedy
 from fairest_cli.model.practice import Practice, play, redo, start_practice, undo
 from fairest_protocol.calculation.rules import VARIANTS, choose_rules
+from tests.support.long_tests import parametrize_with_long
 from tests.support.page_modules import ask_page
 
 STEPS = 60
@@ -36,7 +36,7 @@ def play_at_random(rules: str, seed: str, chance: random.Random) -> tuple[list[s
     return steps, states
 
 
-@pytest.mark.parametrize("seed", ["spring", "0f3a9b01", LONG_SEED, "\u00fc\u4e2d"])
+@parametrize_with_long("seed", ["spring", "0f3a9b01", LONG_SEED, "\u00fc\u4e2d"], quick=1)
 def test_a_game_of_each_variant_has_the_same_boards(seed: str) -> None:
     games = [(rules, *play_at_random(rules, seed, random.Random(seed))) for rules in VARIANTS]
     asked = [{"ask": "practice", "rules": rules, "seed": seed, "steps": steps} for rules, steps, _ in games]

@@ -259,6 +259,7 @@ async def test_keys_of_a_room_live_under_one_hash_tag(server_url: str, redis_url
     assert all(tag in key for key in found)
 
 
+@pytest.mark.long
 async def test_two_moves_that_are_sent_while_the_server_is_busy_are_one_append(redis_url: str) -> None:
     async with serving_fleet(redis_url) as fleet:
         url = await fleet.start()

@@ -47,6 +47,7 @@ def test_the_same_record_gives_the_same_analysis(analysis: RoundAnalysis) -> Non
     assert analyse_round(RECORD, 0, (0,), EFFORT, lambda _done, _total: None) == analysis
 
 
+@pytest.mark.long
 def test_the_club_rival_plays_a_deal_as_often_as_it_is_told() -> None:
     rules = choose_rules("easy", piles=6)
     assert measure_difficulty(rules, make_deal(rules, bytes(32)), 0, 2).games == 2

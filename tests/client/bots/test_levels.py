@@ -11,6 +11,7 @@ from fairest_protocol.calculation.race import start_race
 from fairest_protocol.calculation.rules import VARIANTS, choose_rules
 from fairest_protocol.value import replace
 from tests.support.bot_boards import board_after, deal_of, play_out
+from tests.support.long_tests import parametrize_with_long
 
 CLASSIC = choose_rules("classic")
 FAST = (Level.CARELESS, Level.LEARNER)
@@ -34,7 +35,7 @@ def test_a_level_makes_a_legal_move_on_a_board_of_every_variant(variant: str, le
     assert decide(level, board, rules, seed=1).move in set(board.legal_moves())
 
 
-@pytest.mark.parametrize("level", Level)
+@parametrize_with_long("level", Level, quick=2)
 def test_a_level_makes_the_same_moves_on_deals_that_agree_up_to_its_horizon(level: Level) -> None:
     """The second deal has the cards that are turned later in the opposite order."""
     deal, shown = deal_of(CLASSIC, 9), SHOWN[level]

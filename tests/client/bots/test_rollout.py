@@ -2,8 +2,6 @@
 
 import random
 
-import pytest
-
 from fairest_cli.bots.layout_tables import tables_of
 from fairest_cli.bots.linear_policy import score_piles
 from fairest_cli.bots.position import read_position
@@ -14,6 +12,7 @@ from fairest_protocol.calculation.moves import REDEAL, Move
 from fairest_protocol.calculation.race import start_race
 from fairest_protocol.calculation.rules import VARIANTS, Rules
 from tests.support.bot_boards import deal_of
+from tests.support.long_tests import parametrize_with_long
 
 GAMES = 25
 
@@ -39,7 +38,7 @@ def by_the_policy(board: Board, rules: Rules) -> Move:
     return max((move for move in moves if move is not REDEAL), key=lambda move: scores[move.target])
 
 
-@pytest.mark.parametrize("variant", [name for name in VARIANTS if name != "redeal"])
+@parametrize_with_long("variant", [name for name in VARIANTS if name != "redeal"], quick=3)
 def test_a_roll_out_places_the_cards_that_the_policy_places_by_the_rules(variant: str) -> None:
     """Of `redeal` the roll-out shuffles its own order, so it is left out; the waste of betsy-ross is turned over."""
     rules = VARIANTS[variant].rules

@@ -67,6 +67,7 @@ async def run_client(home: Path, *arguments: str) -> int:
         await end_process(client)
 
 
+@pytest.mark.long
 @parametrize_with_long("command", [("join",), ("join", "--json"), ("bot",)], quick=1, ids=" ".join)
 async def test_both_players_of_a_match_leave_with_1000(
     server: ObservedServer, home: Path, command: tuple[str, ...]

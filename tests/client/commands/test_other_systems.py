@@ -96,6 +96,7 @@ def test_the_full_screen_client_is_loaded_without_unix(environment: dict[str, st
     assert run(environment, "-c", script).stdout == "False\n"
 
 
+@pytest.mark.long
 @parametrize_with_long(
     "command", [(*CLIENT, "play", "--plain"), (*SERVER, "--port", "0")], quick=1, ids=("a race", "a server")
 )

@@ -22,7 +22,7 @@ def play(seed: int) -> HonestRoom:
     return room
 
 
-@parametrize_with_long("seed", range(24), quick=8)
+@parametrize_with_long("seed", range(24), quick=4)
 def test_an_honest_room_raises_no_alarm(seed: int) -> None:
     play(seed)
 
@@ -33,7 +33,7 @@ def test_two_hundred_more_honest_rooms_raise_no_alarm(seed: int) -> None:
     play(seed)
 
 
-@parametrize_with_long("seed", range(12), quick=4)
+@parametrize_with_long("seed", range(12), quick=2)
 def test_the_receipts_of_an_honest_room_raise_no_alarm(seed: int, tmp_path: Path) -> None:
     room = play_at_random(partial(HonestRoom, receipts=tmp_path), seed, ACTIONS)
     room.end()

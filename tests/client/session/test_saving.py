@@ -131,6 +131,7 @@ def test_a_token_that_cannot_be_written_is_kept_in_memory(tmp_path: Path) -> Non
         assert identity.token == "A" * 43
 
 
+@pytest.mark.long
 async def test_a_race_on_the_full_screen_ends_with_a_result_and_the_record_is_saved_elsewhere(
     server_url: str, home: Path
 ) -> None:

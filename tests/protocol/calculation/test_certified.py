@@ -18,6 +18,7 @@ from fairest_protocol.calculation.race import start_race
 from fairest_protocol.calculation.rules import VARIANTS, BadRules, Rules, choose_rules
 from fairest_protocol.calculation.seal import make_step_seed
 from fairest_protocol.calculation.solver import LineSearch, wins
+from tests.support.long_tests import parametrize_with_long
 
 CLASSIC = choose_rules("classic")
 NOT_AT_ONCE = (2, 50, 51)
@@ -43,7 +44,7 @@ def search(rules: Rules, seed: bytes) -> int:
     return found.nodes if line is not None else -found.nodes
 
 
-@pytest.mark.parametrize(("rules", "answers"), ANSWERS.items(), ids=str)
+@parametrize_with_long(("rules", "answers"), ANSWERS.items(), ids=str, quick=3)
 def test_the_answers_of_the_solver_stay_as_they_are_published(rules: tuple[str, int, int], answers: str) -> None:
     # If this fails, the solver has changed: keep the old one for procedure 1, or records of it can no longer be proved.
     chosen = choose_rules(*rules)

@@ -2,9 +2,8 @@
 
 import ast
 import random
+from itertools import product
 from pathlib import Path
-
-import pytest
 
 from fairest_protocol.calculation.deal import seal_deal
 from fairest_protocol.calculation.rules import VARIANTS, choose_rules
@@ -20,13 +19,13 @@ from fairest_protocol.calculation.seal import (
 )
 from fairest_protocol.messages.options import RoomOptions
 from tests.support import derivation
+from tests.support.long_tests import parametrize_with_long
 
 SEEDS = 1000
 TERMS = RoomOptions().resolved().terms()
 
 
-@pytest.mark.parametrize("deals", [100, pytest.param(1000, marks=pytest.mark.long)])
-@pytest.mark.parametrize("name", sorted(VARIANTS))
+@parametrize_with_long(("deals", "name"), product((20, 1000), sorted(VARIANTS)), quick=len(VARIANTS))
 def test_a_second_derivation_deals_the_same_cards(name: str, deals: int) -> None:
     chance = random.Random(name)
     for _ in range(deals):

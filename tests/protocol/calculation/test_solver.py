@@ -57,14 +57,14 @@ def searched_races(count: int) -> dict[Race, bool]:
     return {race: is_winnable(race) for race in (tiny_race(chance) for _ in range(count))}
 
 
-@parametrize_with_long("count", [50, 150], quick=1)
+@parametrize_with_long("count", [15, 150], quick=1)
 def test_the_solver_agrees_with_a_search_of_every_move_on_tiny_deals(count: int) -> None:
     found = {race: solve_race(race, 0).verdict for race in searched_races(count)}
     expected = {False: Verdict.UNWINNABLE, True: Verdict.WINNABLE}
     assert found == {race: expected[is_won] for race, is_won in searched_races(count).items()}
 
 
-@parametrize_with_long("count", [50, 150], quick=1)
+@parametrize_with_long("count", [15, 150], quick=1)
 def test_the_tiny_deals_are_of_both_kinds(count: int) -> None:
     verdicts = list(searched_races(count).values())
     assert min(verdicts.count(True), verdicts.count(False)) > count // 8

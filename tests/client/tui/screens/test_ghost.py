@@ -20,6 +20,7 @@ from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_protocol.calculation.solver import solve_race
 from fairest_protocol.value import replace
 from tests.support.full_screen import Terminal, terminal
+from tests.support.long_tests import parametrize_with_long
 from tests.support.records import make_record, text_of
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -76,7 +77,7 @@ async def test_the_ghost_has_made_the_moves_of_its_time(home: Path, clock: HandC
         await player.sees("bob 4 of 52 shown")
 
 
-@pytest.mark.parametrize("size", [(50, 16), (60, 20), (80, 24), (120, 40)], ids=str)
+@parametrize_with_long("size", [(50, 16), (60, 20), (80, 24), (120, 40)], ids=str, quick=2)
 async def test_a_move_is_made_at_its_time_at_every_size(home: Path, clock: HandClock, size: tuple[int, int]) -> None:
     async with terminal(AgainstGhost(RACE), home, clock=clock, columns=size[0], lines=size[1]) as player:
         screen = await start(player, clock)
