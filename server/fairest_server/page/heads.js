@@ -29,6 +29,10 @@ export function headProblem(head, key, now_ms, known) {
     if (head.number < other.number && head.at_ms > other.at_ms + CLOCK_MS)
       return `Beware: this server's chain of rounds went back, from entry ${other.number} to ${head.number}. ${CAUSE}`;
   }
+  if (head.at_ms > now_ms + CLOCK_MS) {
+    const early = Math.floor((head.at_ms - now_ms) / 1000);
+    return `Beware: the head of this server's chain of rounds was signed ${early} seconds in the future.`;
+  }
   const seconds = Math.floor((now_ms - head.at_ms) / 1000);
   return head.at_ms + OLDEST_MS < now_ms ? `Beware: the head of this server's chain of rounds is ${seconds} seconds old.` : "";
 }
