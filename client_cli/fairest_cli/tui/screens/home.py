@@ -78,7 +78,6 @@ ENTRIES_COLUMNS: Final = 56
 """The widest list: its entries stand in the middle of a wide terminal."""
 RECENT: Final = 200
 """The newest records among which the deal that was lost last is searched."""
-PARTS: Final = "#logo, #title, #entries, #home-notice, #where"
 STARTERS = ("AS", "2H", "3C", "4D")
 """The cards of the logo: the starters of the usual foundations."""
 
@@ -126,8 +125,7 @@ class HomeScreen(FairestScreen):
 
     def draw(self) -> None:
         """Redraw the logo, the notice and the address."""
-        # While the program ends, the widgets go one after the other, and a search for a match may still have a notice.
-        if not self.is_mounted or len(self.query(PARTS)) < PARTS.count("#"):
+        if not self.is_mounted:
             return
         lines = self.size.height
         self.query_one("#logo").display = lines >= LOGO_LINES
