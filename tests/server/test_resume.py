@@ -95,7 +95,9 @@ async def test_a_move_whose_answer_was_lost_is_made_once(server_url: str) -> Non
         async with open_client(server_url, token=first.token) as again:
             await again.resume(first.room)
             await again.send(Play(number=1, move=MOVES["sa"]))
-            scene = await again.receive_until(lambda seen: seen.seats[0].moves == 1)
+            # Moves are decided in their order: when this one is shown, the repeated one has been decided.
+            await again.send(Play(number=2, move=MOVES["sb"]))
+            scene = await again.receive_until(lambda seen: bool(seen.seats[0].board and seen.seats[0].board.piles[1]))
             assert scene.seats[0].board is not None
             assert len(scene.seats[0].board.piles[0]) == 1
 
