@@ -6,7 +6,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from fairest_protocol.calculation.daily import LIMIT_MS, daily_round_id, daily_seed
+from fairest_protocol.calculation.deal import seal_deal
+from fairest_protocol.calculation.rules import find_variant
+from fairest_protocol.calculation.seal import commit_secret
 from fairest_protocol.messages.codec import ProtocolViolation, decode_from_client, decode_from_server, encode
+from fairest_protocol.messages.daily import DailySeal, DailyView
 from fairest_protocol.messages.fields import Message
 from fairest_protocol.messages.from_client import AskFinish, Join, Ping, Rematch, Watch
 from fairest_protocol.messages.from_server import (
@@ -19,6 +24,7 @@ from fairest_protocol.messages.from_server import (
     Renewed,
     UnknownMessage,
 )
+from fairest_server.daily.attempt import show_start
 from fairest_server.room.match_record import record_last_match
 from tests.support.races import KEY, Table
 
@@ -90,6 +96,7 @@ def _made() -> Iterator[Message]:
     except ProtocolViolation as breach:
         yield Error(code=breach.breach, sentence=breach.sentence)
     yield _make_record()
+    yield _make_daily_view()
 
 
 def _make_record() -> MatchRecord:
@@ -101,3 +108,23 @@ def _make_record() -> MatchRecord:
     record = record_last_match(ROOM, table.steps)
     assert record is not None, "the match is over"
     return MatchRecord(match=record.match_id, lines=tuple(KEY.sign(record).lines()))
+
+
+def _make_daily_view() -> DailyView:
+    """Return the answer to `daily` by which an attempt begins."""
+    rules, day = find_variant("classic").rules, "2026-11-24"
+    round_id, secret, beacon = daily_round_id(day, rules), bytes(range(32)), bytes(range(32, 64))
+    sealed = seal_deal(rules, daily_seed(secret, beacon, round_id), round_id)
+    started_ms = 1_795_483_200_000
+    until_ms = started_ms + LIMIT_MS
+    seal = DailySeal(round=round_id, commitment=commit_secret(round_id, secret), beacon_number=1200, beacon=beacon)
+    return DailyView(
+        day=day,
+        rules=rules.name,
+        until_ms=until_ms,
+        now_ms=started_ms,
+        moves=0,
+        entries=show_start(rules, sealed, started_ms, until_ms),
+        seal=seal,
+        result=None,
+    )

@@ -12,12 +12,14 @@ from docs.message_examples import message_examples
 from docs.schemas import SCHEMAS, Schema, WireSchema, without_titles
 from fairest_protocol.calculation.record import MAX_BYTES
 from fairest_protocol.calculation.record_lines import LINE_PATTERNS
+from fairest_protocol.messages.daily import DailyPage
 from fairest_protocol.messages.fields import SUBPROTOCOL
 from fairest_protocol.messages.from_server import LobbyPage
 from fairest_protocol.messages.matches import MatchesPage
 from fairest_protocol.messages.ratings import Leaderboard, PlayerPage
 from fairest_protocol.messages.rounds import ChainedEntry, RoundsPage, RoundsSummary
 from fairest_protocol.value import Value
+from fairest_server.edge.daily_pages import DAY_PATTERN
 from fairest_server.edge.http_pages import JSON, METHODS, PREFLIGHT_SECONDS, TEXT
 from fairest_server.edge.match_pages import PARAMETERS
 from fairest_server.edge.rating_pages import NAME_PATTERN, PAGE_PATTERN
@@ -84,6 +86,13 @@ MATCH: Final[Schema] = {
     "name": "match",
     "in": "path",
     "description": "The id of a match.",
+    "required": True,
+    "schema": {"type": "string", "pattern": "^[0-9a-f]{32}$"},
+}
+ATTEMPT: Final[Schema] = {
+    "name": "attempt",
+    "in": "path",
+    "description": "The id of an attempt.",
     "required": True,
     "schema": {"type": "string", "pattern": "^[0-9a-f]{32}$"},
 }
@@ -197,6 +206,34 @@ PAGES: Final = (
         },
         (NAME, _filter("against", NAME_PATTERN, "the name of another player")),
     ),
+    DescribedPage(
+        "/daily",
+        "Daily",
+        SHARED,
+        "Show a daily deal: its seal and its counts, and once it is opened its secret and a page of its table.",
+        {
+            HTTPStatus.OK: ("The page of the deal.", JSON, _refer("DailyPage")),
+            HTTPStatus.NOT_FOUND: "There is no daily deal of this variant on this day.",
+            HTTPStatus.TOO_MANY_REQUESTS: "This address has read many records lately.",
+        },
+        (
+            _filter("rules", *PARAMETERS["rules"]),
+            _filter("day", DAY_PATTERN, "the day in UTC, today without it"),
+            _page_number(f"^{PAGE_PATTERN}$"),
+        ),
+    ),
+    DescribedPage(
+        "/daily/{attempt}",
+        "Attempt",
+        SHARED,
+        "Show the record of an attempt at a daily deal that is opened.",
+        {
+            HTTPStatus.OK: ("Both lines of the record.", LINES, {"type": "string"}),
+            HTTPStatus.NOT_FOUND: "No record of this attempt can be shown.",
+            HTTPStatus.TOO_MANY_REQUESTS: "This address has read many records lately.",
+        },
+        (ATTEMPT,),
+    ),
 )
 
 
@@ -302,7 +339,7 @@ def _schemas() -> dict[str, Schema]:
     """Return the schemas of the answers, in the JSON Schema of 2020 on which OpenAPI 3.1 is built."""
     adapters = [
         (each, "serialization", TypeAdapter(each))
-        for each in (LobbyPage, RoundsSummary, RoundsPage, MatchesPage, Leaderboard, PlayerPage)
+        for each in (LobbyPage, RoundsSummary, RoundsPage, MatchesPage, Leaderboard, PlayerPage, DailyPage)
     ]
     roots, made = TypeAdapter.json_schemas(
         [*adapters, ("entry", "serialization", TypeAdapter(ChainedEntry))],  # type: ignore[list-item]

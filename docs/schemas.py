@@ -155,7 +155,8 @@ def shared_schemas() -> tuple[list[str], list[str], list[str], dict[str, Schema]
     clients, servers, shown, schemas = all_schemas()
     shared = {RENAMED.get(name, name): _field_type(name) for name in SHARED}
     schemas["Entry"] = {"description": "One entry of a view.", **schemas["View"]["properties"]["entries"]["items"]}
-    schemas["View"]["properties"]["entries"]["items"] = {"$ref": SCHEMAS + "Entry"}
+    for message in ("View", "DailyView"):
+        schemas[message]["properties"]["entries"]["items"] = {"$ref": SCHEMAS + "Entry"}
     schemas["Turn"]["description"] = inspect.cleandoc(Turn.__doc__ or "")
     for field, text in attribute_docs(Scene):
         schemas["Scene"]["properties"][field]["description"] = text

@@ -42,6 +42,8 @@ export type FromClient =
   | Leave
   | GetRecord
   | Renew
+  | Daily
+  | PlayDaily
   | Ping;
 
 /** A message of a server. */
@@ -60,7 +62,8 @@ export type FromServer =
   | Queued
   | LeftQueue
   | Announcement
-  | MatchRecord;
+  | MatchRecord
+  | DailyView;
 
 /** The messages that answer a request, by its `type`. */
 export interface Replies {
@@ -80,6 +83,8 @@ export interface Replies {
   leave: Left | Refused;
   get_record: MatchRecord | Refused;
   renew: Renewed | Refused;
+  daily: DailyView | Refused;
+  play_daily: DailyView | Refused;
   ping: Pong | Refused;
 }
 
@@ -152,6 +157,19 @@ export interface Attached {
   seat: Seat;
 }
 
+/** The score of an attempt that has ended, its rank among those that have ended so far, and how many these are. */
+export interface AttemptResult {
+  won: boolean;
+  placed: number;
+  goal: number;
+  direct: number;
+  time_ms: TimeMs;
+  /** An integer from 1. */
+  rank: number;
+  /** An integer from 1. */
+  ended: number;
+}
+
 /**
  * Foundations and waste piles, bottom card first; the turned card; the count of cards face down in the stock.
  *
@@ -222,6 +240,55 @@ export interface Create {
   rival_after_seconds?: number | null;
   /** @defaultValue `null` */
   rival_level?: string | null;
+}
+
+/**
+ * Begin the attempt at the daily deal of a variant, or come back to it; the answer is `daily_view`. Only with the
+ * capability `daily`.
+ *
+ * `day` is that of the attempt, null for today. A player has one attempt at each deal.
+ */
+export interface Daily {
+  /** @defaultValue `null` */
+  id?: string | null;
+  type: "daily";
+  /** @defaultValue `"classic"` */
+  rules?: RulesName;
+  /** @defaultValue `null` */
+  day?: string | null;
+}
+
+/**
+ * The parts of a daily deal's seal that are known while its day is under way.
+ *
+ * `commitment` stands in the chain of rounds before the day began. `beacon` is the chain of the entry `beacon_number`,
+ * the last one before the day.
+ */
+export interface DailySeal {
+  round: Hex16;
+  commitment: Hex32;
+  beacon_number: TimeMs;
+  beacon: Hex32;
+}
+
+/**
+ * The answer to `daily`, with all entries of the attempt, and to `play_daily`, with those of the move.
+ *
+ * The entries are those of a room's view in seat 0. `moves` counts the moves accepted so far; `seal` is there in the
+ * answer to `daily`, `result` once the attempt has ended.
+ */
+export interface DailyView {
+  id?: string | null;
+  type: "daily_view";
+  /** It matches `^[0-9]{4}-[0-9]{2}-[0-9]{2}$`. */
+  day: string;
+  rules: RulesName;
+  until_ms: TimeMs;
+  now_ms: TimeMs;
+  moves: number;
+  entries: Entry[];
+  seal: DailySeal | null;
+  result: AttemptResult | null;
 }
 
 /**
@@ -499,6 +566,19 @@ export interface Play {
   move: Move;
 }
 
+/** A move in the attempt at a daily deal. `number` counts the accepted moves of the attempt, from 1. */
+export interface PlayDaily {
+  /** @defaultValue `null` */
+  id?: string | null;
+  type: "play_daily";
+  rules: RulesName;
+  /** It matches `^[0-9]{4}-[0-9]{2}-[0-9]{2}$`. */
+  day: string;
+  /** An integer from 1 to 100000. */
+  number: number;
+  move: Move;
+}
+
 /**
  * A player is ready, bound to the entropy behind this hash. `until_ms`: both are, and reveal until this time.
  *
@@ -609,6 +689,8 @@ export type Refusal =
   | "wrong_entropy"
   /** There is no such record: no match was finished here yet, or none of this id is kept. */
   | "no_record"
+  /** There is no daily deal of these rules on this day, or none that you may begin now. */
+  | "no_daily_deal"
   /** The race has not started yet. */
   | "race_not_started"
   /** The race is over. */

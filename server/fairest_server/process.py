@@ -46,7 +46,15 @@ async def serving_rooms(
     control = Control(redis)
     processes = Processes(redis, beating, secrets.token_hex(4))
     rooms = RoomServer(
-        redis, listening, processes, key, settings.closed_room_seconds, archive, drain, settings.rounds_kept
+        redis,
+        listening,
+        processes,
+        key,
+        settings.closed_room_seconds,
+        archive,
+        drain,
+        settings.rounds_kept,
+        settings.daily_list,
     )
     heartbeat = Heartbeat(processes, rooms.clock, rooms.registry, rooms.attached, rooms.stopping)
     sweeper = Sweeper(processes, rooms.log, rooms.registry, rooms.attached, key, heartbeat, rooms.stopping)
@@ -66,6 +74,6 @@ async def serving_rooms(
         heartbeat.on_requests = OperatorControl(control, player_verbs, rooms, tasks.create_task).on_requests
         for run in (heartbeat.run, heartbeat.watch_silence, sweeper.release, sweeper.compare, sweeper.sweep):
             tasks.create_task(run())
-        for work in (rooms.rounds.advance, rooms.rater.advance):
+        for work in (rooms.rounds.advance, rooms.rater.advance, rooms.daily_deals.advance):
             tasks.create_task(repeat(work, rooms.stopping))
         yield rooms

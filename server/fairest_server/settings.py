@@ -10,6 +10,8 @@ from platformdirs import user_data_path
 from pydantic import Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from fairest_protocol.calculation.rules import VARIANTS, BadRules, Rules, find_variant
+
 ENV_PREFIX: Final = "FAIREST_"
 
 
@@ -148,6 +150,13 @@ class Settings(BaseSettings):
             description="Entries of the chain of rounds that are kept, two for each round; anybody may audit these.",
         ),
     ] = 100_000
+    daily_rules: Annotated[
+        str,
+        Field(
+            description="Variants with a daily deal, comma-separated: classic,easy; `all` for each of them. Give all "
+            "processes of a deployment the same ones."
+        ),
+    ] = ""
     messages_per_second: Annotated[
         float, Field(gt=0, description="Messages that are read from one connection in the long run; further ones wait.")
     ] = 20.0
@@ -186,6 +195,14 @@ class Settings(BaseSettings):
         return frozenset(each.lower() for each in _split(self.own_hosts))
 
     @cached_property
+    def daily_list(self) -> tuple[Rules, ...]:
+        """The variants with a daily deal. Raises `BadRules` for a name that is none."""
+        names = _split(self.daily_rules)
+        if names == ["all"]:
+            return tuple(variant.rules for variant in VARIANTS.values())
+        return tuple({(rules := find_variant(name).rules).name: rules for name in names}.values())
+
+    @cached_property
     def proxy_networks(self) -> tuple[IPv4Network | IPv6Network, ...]:
         """The networks of the trusted proxies."""
         return tuple(ip_network(each, strict=False) for each in _split(self.trusted_proxies))
@@ -200,6 +217,10 @@ class Settings(BaseSettings):
         for host in self.own_host_list:
             if "/" in host or ":" in host:
                 raise ValueError(f"--own-hosts: a host is a name like play.example.org, without a port, not {host!r}")
+        try:
+            _ = self.daily_list
+        except BadRules as reason:
+            raise ValueError(f"--daily-rules: {reason}") from None
         try:
             _ = self.proxy_networks
         except ValueError as reason:

@@ -22,6 +22,7 @@ from fairest_server.settings import Settings
 from fairest_server.store.lobby import Lobby
 from fairest_server.store.matches import MatchList
 from fairest_server.store.redis.durability import read_durability
+from tests.support.daily import LONG_AGO, open_long_ago
 from tests.support.limited import Limited, limited_server
 from tests.support.listed_matches import make_row
 from tests.support.processes import redis_process
@@ -73,7 +74,7 @@ def answer_faults(path: str, answer: Answer, method: str = "get") -> list[str]:
 
 def asked(path: str, match: str = NO_MATCH) -> str:
     """Return a path that a client can ask for."""
-    return path.replace("{match}", match).replace("{name}", "ann")
+    return path.replace("{match}", match).replace("{attempt}", match).replace("{name}", "ann")
 
 
 async def test_the_document_has_the_pages_of_a_server_and_no_other(
@@ -82,12 +83,12 @@ async def test_the_document_has_the_pages_of_a_server_and_no_other(
     admission = Admission(settings_for_tests, Drain(), rooms.bans, RefusalLog())
     budget = ReadBudget(admission, settings_for_tests)
     shared = shared_pages(rooms, Lobby(redis), await read_durability(redis), budget)
-    parts = {"/records/": "{match}", "/players/": "{name}"}
+    parts = {"/records/": "{match}", "/players/": "{name}", "/daily/": "{attempt}"}
     served = {path + parts.get(path, "") for path in (*health_pages(rooms), *shared)}
     assert served == set(PATHS)
 
 
-@pytest.mark.parametrize("path", [path for path in PATHS if "{" not in path])
+@pytest.mark.parametrize("path", [path for path in PATHS if "{" not in path and path != "/daily"])
 async def test_the_answer_of_a_page_is_the_one_described(server_url: str, path: str) -> None:
     answer = await ask(server_url, path)
     assert (answer.status, answer_faults(path, answer)) == (HTTPStatus.OK, [])
@@ -136,6 +137,10 @@ async def test_a_page_of_the_chain_of_rounds_and_its_entries_are_the_ones_descri
         ("/players/{name}", "/players/a!", HTTPStatus.BAD_REQUEST),
         ("/players/{name}", "/players/ann?against=!", HTTPStatus.BAD_REQUEST),
         ("/players/{name}", "/players/ann", HTTPStatus.NOT_FOUND),
+        ("/daily", "/daily?day=today", HTTPStatus.BAD_REQUEST),
+        ("/daily", "/daily", HTTPStatus.NOT_FOUND),
+        ("/daily/{attempt}", "/daily/x", HTTPStatus.BAD_REQUEST),
+        ("/daily/{attempt}", f"/daily/{NO_MATCH}", HTTPStatus.NOT_FOUND),
     ],
 )
 async def test_an_answer_to_a_wrong_request_is_the_one_described(
@@ -152,7 +157,7 @@ async def test_a_refusal_for_the_host_is_the_one_described(limited: Limited, pat
     assert (answer.status, answer_faults(path, answer)) == (HTTPStatus.FORBIDDEN, [])
 
 
-@pytest.mark.parametrize("path", ["/records/{match}", "/matches", "/leaderboard", "/players/{name}"])
+@pytest.mark.parametrize("path", ["/records/{match}", "/matches", "/leaderboard", "/players/{name}", "/daily"])
 async def test_a_refusal_for_many_records_is_the_one_described(limited: Limited, path: str) -> None:
     async with limited(messages_burst=1, messages_per_second=0.01) as url:
         await ask(url, asked(path))
@@ -167,6 +172,15 @@ async def test_a_page_of_finished_matches_is_the_one_described(limited: Limited,
     async with limited() as url:
         answer = await ask(url, "/matches?player=ann")
     assert (len(json.loads(answer.body)["matches"]), answer_faults("/matches", answer)) == (20, [])
+
+
+async def test_a_daily_deal_and_the_record_of_an_attempt_are_the_ones_described(limited: Limited, redis: Redis) -> None:
+    await open_long_ago(redis, ann=[])
+    async with limited() as url:
+        answer = await ask(url, f"/daily?day={LONG_AGO.day}")
+        assert (answer.status, answer_faults("/daily", answer)) == (HTTPStatus.OK, [])
+        record = await ask(url, f"/daily/{json.loads(answer.body)['rows'][0]['attempt']}")
+    assert (record.status, answer_faults("/daily/{attempt}", record)) == (HTTPStatus.OK, [])
 
 
 async def test_the_answers_while_redis_is_away_are_the_ones_described() -> None:

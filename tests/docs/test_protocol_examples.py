@@ -14,7 +14,7 @@ import pytest
 
 from docs.exchange import HEADING, PAGE, record_exchange
 from fairest_protocol.messages.from_client import Create
-from fairest_protocol.messages.from_server import LobbyPage, View
+from fairest_protocol.messages.from_server import LobbyPage, Refused, View
 from fairest_protocol.messages.options import RoomOptions
 from tests.support.round_chain import chain_of, get_json
 from tests.support.waiting import until
@@ -109,6 +109,15 @@ async def queue(url: str, shown: Messages) -> None:
             assert shape(json.loads(client.frames[-1])) == shape(expected)
 
 
+async def daily(url: str, shown: Messages) -> None:
+    """A player asks a server that has no deal of this day."""
+    async with open_client(url) as client:
+        for asked in shown:
+            await client.send(json.dumps(asked))
+            refused = await client.receive_a(Refused)
+            assert (refused.to, refused.id) == (asked["type"], asked["id"])
+
+
 async def resume(url: str, shown: Messages) -> None:
     """A player comes back to its race with the position and the tag of its last view: nothing was missed."""
     (asked,) = shown
@@ -142,7 +151,7 @@ async def rounds_page_of(url: str, path: str) -> Any:
 
 
 RUN: dict[str, Callable[[str, Messages], Awaitable[None]]] = {
-    each.__name__: each for each in (get_lobby, queue, resume, rounds, rounds_page)
+    each.__name__: each for each in (get_lobby, queue, daily, resume, rounds, rounds_page)
 }
 
 

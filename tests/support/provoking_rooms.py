@@ -3,6 +3,7 @@
 import hashlib
 
 from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.messages.daily import Daily
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import (
     Create,
@@ -74,6 +75,12 @@ async def already_queued(deployment: Deployment) -> Refused:
 async def not_queued(deployment: Deployment) -> Refused:
     async with deployment.server() as url, open_client(url) as client:
         return await client.expect_refusal(LeaveQueue())
+
+
+@refusal
+async def no_daily_deal(deployment: Deployment) -> Refused:
+    async with deployment.server() as url, open_client(url) as client:
+        return await client.expect_refusal(Daily())
 
 
 @refusal

@@ -118,20 +118,21 @@ def _analyse_rounds(record: Record, seats: tuple[int, ...], effort: Effort) -> l
     for at, number in enumerate(numbers):
 
         def show(done: int, total: int, at: int = at) -> None:
-            _show_progress((at + done / total) / len(numbers))
+            show_progress((at + done / total) / len(numbers))
 
         analyses.append(analyse_round(record, number, seats, effort, show))
-    _end_progress()
+    end_progress()
     return analyses
 
 
-def _show_progress(share: float) -> None:
+def show_progress(share: float) -> None:
+    """Draw the progress bar, where standard error is a terminal."""
     if sys.stderr.isatty():
         full = round(share * BAR)
         print(f"\r[{'#' * full}{'.' * (BAR - full)}] {round(100 * share):3} %", end="", file=sys.stderr, flush=True)
 
 
-def _end_progress() -> None:
+def end_progress() -> None:
     """Remove the bar, so that the analysis stands alone on the terminal."""
     if sys.stderr.isatty():
         print(f"\r{' ' * (BAR + 8)}\r", end="", file=sys.stderr, flush=True)

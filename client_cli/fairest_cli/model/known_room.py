@@ -15,6 +15,7 @@ from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.race import Ending, Outcome
+from fairest_protocol.messages.daily import DailyView
 from fairest_protocol.messages.entries import Entry, Moved, RoomClosed, RoundFinished, RoundOpened, Started
 from fairest_protocol.messages.fields import Message, Phase
 from fairest_protocol.messages.from_client import Play
@@ -174,6 +175,7 @@ class KnownRoom(Value):
                 | LobbyPage()
                 | Renewed()
                 | Pong()
+                | DailyView()
                 | UnknownMessage()
             ):
                 return model

@@ -18,6 +18,7 @@ from fairest_protocol.calculation.rules import BadRules, choose_rules
 from fairest_protocol.calculation.seal import NO_ROUNDS, chain_round_line
 from fairest_protocol.messages.rounds import (
     CERTIFIED_SUFFIX,
+    DAILY_SUFFIX,
     MERGE_SECONDS,
     ChainedEnd,
     ChainedLoss,
@@ -76,6 +77,8 @@ class ChainReader:
         self._number: int | None = None
         self._chain = NO_ROUNDS
         self._last_ms = 0
+        self._dailies: set[bytes] = set()
+        """The commitments to daily deals."""
         self._open: dict[bytes, _Opened] = {}
         self._ended: dict[bytes, bytes] = {}
         """For each commitment with an end, a hash of that end."""
@@ -107,6 +110,8 @@ class ChainReader:
         for opened in self._open.values():
             is_old = opened.at_ms + LONGEST_ROUND_MS < self._head.at_ms
             findings.ends["never_ended" if is_old else "open"] += 1
+        if findings.dailies:
+            findings.note(f"Daily deals that were announced: {findings.dailies}.")
         if findings.certified:
             findings.note(f"Certified decks, which are not tested to be uniform: {findings.certified}.")
         for name, table in sorted(self._tables.items()):
@@ -155,6 +160,10 @@ class ChainReader:
             # Redis lost its end, and an entry joined the chain again; a second round has a commitment of its own.
             self.findings.note(f"Entry {entry.number} opens a round a second time.")
             return
+        if entry.rules.partition(" ")[0].endswith(DAILY_SUFFIX):
+            self.findings.dailies += 1
+            self._dailies.add(entry.commitment)
+            return
         self.findings.opened += 1
         self._open[entry.commitment] = _Opened(entry.number, entry.at_ms, entry.rules)
         if entry.commitment.hex() in self._wanted:
@@ -168,6 +177,8 @@ class ChainReader:
                 findings.alarm(f"{where} ends a round in another way than an entry before it.")
             return
         self._ended[entry.commitment] = digest
+        if entry.commitment in self._dailies:
+            return
         opened = self._open.pop(entry.commitment, None)
         if opened is None and findings.first == 1 and not findings.losses:
             findings.note(f"{where} ends a round that was opened before the chain began.")

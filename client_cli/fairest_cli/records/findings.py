@@ -24,6 +24,8 @@ class Findings:
     """Rounds by how and why: `voided: left`, `broken_off: not_revealed`, `proved: won`."""
     decks: dict[str, Uniformity] = field(default_factory=dict)
     certified: int = 0
+    dailies: int = 0
+    """Daily deals that were announced: they are no rounds, and last longer."""
     losses: list[ChainedLoss] = field(default_factory=list)
     own_rounds: int = 0
     """Rounds of this machine's receipts that stand in the chain as they were shown."""

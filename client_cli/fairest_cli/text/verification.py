@@ -3,10 +3,12 @@
 from collections.abc import Iterable
 from itertools import chain
 
+from fairest_cli.records.attempt_check import LIMITS_OF_ATTEMPT, checking_attempt
 from fairest_cli.records.receipt_replay import judge_receipt
 from fairest_cli.records.record_against_receipt import compare_receipt
 from fairest_cli.records.record_check import LIMITS_OF_RECEIPT, LIMITS_OF_RECORD, WrongRecord, verify_record
 from fairest_cli.untrusted_text import clean
+from fairest_protocol.calculation.daily_record import is_daily_record
 from fairest_protocol.value import Value
 
 
@@ -22,6 +24,8 @@ def verify(record_text: str | None, key: bytes | None = None, receipt: Iterable[
 
     Raises OSError and `BadReceipt`, if reading `receipt` does.
     """
+    if record_text is not None and is_daily_record(record_text):
+        return _verify_attempt(record_text, key)
     lines: list[str] = []
     try:
         if record_text is None:
@@ -36,6 +40,17 @@ def verify(record_text: str | None, key: bytes | None = None, receipt: Iterable[
         return Verification((*lines, describe_wrong(reason)), is_right=False)
     limits = LIMITS_OF_RECORD if receipt is None else LIMITS_OF_RECEIPT
     return Verification((*lines, "Everything that can be checked is right.", *limits.split("\n")), is_right=True)
+
+
+def _verify_attempt(text: str, key: bytes | None) -> Verification:
+    """Check the record of an attempt at a daily deal."""
+    lines: list[str] = []
+    try:
+        for sentence in checking_attempt(text, key):
+            lines.append(sentence)  # noqa: PERF402 (a check that fails must not lose those before it)
+    except WrongRecord as reason:
+        return Verification((*lines, describe_wrong(reason)), is_right=False)
+    return Verification((*lines, "Everything that can be checked is right.", LIMITS_OF_ATTEMPT), is_right=True)
 
 
 def describe_wrong(reason: WrongRecord) -> str:

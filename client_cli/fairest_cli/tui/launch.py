@@ -6,6 +6,7 @@ from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.model.practice import Practice
 from fairest_cli.session.websocket import EntryRequest
 from fairest_protocol.calculation.record import Record
+from fairest_protocol.calculation.rules import Rules
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import Value
 
@@ -64,4 +65,12 @@ class InPractice(Value):
     game: Practice
 
 
-Start = AtHome | InLobby | OnTv | InRoom | AgainstBot | AgainstGhost | AtReplay | InPractice
+class InDaily(Value):
+    """The attempt at the daily deal of a variant."""
+
+    rules: Rules
+    server: str = DEFAULT_SERVER
+    name: str | None = None
+
+
+Start = AtHome | InLobby | OnTv | InRoom | AgainstBot | AgainstGhost | AtReplay | InPractice | InDaily

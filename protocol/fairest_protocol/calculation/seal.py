@@ -60,6 +60,16 @@ def make_step_seed(seed: bytes, step: int) -> bytes:
     return _digest("step", seed, bytes([step]))
 
 
+def hash_daily_round(day: str, variant: str) -> bytes:
+    """Return the round id of the daily deal of a day (``2026-11-24``) and a variant."""
+    return _digest("daily", day.encode(), variant.encode())[:ROUND_ID_BYTES]
+
+
+def daily_statement(line: str) -> bytes:
+    """Return the bytes that the server signs for the record of an attempt at a daily deal; `line` is its first line."""
+    return _encode("attempt", line.encode())
+
+
 def make_salt(seed: bytes, pass_number: int, position: int) -> bytes:
     """Return the salt of one envelope: HMAC-SHA-256 under the seed, so that one salt says nothing about another."""
     place = (bytes([pass_number]), position.to_bytes(2, "big"))

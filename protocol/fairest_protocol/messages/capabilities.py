@@ -12,5 +12,7 @@ RACE_QUEUE: Final = "race_queue"
 """A player may wait for any opponent of a variant: `queue` and `leave_queue`."""
 RENEW: Final = "renew"
 """A player may take another token: `renew`."""
-SERVER_CAPABILITIES: Final = (RIVALS, CERTIFIED, ASK_FINISH, RACE_QUEUE, RENEW)
+DAILY: Final = "daily"
+"""A player may race the daily deal: `daily` and `play_daily`."""
+SERVER_CAPABILITIES: Final = (RIVALS, CERTIFIED, ASK_FINISH, RACE_QUEUE, RENEW, DAILY)
 """The capabilities of a server of this version."""

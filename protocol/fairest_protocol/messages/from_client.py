@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, WrapValidator
 
+from fairest_protocol.messages.daily import Daily, PlayDaily
 from fairest_protocol.messages.fields import (
     Capabilities,
     ChosenId,
@@ -195,6 +196,8 @@ FromClient = Annotated[
     | Leave
     | GetRecord
     | Renew
+    | Daily
+    | PlayDaily
     | Ping,
     Field(discriminator="type"),
 ]

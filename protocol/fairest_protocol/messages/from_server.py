@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from fairest_protocol.messages.daily import DailyView
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fields import (
     Answer,
@@ -221,6 +222,7 @@ FromServer = Annotated[
     | LeftQueue
     | Announcement
     | MatchRecord
+    | DailyView
     | UnknownMessage,
     Field(discriminator="type"),
 ]

@@ -32,6 +32,7 @@ class Refusal(StrEnum):
     ALREADY_READY = "already_ready"
     WRONG_ENTROPY = "wrong_entropy"
     NO_RECORD = "no_record"
+    NO_DAILY_DEAL = "no_daily_deal"
     RACE_NOT_STARTED = "race_not_started"
     RACE_OVER = "race_over"
     SEAT_STOPPED = "seat_stopped"
@@ -77,6 +78,7 @@ SENTENCES: Final[dict[Refusal, str]] = {
     Refusal.ALREADY_READY: "You are ready already; a hash once sent stays.",
     Refusal.WRONG_ENTROPY: "These bytes do not belong to the hash that you sent with ready.",
     Refusal.NO_RECORD: "There is no such record: no match was finished here yet, or none of this id is kept.",
+    Refusal.NO_DAILY_DEAL: "There is no daily deal of these rules on this day, or none that you may begin now.",
     Refusal.RACE_NOT_STARTED: "The race has not started yet.",
     Refusal.RACE_OVER: "The race is over.",
     Refusal.SEAT_STOPPED: "Your race has ended; your count stands.",

@@ -20,6 +20,9 @@ MERGE_SECONDS: Final = 60
 CERTIFIED_SUFFIX: Final = "-certified"
 """Ends the name of the rules in the entry of a certified round. Auditors that do not know it deal none of its decks."""
 
+DAILY_SUFFIX: Final = "-daily"
+"""Ends the name of the rules in the entry of a daily deal, which lasts longer than a round and belongs to no match."""
+
 EntryNumber = Annotated[int, Field(ge=0, lt=2**53)]
 
 
@@ -71,7 +74,7 @@ class RoundsPage(ServerMessage):
 class ChainedOpening(Message):
     """A round was opened: its commitment, and the rules of its deal (``classic 4 0``: name, piles, redeals).
 
-    The name of the rules ends with `-certified` in a certified room.
+    The name of the rules ends with `-certified` in a certified room, and with `-daily` for a daily deal.
     """
 
     number: EntryNumber
@@ -116,6 +119,11 @@ _ENTRIES: Final[TypeAdapter[ChainedOpening | ChainedEnd | ChainedLoss]] = TypeAd
 def describe_rules(name: str, piles: int, redeals: int, *, is_certified: bool) -> str:
     """Return the rules of a round's deal as an entry has them."""
     return f"{name}{CERTIFIED_SUFFIX if is_certified else ''} {piles} {redeals}"
+
+
+def describe_daily(name: str, piles: int, redeals: int) -> str:
+    """Return the rules of a daily deal as an entry has them."""
+    return f"{name}{DAILY_SUFFIX} {piles} {redeals}"
 
 
 def parse_chained(line: str) -> ChainedOpening | ChainedEnd | ChainedLoss:

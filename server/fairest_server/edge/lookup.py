@@ -1,9 +1,11 @@
-"""Answers to messages that are about no seat: a record, a page of the lobby, the server's clock, another token."""
+"""Answers to messages that are about no seat: a record, the lobby, the clock, another token, a daily deal."""
 
 from typing import Protocol
 
 from redis.exceptions import RedisError
 
+from fairest_protocol.calculation.rules import BadRules, find_variant
+from fairest_protocol.messages.daily import Daily, DailyView, PlayDaily
 from fairest_protocol.messages.from_client import GetLobby, GetRecord, Ping, Renew
 from fairest_protocol.messages.from_server import LobbyPage, MatchRecord, Pong, Refused, Renewed
 from fairest_protocol.messages.refusals import Refusal
@@ -14,8 +16,8 @@ from fairest_server.live.room_server import RoomServer
 from fairest_server.store.lobby import Lobby
 from fairest_server.store.players import Player
 
-Question = GetRecord | GetLobby | Ping | Renew
-Answer = LobbyPage | MatchRecord | Pong | Refused | Renewed
+Question = GetRecord | GetLobby | Ping | Renew | Daily | PlayDaily
+Answer = LobbyPage | MatchRecord | Pong | Refused | Renewed | DailyView
 
 
 class Asker(Protocol):
@@ -48,6 +50,8 @@ class Lookup:
                 assert asker.player is not None, "a message is answered only after the handshake"
                 asker.player, renewed = await self._renewal.renew(message, asker.player, asker.address)
                 return renewed, 0
+            if isinstance(message, Daily | PlayDaily):
+                return await self._answer_daily(message, asker), 0
             room = None if asker.room is None else asker.room.code
             if room is None and message.match is None:
                 return refuse_message(message, Refusal.NOT_IN_ROOM), 0
@@ -55,3 +59,17 @@ class Lookup:
             return answer.with_id(message.id), read
         except (RedisError, OSError):
             return refuse_message(message, Refusal.TRY_AGAIN), 0
+
+    async def _answer_daily(self, message: Daily | PlayDaily, asker: Asker) -> DailyView | Refused:
+        assert asker.player is not None, "a message is answered only after the handshake"
+        attempts = self._rooms.daily_attempts
+        try:
+            variant = find_variant(message.rules).rules.name
+        except BadRules:
+            return refuse_message(message, Refusal.BAD_RULES)
+        if isinstance(message, Daily):
+            answer = await attempts.begin(variant, message.day, asker.player, asker.address)
+        else:
+            player_id = asker.player.player_id
+            answer = await attempts.play(variant, message.day, player_id, message.number, message.move)
+        return refuse_message(message, answer) if isinstance(answer, Refusal) else answer.with_id(message.id)

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from fairest_protocol.messages.daily import Daily
 from fairest_protocol.messages.from_client import GetRecord, Join, Queue, Resume, Watch
 from fairest_protocol.messages.refusals import Refusal
 
@@ -10,8 +11,8 @@ LOG_READ_TOKENS: Final = 10
 `READ_FOR_TOKEN` entries, lines or tickets.
 """
 READ_FOR_TOKEN: Final = 100
-LOG_READERS: Final = (Join, Resume, Watch, GetRecord, Queue)
-"""The messages for which the server reads a log, a record or the queue."""
+LOG_READERS: Final = (Join, Resume, Watch, GetRecord, Queue, Daily)
+"""The messages for which the server reads a log, a record, the queue or an attempt."""
 MISSES: Final = frozenset({Refusal.NO_SUCH_ROOM, Refusal.TOO_MANY_MISSES})
 MISS_TOKENS: Final = 11
 """A code of no room counts as this many more, 21 in all: ten may come at once, then one a second of each connection."""

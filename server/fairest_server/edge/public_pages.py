@@ -7,6 +7,7 @@ from redis.exceptions import RedisError
 
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.version import installed_version
+from fairest_server.edge.daily_pages import DailyPages
 from fairest_server.edge.http_pages import JSON, Page, PageRequest, Pages, text_page
 from fairest_server.edge.match_cards import MatchCards
 from fairest_server.edge.match_pages import MatchPages
@@ -47,7 +48,7 @@ def shared_pages(rooms: RoomServer, lobby: Lobby, durability: Durability, budget
     async def page_durability(_: PageRequest) -> Page:
         return text_page(durability.promise)
 
-    ratings = RatingPages(rooms, budget)
+    ratings, dailies = RatingPages(rooms, budget), DailyPages(rooms, budget)
     return {
         "/key": page_key,
         "/durability": page_durability,
@@ -57,6 +58,8 @@ def shared_pages(rooms: RoomServer, lobby: Lobby, durability: Durability, budget
         "/matches": MatchPages(rooms, budget).show,
         "/leaderboard": ratings.show_leaderboard,
         "/players/": ratings.show_player,
+        "/daily": dailies.show_deal,
+        "/daily/": dailies.show_attempt,
     }
 
 

@@ -2,7 +2,16 @@
 
 from typing import Final, get_args
 
-from fairest_protocol.messages.from_client import AskFinish, FromClient, Leave, Play, Ready, Rematch, Reveal
+from fairest_protocol.messages.daily import PlayDaily
+from fairest_protocol.messages.from_client import (
+    AskFinish,
+    FromClient,
+    Leave,
+    Play,
+    Ready,
+    Rematch,
+    Reveal,
+)
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.room.refusing import refuse
@@ -19,5 +28,5 @@ since timing one takes a fiftieth of it.
 
 def refuse_message(message: FromClient, code: Refusal) -> Refused:
     """Return the refusal of this message, with its id; that of a move carries the move's number."""
-    number = message.number if isinstance(message, Play) else None
+    number = message.number if isinstance(message, Play | PlayDaily) else None
     return refuse(message.type, code, number=number).with_id(message.id)

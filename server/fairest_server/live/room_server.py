@@ -1,18 +1,21 @@
 """Everything that serves rooms in this process, wired together."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
 from redis.asyncio import Redis
 
+from fairest_protocol.calculation.rules import Rules
 from fairest_protocol.messages.from_server import MatchRecord, Refused
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.archive.reader import ArchiveReader
 from fairest_server.live.attached_rooms import AttachedRooms
 from fairest_server.live.bans import Bans
 from fairest_server.live.client_connections import ClientConnections
+from fairest_server.live.daily_attempts import DailyAttempts
+from fairest_server.live.daily_deals import DailyDeals
 from fairest_server.live.drain import Drain
 from fairest_server.live.entrance import Entrance
 from fairest_server.live.live_room import LiveRoom
@@ -29,6 +32,7 @@ from fairest_server.live.slices import Slices
 from fairest_server.live.step_finder import StepFinder
 from fairest_server.live.subscribers import Subscriber
 from fairest_server.room.refusing import refuse
+from fairest_server.store.daily import DailyStore
 from fairest_server.store.log import Log
 from fairest_server.store.matches import MatchList
 from fairest_server.store.player_rooms import PlayerRooms
@@ -57,8 +61,11 @@ class RoomServer:
         archive: ArchiveReader | None = None,
         drain: Drain | None = None,
         rounds_kept: int = 100_000,
+        dailies: Sequence[Rules] = (),
     ) -> None:
-        """`listening` is a client of its own for subscriptions, which wait for nothing else."""
+        """`listening` is a client of its own for subscriptions, which wait for nothing else. `dailies` are the variants
+        with a daily deal.
+        """
         self.processes: Final = processes
         self.process_id: Final = processes.process_id
         self.key: Final = key
@@ -66,6 +73,8 @@ class RoomServer:
         self.log: Final = Log(redis)
         self.attached: Final = AttachedRooms(processes)
         self.rounds: Final = RoundChain(RoundStore(redis, processes.process_id), key.sign_head, rounds_kept)
+        self.daily_deals: Final = DailyDeals(DailyStore(redis), RoundStore(redis, self.process_id), self.clock, dailies)
+        self.daily_attempts: Final = DailyAttempts(self.daily_deals, self.clock, key)
         self.bans: Final = Bans(self.clock)
         self.connections: Final = ClientConnections()
         """The connections of clients to this process."""

@@ -9,11 +9,13 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from fairest_protocol.calculation.daily_record import DailyRecord
 from fairest_protocol.calculation.record import Record, seal_line
 from fairest_protocol.calculation.seal import (
     ROUND_ID_BYTES,
     SECRET_BYTES,
     commit_secret,
+    daily_statement,
     record_statement,
     round_statement,
     rounds_head_statement,
@@ -61,6 +63,11 @@ class SigningKey:
         keyed = replace(record, key=self.public)
         return replace(keyed, signature=self._key.sign(record_statement(keyed.chain())))
 
+    def sign_attempt(self, record: DailyRecord) -> DailyRecord:
+        """Return the record of an attempt at a daily deal under this key."""
+        keyed = replace(record, key=self.public)
+        return replace(keyed, signature=self._key.sign(daily_statement(keyed.statement())))
+
     def sign_lines(self, record: Record) -> Iterator[str]:
         """Yield the lines of the record under this key, without line ends: those of `sign`, at half of the cost."""
         chain = b""
@@ -105,6 +112,10 @@ class DeploymentKey:
     def sign(self, record: Record) -> Record:
         """Return the record under this key, as `SigningKey.sign` does."""
         return self._key.sign(record)
+
+    def sign_attempt(self, record: DailyRecord) -> DailyRecord:
+        """Return the record of an attempt at a daily deal under this key."""
+        return self._key.sign_attempt(record)
 
     def sign_lines(self, record: Record) -> Iterator[str]:
         """Yield the lines of the record under this key, as `SigningKey.sign_lines` does."""

@@ -24,7 +24,7 @@ PLAYER_ROOMS_KEPT: Final = 32
 NAME_SECONDS: Final = 86_400
 """How long a name is reserved after its player's last hello."""
 RECORD_SECONDS: Final = 400 * 86_400
-"""How long the record of a finished match is kept."""
+"""How long the record of a finished match is kept, and a daily deal with its table and attempts."""
 MATCHES_KEPT: Final = 500
 """Number of matches that each list of finished matches of a bucket keeps, the newest of them."""
 RATED_SECONDS: Final = RECORD_SECONDS
@@ -33,6 +33,8 @@ RESULTS_KEPT: Final = 1_000_000
 """Number of rated matches, the newest, from which ratings can be computed again; about 320 bytes each."""
 RATED_DAYS: Final = 30
 """A match that finished longer ago is not rated any more, so the marks of rated matches need not be kept for longer."""
+DAILY_BUCKET: Final = 0
+"""The bucket of all daily deals: one script may then use any of their keys, and an outbox of rounds."""
 PROCESS_SECONDS: Final = 3
 """How long a server process counts as alive after its last heartbeat."""
 PAUSE_MS: Final = 3_000
@@ -42,9 +44,7 @@ SILENCE_MS: Final = 1_500
 time does not. Heartbeats come every second, so no process could send one then: Redis was silent, or its clock was set.
 """
 PAUSES_KEPT: Final = 50
-"""Number of pauses kept. A room applies missed pauses when it is next opened; 50 pauses cover more than any room's
-lifetime.
-"""
+"""Number of pauses kept. A room applies missed ones when it is next opened; 50 cover more than any room's lifetime."""
 
 CONTROL_KEPT: Final = 1_000
 """Number of requests of the operator that are kept."""
@@ -56,8 +56,7 @@ CONTROL_ANSWER_SECONDS: Final = 60
 SIGNING_KEY: Final = "fairest:key"
 """String: the private key of this deployment, 32 bytes, made by the first process that starts. Never expires."""
 RESTORING: Final = "fairest:restoring"
-"""String: the hash of the backup that is being restored here. No server starts while it is there. Deleted at the end.
-"""
+"""String: the hash of the backup that is being restored. No server starts while it is there. Deleted at the end."""
 PROCESSES: Final = "fairest:{processes}:alive"
 """Sorted set: server processes by the time of their last heartbeat. A lapsed one is removed once its rooms are told."""
 LAST_HEARTBEAT: Final = "fairest:{processes}:beat"
@@ -95,7 +94,6 @@ ROUND_WRITER: Final = "fairest:{rounds}:writer"
 ROUND_WRITER_SECONDS: Final = 3
 """How long a process that extends the chain keeps that task without saying so again."""
 
-
 RATED_RESULTS: Final = "fairest:{ratings}:results"
 """Stream: rated matches in the order in which they were rated, each with what followed from it; the entry `N-0` has the
 number N, and the newest RESULTS_KEPT are kept. Never expires.
@@ -104,6 +102,10 @@ RATED_MARKS: Final = "fairest:{ratings}:marks"
 """Sorted set: matches that were rated, by the day on which they finished, so that none is rated twice. A match is
 removed after RATED_DAYS.
 """
+
+
+UNOPENED_DAILIES: Final = f"fairest:{{{DAILY_BUCKET}}}:daily:unopened"
+"""Set: daily deals that are announced and not opened yet, each as its day and its variant. Never expires."""
 
 
 def bucket(room: str) -> int:
@@ -283,6 +285,41 @@ def name(text: str) -> str:
     or after the player has changed it; a name that the operator has taken from the player, after RENAMED_SECONDS.
     """
     return f"fairest:name:{text.lower()}"
+
+
+def daily_deal(day: str, variant: str) -> str:
+    """Hash: secret, beacon and opening of a daily deal. Expires after RECORD_SECONDS."""
+    return f"fairest:{{{DAILY_BUCKET}}}:daily:deal:{day}:{variant}"
+
+
+def daily_attempts(day: str, variant: str) -> str:
+    """Hash: attempts at a daily deal by players, with their start. Expires RECORD_SECONDS after the last."""
+    return f"fairest:{{{DAILY_BUCKET}}}:daily:attempts:{day}:{variant}"
+
+
+def daily_running(day: str, variant: str) -> str:
+    """Sorted set: players whose attempt has not ended, by its start. Expires as the attempts do."""
+    return f"fairest:{{{DAILY_BUCKET}}}:daily:running:{day}:{variant}"
+
+
+def daily_addresses(day: str, variant: str) -> str:
+    """Hash: number of attempts begun at each address, as its hash. Expires as the attempts do."""
+    return f"fairest:{{{DAILY_BUCKET}}}:daily:addresses:{day}:{variant}"
+
+
+def daily_table(day: str, variant: str) -> str:
+    """Sorted set: players whose attempt has ended, by its score. Expires RECORD_SECONDS after the last."""
+    return f"fairest:{{{DAILY_BUCKET}}}:daily:table:{day}:{variant}"
+
+
+def daily_moves(day: str, variant: str, player_id: str) -> str:
+    """List: moves of an attempt with their times. Expires RECORD_SECONDS after the last one."""
+    return f"fairest:{{{DAILY_BUCKET}}}:daily:moves:{day}:{variant}:{player_id}"
+
+
+def daily_attempt(attempt_id: str) -> str:
+    """String: day, variant and player of an attempt by its id. Expires after RECORD_SECONDS."""
+    return f"fairest:{{{DAILY_BUCKET}}}:daily:attempt:{attempt_id}"
 
 
 def record(match_id: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from fairest_protocol.calculation.seal import NO_ROUNDS
-from fairest_protocol.messages.rounds import PAGE_LINES
+from fairest_protocol.messages.rounds import PAGE_LINES, parse_chained
 from fairest_protocol.value import Value
 from fairest_server.store import keys
 from fairest_server.store.redis.batching_client import RAW_REPLY, BatchingRedis
@@ -132,6 +132,21 @@ class RoundStore:
         if entries and entries[0][0] != first + 1:
             return None
         return before, [fields[3].decode() for _, fields in entries]
+
+    async def last_before(self, at_ms: int) -> tuple[int, bytes] | None:
+        """Return the number and the chain of the newest entry with a time before `at_ms`, None if none is kept."""
+        newest = "+"
+        while True:
+            found = await self._redis.execute_command(
+                "XREVRANGE", keys.ROUND_CHAIN, newest, "-", "COUNT", PAGE_LINES, **RAW_REPLY
+            )
+            for entry_id, fields in found:
+                number = int(entry_id.partition(b"-")[0])
+                if parse_chained(fields[3].decode()).at_ms < at_ms:
+                    return number, fields[1]
+            if len(found) < PAGE_LINES:
+                return None
+            newest = f"({found[-1][0].decode()}"
 
     async def newest(self, count: int) -> list[str]:
         """Return the lines of the newest entries, the newest first."""

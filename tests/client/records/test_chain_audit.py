@@ -359,6 +359,16 @@ def test_certified_decks_are_counted_and_not_tested_to_be_uniform() -> None:
     assert findings.notes == ["Certified decks, which are not tested to be uniform: 3."]
 
 
+def test_daily_deals_are_no_rounds_and_may_last_for_days() -> None:
+    chance = random.Random(5)
+    chain = chain_of([MadeRound(chance, "classic-daily 4 0")])
+    still_open = MadeRound(chance, "senior-daily 4 0")
+    chain.add({"type": "opened", "commitment": still_open.commitment, "rules": still_open.rules})
+    chain.now_ms += 3 * 86_400_000
+    findings = audit(chain)
+    assert (findings.alarms, findings.opened, findings.dailies, sum(findings.ends.values())) == ([], 0, 2, 0)
+
+
 def test_a_certified_round_has_in_the_chain_the_seed_of_the_step_that_its_player_was_shown() -> None:
     made = MadeRound(random.Random(1), "classic-certified 4 0")
     chain = MadeChain()

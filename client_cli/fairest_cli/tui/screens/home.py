@@ -23,6 +23,7 @@ from fairest_cli.records.own_names import own_names
 from fairest_cli.text.doctor import describe_finding, examine
 from fairest_cli.tui.board.card_style import CARD_LINES, GOLD, QUIET
 from fairest_cli.tui.screens.base import FairestScreen
+from fairest_cli.tui.screens.daily import DailyScreen
 from fairest_cli.tui.screens.ghost import GhostCountdown
 from fairest_cli.tui.screens.history import HistoryScreen
 from fairest_cli.tui.screens.lobby import LobbyScreen
@@ -48,6 +49,7 @@ ENTRIES: Final = (
     Choice("bot", "b  Race a bot", note="on this machine"),
     Choice("quick", "f  Find an opponent", note="anybody who waits"),
     Choice("practice", "p  Practice", note="alone, with undo"),
+    Choice("daily", "y  Daily deal", note="the server's, once a day"),
     Choice("training", "g  Training deal", note="today's, with a ghost"),
     Choice("lost", "d  My last lost deal", note="to practise it"),
     Choice("create", "c  Create a room", note="for a friend"),
@@ -175,6 +177,9 @@ class HomeScreen(FairestScreen):
                 self.app.push_screen(RatingsScreen(self.program.rooms.server_url))
             case "history":
                 self.app.push_screen(HistoryScreen())
+            case "daily":
+                rooms = self.program.rooms
+                self.app.push_screen(DailyScreen(choose_rules("classic"), rooms.server_url, rooms.player))
             case "training":
                 self.show_notice("The ghost gets ready ...")
                 self.run_worker(self._race_training(), exclusive=True, group="training")

@@ -1,4 +1,4 @@
-"""The menus behind Esc of a practice game and of a race against a ghost. Their first entry goes back to the game."""
+"""The menus behind Esc of games without an opponent in a room. Their first entry goes back to the game."""
 
 from typing import ClassVar
 
@@ -51,6 +51,18 @@ class PracticeMenu(ModalScreen[str]):
     def action_quit_now(self) -> None:
         """Close with `quit`."""
         self.dismiss("quit")
+
+
+class DailyMenu(PracticeMenu):
+    """Dismissed with `back`, `stop`, `yesterday`, `home` or `quit`, or with None, which means `back`."""
+
+    ENTRIES = (
+        ("back", "Back to the deal, whose time goes on meanwhile"),
+        ("stop", "Stop: end your attempt; the cards you have placed count"),
+        ("yesterday", "Yesterday's table"),
+        ("home", "Leave: the same command leads back"),
+        ("quit", "Quit"),
+    )
 
 
 class GhostMenu(PracticeMenu):

@@ -1,0 +1,174 @@
+"""The command `fairest daily`: race the daily deal of a server, or look at the table of a day that is over."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from fairest_cli.analysis.judging import Effort
+from fairest_cli.analysis.round_analysis import analyse_round
+from fairest_cli.commands.learning import end_progress, show_progress
+from fairest_cli.commands.offline import typed_lines
+from fairest_cli.commands.options import Json, Name, Plain, RulesName, Server, chosen_rules, fail, is_full_screen
+from fairest_cli.exit_codes import BROKEN_SEAL, INTERRUPTED
+from fairest_cli.model.cheated import Cheated
+from fairest_cli.model.known_room import DEFAULT_SERVER
+from fairest_cli.records.daily_match import as_match
+from fairest_cli.records.daily_notes import daily_folder, day_under_way
+from fairest_cli.session.daily_connection import DailyConnection
+from fairest_cli.session.daily_pages import DailyUnavailable, fetch_daily
+from fairest_cli.session.identity import IdentityInUse, open_identity
+from fairest_cli.session.own_clock import now_ms
+from fairest_cli.session.websocket import Rejected
+from fairest_cli.text import replay as replaying
+from fairest_cli.text.analysis import describe_analysis
+from fairest_cli.text.daily_opening import OpenedDaily, describe_opened, fetch_row, open_daily
+from fairest_cli.text.daily_player import race_daily
+from fairest_cli.text.narration import describe_broken_seal
+from fairest_cli.untrusted_text import as_json_line
+from fairest_protocol.calculation.daily import day_start_ms, next_day
+from fairest_protocol.calculation.record import Record
+from fairest_protocol.calculation.rules import Rules
+
+app = typer.Typer()
+
+
+def _checked_day(day: str | None) -> str | None:
+    """Return a day. Raises `typer.BadParameter` for a text that is not one."""
+    try:
+        if day is not None:
+            day_start_ms(day)
+    except ValueError as reason:
+        raise typer.BadParameter("a day looks like 2026-11-24") from reason
+    return day
+
+
+@app.command()
+def daily(
+    rules: RulesName = "classic",
+    server: Server = DEFAULT_SERVER,
+    name: Name = None,
+    yesterday: Annotated[bool, typer.Option("--yesterday", help="Show the table of yesterday's deal.")] = False,
+    day: Annotated[
+        str | None, typer.Option(metavar="DAY", callback=_checked_day, help="Show the deal of this day: 2026-11-24.")
+    ] = None,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Step through an attempt of that day: yours, or that of --rank.")
+    ] = False,
+    analyse: Annotated[
+        bool, typer.Option("--analyse", help="Say what each move of an attempt was worth, beside the best one.")
+    ] = False,
+    rank: Annotated[int | None, typer.Option(min=1, help="The attempt to replay or analyse, by its rank.")] = None,
+    as_json: Json = False,
+    plain: Plain = False,
+) -> None:
+    """Race today's daily deal of a server, once: everybody has the same sealed deck. Ranked when the day is over."""
+    chosen = chosen_rules(rules, None, None)
+    if yesterday and day is not None:
+        raise typer.BadParameter("--yesterday is a day already; leave out --day")
+    if (replay or analyse or rank is not None) and not (yesterday or day):
+        raise typer.BadParameter("--replay, --analyse and --rank need --yesterday or --day")
+    shown = next_day(_today(), -1) if yesterday else day
+    try:
+        if shown is not None:
+            _look_back(
+                chosen, server, name, shown, rank, replays=replay, analyses=analyse, as_json=as_json, plain=plain
+            )
+        elif as_json:
+            print(as_json_line(fetch_daily(server, chosen.name, None)))
+        else:
+            _race(chosen, server, name, plain=plain)
+    except (Rejected, IdentityInUse, DailyUnavailable) as reason:
+        fail(str(reason))
+    except Cheated as reason:
+        print("\n".join(describe_broken_seal(reason, daily_folder())), file=sys.stderr)
+        raise SystemExit(BROKEN_SEAL) from None
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def _race(rules: Rules, server: str, name: str | None, *, plain: bool) -> None:
+    if is_full_screen(plain=plain):
+        from fairest_cli.tui.app import run_full_screen
+        from fairest_cli.tui.launch import InDaily
+
+        run_full_screen(InDaily(rules, server, name))
+        return
+    asyncio.run(_race_in_lines(rules, server, name))
+
+
+async def _race_in_lines(rules: Rules, server: str, name: str | None) -> None:
+    with open_identity(server, name) as identity:
+        day = day_under_way(server, name, rules.name, now_ms())
+        connection = DailyConnection(server, identity, rules, name, day)
+        try:
+            await race_daily(connection, server, _lines(), print)
+        finally:
+            await connection.close()
+
+
+async def _lines() -> AsyncIterator[str]:
+    """Yield the typed lines, without holding up the connection meanwhile."""
+    lines = typed_lines()
+    while (line := await asyncio.to_thread(next, lines, None)) is not None:
+        yield line
+
+
+def _look_back(
+    rules: Rules,
+    server: str,
+    name: str | None,
+    day: str,
+    rank: int | None,
+    *,
+    replays: bool,
+    analyses: bool,
+    as_json: bool,
+    plain: bool,
+) -> None:
+    """Show the table of a day, or an attempt of it."""
+    opened = open_daily(server, rules, day, name)
+    if as_json:
+        print(as_json_line(opened.page if isinstance(opened, OpenedDaily) else opened))
+        return
+    if not replays and not analyses:
+        print("\n".join(describe_opened(opened)))
+        return
+    if not isinstance(opened, OpenedDaily):
+        fail("this deal is not opened yet, so no attempt can be shown")
+    row, best = opened.find(rank), opened.rows[0]
+    record = fetch_row(server, opened, row)
+    match = as_match(record, None if row.attempt == best.attempt else fetch_row(server, opened, best))
+    if analyses:
+        _analyse(match)
+    else:
+        _replay(match, plain=plain)
+
+
+def _analyse(match: Record) -> None:
+    seats = tuple(
+        seat for seat in (0, 1) if match.rounds[0].outcome and match.rounds[0].outcome.scores[seat].cards_turned
+    )
+    analysis = analyse_round(match, 0, seats, Effort(), lambda done, total: show_progress(done / total))
+    end_progress()
+    print("\n".join(describe_analysis(match, [analysis])))
+
+
+def _replay(match: Record, *, plain: bool) -> None:
+    if is_full_screen(plain=plain):
+        from fairest_cli.tui.app import run_full_screen
+        from fairest_cli.tui.launch import AtReplay
+
+        run_full_screen(AtReplay(match))
+        return
+    steps = replaying.all_steps(match)
+    print("\n".join(replaying.describe_record(match)))
+    for number in range(len(steps)):
+        print("\n".join(replaying.describe_step(match, steps, number)))

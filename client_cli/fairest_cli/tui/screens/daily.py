@@ -1,0 +1,247 @@
+"""The daily deal on the full screen: the table of a race for one player, whose moves the server judges."""
+
+import asyncio
+from collections import deque
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual import events, on
+
+from fairest_cli.model.cheated import Cheated
+from fairest_cli.model.daily_game import DailyGame, refusal_of
+from fairest_cli.records.daily_notes import daily_folder, day_under_way, keep_note
+from fairest_cli.session.daily_connection import DailyConnection
+from fairest_cli.session.identity import IdentityInUse, open_identity
+from fairest_cli.session.own_clock import now_ms
+from fairest_cli.session.websocket import Rejected
+from fairest_cli.text.board_text import format_time
+from fairest_cli.text.daily import describe_result
+from fairest_cli.text.daily_opening import describe_yesterday
+from fairest_cli.text.move_text import describe_target
+from fairest_cli.text.narration import describe_broken_seal
+from fairest_cli.tui.board import card_input
+from fairest_cli.tui.board.card_input import InputResult
+from fairest_cli.tui.board.card_style import GOLD, QUIET
+from fairest_cli.tui.board.optimistic_board import OptimisticBoard
+from fairest_cli.tui.board.race_keys import race_key_line
+from fairest_cli.tui.board.standing import completed_foundations
+from fairest_cli.tui.screens.base import FairestScreen
+from fairest_cli.tui.screens.help import OwnKeys
+from fairest_cli.tui.screens.practice_menu import DailyMenu
+from fairest_cli.tui.screens.table import TableScreen
+from fairest_cli.tui.screens.text_page import TextPage, made_in_thread
+from fairest_cli.tui.widgets.race_boards import RaceBoards
+from fairest_cli.tui.widgets.text_lines import TableSlot, TextLines
+from fairest_cli.tui.widgets.typed_keys import typed_character
+from fairest_cli.untrusted_text import clean
+from fairest_protocol.calculation.board import Board
+from fairest_protocol.calculation.moves import STOP, Move
+from fairest_protocol.calculation.rules import Rules
+from fairest_protocol.value import replace
+
+REDEALT: Final = "The waste becomes the stock."
+ABOUT: Final = (
+    " Daily deal",
+    "",
+    " Everybody has this deck today, and races it once.",
+    " Its cards are hidden from all who have not turned them.",
+    "",
+    " Ranked by: every card placed, cards, cards played",
+    " straight from the stock, time.",
+    "",
+    " Opened when the day is over: the table, each attempt,",
+    " its replay and its analysis.",
+)
+
+
+class DailyScreen(TableScreen):
+    """Races the daily deal of a server. Keys that come while the server judges a move wait for its answer."""
+
+    OWN_KEYS: ClassVar[OwnKeys] = OwnKeys(
+        "Keys in the daily deal", (("Esc", "the menu: stop, yesterday's table, leave; the time goes on meanwhile"),)
+    )
+
+    def __init__(self, rules: Rules, server: str, name: str | None) -> None:
+        """`name` is that of our player, None for the first one of this machine that is free."""
+        self._rules, self._server, self._player = rules, server, name
+        super().__init__()
+        self.game: DailyGame | None = None
+        """Our attempt, None before the server has shown it."""
+        self._typed: deque[str] = deque()
+        self._moves: asyncio.Queue[Move] = asyncio.Queue()
+        self._is_judging = False
+
+    def make_boards(self) -> RaceBoards:
+        """Return a table of the shape of the variant, whose side region says what the daily deal is."""
+        return RaceBoards(self._rules.foundation_count, self._rules.piles, has_rival=False)
+
+    def on_mount(self) -> None:
+        """Begin the attempt, or come back to it."""
+        self.set_interval(1.0, self._draw_head)
+        self.show_notice("The server is asked ...")
+        self.run_worker(self._race(), exclusive=True, group="daily")
+        self.draw()
+
+    async def _race(self) -> None:
+        """Play the moves that are made, for as long as the screen is open."""
+        try:
+            with open_identity(self._server, self._player) as identity:
+                day = day_under_way(self._server, self._player, self._rules.name, now_ms())
+                connection = DailyConnection(self._server, identity, self._rules, self._player, day)
+                try:
+                    await self._begin(connection)
+                    while True:
+                        await self._make(connection, await self._moves.get())
+                finally:
+                    await connection.close()
+        except (Rejected, IdentityInUse) as reason:
+            self.show_notice(clean(str(reason)), is_error=True)
+        except Cheated as reason:
+            self.app.push_screen(cheated_page(reason))
+
+    async def _begin(self, connection: DailyConnection) -> None:
+        self.game = await connection.begin()
+        if connection.problem:
+            self.app.notify(clean(connection.problem), severity="warning", markup=False)
+        begun = (
+            "Your attempt is over." if self.game.result else "Go! The time of your attempt goes on, whatever happens."
+        )
+        self.show_notice(begun)
+        _keep_note(self, self._server, connection.name, self.game)
+        self.draw()
+
+    async def _make(self, connection: DailyConnection, move: Move) -> None:
+        assert self.game is not None, "moves are made in an attempt"
+        before, moves = self.game.board, self.game.own.moves
+        card = before.card_of(move)
+        self.game = await connection.play(move)
+        self._is_judging = False
+        if self.game.own.moves > moves:
+            self.show_notice(f"{self.card_style.name(card)} {describe_target(move)}" if card is not None else REDEALT)
+            if card is not None and not self.settings.reduced_motion:
+                completed = completed_foundations(before, self.game.board)
+                self._boards.start_flight(move, card, completed, self.card_style)
+        if self.game.result is not None:
+            self._typed.clear()
+            self.show_notice(" ".join(list(describe_result(self.game.result))[1:2]))
+            _keep_note(self, self._server, connection.name, self.game)
+        self.draw()
+        while self._typed and not self._is_judging:
+            self._press(self._typed.popleft())
+
+    # Drawing.
+
+    def draw(self) -> None:
+        """Redraw everything from the attempt."""
+        if self.is_too_small or not self.is_mounted:
+            return
+        self._draw_head()
+        columns, lines = self._boards.side_size
+        self._boards.draw_side([Text(line[:columns], QUIET if line != ABOUT[0] else GOLD) for line in ABOUT[:lines]])
+        game = self.game
+        if game is None:
+            return
+        settings = replace(self.settings, hints=False) if game.result else self.settings
+        self._boards.draw_own(OptimisticBoard(game.board), game.scene.markers, self._picked, settings)
+        self.set_class(game.result is not None, "-over")
+        sentence = next(describe_result(game.result)) if game.result is not None else ""
+        self.query_one("#advice", TextLines).update(Text(f" {sentence}", "bold", no_wrap=True))
+        self.query_one("#key-line", TextLines).update(race_key_line(self.settings.keys, game.board, self.size.width))
+
+    def _draw_head(self) -> None:
+        if self.is_too_small or not self.is_mounted:
+            return
+        game = self.game
+        text = Text.assemble((f" Daily deal, {self._rules.name} ", "bold"), no_wrap=True)
+        if game is not None:
+            left = f"  {format_time(game.seconds_left(now_ms()))} left" if game.result is None else "  over"
+            text = Text.assemble(
+                (f" Daily deal {game.day}, {game.rules.name} ", "bold"),
+                (f"{game.board.placed} of {game.board.goal}", GOLD),
+                (left, QUIET),
+                no_wrap=True,
+            )
+        self.query_one("#head", TextLines).update(text)
+
+    # Moving.
+
+    def on_key(self, event: events.Key) -> None:
+        """Take a key of the table; leave all other keys to the bindings."""
+        key = typed_character(event)
+        if key is None or self.is_too_small or self.game is None:
+            return
+        if self._is_judging and event.key not in self.active_bindings:
+            event.stop()
+            self._typed.append(key)
+        elif self._press(key):
+            event.stop()
+
+    @on(TableSlot.Clicked)
+    def click(self, message: TableSlot.Clicked) -> None:
+        """Pick up the clicked card, or move the card that is picked up to the clicked slot."""
+        if not self.is_too_small and self.game is not None and not self._is_judging:
+            slot = message.slot
+            self._apply(card_input.click_slot(slot.kind, slot.number, self._picked, self.game.board))
+
+    def _press(self, key: str) -> bool:
+        """Make what the key stands for; return False for a key that is none of the table's."""
+        assert self.game is not None, "keys are taken in an attempt"
+        result = card_input.press_key(self.settings.keys, key, self._picked, self.game.board)
+        if result is not None:
+            self._apply(result)
+        return result is not None
+
+    def _apply(self, result: InputResult) -> None:
+        """Let the server judge the move that a key or a click stands for, if the rules allow it; or show a sentence."""
+        assert self.game is not None, "moves are made in an attempt"
+        self._picked = result.picked
+        refused = refusal_of(self.game, result.move) if result.move is not None else ""
+        if refused:
+            self.show_notice(refused, is_error=True)
+        elif result.move is not None and not self._is_judging:
+            self._is_judging = True
+            self._moves.put_nowait(result.move)
+        elif result.sentence:
+            self.show_notice(result.sentence, is_error=result.picked is None)
+        self.draw()
+
+    def open_menu(self) -> None:
+        """Open the menu; the time of the attempt goes on."""
+        is_over = self.game is None or self.game.result is not None
+        self.app.push_screen(DailyMenu(is_over=is_over), self._on_menu_choice)
+
+    def _on_menu_choice(self, choice: str | None) -> None:
+        match choice:
+            case "stop" if self.game is not None and self.game.result is None:
+                self._apply(InputResult(None, STOP))
+            case "yesterday":
+                self.app.push_screen(yesterday_page(self._server, self._rules))
+            case "home":
+                self.dismiss()
+            case "quit":
+                self.program.quit_now()
+            case _:
+                pass
+
+    def board_for_help(self) -> Board | None:
+        """Return the board, whose sequences the page of keys shows."""
+        return None if self.game is None else self.game.board
+
+
+def _keep_note(screen: FairestScreen, server: str, name: str, game: DailyGame) -> None:
+    """Keep a note of the attempt on this machine, and say so where that is impossible."""
+    try:
+        keep_note(server, name, game)
+    except OSError as reason:
+        screen.app.notify(f"Your attempt could not be noted: {reason.strerror or reason}", markup=False)
+
+
+def yesterday_page(server: str, rules: Rules) -> TextPage:
+    """Return the page with the table of yesterday's deal, as `fairest daily --yesterday` prints it."""
+    return TextPage("fairest daily --yesterday", lambda: made_in_thread(lambda: describe_yesterday(server, rules)))
+
+
+def cheated_page(reason: Cheated) -> TextPage:
+    """Return the page that says which promise the server broke."""
+    lines = list(describe_broken_seal(reason, daily_folder()))
+    return TextPage("The daily deal", lambda: made_in_thread(lambda: lines))

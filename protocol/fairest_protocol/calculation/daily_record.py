@@ -1,0 +1,181 @@
+"""The record of an attempt at a daily deal: two lines of JSON, enough to replay and to prove it, offline.
+
+The first line holds everything, the second one the server's signature over it. A text has one spelling: the one that
+`DailyRecord.statement` writes.
+"""
+
+import json
+import re
+from typing import Any, Final
+
+from fairest_protocol.calculation.daily import (
+    LIMIT_MS,
+    AttemptScore,
+    can_be_played,
+    daily_round_id,
+    daily_seed,
+    day_start_ms,
+    score_attempt,
+)
+from fairest_protocol.calculation.deal import make_deal
+from fairest_protocol.calculation.moves import MOVES, Move
+from fairest_protocol.calculation.race import Race, start_race
+from fairest_protocol.calculation.record import MAX_LINE_BYTES, BadRecord
+from fairest_protocol.calculation.rules import BadRules, Rules, find_variant
+from fairest_protocol.calculation.seal import commit_secret
+from fairest_protocol.value import Value, replace
+
+FORMAT: Final = 1
+_HEAD: Final = '{"type":"attempt",'
+_SEAL: Final = '{"type":"seal","signature":"'
+
+
+class TimedMove(Value):
+    """A move of an attempt, `at_ms` milliseconds after its start."""
+
+    at_ms: int
+    move: Move
+
+
+class DailyRecord(Value):
+    """The record of an attempt. `beacon_number` is the number of the entry whose chain is the `beacon`.
+
+    `key` is the public key of the server, and `signature` its signature.
+    """
+
+    attempt: str
+    day: str
+    rules: Rules
+    name: str
+    secret: bytes
+    beacon_number: int
+    beacon: bytes
+    moves: tuple[TimedMove, ...]
+    score: AttemptScore
+    key: bytes = b""
+    signature: bytes = b""
+
+    @property
+    def round_id(self) -> bytes:
+        """The round id of the deal."""
+        return daily_round_id(self.day, self.rules)
+
+    @property
+    def commitment(self) -> bytes:
+        """The commitment that the chain of rounds must have had before the day began."""
+        return commit_secret(self.round_id, self.secret)
+
+    @property
+    def seed(self) -> bytes:
+        """The seed of the deal."""
+        return daily_seed(self.secret, self.beacon, self.round_id)
+
+    def statement(self) -> str:
+        """Return the first line, which the server signs."""
+        score = self.score
+        fields = {
+            "type": "attempt",
+            "format": FORMAT,
+            "attempt": self.attempt,
+            "day": self.day,
+            "rules": self.rules.name,
+            "name": self.name,
+            "secret": self.secret.hex(),
+            "beacon_number": self.beacon_number,
+            "beacon": self.beacon.hex(),
+            "moves": [[timed.at_ms, timed.move.text] for timed in self.moves],
+            "won": score.won,
+            "placed": score.placed,
+            "direct": score.direct,
+            "time_ms": score.time_ms,
+            "key": self.key.hex(),
+        }
+        return json.dumps(fields, separators=(",", ":"))
+
+    def text(self) -> str:
+        """Return both lines, each with a line feed behind it, as a file has them."""
+        return f'{self.statement()}\n{_SEAL}{self.signature.hex()}"}}\n'
+
+    def replay(self) -> Race:
+        """Return the race after all moves. Raises `BadRecord` for a move that the rules or the limit forbid."""
+        race, before_ms = start_race(self.rules, make_deal(self.rules, self.seed), seats=1), 0
+        for number, timed in enumerate(self.moves, 1):
+            if not before_ms <= timed.at_ms <= LIMIT_MS:
+                raise BadRecord(f"move {number} was made at {timed.at_ms} ms, which cannot be")
+            if not can_be_played(race, timed.move):
+                raise BadRecord(f"move {number}, {timed.move.text}, could not be made")
+            race, before_ms = race.play(0, timed.move), timed.at_ms
+        return race
+
+    def check(self) -> None:
+        """Check that the moves lead to the score. Raises `BadRecord`."""
+        score = score_attempt(self.replay(), self.moves[-1].at_ms if self.moves else 0)
+        if score != self.score:
+            raise BadRecord(f"the moves lead to {score}, not to {self.score}")
+
+
+def is_daily_record(text: str) -> bool:
+    """Return whether a text means to be the record of an attempt at a daily deal."""
+    return text.startswith(_HEAD)
+
+
+def parse_daily_record(text: str) -> DailyRecord:
+    """Parse the record of an attempt, and check that its moves lead to its score. The signature is not checked.
+
+    Raises `BadRecord`.
+    """
+    if len(text) > 2 * MAX_LINE_BYTES or text.count("\n") != 2:
+        raise BadRecord("the record of an attempt has two lines")
+    first, second, _ = text.split("\n")
+    try:
+        fields, seal = json.loads(first), json.loads(second)
+        record = replace(_read(fields), signature=bytes.fromhex(seal["signature"]))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, BadRules) as reason:
+        raise BadRecord(f"it is not the record of an attempt: {reason!r}") from reason
+    if record.text() != text:
+        raise BadRecord("it is not written as the record of an attempt is")
+    record.check()
+    return record
+
+
+def _read(fields: dict[str, Any]) -> DailyRecord:
+    day_start_ms(fields["day"])
+    return DailyRecord(
+        attempt=_text(fields["attempt"], "[0-9a-f]{32}"),
+        day=fields["day"],
+        rules=find_variant(fields["rules"]).rules,
+        name=_text(fields["name"], "[A-Za-z0-9_-]{2,20}"),
+        secret=_bytes(fields["secret"], 32),
+        beacon_number=_number(fields["beacon_number"]),
+        beacon=_bytes(fields["beacon"], 32),
+        moves=tuple(TimedMove(_number(at_ms), MOVES[move]) for at_ms, move in fields["moves"]),
+        score=AttemptScore(
+            _truth(fields["won"]), _number(fields["placed"]), _number(fields["direct"]), _number(fields["time_ms"])
+        ),
+        key=_bytes(fields["key"], 32),
+    )
+
+
+def _text(value: str, pattern: str) -> str:
+    if not re.fullmatch(pattern, value):
+        raise ValueError(f"{value[:40]!r} is not written as {pattern}")
+    return value
+
+
+def _truth(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"true or false, not {value!r}")
+    return value
+
+
+def _bytes(text: str, length: int) -> bytes:
+    found = bytes.fromhex(text)
+    if len(found) != length:
+        raise ValueError(f"{length} bytes, not {len(found)}")
+    return found
+
+
+def _number(value: object) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"a number from 0, not {value!r}")
+    return value

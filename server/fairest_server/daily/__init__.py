@@ -1,0 +1,1 @@
+"""The daily deal as pure functions and values: an attempt, its clock, and what its player is shown of it."""

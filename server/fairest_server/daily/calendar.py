@@ -1,0 +1,32 @@
+"""What is due for the daily deals at a time: which are announced, dealt, and opened. Pure."""
+
+from typing import Final
+
+from fairest_protocol.calculation.daily import day_of, day_start_ms, next_day
+from fairest_protocol.messages.rounds import MERGE_SECONDS
+
+ANNOUNCED_BEFORE_MS: Final = 2 * MERGE_SECONDS * 1000
+"""A commitment is published at least this long before its day begins: the chain of rounds may take half of it to have
+the entry, and the beacon is a later entry.
+"""
+SETTLING_MS: Final = 5_000
+"""The beacon is read this long after the day has begun: an entry with a time before midnight may join the chain just
+after it.
+"""
+
+
+def day_to_announce(now_ms: int) -> str | None:
+    """Return the day whose commitments have to be public by now: tomorrow, or None if it is too late for that."""
+    day = next_day(day_of(now_ms))
+    return day if now_ms <= day_start_ms(day) - ANNOUNCED_BEFORE_MS else None
+
+
+def day_to_deal(now_ms: int) -> str | None:
+    """Return the day whose beacon has to be known by now: today, or None while it has just begun."""
+    day = day_of(now_ms)
+    return day if now_ms >= day_start_ms(day) + SETTLING_MS else None
+
+
+def is_over(day: str, now_ms: int) -> bool:
+    """Return whether nobody may begin an attempt on this day any more."""
+    return now_ms >= day_start_ms(next_day(day))

@@ -1,0 +1,97 @@
+"""`fairest daily` as typed: an attempt in lines, the table of a day that is over, replay and analysis."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+
+from fairest_protocol.calculation.daily import next_day
+from fairest_server.store import keys
+from tests.support.daily import LONG_AGO, deal_today, long_ago_moves, open_long_ago
+from tests.support.invoking import invoke
+
+
+async def run(home: Path, url: str, *words: str, typed: str = "") -> tuple[int, str]:
+    ran = await asyncio.to_thread(lambda: invoke(home, "daily", "--server", url, *words, typed=typed))
+    return ran.exit_code, ran.output
+
+
+async def test_an_attempt_is_raced_in_lines_and_once(server_url: str, redis: Redis, tmp_path: Path) -> None:
+    await deal_today(redis)
+    code, shown = await run(tmp_path, server_url, "--name", "ann", typed="sa\nab\nstop\n")
+    assert code == 0
+    assert "Cards never move from one waste pile to another." in shown
+    assert "Rank 1 of 1 attempt" in shown
+    code, again = await run(tmp_path, server_url, "--name", "ann", typed="sb\n")
+    assert code == 0 and "Your attempt is over" in again
+
+
+async def test_an_attempt_that_was_left_goes_on_where_it_was(server_url: str, redis: Redis, tmp_path: Path) -> None:
+    await deal_today(redis)
+    await run(tmp_path, server_url, "--name", "ann", typed="sa\nsb\nquit\n")
+    code, shown = await run(tmp_path, server_url, "--name", "ann", typed="sc\nstop\n")
+    assert code == 0 and "Rank 1 of 1" in shown
+    [moves] = [key async for key in redis.scan_iter("fairest:{0}:daily:moves:*")]
+    assert await redis.llen(moves) == 4
+
+
+async def test_a_server_without_daily_deals_says_so(server_url: str, tmp_path: Path) -> None:
+    code, shown = await run(tmp_path, server_url)
+    assert (code, "There is no daily deal" in shown) == (1, True)
+
+
+async def test_the_table_of_a_day_is_printed(server_url: str, redis: Redis, tmp_path: Path) -> None:
+    await open_long_ago(redis, ann=long_ago_moves(), bob=[])
+    code, shown = await run(tmp_path, server_url, "--day", LONG_AGO.day)
+    assert code == 0
+    rows = [line.split()[:2] for line in shown.splitlines() if "  ann " in line or "  bob " in line]
+    assert rows == [["1", "ann"], ["2", "bob"]]
+    assert "The secret belongs to the commitment." in shown
+
+
+async def test_yesterday_is_the_day_before_today(
+    server_url: str, redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await open_long_ago(redis, ann=long_ago_moves())
+    monkeypatch.setattr("fairest_cli.commands.daily._today", lambda: next_day(LONG_AGO.day))
+    _, shown = await run(tmp_path, server_url, "--yesterday")
+    assert LONG_AGO.day in shown
+
+
+async def test_a_table_is_printed_for_programs_as_json(server_url: str, redis: Redis, tmp_path: Path) -> None:
+    await open_long_ago(redis, ann=long_ago_moves())
+    _, shown = await run(tmp_path, server_url, "--day", LONG_AGO.day, "--json")
+    assert [row["name"] for row in json.loads(shown)["rows"]] == ["ann"]
+
+
+async def test_an_attempt_is_replayed_beside_the_best_one(server_url: str, redis: Redis, tmp_path: Path) -> None:
+    await open_long_ago(redis, ann=long_ago_moves(), bob=["sa", "sb"])
+    code, shown = await run(tmp_path, server_url, "--day", LONG_AGO.day, "--replay", "--rank", "2", "--plain")
+    assert code == 0
+    assert "bob against ann" in shown
+
+
+@pytest.mark.long
+async def test_an_attempt_is_analysed_beside_the_best_one(server_url: str, redis: Redis, tmp_path: Path) -> None:
+    await open_long_ago(redis, ann=long_ago_moves(), bob=["sa", "sb"])
+    code, shown = await run(tmp_path, server_url, "--day", LONG_AGO.day, "--analyse", "--rank", "2")
+    assert code == 0
+    assert "bob: the chance to win" in shown and "ann: the chance to win" in shown
+
+
+async def test_a_forged_table_ends_with_the_exit_code_of_a_broken_seal(
+    server_url: str, redis: Redis, tmp_path: Path
+) -> None:
+    await open_long_ago(redis, ann=long_ago_moves(), bob=[])
+    await redis.hset(keys.daily_deal(LONG_AGO.day, LONG_AGO.variant), "secret", bytes(32))
+    code, shown = await run(tmp_path, server_url, "--day", LONG_AGO.day, "--replay")
+    assert code == 3 and "THE SEAL IS BROKEN" in shown
+
+
+@pytest.mark.parametrize(
+    "words", [("--replay",), ("--rank", "1"), ("--day", "today"), ("--yesterday", "--day", "2026-01-05")]
+)
+def test_options_that_do_not_go_together_are_an_error_of_usage(tmp_path: Path, words: tuple[str, ...]) -> None:
+    assert invoke(tmp_path, "daily", *words).exit_code == 2

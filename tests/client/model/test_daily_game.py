@@ -1,0 +1,164 @@
+"""The checks of a client in a daily deal: every lie of a server is an alarm."""
+
+from collections.abc import Callable
+
+import pytest
+
+from fairest_cli.model.cheated import Cheated
+from fairest_cli.model.daily_game import DailyGame, after_view, begin_daily, check_opening, refusal_of
+from fairest_protocol.calculation.daily import LIMIT_MS
+from fairest_protocol.calculation.daily_record import TimedMove
+from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.calculation.race import Turn
+from fairest_protocol.calculation.rules import VARIANTS
+from fairest_protocol.calculation.seal import commit_secret
+from fairest_protocol.messages.daily import AttemptResult, DailySeal, DailyView
+from fairest_protocol.messages.entries import Dealt, Moved, Turned
+from fairest_server.daily.attempt import Attempt, begin, replay, show_all, show_move
+from tests.support.daily import BEACON, SECRET, careless_moves, sealed_deal
+
+DAY = "2026-11-24"
+RULES = VARIANTS["classic"].rules
+SEALED = sealed_deal(RULES, DAY)
+SEAL = DailySeal(
+    round=SEALED.round_id, commitment=commit_secret(SEALED.round_id, SECRET), beacon_number=7, beacon=BEACON
+)
+
+
+def view_of(moves: list[str], *, is_over: bool = False) -> DailyView:
+    timed = tuple(TimedMove(number, MOVES[text]) for number, text in enumerate(moves, 1))
+    board = replay(RULES, SEALED, timed).racers[0].board
+    result = AttemptResult(
+        won=board.is_won, placed=board.placed, goal=52, direct=board.direct, time_ms=9, rank=1, ended=1
+    )
+    return DailyView(
+        day=DAY,
+        rules=RULES.name,
+        until_ms=LIMIT_MS,
+        now_ms=0,
+        moves=len(moves),
+        entries=show_all(RULES, SEALED, Attempt("ab" * 16, "p", "ann", 0, timed), LIMIT_MS),
+        seal=SEAL,
+        result=result if is_over else None,
+    )
+
+
+def answer_to(moves: list[str], move: str) -> DailyView:
+    before = replay(RULES, SEALED, tuple(TimedMove(1, MOVES[text]) for text in moves))
+    after = before.play(0, MOVES[move])
+    return DailyView(
+        day=DAY,
+        rules=RULES.name,
+        until_ms=LIMIT_MS,
+        now_ms=0,
+        moves=len(moves) + 1,
+        entries=show_move(before, after, SEALED),
+        seal=None,
+        result=None,
+    )
+
+
+def begun(moves: list[str] | None = None) -> DailyGame:
+    return begin_daily(RULES, view_of(moves or []), 5_000)
+
+
+def test_an_attempt_is_followed_to_its_board() -> None:
+    moves = careless_moves(begin(RULES, SEALED), 20)
+    game = begun()
+    for number, move in enumerate(moves):
+        game = after_view(game, answer_to(moves[:number], move))
+    assert game.board == begun(moves).board
+
+
+def test_the_time_that_is_left_counts_by_our_own_clock() -> None:
+    assert begun().seconds_left(5_000) == LIMIT_MS / 1000
+    assert begun().seconds_left(65_000) == LIMIT_MS / 1000 - 60
+
+
+def test_a_move_that_the_rules_forbid_is_not_sent() -> None:
+    assert refusal_of(begun(), MOVES["ab"])
+    assert refusal_of(begun(), MOVES["resign"])
+    assert not refusal_of(begun(), MOVES["sa"])
+    assert refusal_of(begin_daily(RULES, view_of(["stop"], is_over=True), 0), MOVES["sa"])
+
+
+def _entry(view: DailyView, place: int, **changes: object) -> DailyView:
+    entries = list(view.entries)
+    entries[place] = entries[place].model_copy(update=changes)
+    return view.model_copy(update={"entries": tuple(entries)})
+
+
+def _other_envelopes(view: DailyView) -> DailyView:
+    dealt = view.entries[0]
+    assert isinstance(dealt, Dealt)
+    _, *rest = dealt.envelopes[0]
+    return _entry(view, 0, envelopes=((bytes(32), *rest),))
+
+
+LIES: dict[str, Callable[[], object]] = {
+    "another variant": lambda: begin_daily(VARIANTS["easy"].rules, view_of([]), 0),
+    "another round": lambda: begin_daily(
+        RULES, view_of([]).model_copy(update={"seal": SEAL.model_copy(update={"round": bytes(16)})}), 0
+    ),
+    "no seal": lambda: begin_daily(RULES, view_of([]).model_copy(update={"seal": None}), 0),
+    "no cards": lambda: begin_daily(RULES, view_of([]).model_copy(update={"entries": ()}), 0),
+    "other starters": lambda: begin_daily(RULES, _entry(view_of([]), 0, starters=("AD", "2C", "3C", "4C")), 0),
+    "more piles": lambda: begin_daily(RULES, _entry(view_of([]), 0, piles=5), 0),
+    "a card from no envelope": lambda: begin_daily(RULES, _entry(view_of([]), 2, salt=bytes(32)), 0),
+    "another card": lambda: begin_daily(RULES, _entry(view_of([]), 2, card="AD"), 0),
+    "envelopes that do not hold the card": lambda: begin_daily(RULES, _other_envelopes(view_of([])), 0),
+    "the seat of somebody else": lambda: begin_daily(RULES, _entry(view_of([]), 2, seat=1), 0),
+    "a move that we did not number": lambda: after_view(begun(), _entry(answer_to([], "sa"), 0, number=2)),
+    "a move of another card": lambda: after_view(begun(), _entry(answer_to([], "sa"), 0, card="AD")),
+    "a move against the rules": lambda: after_view(begun(), _entry(answer_to([], "sa"), 0, move=MOVES["b1"])),
+    "a count of moves": lambda: after_view(begun(), answer_to([], "sa").model_copy(update={"moves": 5})),
+    "the same card again": lambda: after_view(begun(), _entry(answer_to([], "sa"), 1, turn=Turn(0, 0))),
+    "a card ahead": lambda: after_view(
+        begun(), answer_to([], "sa").model_copy(update={"entries": (*answer_to([], "sa").entries, _ahead())})
+    ),
+    "another deal in an answer": lambda: after_view(
+        begun(), answer_to([], "sa").model_copy(update={"entries": view_of([]).entries})
+    ),
+    "another day in an answer": lambda: after_view(
+        begun(), answer_to([], "sa").model_copy(update={"day": "2026-11-25"})
+    ),
+    "another result": lambda: begin_daily(RULES, _with_result(placed=52), 0),
+    "a rank that cannot be": lambda: begin_daily(RULES, _with_result(rank=2), 0),
+    "a time that cannot be": lambda: begin_daily(RULES, _with_result(time_ms=LIMIT_MS + 1), 0),
+    "lost moves": lambda: begin_daily(RULES, view_of([]), 0, begun(["sa"])),
+    "another seal than before": lambda: begin_daily(
+        RULES, view_of([]).model_copy(update={"seal": SEAL.model_copy(update={"beacon": bytes(32)})}), 0, begun()
+    ),
+    "another secret": lambda: check_opening(SEAL, RULES, bytes(32), SEALED.envelopes),
+    "another deck": lambda: check_opening(SEAL, RULES, SECRET, [[bytes(32)] * 48]),
+}
+
+
+def _ahead() -> Turned:
+    after = begin(RULES, SEALED).play(0, MOVES["sa"]).play(0, MOVES["sb"])
+    turned = show_move(begin(RULES, SEALED).play(0, MOVES["sa"]), after, SEALED)[1]
+    assert isinstance(turned, Turned)
+    return turned.model_copy(update={"turn": Turn(0, 5)})
+
+
+def _with_result(**changes: object) -> DailyView:
+    view = view_of(["stop"], is_over=True)
+    assert view.result is not None
+    return view.model_copy(update={"result": view.result.model_copy(update=changes)})
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_lie_is_an_alarm(lie: str) -> None:
+    with pytest.raises(Cheated):
+        LIES[lie]()
+
+
+def test_the_deck_of_an_honest_day_is_the_one_in_the_envelopes() -> None:
+    check_opening(SEAL, RULES, SECRET, SEALED.envelopes)
+
+
+def test_an_entry_of_a_later_server_is_passed_over() -> None:
+    view = answer_to([], "sa")
+    moved = view.entries[0]
+    assert isinstance(moved, Moved)
+    assert after_view(begun(), view).own.moves == 1

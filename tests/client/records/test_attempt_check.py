@@ -1,0 +1,48 @@
+"""The proof of the record of an attempt, as `fairest verify` prints it."""
+
+import json
+
+import pytest
+
+from fairest_cli.records.attempt_check import checking_attempt
+from fairest_cli.records.record_check import WrongRecord
+from fairest_cli.text.verification import verify
+from fairest_protocol.value import replace
+from fairest_server.live.signing import SigningKey
+from tests.protocol.calculation.test_daily_record import make_record
+
+KEY = SigningKey(bytes(32))
+RECORD = KEY.sign_attempt(make_record())
+
+
+def test_the_record_of_an_attempt_is_proved() -> None:
+    verification = verify(RECORD.text(), KEY.public)
+    assert verification.is_right
+    assert any(RECORD.commitment.hex() in line for line in verification.lines)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        replace(RECORD, name="eve").text(),
+        replace(RECORD, score=replace(RECORD.score, placed=52)).text(),
+        replace(RECORD, moves=RECORD.moves[:-1]).text(),
+        replace(RECORD, signature=bytes(64)).text(),
+        RECORD.text().replace("attempt", "Attempt", 1),
+    ],
+)
+def test_a_forged_record_is_wrong(text: str) -> None:
+    assert not verify(text).is_right
+
+
+def test_another_key_than_the_given_one_is_wrong() -> None:
+    with pytest.raises(WrongRecord, match="key"):
+        list(checking_attempt(RECORD.text(), bytes(32)))
+
+
+def test_every_changed_field_is_found_by_the_signature() -> None:
+    fields = json.loads(RECORD.statement())
+    for field in ("name", "attempt", "beacon_number"):
+        changed = {"name": "eve", "attempt": "0" * 32, "beacon_number": 9}[field]
+        line = json.dumps({**fields, field: changed}, separators=(",", ":"))
+        assert not verify(f"{line}\n{RECORD.text().splitlines()[1]}\n").is_right

@@ -1,0 +1,95 @@
+"""The daily deal on the full screen: raced by keys on a real server, left, and come back to."""
+
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+
+from fairest_cli.tui.launch import AtHome, InDaily
+from fairest_cli.tui.screens.daily import DailyScreen
+from fairest_cli.tui.screens.home import HomeScreen
+from fairest_cli.tui.screens.practice_menu import DailyMenu
+from fairest_cli.tui.screens.text_page import TextPage
+from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.calculation.rules import choose_rules
+from tests.support.daily import deal_today
+from tests.support.full_screen import Terminal, terminal
+
+pytestmark = pytest.mark.usefixtures("home")
+CLASSIC = choose_rules("classic")
+
+
+def moves_of(player: Terminal) -> int:
+    screen = player.app.screen
+    assert isinstance(screen, DailyScreen)
+    return 0 if screen.game is None else screen.game.own.moves
+
+
+async def has_made(player: Terminal, count: int) -> None:
+    await player.until(lambda: moves_of(player) == count)
+
+
+async def begun(player: Terminal) -> DailyScreen:
+    screen = await player.is_on(DailyScreen)
+    await player.until(lambda: screen.game is not None)
+    return screen
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (120, 40), (50, 16)])
+async def test_an_attempt_is_raced_by_keys_and_stopped(
+    server_url: str, redis: Redis, tmp_path: Path, columns: int, lines: int
+) -> None:
+    await deal_today(redis)
+    async with terminal(InDaily(CLASSIC, server_url, "ann"), tmp_path, columns=columns, lines=lines) as player:
+        screen = await begun(player)
+        for number, pile in enumerate("abc", 1):
+            await player.make(MOVES[f"s{pile}"])
+            await has_made(player, number)
+        await player.press("escape")
+        await player.is_on(DailyMenu)
+        await player.press("down", "enter")
+        await player.until(lambda: screen.game is not None and screen.game.result is not None)
+        await player.sees("Your attempt is over")
+
+
+async def test_keys_that_come_ahead_of_the_answer_are_played_in_their_order(
+    server_url: str, redis: Redis, tmp_path: Path
+) -> None:
+    await deal_today(redis)
+    async with terminal(InDaily(CLASSIC, server_url, "ann"), tmp_path) as player:
+        screen = await begun(player)
+        await player.press("a", "b", "c", "d")
+        await player.until(lambda: moves_of(player) == 4)
+        assert screen.game is not None
+        assert [len(pile) for pile in screen.game.board.piles] == [1, 1, 1, 1]
+
+
+async def test_a_program_that_is_started_again_comes_back_to_the_attempt(
+    server_url: str, redis: Redis, tmp_path: Path
+) -> None:
+    await deal_today(redis)
+    for expected in (0, 1):
+        async with terminal(InDaily(CLASSIC, server_url, "ann"), tmp_path) as player:
+            await begun(player)
+            assert moves_of(player) == expected
+            await player.make(MOVES["sa"])
+            await has_made(player, expected + 1)
+
+
+async def test_a_server_without_daily_deals_says_so(server_url: str, tmp_path: Path) -> None:
+    async with terminal(InDaily(CLASSIC, server_url, "ann"), tmp_path) as player:
+        await player.sees("There is no daily deal")
+        await player.press("escape", "up", "up", "enter")
+
+
+async def test_home_offers_the_daily_deal_and_yesterdays_table(server_url: str, redis: Redis, tmp_path: Path) -> None:
+    await deal_today(redis)
+    async with terminal(AtHome(server_url, "ann"), tmp_path) as player:
+        await player.is_on(HomeScreen)
+        await player.press("y")
+        await begun(player)
+        await player.press("escape")
+        await player.is_on(DailyMenu)
+        await player.press("down", "down", "enter")
+        await player.is_on(TextPage)
+        await player.sees("There is no daily deal of classic")

@@ -1,0 +1,106 @@
+"""Daily deals over their days: announced, dealt by the beacon, ended by the limit, and opened."""
+
+from typing import Any
+
+from redis.asyncio import Redis
+
+from fairest_protocol.calculation.daily import LIMIT_MS, daily_seed, day_start_ms
+from fairest_protocol.calculation.rules import VARIANTS
+from fairest_protocol.messages.rounds import ChainedEnd, ChainedOpening, RoundEnd, chained_line, parse_chained
+from fairest_server.live.daily_deals import DailyDeals, commitment_of, opening_entry, round_id_of
+from fairest_server.live.redis_clock import RedisClock
+from fairest_server.store import keys
+from fairest_server.store.daily import DailyName, DailyStore
+from fairest_server.store.redis.batching_client import BatchingRedis
+from fairest_server.store.redis.clock import read_clock
+from fairest_server.store.rounds import NewEntry, RoundStore
+from tests.support.daily import BEACON, LONG_AGO, SECRET, deal, deal_a_day, store_attempt
+
+RULES = (VARIANTS["classic"].rules, VARIANTS["senior"].rules)
+TODAY = DailyName("2026-11-24", "classic")
+START_MS = day_start_ms(TODAY.day)
+
+
+def deals_at(redis: BatchingRedis, now_ms: int) -> DailyDeals:
+    """Return the daily deals of a process that believes that it is `now_ms`."""
+    clock = RedisClock()
+    clock.beat(now_ms)
+    return DailyDeals(DailyStore(redis), RoundStore(redis, "process1"), clock, RULES)
+
+
+async def outbox(redis: Redis) -> list[ChainedOpening | ChainedEnd]:
+    """Return the entries that wait for the chain of rounds."""
+    found: Any = await redis.xrange(keys.round_outbox(keys.DAILY_BUCKET))
+    parsed = [parse_chained(chained_line(fields[b"e"].decode(), 1, 1)) for _, fields in found]
+    return [entry for entry in parsed if isinstance(entry, ChainedOpening | ChainedEnd)]
+
+
+async def test_tomorrow_is_announced_once_for_each_variant(redis: BatchingRedis) -> None:
+    for _ in range(2):
+        deals = deals_at(redis, START_MS - 3_600_000)
+        await deals.advance()
+        await deals.advance()
+    entries = await outbox(redis)
+    assert [entry.rules for entry in entries if isinstance(entry, ChainedOpening)] == [
+        "classic-daily 4 0",
+        "senior-daily 4 0",
+    ]
+    found = await DailyStore(redis).find(TODAY)
+    assert found is not None
+    assert entries[0].commitment == commitment_of(found)
+
+
+async def test_a_day_that_has_begun_is_announced_no_more(redis: BatchingRedis) -> None:
+    await deals_at(redis, START_MS + 3_600_000).advance()
+    assert await DailyStore(redis).find(TODAY) is None
+
+
+async def test_the_beacon_is_the_chain_of_the_last_entry_before_the_day(redis: BatchingRedis) -> None:
+    rounds, store = RoundStore(redis, "process1"), DailyStore(redis)
+    await store.announce(TODAY, SECRET, opening_entry(TODAY, SECRET))
+    entry = opening_entry(LONG_AGO, bytes(32))
+    for number, at_ms in enumerate((START_MS - 5_000, START_MS - 1, START_MS, START_MS + 1), 1):
+        end = await rounds.read_end(0)
+        added = NewEntry(bytes([number]) * 32, chained_line(entry, number, at_ms))
+        assert await rounds.extend(end, [added], at_ms, 0)
+    await deals_at(redis, START_MS + 1_000).advance()
+    assert (await store.find(TODAY)).beacon is None  # type: ignore[union-attr]
+    await deals_at(redis, START_MS + 60_000).advance()
+    found = await store.find(TODAY)
+    assert found is not None and (found.beacon_number, found.beacon) == (2, bytes([2]) * 32)
+
+
+async def test_a_day_that_is_over_is_opened_with_its_seed_in_the_chain_of_rounds(redis: BatchingRedis) -> None:
+    await deal(redis, LONG_AGO)
+    await store_attempt(redis, LONG_AGO, "p1", [])
+    await deals_at(redis, await read_clock(redis)).advance()
+    found = await DailyStore(redis).find(LONG_AGO)
+    assert found is not None and found.is_opened
+    end = next(entry for entry in await outbox(redis) if isinstance(entry, ChainedEnd))
+    assert (end.how, end.seed) == (RoundEnd.PROVED, daily_seed(SECRET, BEACON, round_id_of(LONG_AGO)))
+
+
+async def test_a_deal_that_was_never_dealt_is_called_off(redis: BatchingRedis) -> None:
+    await DailyStore(redis).announce(LONG_AGO, SECRET, opening_entry(LONG_AGO, SECRET))
+    await deals_at(redis, await read_clock(redis)).advance()
+    end = next(entry for entry in await outbox(redis) if isinstance(entry, ChainedEnd))
+    assert (end.how, end.seed) == (RoundEnd.VOIDED, None)
+
+
+async def test_an_attempt_whose_time_is_over_ends_with_the_cards_that_it_has_placed(redis: BatchingRedis) -> None:
+    name, store = await deal_a_day(redis), DailyStore(redis)
+    begun = await store.begin(name, "p1", "ann", "ab" * 16, "here", 10**15)
+    assert begun is not None
+    long_ago_ms = await read_clock(redis) - LIMIT_MS - 60_000
+    await redis.hset(keys.daily_attempts(name.day, name.variant), "p1", f"{long_ago_ms} {'ab' * 16} ann here")
+    await redis.zadd(keys.daily_running(name.day, name.variant), {"p1": long_ago_ms})
+    await deals_at(redis, await read_clock(redis)).advance()
+    standing = await store.standing(name, "p1")
+    assert standing is not None and (standing[0].placed, standing[0].time_ms) == (4, LIMIT_MS)
+
+
+async def test_a_process_without_daily_deals_announces_none(redis: BatchingRedis) -> None:
+    clock = RedisClock()
+    clock.beat(START_MS)
+    await DailyDeals(DailyStore(redis), RoundStore(redis, "process1"), clock, ()).advance()
+    assert await outbox(redis) == []

@@ -1,0 +1,86 @@
+"""The record of an attempt at a daily deal: it proves itself, and every change of it is found."""
+
+import json
+
+import pytest
+
+from fairest_protocol.calculation.daily import score_attempt
+from fairest_protocol.calculation.daily_record import DailyRecord, TimedMove, is_daily_record, parse_daily_record
+from fairest_protocol.calculation.deal import make_deal
+from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.calculation.race import start_race
+from fairest_protocol.calculation.record import BadRecord
+from fairest_protocol.calculation.rules import VARIANTS
+from fairest_protocol.value import replace
+from tests.support.daily import BEACON, SECRET, careless_moves
+
+RULES = VARIANTS["classic"].rules
+
+
+def make_record(day: str = "2026-11-24") -> DailyRecord:
+    record = DailyRecord("ab" * 16, day, RULES, "ann", SECRET, 7, BEACON, (), None, bytes(32), bytes(64))  # type: ignore[arg-type]
+    race = start_race(RULES, make_deal(RULES, record.seed), seats=1)
+    moves = tuple(TimedMove(100 * number, MOVES[text]) for number, text in enumerate(careless_moves(race), 1))
+    for timed in moves:
+        race = race.play(0, timed.move)
+    return replace(record, moves=moves, score=score_attempt(race, moves[-1].at_ms))
+
+
+def test_a_record_is_read_as_it_was_written() -> None:
+    record = make_record()
+    assert is_daily_record(record.text())
+    assert parse_daily_record(record.text()) == record
+
+
+def _changed(field: str, value: object) -> str:
+    first, second = make_record().text().splitlines()
+    fields = json.loads(first)
+    assert field in fields
+    return f"{json.dumps({**fields, field: value}, separators=(',', ':'))}\n{second}\n"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("placed", 52),
+        ("won", True),
+        ("won", 0),
+        ("direct", 48),
+        ("time_ms", 1),
+        ("time_ms", -1),
+        ("time_ms", 1.5),
+        ("secret", "00" * 31),
+        ("secret", "00" * 32),
+        ("beacon", "00" * 32),
+        ("day", "2026-11-25"),
+        ("day", "2026-2-30"),
+        ("rules", "easy"),
+        ("rules", "CLASSIC"),
+        ("moves", []),
+        ("moves", [[0, "redeal"]]),
+        ("moves", [[0, "resign"]]),
+        ("moves", [[1_200_001, "stop"]]),
+        ("moves", [["0", "stop"]]),
+        ("moves", None),
+        ("format", 2),
+        ("name", None),
+        ("attempt", "\u00e9"),
+    ],
+)
+def test_a_record_with_a_changed_field_is_refused(field: str, value: object) -> None:
+    text = _changed(field, value)
+    with pytest.raises(BadRecord):
+        parse_daily_record(text)
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "[]\n[]\n", "{}\n{}\n", '{"type":"attempt",' + "[" * 50_000 + "\n{}\n"])
+def test_a_text_that_is_no_record_is_refused(text: str) -> None:
+    with pytest.raises(BadRecord):
+        parse_daily_record(text)
+
+
+def test_a_record_in_another_spelling_is_refused() -> None:
+    with pytest.raises(BadRecord, match="written"):
+        parse_daily_record(
+            make_record().text().replace('"type":"attempt","format":1', '"type":"attempt", "format":1', 1)
+        )
