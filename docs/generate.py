@@ -49,7 +49,7 @@ from fairest_protocol.messages.refusals import SENTENCES
 from fairest_server.ops import metrics
 from fairest_server.ops.events import Event
 from fairest_server.settings import ENV_PREFIX, Settings
-from fairest_server.store import keys
+from fairest_server.store import daily_keys, keys
 
 DOCS: Final = Path(__file__).parent
 OBJECTS: Final = (
@@ -153,9 +153,12 @@ def make_events() -> str:
 def make_keys() -> str:
     """Return the table of keys in Redis, from their docstrings: kind, content, lifetime."""
     documented = [
-        (value, text) for name, text in attribute_docs(keys) if str(value := getattr(keys, name)).startswith("fairest:")
+        (value, text)
+        for module in (keys, daily_keys)
+        for name, text in attribute_docs(module)
+        if str(value := getattr(module, name)).startswith("fairest:")
     ]
-    for function in filter(inspect.isfunction, vars(keys).values()):
+    for function in filter(inspect.isfunction, (*vars(keys).values(), *vars(daily_keys).values())):
         if inspect.signature(function).return_annotation is str:
             parameters = inspect.signature(function).parameters.values()
             filled = [0 if each.annotation is int else f"<{each.name.removesuffix('_id')}>" for each in parameters]

@@ -12,7 +12,7 @@ from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.messages.daily import Daily, DailyPage, DailyView, PlayDaily
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.refusals import Refusal
-from fairest_server.store import keys
+from fairest_server.store import daily_keys
 from fairest_server.store.daily import DailyName, DailyStore
 from tests.support.daily import LONG_AGO, careless_moves, deal, deal_a_day, long_ago_moves, open_long_ago, sealed_deal
 from tests.support.limited import Limited
@@ -82,7 +82,7 @@ async def test_the_bytes_of_a_player_under_way_do_not_depend_on_another_attempt(
 
 async def test_an_attempt_for_tomorrow_is_refused(limited: Limited, redis: Redis) -> None:
     name = await deal_a_day(redis)
-    await redis.hdel(keys.daily_deal(name.day, name.variant), "beacon")
+    await redis.hdel(daily_keys.deal(name.day, name.variant), "beacon")
     async with limited() as url, open_client(url) as client:
         refused = await client.expect_refusal(Daily(day=name.day))
         assert refused.code == Refusal.NO_DAILY_DEAL

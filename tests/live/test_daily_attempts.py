@@ -16,7 +16,7 @@ from fairest_server.live.daily_attempts import DailyAttempts
 from fairest_server.live.daily_deals import DailyDeals
 from fairest_server.live.redis_clock import RedisClock
 from fairest_server.live.signing import DeploymentKey, SigningKey
-from fairest_server.store import keys
+from fairest_server.store import daily_keys
 from fairest_server.store.daily import DailyName, DailyStore
 from fairest_server.store.players import Player
 from fairest_server.store.redis.batching_client import BatchingRedis
@@ -118,7 +118,7 @@ async def test_an_attempt_at_the_deal_of_a_day_to_come_is_refused(redis: Batchin
 
 async def test_an_announced_deal_cannot_be_begun_before_its_day(redis: BatchingRedis) -> None:
     name = await deal_a_day(redis)
-    await redis.hdel(keys.daily_deal(name.day, name.variant), "beacon")
+    await redis.hdel(daily_keys.deal(name.day, name.variant), "beacon")
     process = await a_process(redis)
     assert await process.begin(name.variant, name.day, player(1), "here") is Refusal.NO_DAILY_DEAL
 

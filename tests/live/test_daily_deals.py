@@ -9,7 +9,7 @@ from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.messages.rounds import ChainedEnd, ChainedOpening, RoundEnd, chained_line, parse_chained
 from fairest_server.live.daily_deals import DailyDeals, commitment_of, opening_entry, round_id_of
 from fairest_server.live.redis_clock import RedisClock
-from fairest_server.store import keys
+from fairest_server.store import daily_keys, keys
 from fairest_server.store.daily import DailyName, DailyStore
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clock import read_clock
@@ -30,7 +30,7 @@ def deals_at(redis: BatchingRedis, now_ms: int) -> DailyDeals:
 
 async def outbox(redis: Redis) -> list[ChainedOpening | ChainedEnd]:
     """Return the entries that wait for the chain of rounds."""
-    found: Any = await redis.xrange(keys.round_outbox(keys.DAILY_BUCKET))
+    found: Any = await redis.xrange(keys.round_outbox(daily_keys.BUCKET))
     parsed = [parse_chained(chained_line(fields[b"e"].decode(), 1, 1)) for _, fields in found]
     return [entry for entry in parsed if isinstance(entry, ChainedOpening | ChainedEnd)]
 
@@ -92,8 +92,8 @@ async def test_an_attempt_whose_time_is_over_ends_with_the_cards_that_it_has_pla
     begun = await store.begin(name, "p1", "ann", "ab" * 16, "here", 10**15)
     assert begun is not None
     long_ago_ms = await read_clock(redis) - LIMIT_MS - 60_000
-    await redis.hset(keys.daily_attempts(name.day, name.variant), "p1", f"{long_ago_ms} {'ab' * 16} ann here")
-    await redis.zadd(keys.daily_running(name.day, name.variant), {"p1": long_ago_ms})
+    await redis.hset(daily_keys.attempts(name.day, name.variant), "p1", f"{long_ago_ms} {'ab' * 16} ann here")
+    await redis.zadd(daily_keys.running(name.day, name.variant), {"p1": long_ago_ms})
     await deals_at(redis, await read_clock(redis)).advance()
     standing = await store.standing(name, "p1")
     assert standing is not None and (standing[0].placed, standing[0].time_ms) == (4, LIMIT_MS)

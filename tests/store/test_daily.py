@@ -10,7 +10,7 @@ from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.value import replace
 from fairest_server.daily.attempt import Attempt
 from fairest_server.live.daily_deals import end_entry, opening_entry
-from fairest_server.store import keys
+from fairest_server.store import daily_keys, keys
 from fairest_server.store.daily import Added, DailyDeal, DailyName, DailyStore
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.daily import BEACON, LONG_AGO, SECRET, deal, deal_a_day, store_attempt
@@ -44,7 +44,7 @@ async def test_the_first_secret_of_a_deal_stays(redis: BatchingRedis) -> None:
 async def test_an_announced_deal_has_one_entry_for_the_chain_of_rounds(redis: BatchingRedis) -> None:
     await deal(redis, LONG_AGO)
     await DailyStore(redis).announce(LONG_AGO, SECRET, opening_entry(LONG_AGO, SECRET))
-    assert await redis.xlen(keys.round_outbox(keys.DAILY_BUCKET)) == 1
+    assert await redis.xlen(keys.round_outbox(daily_keys.BUCKET)) == 1
 
 
 async def test_the_first_beacon_of_a_deal_stays(redis: BatchingRedis) -> None:
@@ -135,11 +135,11 @@ async def test_a_deal_is_opened_once_nobody_races_any_more(redis: BatchingRedis)
     store = DailyStore(redis)
     found = await store.find(LONG_AGO)
     assert found is not None
-    await redis.zadd(keys.daily_running(LONG_AGO.day, LONG_AGO.variant), {"p1": 1})
+    await redis.zadd(daily_keys.running(LONG_AGO.day, LONG_AGO.variant), {"p1": 1})
     assert not await store.open(LONG_AGO, end_entry(found))
-    await redis.zrem(keys.daily_running(LONG_AGO.day, LONG_AGO.variant), "p1")
+    await redis.zrem(daily_keys.running(LONG_AGO.day, LONG_AGO.variant), "p1")
     assert [await store.open(LONG_AGO, end_entry(found)) for _ in range(2)] == [True, True]
-    assert await redis.xlen(keys.round_outbox(keys.DAILY_BUCKET)) == 2
+    assert await redis.xlen(keys.round_outbox(daily_keys.BUCKET)) == 2
     assert await store.unopened() == []
 
 

@@ -12,7 +12,7 @@ from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Race, start_race
 from fairest_protocol.calculation.rules import Rules, find_variant
 from fairest_server.live.daily_deals import end_entry, opening_entry
-from fairest_server.store import keys
+from fairest_server.store import daily_keys
 from fairest_server.store.daily import DailyName, DailyStore
 from fairest_server.store.redis.clock import read_clock
 
@@ -70,11 +70,11 @@ async def store_attempt(
     score = score_attempt(race, timed[-1].at_ms)
     attempt_id = player_id.encode().hex().ljust(32, "0")[:32]
     parts = name.day, name.variant
-    await redis.hset(keys.daily_attempts(*parts), player_id, f"{name.begins_ms} {attempt_id} {player_id} {address}")
-    await redis.hincrby(keys.daily_addresses(*parts), address, 1)
-    await redis.set(keys.daily_attempt(attempt_id), f"{name.day} {name.variant} {player_id}")
-    await redis.rpush(keys.daily_moves(*parts, player_id), *(f"{each.at_ms} {each.move.text}" for each in timed))
-    await redis.zadd(keys.daily_table(*parts), {player_id: score.order})
+    await redis.hset(daily_keys.attempts(*parts), player_id, f"{name.begins_ms} {attempt_id} {player_id} {address}")
+    await redis.hincrby(daily_keys.addresses(*parts), address, 1)
+    await redis.set(daily_keys.attempt(attempt_id), f"{name.day} {name.variant} {player_id}")
+    await redis.rpush(daily_keys.moves(*parts, player_id), *(f"{each.at_ms} {each.move.text}" for each in timed))
+    await redis.zadd(daily_keys.table(*parts), {player_id: score.order})
     return score
 
 

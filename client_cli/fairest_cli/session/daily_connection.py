@@ -139,7 +139,7 @@ class DailyConnection:
                 socket.transport.abort()
             if socket.close_code == CloseCode.BAD_TOKEN:
                 # The server has forgotten our player: the next hello makes a new one.
-                self._identity.keep_token(None)
+                self._identity.drop_token()
             check_close(socket.close_code or 0, socket.close_reason or "")
         refuse_banned_address(reason)
         if self.game is None and self._backoff.failures >= MAX_ATTEMPTS:

@@ -15,7 +15,7 @@ from fairest_protocol.calculation.daily_record import TimedMove
 from fairest_protocol.calculation.moves import MOVES, Move
 from fairest_protocol.value import Value, replace
 from fairest_server.daily.attempt import Attempt, Gap
-from fairest_server.store import keys
+from fairest_server.store import daily_keys, keys
 from fairest_server.store.redis.scripts import Script
 
 
@@ -78,35 +78,35 @@ class DailyStore:
 
     async def announce(self, name: DailyName, secret: bytes, entry: str) -> bool:
         """Keep the secret of a deal, and publish its commitment by `entry`; False if the deal has a secret already."""
-        names = [keys.daily_deal(*_parts(name)), keys.UNOPENED_DAILIES, keys.round_outbox(keys.DAILY_BUCKET)]
+        names = [daily_keys.deal(*_parts(name)), daily_keys.UNOPENED, keys.round_outbox(daily_keys.BUCKET)]
         arguments: list[str | bytes | int] = [secret, _member(name), entry, keys.RECORD_SECONDS]
         return bool(await self._announce.run(self._redis, names, arguments))
 
     async def keep_beacon(self, name: DailyName, number: int, beacon: bytes) -> None:
         """Keep the beacon of a deal: the chain of the entry with this number. The first one that is kept stays."""
         text = f"{number} {beacon.hex()}"
-        await cast("Any", self._redis.hsetnx(keys.daily_deal(*_parts(name)), "beacon", text))
+        await cast("Any", self._redis.hsetnx(daily_keys.deal(*_parts(name)), "beacon", text))
 
     async def open(self, name: DailyName, entry: str) -> bool:
         """Open a deal whose day is over if nobody races any more, with the end of its round; return whether it is."""
         names = [
-            keys.daily_deal(*_parts(name)),
-            keys.daily_running(*_parts(name)),
-            keys.UNOPENED_DAILIES,
-            keys.round_outbox(keys.DAILY_BUCKET),
+            daily_keys.deal(*_parts(name)),
+            daily_keys.running(*_parts(name)),
+            daily_keys.UNOPENED,
+            keys.round_outbox(daily_keys.BUCKET),
         ]
         return bool(await self._open.run(self._redis, names, [_member(name), name.ends_ms, entry]))
 
     async def unopened(self) -> list[DailyDeal]:
         """Return the deals that are announced and not opened yet, the oldest first."""
-        members = cast("set[bytes]", await cast("Any", self._redis.smembers(keys.UNOPENED_DAILIES)))
+        members = cast("set[bytes]", await cast("Any", self._redis.smembers(daily_keys.UNOPENED)))
         names = [DailyName(*member.decode().split(" ")) for member in sorted(members)]
         found = [await self.find(name) for name in names]
         return [deal for deal in found if deal is not None]
 
     async def find(self, name: DailyName) -> DailyDeal | None:
         """Return a deal, None if it was never announced, or is not kept any more."""
-        key = keys.daily_deal(*_parts(name))
+        key = daily_keys.deal(*_parts(name))
         fields = cast("dict[bytes, bytes]", await cast("Any", self._redis.hgetall(key)))
         if b"secret" not in fields:
             return None
@@ -127,9 +127,9 @@ class DailyStore:
         `address` is the hash of the player's address. `Added.SLOW`: it is later than `not_after_ms`.
         """
         names = [
-            *(each(*_parts(name)) for each in (keys.daily_deal, keys.daily_attempts, keys.daily_running)),
-            keys.daily_addresses(*_parts(name)),
-            keys.daily_attempt(attempt_id),
+            *(each(*_parts(name)) for each in (daily_keys.deal, daily_keys.attempts, daily_keys.running)),
+            daily_keys.addresses(*_parts(name)),
+            daily_keys.attempt(attempt_id),
         ]
         text, index = f"{attempt_id} {player_name} {address}", f"{_member(name)} {player_id}"
         arguments: list[str | bytes | int] = [
@@ -149,8 +149,8 @@ class DailyStore:
     async def attempt(self, name: DailyName, player_id: str) -> Attempt | None:
         """Return the attempt of a player with its moves, None without one."""
         pipeline = self._redis.pipeline(transaction=False)
-        pipeline.hget(keys.daily_attempts(*_parts(name)), player_id)
-        pipeline.lrange(keys.daily_moves(*_parts(name), player_id), 0, -1)
+        pipeline.hget(daily_keys.attempts(*_parts(name)), player_id)
+        pipeline.lrange(daily_keys.moves(*_parts(name), player_id), 0, -1)
         begun, moves = await pipeline.execute()
         if begun is None:
             return None
@@ -158,7 +158,7 @@ class DailyStore:
 
     async def find_attempt(self, attempt_id: str) -> tuple[DailyName, Attempt] | None:
         """Return the attempt with this id and the name of its deal, None if it is not known."""
-        text = cast("bytes | None", await self._redis.get(keys.daily_attempt(attempt_id)))
+        text = cast("bytes | None", await self._redis.get(daily_keys.attempt(attempt_id)))
         if text is None:
             return None
         day, variant, player_id = text.decode().split(" ")
@@ -180,9 +180,9 @@ class DailyStore:
         `score` is that of an attempt that ends by this, with time 0 for one that ends by a move.
         """
         names = [
-            keys.daily_moves(*_parts(name), attempt.player_id),
-            keys.daily_running(*_parts(name)),
-            keys.daily_table(*_parts(name)),
+            daily_keys.moves(*_parts(name), attempt.player_id),
+            daily_keys.running(*_parts(name)),
+            daily_keys.table(*_parts(name)),
         ]
         arguments: list[str | bytes | int] = [
             attempt.player_id,
@@ -199,20 +199,20 @@ class DailyStore:
 
     async def running(self, name: DailyName, started_before_ms: int) -> list[str]:
         """Return the players whose attempt is under way and began before this time."""
-        found = await self._redis.zrangebyscore(keys.daily_running(*_parts(name)), "-inf", started_before_ms)
+        found = await self._redis.zrangebyscore(daily_keys.running(*_parts(name)), "-inf", started_before_ms)
         return [player.decode() for player in cast("list[bytes]", found)]
 
     async def counts(self, name: DailyName) -> tuple[int, int]:
         """Return how many attempts were begun, and how many have ended."""
         pipeline = self._redis.pipeline(transaction=False)
-        pipeline.hlen(keys.daily_attempts(*_parts(name)))
-        pipeline.zcard(keys.daily_table(*_parts(name)))
+        pipeline.hlen(daily_keys.attempts(*_parts(name)))
+        pipeline.zcard(daily_keys.table(*_parts(name)))
         begun, ended = await pipeline.execute()
         return begun, ended
 
     async def standing(self, name: DailyName, player_id: str) -> tuple[AttemptScore, int, int] | None:
         """Return the score of a player's attempt, its rank and the number of those that have ended; None before."""
-        table = keys.daily_table(*_parts(name))
+        table = daily_keys.table(*_parts(name))
         order = await self._redis.zscore(table, player_id)
         if order is None:
             return None
@@ -226,15 +226,15 @@ class DailyStore:
         """Return `count` attempts of the table from place `first` on, from 0, the best one first; equal ones share a
         rank. The attempts are without their moves.
         """
-        table = keys.daily_table(*_parts(name))
+        table = daily_keys.table(*_parts(name))
         found = await self._redis.zrevrange(table, first, first + count - 1, withscores=True)
         ranked = [(player.decode(), int(order)) for player, order in cast("list[tuple[bytes, float]]", found)]
         if not ranked:
             return []
         players = [player for player, _ in ranked]
         pipeline = self._redis.pipeline(transaction=False)
-        pipeline.hmget(keys.daily_attempts(*_parts(name)), players)
-        pipeline.hgetall(keys.daily_addresses(*_parts(name)))
+        pipeline.hmget(daily_keys.attempts(*_parts(name)), players)
+        pipeline.hgetall(daily_keys.addresses(*_parts(name)))
         pipeline.zcount(table, f"({ranked[0][1]}", "+inf")
         texts, addresses, better = await pipeline.execute()
         return _rank(ranked, texts, addresses, first, better + 1)

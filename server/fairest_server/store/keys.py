@@ -33,8 +33,6 @@ RESULTS_KEPT: Final = 1_000_000
 """Number of rated matches, the newest, from which ratings can be computed again; about 320 bytes each."""
 RATED_DAYS: Final = 30
 """A match that finished longer ago is not rated any more, so the marks of rated matches need not be kept for longer."""
-DAILY_BUCKET: Final = 0
-"""The bucket of all daily deals: one script may then use any of their keys, and an outbox of rounds."""
 PROCESS_SECONDS: Final = 3
 """How long a server process counts as alive after its last heartbeat."""
 PAUSE_MS: Final = 3_000
@@ -102,10 +100,6 @@ RATED_MARKS: Final = "fairest:{ratings}:marks"
 """Sorted set: matches that were rated, by the day on which they finished, so that none is rated twice. A match is
 removed after RATED_DAYS.
 """
-
-
-UNOPENED_DAILIES: Final = f"fairest:{{{DAILY_BUCKET}}}:daily:unopened"
-"""Set: daily deals that are announced and not opened yet, each as its day and its variant. Never expires."""
 
 
 def bucket(room: str) -> int:
@@ -285,41 +279,6 @@ def name(text: str) -> str:
     or after the player has changed it; a name that the operator has taken from the player, after RENAMED_SECONDS.
     """
     return f"fairest:name:{text.lower()}"
-
-
-def daily_deal(day: str, variant: str) -> str:
-    """Hash: secret, beacon and opening of a daily deal. Expires after RECORD_SECONDS."""
-    return f"fairest:{{{DAILY_BUCKET}}}:daily:deal:{day}:{variant}"
-
-
-def daily_attempts(day: str, variant: str) -> str:
-    """Hash: attempts at a daily deal by players, with their start. Expires RECORD_SECONDS after the last."""
-    return f"fairest:{{{DAILY_BUCKET}}}:daily:attempts:{day}:{variant}"
-
-
-def daily_running(day: str, variant: str) -> str:
-    """Sorted set: players whose attempt has not ended, by its start. Expires as the attempts do."""
-    return f"fairest:{{{DAILY_BUCKET}}}:daily:running:{day}:{variant}"
-
-
-def daily_addresses(day: str, variant: str) -> str:
-    """Hash: number of attempts begun at each address, as its hash. Expires as the attempts do."""
-    return f"fairest:{{{DAILY_BUCKET}}}:daily:addresses:{day}:{variant}"
-
-
-def daily_table(day: str, variant: str) -> str:
-    """Sorted set: players whose attempt has ended, by its score. Expires RECORD_SECONDS after the last."""
-    return f"fairest:{{{DAILY_BUCKET}}}:daily:table:{day}:{variant}"
-
-
-def daily_moves(day: str, variant: str, player_id: str) -> str:
-    """List: moves of an attempt with their times. Expires RECORD_SECONDS after the last one."""
-    return f"fairest:{{{DAILY_BUCKET}}}:daily:moves:{day}:{variant}:{player_id}"
-
-
-def daily_attempt(attempt_id: str) -> str:
-    """String: day, variant and player of an attempt by its id. Expires after RECORD_SECONDS."""
-    return f"fairest:{{{DAILY_BUCKET}}}:daily:attempt:{attempt_id}"
 
 
 def record(match_id: str) -> str:

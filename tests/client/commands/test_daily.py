@@ -8,7 +8,7 @@ import pytest
 from redis.asyncio import Redis
 
 from fairest_protocol.calculation.daily import next_day
-from fairest_server.store import keys
+from fairest_server.store import daily_keys
 from tests.support.daily import LONG_AGO, deal_today, long_ago_moves, open_long_ago
 from tests.support.invoking import invoke
 
@@ -85,7 +85,7 @@ async def test_a_forged_table_ends_with_the_exit_code_of_a_broken_seal(
     server_url: str, redis: Redis, tmp_path: Path
 ) -> None:
     await open_long_ago(redis, ann=long_ago_moves(), bob=[])
-    await redis.hset(keys.daily_deal(LONG_AGO.day, LONG_AGO.variant), "secret", bytes(32))
+    await redis.hset(daily_keys.deal(LONG_AGO.day, LONG_AGO.variant), "secret", bytes(32))
     code, shown = await run(tmp_path, server_url, "--day", LONG_AGO.day, "--replay")
     assert code == 3 and "THE SEAL IS BROKEN" in shown
 
