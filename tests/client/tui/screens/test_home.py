@@ -44,6 +44,7 @@ PLAYERS_COMMANDS = (
     "watch",
     "lobby",
     "tv",
+    "daily",
     "leaderboard",
     "history",
     "replay",
