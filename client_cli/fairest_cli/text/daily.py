@@ -33,8 +33,8 @@ def describe_result(result: AttemptResult) -> Iterator[str]:
     """Yield the result of an attempt, its rank so far, and when the table is opened."""
     how = "You placed every card" if result.won else f"Your attempt is over: {result.placed} of {result.goal} cards"
     yield f"{how}, {result.direct} of them straight from the stock, in {format_time(result.time_ms / 1000)}."
-    others = "1 attempt" if result.ended == 1 else f"{result.ended} attempts"
-    yield f"Rank {result.rank} of {others} that have ended so far. The table is opened when the day is over:"
+    others = "1 attempt that has" if result.ended == 1 else f"{result.ended} attempts that have"
+    yield f"Rank {result.rank} of {others} ended so far. The table is opened when the day is over:"
     yield "fairest daily --yesterday, tomorrow."
 
 

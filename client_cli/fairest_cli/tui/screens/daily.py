@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from textwrap import wrap
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -40,17 +41,11 @@ from fairest_protocol.calculation.rules import Rules
 from fairest_protocol.value import replace
 
 REDEALT: Final = "The waste becomes the stock."
+TITLE: Final = " Daily deal"
 ABOUT: Final = (
-    " Daily deal",
-    "",
-    " Everybody has this deck today, and races it once.",
-    " Its cards are hidden from all who have not turned them.",
-    "",
-    " Ranked by: every card placed, cards, cards played",
-    " straight from the stock, time.",
-    "",
-    " Opened when the day is over: the table, each attempt,",
-    " its replay and its analysis.",
+    "Everybody has this deck today, and races it once. Its cards are hidden from all who have not turned them.",
+    "Ranked by: every card placed, cards, cards played straight from the stock, time.",
+    "Opened when the day is over: the table, each attempt, its replay and its analysis.",
 )
 
 
@@ -123,7 +118,7 @@ class DailyScreen(TableScreen):
                 self._boards.start_flight(move, card, completed, self.card_style)
         if self.game.result is not None:
             self._typed.clear()
-            self.show_notice(" ".join(list(describe_result(self.game.result))[1:2]))
+            self.show_notice(f"Rank {self.game.result.rank} of {self.game.result.ended} so far.")
             _keep_note(self, self._server, connection.name, self.game)
         self.draw()
         while self._typed and not self._is_judging:
@@ -136,9 +131,8 @@ class DailyScreen(TableScreen):
         if self.is_too_small or not self.is_mounted:
             return
         self._draw_head()
-        columns, lines = self._boards.side_size
-        self._boards.draw_side([Text(line[:columns], QUIET if line != ABOUT[0] else GOLD) for line in ABOUT[:lines]])
         game = self.game
+        self._boards.draw_side(_side_lines(game, *self._boards.side_size))
         if game is None:
             return
         settings = replace(self.settings, hints=False) if game.result else self.settings
@@ -226,6 +220,15 @@ class DailyScreen(TableScreen):
     def board_for_help(self) -> Board | None:
         """Return the board, whose sequences the page of keys shows."""
         return None if self.game is None else self.game.board
+
+
+def _side_lines(game: DailyGame | None, columns: int, lines: int) -> list[Text]:
+    """Return what the daily deal is, or the result of our attempt, in at most `lines` lines of `columns` columns."""
+    result = None if game is None else game.result
+    rows = [Text(TITLE, f"bold {GOLD}")]
+    for paragraph in ABOUT if result is None else [" ".join(describe_result(result))]:
+        rows += [Text(), *(Text(f" {line}", QUIET) for line in wrap(paragraph, max(10, columns - 2)))]
+    return rows[:lines]
 
 
 def _keep_note(screen: FairestScreen, server: str, name: str, game: DailyGame) -> None:
