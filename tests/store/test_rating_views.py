@@ -193,6 +193,8 @@ async def test_a_long_board_has_pages(views: RatingViews, redis: BatchingRedis, 
     board = await views.leaderboard("classic", 1, today)
     assert (board.total, board.pages) == (PAGE_PLAYERS + 2, 2)
     assert [(each.place, each.name) for each in board.players] == [(51, "player-50"), (52, "player-51")]
+    first = await views.leaderboard("classic", 0, today)
+    assert [each.place for each in first.players] == list(range(1, PAGE_PLAYERS + 1))
 
 
 async def test_a_page_behind_the_last_one_is_empty(views: RatingViews, redis: BatchingRedis, today: int) -> None:
