@@ -669,6 +669,32 @@ async def test_a_queue_that_becomes_idle_reports_no_fault_to_the_event_loop(redi
     assert faults == []
 
 
+async def test_a_writer_that_is_enqueued_while_sending_ends_reports_no_fault_to_the_event_loop(
+    redis: BatchingRedis,
+) -> None:
+    faults: list[dict[str, Any]] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: faults.append(context))
+    room, other = neighbours(ROOM, 2)
+    log = Log(redis)
+
+    class Last(Once):
+        def on_append_result(self, reply: Reply) -> None:
+            super().on_append_result(reply)
+            loop.call_soon(log.enqueue, Idle(Append(other, 0, "", "t1", (MOVE,)), []))
+
+    async with log.sending():
+        log.enqueue(Last(Append(room, 0, "", "t1", (MOVE,))))
+    await asyncio.sleep(0)
+    assert faults == []
+
+
+async def test_a_room_exists_once_its_log_has_an_entry(writer: Writer) -> None:
+    assert not await writer.log.exists(ROOM)
+    await writer.append()
+    assert await writer.log.exists(ROOM)
+
+
 async def test_the_last_position_of_a_log_without_entries_is_zero_without_a_tag(writer: Writer) -> None:
     assert await writer.log.last_positions([ROOM]) == [(0, "")]
 

@@ -57,6 +57,20 @@ async def test_an_error_stands_in_the_place_of_a_reply(connection: BatchConnecti
     assert [first, last] == ECHOED
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        pytest.param("READONLY You can't write against a read only replica.", id="as Redis says it"),
+        pytest.param(
+            "ERR Error running script: @user_script:1: READONLY You can't write", id="as a script of 6.2 does"
+        ),
+    ],
+)
+async def test_a_redis_that_has_become_a_replica_cannot_serve(connection: BatchConnection, error: str) -> None:
+    with pytest.raises(RedisConnectionError, match="is a replica now"):
+        await connection.send([("EVAL", "return redis.error_reply(ARGV[1])", 0, error)])
+
+
 async def test_a_reply_that_comes_in_pieces_is_whole(connection: BatchConnection) -> None:
     text = "x" * 5_000_000
     assert await connection.send([("ECHO", text), *ECHOES]) == [text.encode(), *ECHOED]
