@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
+from fairest_cli.analysis.judging import Effort
 from fairest_protocol.calculation.daily import next_day
 from fairest_server.store import daily_keys
 from tests.support.daily import LONG_AGO, deal_today, long_ago_moves, open_long_ago
@@ -73,9 +74,11 @@ async def test_an_attempt_is_replayed_beside_the_best_one(server_url: str, redis
     assert "bob against ann" in shown
 
 
-@pytest.mark.long
-async def test_an_attempt_is_analysed_beside_the_best_one(server_url: str, redis: Redis, tmp_path: Path) -> None:
-    await open_long_ago(redis, ann=long_ago_moves(), bob=["sa", "sb"])
+async def test_an_attempt_is_analysed_beside_the_best_one(
+    server_url: str, redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fairest_cli.commands.daily.Effort", lambda: Effort(1, 1, 0))
+    await open_long_ago(redis, ann=long_ago_moves(6), bob=["sa", "sb"])
     code, shown = await run(tmp_path, server_url, "--day", LONG_AGO.day, "--analyse", "--rank", "2")
     assert code == 0
     assert "bob: the chance to win" in shown and "ann: the chance to win" in shown
