@@ -9,6 +9,7 @@ from benchmarks.bots import measure_bots
 from benchmarks.certified import measure_certified
 from benchmarks.cross_site import measure_cross_site
 from benchmarks.deal_uniformity import measure_deal_uniformity
+from benchmarks.distance import measure_distance
 from benchmarks.engine_sanity import measure_engine_sanity
 from benchmarks.fault_storm import measure_fault_storm
 from benchmarks.floods import measure_floods
@@ -64,6 +65,7 @@ BENCHMARKS = {
     "fuzz": measure_fuzz,
     "soak": measure_soak,
     "photo_finish": measure_photo_finish,
+    "distance": measure_distance,
     "stalled_readers": measure_stalled_readers,
     "floods": measure_floods,
     "cross_site": measure_cross_site,

@@ -54,7 +54,7 @@ from fairest_server.store import daily_keys, keys
 DOCS: Final = Path(__file__).parent
 OBJECTS: Final = (
     *("RequestedOptions", "RoomOptions", "Spectators", "Scene", "SeatScene", "Board", "Foundation", "Outcome", "Score"),
-    *("ListedRoom", "RoundsHead", "DailySeal", "AttemptResult", "Phase", "Ending"),
+    *("Timing", "ListedRoom", "RoundsHead", "DailySeal", "AttemptResult", "Phase", "Ending"),
 )
 
 SECRET: Final = bytes(range(0x20))

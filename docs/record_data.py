@@ -6,11 +6,16 @@ from typing import Any
 
 from fairest_protocol.calculation.certified import MIN_CHOICE, PROCEDURE, STEPS
 from fairest_protocol.calculation.deal import make_deal
+from fairest_protocol.calculation.distance import MAX_ROUND_TRIP_US, UNCERTAIN_PART
+from fairest_protocol.calculation.distance import PROCEDURE as CREDIT_PROCEDURE
 from fairest_protocol.calculation.record import MAX_BYTES, MAX_LINE_BYTES, MAX_LINES, MAX_TIME_MS
 from fairest_protocol.calculation.record_lines import LINE_PATTERNS
 from fairest_protocol.calculation.rules import MAX_PILES, VARIANTS, RolledFoundations, Variant
 from fairest_protocol.calculation.seal import SECRET_BYTES
 from fairest_protocol.calculation.terms import BEST_OF, CLOCKS, SPECTATORS
+
+CREDIT = f"( credit={CREDIT_PROCEDURE})?"
+"""The end of the terms of a room with credit."""
 
 
 def make_record_data() -> str:
@@ -23,8 +28,8 @@ def make_record_data() -> str:
         "lines": LINE_PATTERNS,
         "order": "match( round( (move|stop))*( result)?)+ seal",
         "rooms": [
-            *starmap(_room_pattern, VARIANTS.items()),
-            *filter(None, starmap(_certified_pattern, VARIANTS.items())),
+            *(pattern + CREDIT for pattern in starmap(_room_pattern, VARIANTS.items())),
+            *(pattern + CREDIT for pattern in starmap(_certified_pattern, VARIANTS.items()) if pattern),
         ],
         "terms": {
             "rules": list(VARIANTS),
@@ -37,6 +42,11 @@ def make_record_data() -> str:
             "listed": words,
         },
         "certified": {"procedure": PROCEDURE, "steps": STEPS, "piles_and_redeals": MIN_CHOICE},
+        "credit": {
+            "procedure": CREDIT_PROCEDURE,
+            "round_trip_us": MAX_ROUND_TRIP_US,
+            "uncertain_part": UNCERTAIN_PART,
+        },
         "variants": {name: _variant(variant) for name, variant in VARIANTS.items()},
     }
     return json.dumps(data, indent=1) + "\n"

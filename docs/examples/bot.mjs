@@ -56,7 +56,7 @@ export class Bot {
         if (this.isDone) socket.close();
       };
       [this.socket, this.asked] = [socket, ""];
-      socket.onopen = () => this.ask({ type: "hello", token: this.token });
+      socket.onopen = () => this.ask({ type: "hello", token: this.token, capabilities: ["credit"] });
       socket.onmessage = ({ data }) => (taken = taken.then(() => take(JSON.parse(data))).catch(reject));
       socket.onclose = socket.onerror = (event) => taken.then(() => resolve(event));
     });

@@ -51,7 +51,7 @@ class Bot:
             try:
                 async with websockets.connect(self.url, subprotocols=[PROTOCOL], max_size=2**22) as self.socket:
                     self.asked: Json = {}
-                    await self.ask(type="hello", token=self.token)
+                    await self.ask(type="hello", token=self.token, capabilities=["credit"])
                     async for frame in self.socket:
                         if await self.receive(json.loads(frame)):
                             return await self.ask(type="leave")

@@ -59,6 +59,7 @@ function makeDeal(terms, seed, roundId) {
 class Racer {
   constructor({ layout, orders }, piles) {
     Object.assign(this, { layout, orders, pass: 0, turned: 1, direct: 0, counts: layout.map(() => 1) });
+    Object.assign(this, { turnedMs: 0, waits: [], proofs: [], arrivalMs: null });
     this.cards = { s: orders[0].toReversed() };
     for (const pile of "abcdefgh".slice(0, piles)) this.cards[pile] = [];
   }
@@ -88,14 +89,36 @@ class Racer {
     const isWon = this.counts.every((count, place) => count === this.layout[place][2]);
     if (isWon || !this.legalMoves().length) this.ending = isWon ? "won" : "stuck";
   }
+  // Note how long a card lay turned, for the credit for distance; `ahead` is the stock before the move.
+  note(move, atMs, { pass, ahead, turned }) {
+    if (move[0] === "s" && move.length === 2) this.waits.push(1000 * (atMs - this.turnedMs));
+    if (/^s[1-8]$/.test(move) && !pass && ahead > 1) this.proofs.push(this.waits.at(-1));
+    if (this.turned > turned) this.turnedMs = atMs;
+    if (this.ending === "won") this.arrivalMs = atMs;
+  }
+  timing(rtt_us) {
+    const trip = Math.min(rtt_us, DATA.credit.round_trip_us, ...this.proofs);
+    const credit_ms = Math.floor(this.waits.reduce((sum, wait) => sum + Math.min(trip, wait), 0) / 1000);
+    const corrected_ms = this.arrivalMs === null ? null : this.arrivalMs - credit_ms;
+    return { trip, row: { arrival_ms: this.arrivalMs, rtt_us, credit_ms, corrected_ms } };
+  }
   score(goal) {
     const placed = this.counts.reduce((sum, count) => sum + count);
     return { placed, goal, direct: this.direct, cards_turned: this.turned, ending: this.ending };
   }
 }
 
-// Return the scores to which the moves and stops of a round lead. A time of null, in the countdown, comes before 0.
-function replay(terms, goal, { id, secret, entropies, envelopes, events, step }) {
+// Return until when a racer may still be first by corrected time, since the other one has placed every card.
+const uncertain = (first, second) => Math.floor((first + second) / DATA.credit.uncertain_part);
+function lastChance(racer, rtt, winner) {
+  const { trip, row } = racer.timing(rtt);
+  const credit = row.credit_ms + (racer.cards.s.length ? Math.floor(trip / 1000) + 1 : 0);
+  return winner.corrected_ms + credit + uncertain(winner.credit_ms, credit);
+}
+
+// Return the scores to which the moves and stops of a round lead, and the ledger, if there is one.
+// A time of null, in the countdown, comes before 0.
+function replay(terms, goal, { id, secret, entropies, envelopes, events, step, result }) {
   const seed = hex(hash("seed", ...[secret, ...entropies, id].map(hex)));
   const dealAt = (at) => makeDeal(terms, at >= 0 ? hex(hash("step", seed, number(at, 1))) : seed, hex(id));
   const isProved = ({ layout, orders }) => isProvedWinnable(layout, orders, Number(terms.piles));
@@ -104,21 +127,35 @@ function replay(terms, goal, { id, secret, entropies, envelopes, events, step })
   const deal = dealAt(step);
   assert(JSON.stringify(envelopes) === JSON.stringify(deal.envelopes), "other envelopes than those of the deal");
   const racers = [0, 1].map(() => new Racer(deal, terms.piles));
+  const rtts = result.ledger?.map(({ rtt_us }) => rtt_us) ?? [0, 0];
+  const mayEnd = (seat, at_ms) => {
+    const winner = racers[1 - seat];
+    if (!terms.credit || winner.ending !== "won" || at_ms === null) return false;
+    const chance = lastChance(racers[seat], rtts[seat], winner.timing(rtts[1 - seat]).row);
+    return at_ms >= Math.min(chance, 1000 * terms.limit_seconds);
+  };
   for (const [place, { at_ms, move, ending = ENDINGS[move], seat, seats = [seat] }] of events.entries()) {
     const before = events[place - 1]?.at_ms ?? -1;
     const racing = [0, 1].filter((each) => !racers[each].ending);
     const isAllowed = ending === "out_of_time" ? seats.join() === racing.join() && at_ms !== null
-      : seats.length === 1 && racing.includes(seats[0]);
+      : seats.length === 1 && racing.includes(seats[0])
+        && (ending !== "round_over" || mayEnd(seats[0], at_ms));
     assert(isAllowed && before <= (at_ms ?? -1), "a move or a stop that cannot stand there");
-    for (const racer of seats.map((each) => racers[each])) if (ending) racer.ending = ending; else racer.play(move);
-    const isOver = racers.some((racer) => ["won", "resigned"].includes(racer.ending));
+    for (const racer of seats.map((each) => racers[each])) {
+      const was = { pass: racer.pass, ahead: racer.cards.s.length, turned: racer.turned };
+      if (ending) racer.ending = ending; else racer.play(move);
+      if (!ending) racer.note(move, at_ms, was);
+    }
+    const isOver = racers.some(({ ending }) => ending === "resigned" || (ending === "won" && !terms.credit));
     for (const racer of racers) {
       if (isOver) racer.ending ??= "round_over";
       if (at_ms === null && racer.ending) racer.turned = 0;
     }
   }
   assert(racers.every((racer) => racer.ending), "a race that has not ended");
-  return racers.map((racer) => racer.score(goal));
+  const isTimed = terms.credit && racers.some((racer) => racer.ending === "won");
+  const ledger = isTimed ? racers.map((racer, seat) => racer.timing(rtts[seat]).row) : undefined;
+  return { scores: racers.map((racer) => racer.score(goal)), ledger };
 }
 
 // Return the scores of a round that ended before its deal.
@@ -127,7 +164,18 @@ function undealt(goal, { result, entropies, envelopes, events }) {
   const unrevealed = entropies.map((entropy) => (entropy === null ? "not_revealed" : "round_over"));
   const isPossible = endings.join() === unrevealed.join() || endings.toSorted().join() === "resigned,round_over";
   assert(isPossible && !envelopes.length && !events.length, "what a round without a deal cannot have");
-  return endings.map((ending) => ({ placed: 0, goal, direct: 0, cards_turned: 0, ending }));
+  return { scores: endings.map((ending) => ({ placed: 0, goal, direct: 0, cards_turned: 0, ending })) };
+}
+
+// Return the seat that wins, or null for a draw.
+function winnerOf(terms, scores, ledger) {
+  if (ledger && scores.every(({ ending }) => ending === "won")) {
+    const ahead = ledger[1].corrected_ms - ledger[0].corrected_ms;
+    return Math.abs(ahead) <= uncertain(ledger[0].credit_ms, ledger[1].credit_ms) ? null : Number(ahead < 0);
+  }
+  const [first, second] = scores.map(({ ending, placed, direct }) =>
+    (MERITS[ending] ?? 0) + 1000 * placed + (terms.direct_breaks_ties === "true" ? direct : 0));
+  return first === second ? null : Number(first < second);
 }
 
 // Check that a round was signed for its place in the match, and everything that it says.
@@ -141,11 +189,9 @@ function checkRound(terms, round, key, place) {
   assert(entropies.every(isShown) && hashes.includes(null) === !result, "an entropy of another hash, or one too few");
   if (!result) return assert(String(entropies) === "," && !envelopes.length && !events.length, "a deal called off");
   const { goal } = DATA.variants[terms.rules];
-  const found = entropies.includes(null) ? undealt(goal, round) : replay(terms, goal, round);
-  const [first, second] = found.map(({ ending, placed, direct }) =>
-    (MERITS[ending] ?? 0) + 1000 * placed + (terms.direct_breaks_ties === "true" ? direct : 0));
-  const winner = first === second ? null : Number(first < second);
-  assert(JSON.stringify(result) === JSON.stringify({ type: "result", winner, scores: found }), "a wrong result");
+  const { scores, ledger } = entropies.includes(null) ? undealt(goal, round) : replay(terms, goal, round);
+  const found = { type: "result", winner: winnerOf(terms, scores, ledger), scores, ...(ledger && { ledger }) };
+  assert(JSON.stringify(result) === JSON.stringify(found), "a wrong result");
 }
 
 // Check a whole record; return a sentence about it.

@@ -331,7 +331,11 @@ export type Ending =
   | "away"
   | "resigned"
   | "not_revealed"
-  /** The seat was still racing when the other seat placed every card, resigned or did not reveal its entropy. */
+  /**
+ * The seat was still racing when the other seat placed every card, resigned or did not reveal its entropy.
+ *
+ * In a room with credit: when it could no longer be first by corrected time.
+ */
   | "round_over";
 
 /** One entry of a view. */
@@ -522,10 +526,15 @@ export interface Moved {
 /** A player's name: letters, digits, underscore and hyphen, 2 to 20 of them. It matches `^[A-Za-z0-9_-]{2,20}$`. */
 export type Name = string;
 
-/** The result of a round: the winning seat, or None for a draw, and each seat's score. */
+/**
+ * The result of a round: the winning seat, or None for a draw, and each seat's score.
+ *
+ * `ledger` has the times of both seats, if one placed every card in a room with credit; None otherwise.
+ */
 export interface Outcome {
   winner: number | null;
   scores: Score[];
+  ledger: [Timing, Timing] | null;
 }
 
 /** All servers, or their Redis, were away for so long. Clocks stood still: every deadline is later by that. */
@@ -771,7 +780,8 @@ export interface Renewed {
  * Rules with their parameters, length of the match, and the clocks of a round in seconds.
  *
  * A `listed` room stands in the lobby: strangers may join it, and watch it. `certified` is the number of the procedure
- * by which deals are certified; it is left out where they are not, so that the terms of such rooms have no word of it.
+ * by which deals are certified, and `credit` that of the procedure by which distance is credited; each is left out
+ * where it is not used, so that the terms of such rooms have no word of it.
  */
 export interface RequestedOptions {
   /** @defaultValue `"classic"` */
@@ -804,6 +814,8 @@ export interface RequestedOptions {
   listed?: boolean;
   /** @defaultValue `null` */
   certified?: 1 | null;
+  /** @defaultValue `null` */
+  credit?: 1 | null;
 }
 
 /**
@@ -855,7 +867,8 @@ export type RoomCode = `${string}-${string}`;
  * Rules with their parameters, length of the match, and the clocks of a round in seconds.
  *
  * A `listed` room stands in the lobby: strangers may join it, and watch it. `certified` is the number of the procedure
- * by which deals are certified; it is left out where they are not, so that the terms of such rooms have no word of it.
+ * by which deals are certified, and `credit` that of the procedure by which distance is credited; each is left out
+ * where it is not used, so that the terms of such rooms have no word of it.
  */
 export interface RoomOptions {
   rules: RulesName;
@@ -880,6 +893,7 @@ export interface RoomOptions {
   direct_breaks_ties: boolean;
   listed: boolean;
   certified?: 1 | null;
+  credit?: 1 | null;
 }
 
 /** The result of a round, the rounds won by each seat in this match, and the secret behind the commitment. */
@@ -1033,6 +1047,18 @@ export interface Stopped {
  * 0, below 9007199254740992.
  */
 export type TimeMs = number;
+
+/**
+ * A seat's race on the clock, in milliseconds since its start; the credit rests on the round trip `rtt_us`.
+ *
+ * `arrival_ms` is when the seat placed its last card, None if it did not; then there is no corrected time either.
+ */
+export interface Timing {
+  arrival_ms: number | null;
+  rtt_us: number;
+  credit_ms: number;
+  corrected_ms: number | null;
+}
 
 /**
  * 256 random bits in unpadded base64url. It gives access to the player's seats: never log it or put it into a URL. It

@@ -14,6 +14,7 @@ from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Ending, start_race, undealt_outcome
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.calculation.seal import make_seed
+from fairest_protocol.calculation.seat_times import SeatTimes, make_ledger
 from fairest_protocol.calculation.terms import parse_terms
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Leave
@@ -21,6 +22,7 @@ from fairest_protocol.messages.options import RoomOptions
 from fairest_server.room.commands import CloseRoom
 from tests.support import derivation
 from tests.support.races import KEY, Table, choose_any, race_match
+from tests.support.races_apart import credited_tables
 from tests.support.records import signed_record
 
 Line = dict[str, Any]
@@ -55,6 +57,7 @@ def sound_records() -> list[list[Line]]:
     tables += [_played(seed, RoomOptions(best_of=3, direct_breaks_ties=True)) for seed in range(4, 8)]
     tables += [_broken_off(8), _called_off_before(9), _called_off_at_the_end(10), _left(11), _closed(12)]
     tables += [_not_revealed(13, ()), _not_revealed(14, (1,)), _resigned(15, ()), _resigned(16, (0,)), _timed_out(17)]
+    tables += credited_tables()
     return [lines_of(signed_record(table)) for table in tables]
 
 
@@ -170,6 +173,7 @@ def _settle_round(lines: list[Line], place: int, result: Line) -> None:
     if None in opened["entropies"]:
         endings = [Ending(score["ending"]) for score in result["scores"]]
         result.update(json.loads(json.dumps(asdict(undealt_outcome(terms.rules, endings)))))
+        del result["ledger"]
         return
     round_id = bytes.fromhex(opened["id"])
     seed = make_seed(bytes.fromhex(opened["secret"]), [bytes.fromhex(each) for each in opened["entropies"]], round_id)
@@ -177,15 +181,25 @@ def _settle_round(lines: list[Line], place: int, result: Line) -> None:
         seed = derivation.step_seed(seed, opened["step"])
     dealt = derivation.deal(terms.rules.name, terms.rules.redeals, seed, round_id)
     opened["envelopes"] = [[each.hex() for each in row] for row in dealt.envelopes]
-    race = start_race(terms.rules, make_deal(terms.rules, seed), direct_breaks_ties=terms.direct_breaks_ties)
+    race = start_race(
+        terms.rules,
+        make_deal(terms.rules, seed),
+        direct_breaks_ties=terms.direct_breaks_ties,
+        has_credit=terms.has_credit,
+    )
+    times = [SeatTimes(row["rtt_us"]) for row in result.get("ledger") or ({"rtt_us": 0}, {"rtt_us": 0})]
     for event in lines[place + 1 : lines.index(result)]:
         if event["type"] == "stop":
             stop = race.stop_before_start if event.get("at_ms") is None else race.stop
             race = stop(event["seats"], Ending(event["ending"]))
         elif not race.racers[event["seat"]].ending and not race.refusal(event["seat"], MOVES[event["move"]]):
-            race = race.play(event["seat"], MOVES[event["move"]])
+            seat, move, before = event["seat"], MOVES[event["move"]], race
+            race = race.play(seat, move)
+            times[seat] = times[seat].after_move(before.racers[seat], race.racers[seat], move, event["at_ms"])
     if race.is_over:
-        result.update(json.loads(json.dumps(asdict(race.outcome()))))
+        result.update(json.loads(json.dumps(asdict(race.outcome(make_ledger((times[0], times[1])))))))
+        if result["ledger"] is None:
+            del result["ledger"]
 
 
 def _result_of(lines: list[Line], place: int) -> Line | None:

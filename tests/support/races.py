@@ -162,7 +162,12 @@ class Table:
         step = self.steps[-1]
         opened = step.after.round
         assert opened is not None
-        race = start_race(step.after.rules, sealed.deal, direct_breaks_ties=step.after.options.direct_breaks_ties)
+        race = start_race(
+            step.after.rules,
+            sealed.deal,
+            direct_breaks_ties=step.after.options.direct_breaks_ties,
+            has_credit=step.after.options.credit is not None,
+        )
         after = replace(step.after, round=replace(opened, sealed=sealed), race=race)
         self.steps[-1] = replace(step, after=after)
 

@@ -29,7 +29,8 @@ PARAMETERS = {  # piles and redeals that a variant allows, and its goal
 TERMS = re.compile(
     r"rules=([a-z-]+) piles=(\d) redeals=(\d) best_of=([13579]) limit_seconds=(\d+) chase_seconds=(\d+) "
     r"grace_seconds=(\d+) ready_seconds=(\d+) reveal_seconds=(\d+) idle_seconds=(\d+) countdown_seconds=(\d+) "
-    r"spectators=(?:horizon|open|closed) direct_breaks_ties=(true|false) listed=(?:true|false)( certified=1)?",
+    r"spectators=(?:horizon|open|closed) direct_breaks_ties=(true|false) listed=(?:true|false)( certified=1)?"
+    r"( credit=1)?",
     re.ASCII,
 )
 CLOCKS = ((10, 7200), (5, 7200), (1, 3600), (5, 3600), (1, 60), (5, 3600), (0, 10))
@@ -111,6 +112,8 @@ def parse(text: str) -> dict[str, Any]:
         refuse("no such type")
     if fields["type"] == "round" and "step" in fields:
         wanted = {**wanted, "step": number(0, 15)}
+    if fields["type"] == "result" and "ledger" in fields:
+        wanted = {**wanted, "ledger": some(is_timing, 2)}
     demand(list(fields) == ["type", *wanted], "other fields than those of the type, or in another order")
     for name, is_right in wanted.items():
         demand(is_right(fields[name]), f"a wrong {name}")
@@ -151,6 +154,19 @@ def is_score(value: Any) -> bool:
     )
 
 
+def is_timing(value: Any) -> bool:
+    """Return whether this has the fields of a row of a ledger."""
+    if not isinstance(value, dict) or list(value) != ["arrival_ms", "rtt_us", "credit_ms", "corrected_ms"]:
+        return False
+    is_time, is_span = or_null(number(0, 10**15 - 1)), number(0, 10**9 - 1)
+    return (
+        is_time(value["arrival_ms"])
+        and is_time(value["corrected_ms"])
+        and is_span(value["rtt_us"])
+        and is_span(value["credit_ms"])
+    )
+
+
 def is_ending(value: Any) -> bool:
     """Return whether this is the name of an ending."""
     return isinstance(value, str) and value in ENDINGS
@@ -174,7 +190,7 @@ def are_terms(value: Any) -> bool:
 
 FORMS: dict[str, dict[str, Callable[[Any], bool]]] = {
     "match": {
-        "format": number(3, 4),
+        "format": number(3, 5),
         "match": octets(16),
         "room": matches(r"[a-z]+(-[a-z]+){1,5}"),
         "names": some(matches(r"[A-Za-z0-9_-]{2,20}"), 2),
@@ -199,7 +215,7 @@ FORMS: dict[str, dict[str, Callable[[Any], bool]]] = {
     "stop": {
         "at_ms": or_null(number(0, LATEST)),
         "seats": some(number(0, 1)),
-        "ending": lambda value: value in ("out_of_time", "away", "resigned"),
+        "ending": lambda value: value in ("out_of_time", "away", "resigned", "round_over"),
     },
     "result": {"winner": or_null(number(0, 1)), "scores": some(is_score, 2)},
     "seal": {"signature": octets(64)},
@@ -218,7 +234,7 @@ def check_rounds(heading: dict[str, Any], key: bytes, rounds: list[Lines]) -> No
     """Check which rounds there are, and each of them."""
     found = TERMS.fullmatch(heading["terms"])
     assert found
-    demand((heading["format"] == 4) == (found[13] is not None), "another format than that of the terms")
+    demand(heading["format"] == (5 if found[14] else 4 if found[13] else 3), "another format than that of the terms")
     for each in rounds:
         is_certified = found[13] is not None and None not in each.opened["entropies"]
         demand(("step" in each.opened) == is_certified, "a step too many, or none")
@@ -246,7 +262,8 @@ def check_rounds(heading: dict[str, Any], key: bytes, rounds: list[Lines]) -> No
             demand(not each.events and not each.opened["envelopes"], "cards without a deal")
             check_undealt(each.result, shown, PARAMETERS[rules][2])
         else:
-            Replay(rules, piles, redeals, ties, each).check()
+            limit_ms = None if found[14] is None else 1000 * int(found[5])
+            Replay(rules, piles, redeals, ties, each, limit_ms).check()
         results += 1
         if each.result["winner"] is not None:
             wins[each.result["winner"]] += 1
@@ -280,8 +297,12 @@ def check_undealt(result: dict[str, Any], shown: list[str | None], goal: int) ->
     demand(result["winner"] == decide(result["scores"], ties=False), "another winner")
 
 
-def decide(scores: list[dict[str, Any]], *, ties: bool) -> int | None:
+def decide(scores: list[dict[str, Any]], *, ties: bool, ledger: list[dict[str, Any]] | None = None) -> int | None:
     """Return the seat that wins, or None for a draw."""
+    if ledger is not None and all(score["ending"] == "won" for score in scores):
+        early, late = sorted((0, 1), key=lambda seat: ledger[seat]["corrected_ms"])
+        apart = ledger[late]["corrected_ms"] - ledger[early]["corrected_ms"]
+        return early if apart > uncertainty(ledger[0]["credit_ms"], ledger[1]["credit_ms"]) else None
     ranked = [
         (
             score["ending"] == "won",
@@ -292,6 +313,42 @@ def decide(scores: list[dict[str, Any]], *, ties: bool) -> int | None:
         for score in scores
     ]
     return None if ranked[0] == ranked[1] else ranked.index(max(ranked))
+
+
+def uncertainty(first: int, second: int) -> int:
+    """Return the milliseconds within which two corrected times are the same."""
+    return (first + second) // 100
+
+
+@dataclass
+class Clock:
+    """The times of a seat, for the credit for distance: how long each card lay that it took."""
+
+    rtt: int
+    turned: int = 0
+    lay: list[int] = field(default_factory=list)
+    proofs: list[int] = field(default_factory=list)
+    arrival: int | None = None
+
+    def note(self, seat: "Seat", move: str, at_ms: int, before: tuple[int, int, int]) -> None:
+        passes, left, turns = before
+        if move[0] == "s" and len(move) == 2:
+            self.lay.append(1000 * (at_ms - self.turned))
+            if move[1].isdigit() and passes == 0 and left > 0:
+                self.proofs.append(self.lay[-1])
+        if seat.turns > turns:
+            self.turned = at_ms
+        if seat.ending == "won":
+            self.arrival = at_ms
+
+    @property
+    def trip(self) -> int:
+        return min([self.rtt, 300_000, *self.proofs])
+
+    def row(self) -> dict[str, Any]:
+        credit = sum(min(self.trip, lay) for lay in self.lay) // 1000
+        corrected = None if self.arrival is None else self.arrival - credit
+        return {"arrival_ms": self.arrival, "rtt_us": self.rtt, "credit_ms": credit, "corrected_ms": corrected}
 
 
 class Seat:
@@ -376,8 +433,11 @@ class Seat:
 class Replay:
     """A round that was dealt."""
 
-    def __init__(self, rules: str, piles: int, redeals: int, ties: bool, lines: Lines) -> None:
-        self.lines, self.ties = lines, ties
+    def __init__(self, rules: str, piles: int, redeals: int, ties: bool, lines: Lines, limit_ms: int | None) -> None:
+        """`limit_ms` is None in a room without credit."""
+        self.lines, self.ties, self.limit_ms = lines, ties, limit_ms
+        rows = (lines.result or {}).get("ledger") or ({"rtt_us": 0}, {"rtt_us": 0})
+        self.clocks = [Clock(row["rtt_us"]) for row in rows]
         entropies = [bytes.fromhex(each) for each in lines.opened["entropies"]]
         seed = derivation.seed(bytes.fromhex(lines.opened["secret"]), (entropies[0], entropies[1]), lines.id)
         if "step" in lines.opened:
@@ -394,10 +454,14 @@ class Replay:
             demand(at_ms >= before, "time goes back")
             before = at_ms
             if event["type"] == "move":
-                self.seats[event["seat"]].play(event["move"])
+                seat = self.seats[event["seat"]]
+                known = (seat.passes, len(seat.stock), seat.turns)
+                seat.play(event["move"])
+                self.clocks[event["seat"]].note(seat, event["move"], event["at_ms"], known)
             else:
-                self.stop(event["seats"], event["ending"], is_timed=event["at_ms"] is not None)
-            if any(seat.ending in ("won", "resigned") for seat in self.seats):
+                self.stop(event["seats"], event["ending"], event["at_ms"])
+            last = ("resigned",) if self.limit_ms is not None else ("won", "resigned")
+            if any(seat.ending in last for seat in self.seats):
                 for seat in self.seats:
                     seat.ending = seat.ending or "round_over"
             if event["at_ms"] is None:
@@ -407,11 +471,28 @@ class Replay:
         result = self.lines.result
         assert result
         scores = [seat.score() for seat in self.seats]
-        demand(result["scores"] == scores and result["winner"] == decide(scores, ties=self.ties), "another result")
+        has_won = self.limit_ms is not None and any(score["ending"] == "won" for score in scores)
+        ledger = [clock.row() for clock in self.clocks] if has_won else None
+        winner = decide(scores, ties=self.ties, ledger=ledger)
+        demand(result["scores"] == scores and result["winner"] == winner, "another result")
+        demand(result.get("ledger") == ledger, "another ledger")
 
-    def stop(self, seats: list[int], ending: str, *, is_timed: bool) -> None:
+    def last_chance(self, place: int) -> int:
+        """Return until when this seat may still be first, since the other one has placed every card."""
+        clock, winner = self.clocks[place], self.clocks[1 - place].row()
+        credit = clock.row()["credit_ms"] + (clock.trip // 1000 + 1 if self.seats[place].turned else 0)
+        assert self.limit_ms is not None
+        chance: int = winner["corrected_ms"] + credit + uncertainty(winner["credit_ms"], credit)
+        return min(self.limit_ms, chance)
+
+    def stop(self, seats: list[int], ending: str, at_ms: int | None) -> None:
         racing = [place for place, seat in enumerate(self.seats) if seat.ending is None]
-        if ending == "out_of_time":
+        is_timed = at_ms is not None
+        if ending == "round_over":
+            is_chased = self.limit_ms is not None and seats == racing and len(seats) == 1
+            demand(is_chased and self.seats[1 - seats[0]].ending == "won", "nobody was first")
+            demand(at_ms is not None and at_ms >= self.last_chance(seats[0]), "it might still have been first")
+        elif ending == "out_of_time":
             demand(is_timed and bool(racing) and seats == racing, "the clock stops all, and nobody in the countdown")
         else:
             demand(len(seats) == 1 and seats[0] in racing, "one leaves or is away")

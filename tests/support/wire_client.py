@@ -143,7 +143,7 @@ class WireClient:
 async def open_client(url: str, **hello: Any) -> AsyncIterator[WireClient]:
     """A client that has sent hello and was welcomed."""
     async with open_raw_client(url) as client:
-        await client.send(Hello(**hello))
+        await client.send(Hello(**{"capabilities": ("credit",)} | hello))
         welcome = await client.receive_a(Welcome)
         client.token = welcome.token or hello.get("token") or ""
         client.key = welcome.key

@@ -40,6 +40,7 @@ from fairest_cli.text.narration import as_json_lines, describe_broken_seal, desc
 from fairest_cli.text.run import let_bot_play, race, race_house_bot, watch_room
 from fairest_cli.text.tv import watch_tv
 from fairest_protocol.calculation.certified import PROCEDURE
+from fairest_protocol.calculation.distance import PROCEDURE as CREDIT_PROCEDURE
 from fairest_protocol.calculation.rules import BadRules
 from fairest_protocol.messages.from_client import Create, Join, Queue, Watch
 from fairest_protocol.messages.options import RoomOptions, Spectators
@@ -99,6 +100,12 @@ def create(
     certified: Annotated[
         bool, typer.Option("--certified", help="Deal only what is proved winnable; docs/fairness.md says how.")
     ] = False,
+    credit: Annotated[
+        bool,
+        typer.Option(
+            "--credit/--no-credit", help="Give each player the time back that distance to the server costs, or do not."
+        ),
+    ] = True,
     listed: Annotated[bool, typer.Option("--listed", help="List the room in the lobby, for anybody to join.")] = False,
     rival: Annotated[
         int | None,
@@ -127,6 +134,7 @@ def create(
         spectators=spectators,
         listed=listed or rival is not None,
         certified=PROCEDURE if certified else None,
+        credit=CREDIT_PROCEDURE if credit else None,
     )
     if rival is not None and rival_level is None:
         is_in_lines = not as_json and not is_full_screen(plain=plain, as_json=as_json)

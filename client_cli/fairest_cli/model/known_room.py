@@ -7,8 +7,7 @@ from msgspec import field
 
 from fairest_cli.model.binding import Binding
 from fairest_cli.model.cheated import Cheated
-from fairest_cli.model.deal_check import known_rules
-from fairest_cli.model.outcome_check import check_boards, check_standing, check_undealt_outcome, check_winner
+from fairest_cli.model.outcome_check import check_counts, check_ledger, check_standing
 from fairest_cli.model.round_end import WayOut
 from fairest_cli.model.round_opening_check import check_begins_match
 from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
@@ -235,7 +234,8 @@ class KnownRoom(Value):
         if message.seat is not None and scene.seats[message.seat].name is None:
             raise Contradiction("it shows us a seat of ours that is free")
         if self.binding.is_bound_to(scene.round) and scene.outcome is not None:
-            _check_counts(seal_check, scene, scene.outcome)
+            check_counts(scene, scene.outcome, is_dealt=bool(seal_check.envelopes))
+            check_ledger(scene.outcome, has_credit=scene.options.credit is not None)
             _check_own_score(self, scene.outcome)
         changed = replace(
             self,
@@ -265,23 +265,9 @@ def _check_result(before: Scene, finished: RoundFinished, seal_check: SealCheck)
     `before` is the scene before the result. Raises `Cheated`.
     """
     won = [seat.wins for seat in before.seats]
-    check_standing(won, finished, before.round_number, before.options.best_of)
+    check_standing(won, finished, before.round_number, before.options)
     if seal_check.shown is None or not seal_check.envelopes:
-        _check_counts(seal_check, before, finished.outcome)
-
-
-def _check_counts(seal_check: SealCheck, scene: Scene, outcome: Outcome) -> None:
-    rules = known_rules(scene.options)
-    if rules is None:
-        return
-    if not seal_check.envelopes:
-        check_undealt_outcome(rules, outcome)
-    elif scene.phase in (Phase.WAITING, Phase.CLOSED):
-        # A seat was freed since, and the cards went with it.
-        check_winner(outcome, direct_breaks_ties=scene.options.direct_breaks_ties)
-    else:
-        boards = [seat.board for seat in scene.seats]
-        check_boards(boards, outcome, direct_breaks_ties=scene.options.direct_breaks_ties)
+        check_counts(before, finished.outcome, is_dealt=bool(seal_check.envelopes))
 
 
 def _check_own_score(known: KnownRoom, outcome: Outcome) -> None:

@@ -40,6 +40,7 @@ from fairest_cli.session.websocket import (
     open_websocket,
 )
 from fairest_protocol.calculation.certified import CAPABILITY as CERTIFIED
+from fairest_protocol.calculation.distance import CAPABILITY as CREDIT
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.messages.codec import ProtocolViolation, decode_from_server
 from fairest_protocol.messages.fields import Message
@@ -217,7 +218,7 @@ class Connection:
         pinging = asyncio.create_task(socket.note_pongs(self._note_pong))
         try:
             await socket.send(
-                Hello(token=self._identity.token, name=self._name, client="fairest", capabilities=(CERTIFIED,))
+                Hello(token=self._identity.token, name=self._name, client="fairest", capabilities=(CERTIFIED, CREDIT))
             )
             asyncio.get_running_loop().call_later(WELCOME_SECONDS, socket.abort_unless_welcomed)
             async for frame in websocket:

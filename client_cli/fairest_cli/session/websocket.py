@@ -14,6 +14,7 @@ from websockets.typing import Subprotocol
 from fairest_cli.model.known_room import Contradiction, KnownRoom
 from fairest_cli.model.round_end import WayOut
 from fairest_protocol.calculation.certified import CAPABILITY as CERTIFIED
+from fairest_protocol.calculation.distance import CAPABILITY as CREDIT
 from fairest_protocol.messages.capabilities import RACE_QUEUE, RIVALS
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fields import MAX_SERVER_MESSAGE_BYTES, SUBPROTOCOL, Message
@@ -231,5 +232,7 @@ def check_capabilities(request: FromClient, capabilities: tuple[str, ...]) -> No
         raise Rejected("This server does not know rivals: open the room without --rival.", WayOut.REFUSED)
     if isinstance(request, Create) and request.options.certified and CERTIFIED not in capabilities:
         raise Rejected("This server does not certify deals: open the room without --certified.", WayOut.REFUSED)
+    if isinstance(request, Create) and request.options.credit and CREDIT not in capabilities:
+        raise Rejected("This server does not credit distance: open the room with --no-credit.", WayOut.REFUSED)
     if isinstance(request, Queue) and RACE_QUEUE not in capabilities:
         raise Rejected("This server has no queue: create a room, or join one of the lobby.", WayOut.REFUSED)

@@ -7,8 +7,9 @@ from typing import Final
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import Card, rank, rank_name
+from fairest_protocol.calculation.distance import uncertainty_ms
 from fairest_protocol.calculation.moves import FOUNDATION_DIGITS, PILE_LETTERS
-from fairest_protocol.calculation.race import Ending, Score
+from fairest_protocol.calculation.race import Ending, Outcome, Score
 from fairest_protocol.calculation.rules import Foundation
 
 COLUMNS: Final = 80
@@ -67,6 +68,24 @@ def describe_cards(head: str, cards: Sequence[Card]) -> Iterator[str]:
     """Yield a row of cards, continued on lines of their own where it is wider than `COLUMNS`."""
     indent = f"{'':{len(head) - 2}}| "
     yield from wrap(ranks(cards) or "-", COLUMNS, initial_indent=head, subsequent_indent=indent)
+
+
+def describe_ledger(names: Sequence[str], outcome: Outcome) -> Iterator[str]:
+    """Yield the times of both players in a round that credits distance, and what follows from them; else nothing."""
+    ledger = outcome.ledger
+    if ledger is None:
+        return
+    for name, timing in zip(names, ledger, strict=True):
+        credited = f"credited {timing.credit_ms / 1000:.1f} s for distance ({timing.rtt_us / 1000:.0f} ms a card)"
+        if timing.arrival_ms is None or timing.corrected_ms is None:
+            yield f"  {clean(name)}: {credited}"
+        else:
+            arrival, corrected = timing.arrival_ms / 1000, timing.corrected_ms / 1000
+            yield f"  {clean(name)}: placed the last card after {arrival:.2f} s, {credited}: {corrected:.2f} s"
+    if all(timing.arrival_ms is not None for timing in ledger):
+        least = uncertainty_ms(ledger[0].credit_ms, ledger[1].credit_ms) / 1000
+        dead_heat = f"A dead heat: within the {least:.2f} s that the credits are uncertain by."
+        yield f"  {dead_heat if outcome.winner is None else 'The corrected times decide.'}"
 
 
 def describe_score(name: str, score: Score) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from fairest_cli.text.board_text import ENDINGS, card_name, describe_score
+from fairest_cli.text.board_text import ENDINGS, card_name, describe_ledger, describe_score
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import Card
@@ -63,6 +63,7 @@ def describe_result(outcome: Outcome, names: Sequence[str]) -> Iterator[str]:
     yield f"{describe_winner_first(outcome, names)}."
     for seat in seats_by_result(outcome):
         yield from describe_score(names[seat], outcome.scores[seat])
+    yield from describe_ledger(names, outcome)
 
 
 def describe_winner_first(outcome: Outcome, names: Sequence[str]) -> str:

@@ -7,15 +7,16 @@ from typing import Final
 
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
+from fairest_cli.model.last_card import awaits_other
 from fairest_cli.model.proof import describe_proof
 from fairest_cli.session.connection import Update
 from fairest_cli.text.absence import describe_return, is_past_absence
 from fairest_cli.text.board_text import COLUMNS, describe_board, format_time
 from fairest_cli.text.move_text import describe_move, describe_result
+from fairest_cli.text.room_options import describe_options
 from fairest_cli.text.waiting_players import describe_queue
 from fairest_cli.untrusted_text import as_json_line, clean
 from fairest_protocol.calculation.moves import REDEAL
-from fairest_protocol.calculation.rules import span
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fields import Phase
@@ -30,7 +31,7 @@ from fairest_protocol.messages.from_server import (
     View,
     Welcome,
 )
-from fairest_protocol.messages.options import RoomOptions, Spectators
+from fairest_protocol.messages.options import Spectators
 from fairest_protocol.messages.refusals import Breach
 
 
@@ -153,30 +154,6 @@ def _describe_snapshot(model: KnownRoom) -> Iterator[str]:
         yield "until the other player has seen it too."
 
 
-def describe_options(options: RoomOptions) -> Iterator[str]:
-    """Yield the rules of a room, and every option that is not the default."""
-    usual = RoomOptions()
-    yield clean(options.rules)
-    if options.piles is not None:
-        yield span(range(options.piles, options.piles + 1), "waste pile")
-    if options.redeals is not None:
-        yield span(range(options.redeals, options.redeals + 1), "redeal")
-    if options.best_of > 1:
-        yield f"best of {options.best_of} rounds"
-    if options.limit_seconds != usual.limit_seconds:
-        yield f"{format_time(options.limit_seconds)} for a round"
-    if options.chase_seconds != usual.chase_seconds:
-        yield f"{format_time(options.chase_seconds)} once a player has stopped"
-    if options.grace_seconds != usual.grace_seconds:
-        yield f"a seat waits {format_time(options.grace_seconds)} for its player"
-    if options.direct_breaks_ties:
-        yield "direct plays break a tie"
-    if options.certified:
-        yield "only deals that are proved winnable"
-    if options.spectators is not usual.spectators:
-        yield "nobody may watch" if options.spectators is Spectators.CLOSED else "spectators see everything at once"
-
-
 def describe_entry(before: KnownRoom, model: KnownRoom, entry: Entry) -> Iterator[str]:
     """Yield what an entry changed; `before` and `model` are the models before and after the message that had it."""
     match entry:
@@ -206,6 +183,8 @@ def describe_entry(before: KnownRoom, model: KnownRoom, entry: Entry) -> Iterato
         case entries.Started() if model.seat is not None:
             yield "Go! You see the other player's moves once you have turned the same cards,"
             yield "and every few seconds, how many cards each of you has placed."
+        case entries.Moved(seat=seat) if seat == model.seat and awaits_other(model):
+            yield from wrap(AWAITS_OTHER, COLUMNS)
         case entries.Moved(seat=seat, move=move, card=card) if seat != model.seat and (card or move is REDEAL):
             yield describe_move(_name(model, seat), move, card)
         case entries.Stopped(seat=seat):
@@ -271,6 +250,12 @@ def describe_announcement(text: str) -> str:
 def describe_closing(reason: str | None) -> str:
     """Return the sentence about a room that is closed, with the operator's reason if there is one."""
     return f"The room was closed by the operator: {clean(reason)}" if reason else "The room is closed."
+
+
+AWAITS_OTHER: Final = (
+    "You have placed every card. The other player is farther away, and may still be first once distance is credited: "
+    "the result comes within seconds."
+)
 
 
 FREED: Final = {

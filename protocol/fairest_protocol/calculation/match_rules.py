@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from fairest_protocol.calculation.race import Ending, Race, undealt_outcome
-from fairest_protocol.calculation.record import BadRecord, Record, RecordedRound, RecordedStop
+from fairest_protocol.calculation.record import BadRecord, Record, RecordedMove, RecordedRound, RecordedStop
+from fairest_protocol.calculation.seat_times import SeatTimes, Times, last_chance, make_ledger
 from fairest_protocol.calculation.sliced import Sliced, finish
+from fairest_protocol.value import replace_in_pair
 
 MAX_CALLED_OFF: Final = 1000
 """The most rounds that a record lists as called off before the first one with a result: the newest ones."""
@@ -92,25 +94,41 @@ def _may_end_undealt(played: RecordedRound) -> bool:
 
 def _checking_race(record: Record, number: int) -> Sliced[None]:
     played, where = record.rounds[number], f"round {number + 1}"
-    times = [_BEFORE_START if event.at_ms is None else event.at_ms for event in played.events]
-    if times != sorted(times):
+    stamps = [_BEFORE_START if event.at_ms is None else event.at_ms for event in played.events]
+    if stamps != sorted(stamps):
         raise BadRecord(f"{where}: time goes back")
     race: Race | None = None
+    times = _stated_round_trips(played)
     for event_number, (event, after) in enumerate(record.steps(number)):
-        if race is not None and isinstance(event, RecordedStop) and not _may_stop(race, event):
+        if race is not None and isinstance(event, RecordedStop) and not _may_stop(record, race, event, times):
             raise BadRecord(f"{where}, event {event_number}: these seats are not stopped by {event.ending}")
+        if race is not None and isinstance(event, RecordedMove) and race.has_credit:
+            seat = event.seat
+            moved = times[seat].after_move(race.racers[seat], after.racers[seat], event.move, event.at_ms)
+            times = replace_in_pair(times, seat, moved)
         race = after
         yield
-    if race is None or not race.is_over or race.outcome() != played.outcome:
+    if race is None or not race.is_over or race.outcome(make_ledger(times)) != played.outcome:
         raise BadRecord(f"{where}: its moves do not lead to the result that it states")
 
 
-def _may_stop(race: Race, stop: RecordedStop) -> bool:
+def _stated_round_trips(played: RecordedRound) -> Times:
+    """Return the times of both seats at the start, with the round trips that the record states."""
+    ledger = played.outcome.ledger if played.outcome else None
+    return (SeatTimes(), SeatTimes()) if ledger is None else (SeatTimes(ledger[0].rtt_us), SeatTimes(ledger[1].rtt_us))
+
+
+def _may_stop(record: Record, race: Race, stop: RecordedStop, times: Times) -> bool:
     """Return whether these seats can be stopped together: the clock stops all that still race, the rest stops one.
 
-    The clock stops nobody before the race.
+    The clock stops nobody before the race. With credit, a seat is stopped once it can not be first any more.
     """
-    if stop.ending is Ending.OUT_OF_TIME and stop.at_ms is None:
-        return False
     racing = tuple(seat for seat, racer in enumerate(race.racers) if not racer.ending)
+    if stop.at_ms is None and stop.ending in (Ending.OUT_OF_TIME, Ending.ROUND_OVER):
+        return False
+    if stop.ending is Ending.ROUND_OVER:
+        latest_ms = last_chance(race, times) if race.has_credit else None
+        if latest_ms is None or stop.at_ms is None:
+            return False
+        return stop.seats == racing and stop.at_ms >= min(latest_ms, record.terms.seconds("limit_seconds") * 1000)
     return stop.seats == racing if stop.ending is Ending.OUT_OF_TIME else len(stop.seats) == 1

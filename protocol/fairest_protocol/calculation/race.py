@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from fairest_protocol.calculation.board import Board, Illegal, lay_out
 from fairest_protocol.calculation.deal import Deal
+from fairest_protocol.calculation.distance import Timing, first_by_correction
 from fairest_protocol.calculation.moves import REDEAL, RESIGN, STOP, Move
 from fairest_protocol.calculation.rules import Rules
 from fairest_protocol.value import Value, message_dataclass, replace
@@ -47,7 +48,10 @@ class Ending(StrEnum):
     RESIGNED = "resigned"
     NOT_REVEALED = "not_revealed"
     ROUND_OVER = "round_over"
-    """The seat was still racing when the other seat placed every card, resigned or did not reveal its entropy."""
+    """The seat was still racing when the other seat placed every card, resigned or did not reveal its entropy.
+
+    In a room with credit: when it could no longer be first by corrected time.
+    """
 
 
 class Racer(Value):
@@ -85,10 +89,14 @@ class Score:
 
 @message_dataclass
 class Outcome:
-    """The result of a round: the winning seat, or None for a draw, and each seat's score."""
+    """The result of a round: the winning seat, or None for a draw, and each seat's score.
+
+    `ledger` has the times of both seats, if one placed every card in a room with credit; None otherwise.
+    """
 
     winner: int | None
     scores: tuple[Score, ...]
+    ledger: tuple[Timing, Timing] | None = None
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -98,12 +106,17 @@ class Outcome:
 
 
 class Race(Value):
-    """A race under way or over. It is immutable: `play` and `stop` return the next one."""
+    """A race under way or over. It is immutable: `play` and `stop` return the next one.
+
+    `has_credit`: a seat that places every card does not end the race of the other one, which may be first by corrected
+    time. The caller stops the other seat with `Ending.ROUND_OVER` once it can not.
+    """
 
     rules: Rules
     deal: Deal
     racers: tuple[Racer, ...]
     direct_breaks_ties: bool = False
+    has_credit: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -171,10 +184,15 @@ class Race(Value):
         racers = tuple(replace(racer, seen=0) if racer.ending else racer for racer in stopped.racers)
         return replace(stopped, racers=racers)
 
-    def outcome(self) -> Outcome:
-        """Return the result of a race that is over. `judge` says which seat wins."""
+    def outcome(self, ledger: tuple[Timing, Timing] | None = None) -> Outcome:
+        """Return the result of a race that is over. `judge` says which seat wins, by `ledger` if both placed all cards.
+
+        The ledger is required if a seat won and the race has credit, and not part of the result otherwise.
+        """
         scores = tuple(_score(racer) for racer in self.racers)
-        return Outcome(judge(scores, direct_breaks_ties=self.direct_breaks_ties), scores)
+        is_timed = self.has_credit and any(score.ending is Ending.WON for score in scores)
+        kept = ledger if is_timed else None
+        return Outcome(judge(scores, direct_breaks_ties=self.direct_breaks_ties, ledger=kept), scores, kept)
 
     def is_last_turn(self, turn: Turn) -> bool:
         """Return whether nothing is hidden at this turn any more: the stock is empty and no redeal is left."""
@@ -188,21 +206,23 @@ class Race(Value):
 
     def _with(self, seat: int, racer: Racer) -> "Race":
         racers = (*self.racers[:seat], racer, *self.racers[seat + 1 :])
-        if racer.ending in DECISIVE:
+        if racer.ending in DECISIVE and not (self.has_credit and racer.ending is Ending.WON):
             racers = tuple(other if other.ending else replace(other, ending=Ending.ROUND_OVER) for other in racers)
-        return Race(self.rules, self.deal, racers, self.direct_breaks_ties)
+        return Race(self.rules, self.deal, racers, self.direct_breaks_ties, self.has_credit)
 
 
 DECISIVE = frozenset({Ending.WON, Ending.RESIGNED, Ending.NOT_REVEALED})
 """The endings of one seat that end the round for the other one too."""
 
 
-def start_race(rules: Rules, deal: Deal, seats: int = 2, direct_breaks_ties: bool = False) -> Race:
+def start_race(
+    rules: Rules, deal: Deal, seats: int = 2, direct_breaks_ties: bool = False, has_credit: bool = False
+) -> Race:
     """Return a race in which each of `seats` seats has its first card turned."""
     stock = deal.orders[0]
     board = lay_out(rules, deal).turn(stock[0])
     racer = Racer(board, Turn(0, 0), range(1, len(stock)))
-    return Race(rules, deal, (racer,) * seats, direct_breaks_ties)
+    return Race(rules, deal, (racer,) * seats, direct_breaks_ties, has_credit)
 
 
 def undealt_outcome(rules: Rules, endings: Sequence[Ending]) -> Outcome:
@@ -217,15 +237,16 @@ def _score(racer: Racer) -> Score:
     return Score(board.placed, board.goal, board.direct, racer.seen, racer.ending)
 
 
-def judge(scores: Sequence[Score], *, direct_breaks_ties: bool) -> int | None:
+def judge(scores: Sequence[Score], *, direct_breaks_ties: bool, ledger: Sequence[Timing] | None = None) -> int | None:
     """Return the seat that wins with these scores, or None for a draw.
 
-    A seat that placed every card wins, and one that resigned or did not reveal its entropy loses. Otherwise more cards
-    on foundations win, then, with `direct_breaks_ties`, more cards played straight from the stock.
+    A seat that placed every card wins; if both did, the ledger says which was first by corrected time. A seat that
+    resigned or did not reveal its entropy loses. Otherwise more cards on foundations win, then, with
+    `direct_breaks_ties`, more cards played straight from the stock.
     """
-    for seat, score in enumerate(scores):
-        if score.ending is Ending.WON:
-            return seat
+    won = [seat for seat, score in enumerate(scores) if score.ending is Ending.WON]
+    if won:
+        return won[0] if len(won) == 1 or ledger is None else first_by_correction(ledger)
     standing = [
         (score.ending not in (Ending.RESIGNED, Ending.NOT_REVEALED), score.placed, score.direct * direct_breaks_ties)
         for score in scores

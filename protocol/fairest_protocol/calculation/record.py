@@ -14,7 +14,7 @@ from typing import Final
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.race import Ending, Outcome, Race, start_race
-from fairest_protocol.calculation.record_lines import CERTIFIED_FORMAT, FORMAT
+from fairest_protocol.calculation.record_lines import CERTIFIED_FORMAT, CREDIT_FORMAT, FORMAT
 from fairest_protocol.calculation.rules import Rules
 from fairest_protocol.calculation.seal import chain_line, make_seed, make_step_seed, round_statement
 from fairest_protocol.calculation.terms import Terms
@@ -106,6 +106,13 @@ class Record(Value):
         return self.terms.rules
 
     @property
+    def format(self) -> int:
+        """The number of the format of its lines, which follows from the options of the room."""
+        if self.terms.has_credit:
+            return CREDIT_FORMAT
+        return CERTIFIED_FORMAT if self.terms.is_certified else FORMAT
+
+    @property
     def called_off(self) -> int:
         """The number of rounds that were called off before the first one with a result."""
         return next((number for number, each in enumerate(self.rounds) if each.outcome is not None), len(self.rounds))
@@ -128,7 +135,8 @@ class Record(Value):
         if not recorded.is_dealt:
             raise BadRecord(f"round {number + 1} ended before its cards were dealt")
         deal = make_deal(self.rules, recorded.seed)
-        race = start_race(self.rules, deal, direct_breaks_ties=self.terms.direct_breaks_ties)
+        terms = self.terms
+        race = start_race(self.rules, deal, direct_breaks_ties=terms.direct_breaks_ties, has_credit=terms.has_credit)
         yield None, race
         for event_number, event in enumerate(recorded.events, 1):
             race = _play_event(race, event, f"round {number + 1}, event {event_number}")
@@ -158,7 +166,7 @@ class Record(Value):
         """Yield the lines but the last one, without their chains."""
         yield _line(
             "match",
-            format=CERTIFIED_FORMAT if self.terms.is_certified else FORMAT,
+            format=self.format,
             match=self.match_id,
             room=self.room,
             names=self.names,
@@ -185,7 +193,10 @@ class Record(Value):
                 else:
                     yield _line("stop", at_ms=event.at_ms, seats=event.seats, ending=event.ending)
             if played.outcome is not None:
-                yield _line("result", **asdict(played.outcome))
+                fields = asdict(played.outcome)
+                if played.outcome.ledger is None:
+                    del fields["ledger"]
+                yield _line("result", **fields)
 
 
 def seal_line(signature: bytes) -> str:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from fairest_protocol.calculation.distance import Timing
 from fairest_protocol.calculation.match_rules import check_record
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Ending, Outcome, Score
@@ -108,7 +109,8 @@ class _RoundLines:
                 )
             case "result":
                 first, second = (Score(**{**score, "ending": Ending(score["ending"])}) for score in fields["scores"])
-                self.outcome = Outcome(fields["winner"], (first, second))
+                ledger = [Timing(**timing) for timing in fields.get("ledger", ())]
+                self.outcome = Outcome(fields["winner"], (first, second), (ledger[0], ledger[1]) if ledger else None)
             case kind:
                 raise ValueError(f"a line of type {kind!r} stands inside of a round")
 

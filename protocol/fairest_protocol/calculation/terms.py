@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from fairest_protocol.calculation.certified import PROCEDURE, check_certifiable
+from fairest_protocol.calculation.distance import PROCEDURE as CREDIT_PROCEDURE
 from fairest_protocol.calculation.rules import BadRules, Rules, choose_rules
 from fairest_protocol.value import Value
 
@@ -28,7 +29,11 @@ CLOCKS: Final = {
 _WORDS: Final = {True: "true", False: "false"}
 _KEYS: Final = ("rules", "piles", "redeals", "best_of", *CLOCKS, "spectators", "direct_breaks_ties", "listed")
 _CERTIFIED: Final = "certified"
-"""The key that stands last in the terms of a certified room, and in no others."""
+_CREDIT: Final = "credit"
+_PROCEDURES: Final = {_CERTIFIED: PROCEDURE, _CREDIT: CREDIT_PROCEDURE}
+"""The keys that stand last, in this order, in the terms of certified rooms and of rooms with credit, and in no others;
+each with the number of the only procedure that there is.
+"""
 
 
 class BadTerms(ValueError):
@@ -38,7 +43,8 @@ class BadTerms(ValueError):
 class Terms(Value):
     """The terms of a room whose variant this program knows. `text` is their only text; times are in seconds.
 
-    `is_certified`: its deals are certified, by the only procedure that there is.
+    `is_certified`: its deals are certified. `has_credit`: the time that distance costs is credited. Each by the only
+    procedure that there is.
     """
 
     text: str
@@ -48,6 +54,7 @@ class Terms(Value):
     direct_breaks_ties: bool
     is_listed: bool
     is_certified: bool = False
+    has_credit: bool = False
 
     def seconds(self, clock: str) -> int:
         """Return the length of one of `CLOCKS` in these terms."""
@@ -64,8 +71,9 @@ def parse_terms(text: str) -> Terms:
     """Parse the text of a room's terms. Raises `BadTerms` unless a room can have them, written in just this way."""
     pairs = [pair.partition("=") for pair in text.split(" ")]
     keys = tuple(key for key, _, _ in pairs)
-    is_certified = keys[-1] == _CERTIFIED
-    if keys != (*_KEYS, *[_CERTIFIED] * is_certified):
+    chosen = tuple(key for key in _PROCEDURES if key in keys)
+    is_certified, has_credit = _CERTIFIED in chosen, _CREDIT in chosen
+    if keys != (*_KEYS, *chosen):
         raise BadTerms(f"the terms are not the options {', '.join(_KEYS)}, each once and in this order")
     values = {key: value for key, _, value in pairs}
     clocks = [(key, _number(values, key), allowed) for key, allowed in CLOCKS.items()]
@@ -75,8 +83,9 @@ def parse_terms(text: str) -> Terms:
     if values["spectators"] not in SPECTATORS:
         raise BadTerms(f"spectators cannot be {values['spectators'][:40]!r}")
     direct_breaks_ties, is_listed = _truth(values, "direct_breaks_ties"), _truth(values, "listed")
-    if is_certified and _number(values, _CERTIFIED) != PROCEDURE:
-        raise BadTerms(f"there is no procedure {values[_CERTIFIED]} for certified deals")
+    for key in chosen:
+        if _number(values, key) != _PROCEDURES[key]:
+            raise BadTerms(f"there is no procedure {values[key]} for {key}")
     try:
         rules = choose_rules(values["rules"], _number(values, "piles"), _number(values, "redeals"))
         if is_certified:
@@ -86,7 +95,7 @@ def parse_terms(text: str) -> Terms:
     if rules.name != values["rules"]:
         raise BadTerms(f"the variant is written {rules.name}, not {values['rules'][:40]!r}")
     best_of, spectators = _number(values, "best_of"), values["spectators"]
-    return Terms(text, rules, best_of, spectators, direct_breaks_ties, is_listed, is_certified)
+    return Terms(text, rules, best_of, spectators, direct_breaks_ties, is_listed, is_certified, has_credit)
 
 
 def _number(values: Mapping[str, str], key: str) -> int:

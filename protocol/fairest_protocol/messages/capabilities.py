@@ -3,6 +3,7 @@
 from typing import Final
 
 from fairest_protocol.calculation.certified import CAPABILITY as CERTIFIED
+from fairest_protocol.calculation.distance import CAPABILITY as CREDIT
 
 RIVALS: Final = "rivals"
 """`create` takes a wish for a rival, and the lobby shows it."""
@@ -14,5 +15,5 @@ RENEW: Final = "renew"
 """A player may take another token: `renew`."""
 DAILY: Final = "daily"
 """A player may race the daily deal: `daily` and `play_daily`."""
-SERVER_CAPABILITIES: Final = (RIVALS, CERTIFIED, ASK_FINISH, RACE_QUEUE, RENEW, DAILY)
+SERVER_CAPABILITIES: Final = (RIVALS, CERTIFIED, ASK_FINISH, RACE_QUEUE, RENEW, DAILY, CREDIT)
 """The capabilities of a server of this version."""

@@ -30,7 +30,8 @@ class RoomOptions(Message):
     """Rules with their parameters, length of the match, and the clocks of a round in seconds.
 
     A `listed` room stands in the lobby: strangers may join it, and watch it. `certified` is the number of the procedure
-    by which deals are certified; it is left out where they are not, so that the terms of such rooms have no word of it.
+    by which deals are certified, and `credit` that of the procedure by which distance is credited; each is left out
+    where it is not used, so that the terms of such rooms have no word of it.
     """
 
     rules: RulesName = "classic"
@@ -48,8 +49,9 @@ class RoomOptions(Message):
     direct_breaks_ties: bool = False
     listed: bool = False
     certified: Annotated[Literal[1] | None, Field(exclude_if=lambda value: value is None)] = None
+    credit: Annotated[Literal[1] | None, Field(exclude_if=lambda value: value is None)] = None
 
-    @field_validator("certified", mode="before")
+    @field_validator("certified", "credit", mode="before")
     @classmethod
     def _check_procedure(cls, value: object) -> object:
         return None if value is None else cls._check_integer(value)

@@ -2,6 +2,8 @@
 
 from enum import Enum, auto
 
+from fairest_server.edge.round_trip import RoundTrip
+
 
 class Tick(Enum):
     """The action that follows when a heartbeat is due."""
@@ -15,9 +17,11 @@ class Tick(Enum):
 class Keepalive:
     """One ping for each heartbeat; the client has until the next heartbeat to answer it."""
 
-    __slots__ = ("_number", "_unanswered")
+    __slots__ = ("_number", "_round_trip", "_unanswered")
 
-    def __init__(self) -> None:
+    def __init__(self, round_trip: RoundTrip | None = None) -> None:
+        """`round_trip` has pings of its own, whose pongs it is handed."""
+        self._round_trip = round_trip
         self._number = 0
         self._unanswered: bytes | None = None
 
@@ -40,3 +44,5 @@ class Keepalive:
         """Take a pong of the client, asked for or not."""
         if payload == self._unanswered:
             self._unanswered = None
+        elif self._round_trip is not None:
+            self._round_trip.pong(payload)

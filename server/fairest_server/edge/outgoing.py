@@ -56,6 +56,12 @@ class Outgoing:
             self._end()
         self.is_open = self._stream.is_open
 
+    def ping(self, payload: bytes) -> None:
+        """Send a ping; does nothing on a connection that is closing."""
+        if self.is_open:
+            self._stream.send_ping(payload)
+            self.flush()
+
     def limit_closing(self, answer_bytes: int = 0) -> None:
         """Abort the connection unless it ends within CLOSING_SECONDS, or within the time for an answer of this size.
 

@@ -116,8 +116,8 @@ class PairMaker:
             return
         partner = held.get(own.partner)
         match next_step(own, partner, seeker.position, now_ms):
-            case NextStep.OPEN_ROOM:
-                await seeker.enter(Create(options=seeker.options))
+            case NextStep.OPEN_ROOM if partner is not None:
+                await seeker.enter(Create(options=seeker.options_with(partner)))
             case NextStep.NAME_ROOM if client.room is not None:
                 await self._change(seeker, replace(own, room=client.room.code))
             case NextStep.JOIN if partner is not None:

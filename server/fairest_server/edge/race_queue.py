@@ -11,6 +11,7 @@ from typing import Final
 
 from redis.exceptions import RedisError
 
+from fairest_protocol.calculation.distance import CAPABILITY as CREDIT
 from fairest_protocol.calculation.rules import BadRules
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.from_client import LeaveQueue, Queue
@@ -135,6 +136,7 @@ class RaceQueue:
             since_ms=self._clock.now_ms(),
             rating=await self._rating_of(player_id, rules),
             last_opponent=await self._tickets.last_opponent(player_id),
+            has_credit=client.player is not None and CREDIT in client.player.capabilities,
         )
         read = 0
         for _ in range(MAX_ATTEMPTS):

@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from fairest_protocol.calculation.certified import CAPABILITY
+from fairest_protocol.calculation.certified import CAPABILITY as CERTIFIED
+from fairest_protocol.calculation.distance import CAPABILITY as CREDIT
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Join, Resume, Watch
 from fairest_protocol.messages.from_server import Refused
+from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.edge.address_limits import AddressLimits
 from fairest_server.live.live_room import LiveRoom
@@ -23,7 +25,11 @@ from fairest_server.store.room_openings import RoomOpenings
 _MANY_AT_ADDRESS: Final = "Many rooms were opened from your address lately; use one of them, or wait ten minutes."
 
 
-_NOT_CERTIFIED: Final = "The deals of this room are certified, and your client does not know that: use a newer one."
+_NOT_KNOWN: Final = {
+    CERTIFIED: "The deals of this room are certified, and your client does not know that: use a newer one.",
+    CREDIT: "This room credits distance, and your client does not know that: use a newer one.",
+}
+"""The sentence for a client without the capability that the options of a room ask for."""
 
 EntryMessage = Create | Join | Resume | Watch
 """A message that asks for a seat or a view of a room."""
@@ -75,9 +81,9 @@ class RoomEntry:
                 await self._create(message, player, client, is_open)
             case Watch(room=code):
                 room = await self._rooms.registry.open_room(code)
-                if room is not None and _lacks_capability(player, room):
+                if room is not None and (lack := _lack_in(player, room)):
                     self._rooms.registry.on_change(room)
-                    client.refused(refuse(message.type, Refusal.MISSING_CAPABILITY, _NOT_CERTIFIED))
+                    client.refused(refuse(message.type, Refusal.MISSING_CAPABILITY, lack))
                     return
                 client.room = await self._rooms.entrance.watch(code, client)
             case Join() | Resume():
@@ -91,8 +97,8 @@ class RoomEntry:
     async def _create(
         self, message: Create, player: Player, client: EnteringClient, is_open: Callable[[], bool]
     ) -> None:
-        if message.options.certified and CAPABILITY not in player.capabilities:
-            client.refused(refuse(message.type, Refusal.MISSING_CAPABILITY, _NOT_CERTIFIED))
+        if lack := _lack(player, message.options):
+            client.refused(refuse(message.type, Refusal.MISSING_CAPABILITY, lack))
             return
         options = resolve_options(message.options)
         code = options if isinstance(options, Refused) else await self._open_room(message.key, player, client.address)
@@ -166,9 +172,9 @@ class RoomEntry:
         if not is_open():
             # The player may have resumed over a newer connection, whose seat this one must not take.
             self._rooms.registry.on_change(room)
-        elif _lacks_capability(player, room):
+        elif lack := _lack_in(player, room):
             self._rooms.registry.on_change(room)
-            client.refused(refuse(to, Refusal.MISSING_CAPABILITY, _NOT_CERTIFIED))
+            client.refused(refuse(to, Refusal.MISSING_CAPABILITY, lack))
         elif _opens_round(room, player) and not self.limits.may_open_round(client.address):
             self._rooms.registry.on_change(room)
             client.refused(refuse(to, Refusal.TOO_MANY_ROUNDS))
@@ -177,10 +183,16 @@ class RoomEntry:
             room.submit(Request(command, client))
 
 
-def _lacks_capability(player: Player, room: LiveRoom) -> bool:
-    """Return whether the client of this player does not know the options of the room, and would take them for a lie."""
-    is_certified = room.state is not None and room.state.options.certified is not None
-    return is_certified and CAPABILITY not in player.capabilities
+def _lack_in(player: Player, room: LiveRoom) -> str:
+    """Return why the client of this player does not know the options of this room, empty if it does."""
+    return "" if room.state is None else _lack(player, room.state.options)
+
+
+def _lack(player: Player, options: RoomOptions) -> str:
+    """Return why the client of this player does not know these options, and would take them for a lie; empty if not."""
+    asked = {CERTIFIED: options.certified, CREDIT: options.credit}
+    lacking = (name for name, option in asked.items() if option is not None and name not in player.capabilities)
+    return next((_NOT_KNOWN[name] for name in lacking), "")
 
 
 def _opens_round(room: LiveRoom, player: Player) -> bool:

@@ -1,8 +1,9 @@
 """A player of this process who waits for an opponent: its ticket, where it is, and its way into a room."""
 
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
+from fairest_protocol.calculation.distance import PROCEDURE
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.from_client import Create, Join, Leave, Queue
 from fairest_protocol.messages.from_server import Queued
@@ -11,6 +12,7 @@ from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.pairing import Position
 from fairest_server.live.proposal import Request
 from fairest_server.room.commands import PlayerRequest
+from fairest_server.store.players import Player
 from fairest_server.store.tickets import Ticket
 
 READY_SECONDS: Final = 60
@@ -21,6 +23,7 @@ class WaitingClient(Protocol):
     """A client whose player waits for an opponent."""
 
     connection_id: str
+    player: Player | None
     player_id: str
     room: LiveRoom | None
 
@@ -69,14 +72,13 @@ class Seeker:
         seconds = self.message.rival_after_seconds
         return seconds is not None and not self.ticket.partner and now_ms - self.ticket.since_ms >= seconds * 1000
 
-    @property
-    def options(self) -> RoomOptions:
-        """The options of a room for this player."""
-        return options_for(self.message)
+    def options_with(self, partner: Ticket) -> RoomOptions:
+        """Return the options of a room with a partner: distance is credited if both clients know that."""
+        return options_for(self.message, has_credit=self.ticket.has_credit and partner.has_credit)
 
     def create_for_rival(self) -> Create:
         """Return the request for a room in which a program may take the other seat at once."""
-        return Create(options=self.options, rival_after_seconds=0, rival_level=self.message.rival_level)
+        return Create(options=options_for(self.message), rival_after_seconds=0, rival_level=self.message.rival_level)
 
     async def enter(self, entry: Create | Join) -> None:
         """Ask for a seat. Until the room is asked, the player is on the way."""
@@ -95,6 +97,7 @@ class Seeker:
             room.submit(Request(PlayerRequest(self.client.connection_id, Leave())))
 
 
-def options_for(message: Queue) -> RoomOptions:
+def options_for(message: Queue, *, has_credit: bool = False) -> RoomOptions:
     """Return the options of a room for a player that waits. The rules may be none that anybody plays."""
-    return RoomOptions(rules=message.rules, listed=True, ready_seconds=READY_SECONDS)
+    credit: Literal[1] | None = PROCEDURE if has_credit else None
+    return RoomOptions(rules=message.rules, listed=True, ready_seconds=READY_SECONDS, credit=credit)

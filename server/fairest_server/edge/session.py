@@ -22,6 +22,7 @@ from fairest_protocol.messages.from_client import (
 from fairest_protocol.messages.from_server import Error, Left, Refused
 from fairest_protocol.messages.refusals import CLOSE_CODES, Refusal
 from fairest_server.edge import close_errors
+from fairest_server.edge.distance_meter import measure_distance
 from fairest_server.edge.handshake import Handshake
 from fairest_server.edge.inbox import Inbox
 from fairest_server.edge.incoming import Disconnected
@@ -138,8 +139,6 @@ class Session:
             self._queue.forget(self)
             self._disconnect()
 
-    # As a subscriber of its room.
-
     def show(self, data: bytes) -> None:
         """Send an encoded message."""
         self._outbox.send(data)
@@ -151,6 +150,8 @@ class Session:
         if self.room is not None:
             # A new room got its code after its player had asked for it.
             self._log_context["room"] = self.room.code
+            if seat is not None:
+                measure_distance(self._websocket.round_trip, self.connection_id, self.room)
         self._log.info(Event.ENTERED, **self._log_context, request=self.entry_kind)
         self.show(add_id(missed, self._asked_by.id if self._asked_by is not None else None))
 
@@ -192,8 +193,6 @@ class Session:
             self._outbox.send_message(answer)
         elif not self._queue.retries(self, answer):
             self._outbox.send_message(answer.model_copy(update={"to": self._asked_by.type}).with_id(self._asked_by.id))
-
-    # From the client to the room.
 
     async def _listen(self) -> None:
         try:
@@ -274,6 +273,8 @@ class Session:
             if isinstance(message, Leave):
                 self._leave_ids.append(message.id)
             room.submit(Request(PlayerRequest(self.connection_id, message), self, id=message.id))
+            if isinstance(message, Ready):
+                measure_distance(self._websocket.round_trip, self.connection_id, room)
 
     async def _enter(self, message: EntryMessage) -> None:
         """Ask for a seat or a view of a room. The room answers later: `admitted` or `refused`."""
@@ -287,15 +288,13 @@ class Session:
         """Ask for a seat or a view of a room, as `entry` does, in answer to a message of the client."""
         assert self.player is not None, "a message is dispatched only after the handshake"
         self.entry_kind, self._asked_by = entry.type, asked_by
-        # An earlier request on this connection may have been about another room, or about another view of this one.
+        # An earlier request may have been about another room, or about another view of this one.
         self.seen_upto = ViewCursor(entry.position, entry.tag or "") if isinstance(entry, Resume) else ORIGIN
         self._log_context = {"room": None if isinstance(entry, Create) else entry.room, "seat": None}
         try:
             await self._room_entry.enter(entry, self.player, self, lambda: self._websocket.outgoing.is_open)
         except (RedisError, OSError):
             self.refused(refuse(entry.type, Refusal.TRY_AGAIN))
-
-    # How it ends.
 
     def _disconnect(self) -> None:
         """Tell the room's log that this connection is gone; the grace period decides whether the seat is given up."""

@@ -14,6 +14,7 @@ from typing import Final, Protocol, cast
 from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
+from fairest_server.edge.addresses import is_trusted
 from fairest_server.edge.frame_budget import FrameBudget
 from fairest_server.edge.frame_stream import FrameStream, Rejection
 from fairest_server.edge.frames import unframe_text
@@ -21,6 +22,7 @@ from fairest_server.edge.http_pages import answer, text_page
 from fairest_server.edge.incoming import Incoming
 from fairest_server.edge.keepalive import Keepalive, Tick
 from fairest_server.edge.outgoing import Outgoing
+from fairest_server.edge.round_trip import RoundTrip
 from fairest_server.edge.turns import Turns
 from fairest_server.ops import metrics
 from fairest_server.ops.metrics import CutOff
@@ -81,6 +83,7 @@ class WebSocket(asyncio.Protocol):
         "is_opening",
         "outgoing",
         "peer",
+        "round_trip",
     )
 
     def __init__(self, owner: WebSocketOwner, peer: str) -> None:
@@ -107,9 +110,11 @@ class WebSocket(asyncio.Protocol):
         """Wait for a request, for at most OPENING_SECONDS."""
         loop, settings = asyncio.get_running_loop(), self._owner.settings
         self._lost = loop.create_future()
-        self._keepalive = Keepalive()
         self._stream = FrameStream(settings.max_frame_bytes)
         self.outgoing = Outgoing(cast("asyncio.Transport", transport), self._stream)
+        is_direct = not is_trusted(self.peer, settings.proxy_networks)
+        self.round_trip = RoundTrip(self.outgoing.ping, transport.get_extra_info("socket") if is_direct else None)
+        self._keepalive = Keepalive(self.round_trip)
         budget = FrameBudget(settings, time.monotonic())
         self.incoming = Incoming(self.outgoing, self._stream, budget, self._keepalive, self._owner.turns)
         self._timer = loop.call_later(OPENING_SECONDS, self._open_late)
@@ -135,6 +140,7 @@ class WebSocket(asyncio.Protocol):
         """Wake all that wait for this connection, and let go of everything that refers to it."""
         self._timer.cancel()
         self._has_ended, self.fast_path, self.is_opening = True, None, False
+        self.round_trip.on_answer = None
         self.outgoing.release()
         self.close_code, failure = self._stream.end()
         if failure is not None:
@@ -236,5 +242,6 @@ class WebSocket(asyncio.Protocol):
                 self._stream.fail(CloseCode.INTERNAL_ERROR, "keepalive ping timeout")
             case Tick.WAIT:
                 pass
+        self.round_trip.ping()
         self.outgoing.flush()
         self._timer = asyncio.get_running_loop().call_later(self._owner.settings.heartbeat_seconds, self._beat)

@@ -63,9 +63,8 @@ class Proposal(Value, gc=True):
 
     def stamped(self, at_ms: int) -> Sequence[Step]:
         """Return the steps with the log's time stamp, computed again only if a state among them depends on time."""
-        before = self.steps[0].before
-        clocks = before.clocks if before else None
-        if self.steps[-1].after.clocks is clocks:
+        before, after = self.steps[0].before, self.steps[-1].after
+        if before is not None and after.clocks is before.clocks and after.times is before.times:
             return self.steps
         stamped: list[Step] = []
         for step in self.steps:

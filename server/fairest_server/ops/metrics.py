@@ -224,6 +224,11 @@ MOVE_SECONDS: Final = FastHistogram(
     "Seconds from the arrival of a move's frame to its acknowledgement; one accepted move a second of each player.",
     (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5),
 )
+ROUND_TRIP: Final = FastHistogram(
+    "fairest_round_trip_seconds",
+    "Seconds of the round trips that were measured in rooms with credit for distance, each time that one is shorter.",
+    (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1),
+)
 LOOP_DELAY: Final = FastHistogram(
     "fairest_loop_delay_seconds",
     "Seconds by which the event loop was late for a timer, sampled four times a second.",

@@ -10,7 +10,7 @@ import { TEXT } from "./texts.js";
 import { forgetToken, isOtherTabLast, keepEntropy, keepToken, noteTab, readEntropies, readToken } from "./storage.js";
 import { Contradiction, REVEAL_PING, Witness } from "./witness.js";
 
-const CAPABILITIES = ["certified"];
+const CAPABILITIES = ["certified", "credit"];
 const LEAVE_ID = "leave";
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 15000;

@@ -62,16 +62,19 @@ function createForm(onCreate) {
   const variant = make("select", {}, ...DATA.terms.rules.map(option));
   const bestOf = make("select", {}, ...DATA.terms.best_of.map(option));
   const listed = make("input", { type: "checkbox", checked: true });
+  const credit = make("input", { type: "checkbox", checked: true });
   const name = make("input", { pattern: "[A-Za-z0-9_\\-]{2,20}", maxlength: 20, autocomplete: "nickname" });
   const submit = (event) => {
     event.preventDefault();
-    onCreate({ rules: variant.value, best_of: Number(bestOf.value), listed: listed.checked }, name.value || null);
+    const options = { rules: variant.value, best_of: Number(bestOf.value), listed: listed.checked };
+    onCreate(credit.checked ? { ...options, credit: DATA.credit.procedure } : options, name.value || null);
   };
   return make(
     "form", { class: "create", onsubmit: submit },
     make("h2", {}, TEXT.createTitle),
     make("label", {}, TEXT.variant, variant), make("label", {}, TEXT.bestOf, bestOf),
     make("label", {}, TEXT.yourName, name), make("label", { class: "check" }, listed, TEXT.listed),
+    make("label", { class: "check" }, credit, TEXT.credit),
     make("button", { class: "main" }, TEXT.create),
   );
 }

@@ -81,10 +81,29 @@ export function checkStanding({ seats, round_number: number, options }, { outcom
   demand(isSame([wins, isOver], [won, ends]), "The server counts other rounds won than those that it has shown.");
 }
 
+/** Check that an outcome has a ledger just where it has to, and that it adds up; times rest on the server's word. */
+export function checkLedger({ scores, ledger }, { credit }) {
+  const isTimed = Boolean(credit) && scores.some(({ ending }) => ending === "won");
+  demand(
+    Boolean(ledger) === isTimed, "The result credits distance where it is not to be credited, or does not where it is.",
+  );
+  (ledger ?? []).forEach((timing, seat) => {
+    const { arrival_ms: arrival, credit_ms: credited, corrected_ms: corrected } = timing;
+    const { ending, cards_turned: turned } = scores[seat];
+    const most = Math.floor((turned * DATA.credit.round_trip_us) / 1000);
+    const isOfEnding = (arrival !== null) === (ending === "won");
+    const addsUp = corrected === (arrival === null ? null : arrival - credited);
+    demand(credited >= 0 && credited <= most && isOfEnding && addsUp, "The times in the result do not add up.");
+  });
+}
+
 /** Compare the winner of an outcome with its counts and endings. */
 export function checkWinner(outcome, breaksTies) {
   const endings = outcome.scores.map(({ ending }) => ending);
   const isEnded = !endings.includes("round_over") || endings.some((ending) => DECISIVE.includes(ending));
   demand(isEnded, "The round is said to be over, and nothing has ended it.");
-  demand(outcome.winner === winnerOf(outcome.scores, breaksTies), "The result names another winner than the counts do.");
+  const isTimed = outcome.ledger || endings.some((ending) => ending !== "won");
+  demand(isTimed, "Both players are said to have placed every card, and no times say who was first.");
+  const winner = winnerOf(outcome.scores, breaksTies, outcome.ledger);
+  demand(outcome.winner === winner, "The result names another winner than the counts do.");
 }

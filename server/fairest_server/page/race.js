@@ -1,28 +1,34 @@
 // The race of two seats on one deal, replayed from the moves and stops of a record.
 import { cardOf, goalOf, legalMoves, placedOn, play, turn } from "./board.js";
 import { layOut } from "./deal.js";
+import { firstByCorrection, lastChanceMs, startTimes, timesAfter, timingOf } from "./distance.js";
 
 export const DECISIVE = ["won", "resigned", "not_revealed"];
 
 /** Raised for a move or a stop that cannot stand where it does. */
 export class WrongRace extends Error {}
 
-/** Return a race at its start, with the first card turned for both seats. Races are values; nothing changes them. */
-export function startRace(deal, piles, redeals) {
+/**
+ * Return a race at its start, with the first card turned for both seats. Races are values; nothing changes them.
+ * `credit` is null in a room without credit; else it has `rtts`, the round trip of each seat, and `limitMs`.
+ */
+export function startRace(deal, piles, redeals, credit = null) {
   const [first, ...ahead] = deal.orders[0];
   const racer = { board: turn(layOut(deal, piles, redeals), first), pass: 0, ahead, seen: 1, ending: null };
-  return { deal, racers: [racer, racer] };
+  return { deal, racers: [racer, racer], credit, times: (credit?.rtts ?? [0, 0]).map(startTimes) };
 }
 
 /** Return the race after a line of a record: a `move`, or a `stop`. Raises `WrongRace`. */
 export function after(race, { type, at_ms, seat, move, seats, ending }) {
-  if (type === "stop") return afterStop(race, seats, ending, at_ms === null);
+  if (type === "stop") return afterStop(race, seats, ending, at_ms);
   const racer = race.racers[seat];
   if (racer.ending) throw new WrongRace(`seat ${seat + 1} moves after its race has ended`);
   if (move === "stop" || move === "resign")
     return ended(race, [seat], () => ({ ...racer, ending: move === "stop" ? "stopped" : "resigned" }));
   if (!legalMoves(racer.board).includes(move)) throw new WrongRace(`${move} of seat ${seat + 1} is against the rules`);
-  return ended(race, [seat], () => moved(race.deal, racer, move));
+  const now = moved(race.deal, racer, move);
+  const times = race.times.map((each, at) => (at === seat ? timesAfter(each, racer, now, move, at_ms) : each));
+  return ended({ ...race, times }, [seat], () => now);
 }
 
 function moved(deal, racer, move) {
@@ -45,10 +51,11 @@ function moved(deal, racer, move) {
   return { board, pass, ahead, seen, ending };
 }
 
-function afterStop(race, seats, ending, isBeforeStart) {
+function afterStop(race, seats, ending, atMs) {
+  const isBeforeStart = atMs === null;
   const racing = [0, 1].filter((each) => !race.racers[each].ending);
-  const isAllowed = ending === "out_of_time"
-    ? seats.join() === racing.join() && !isBeforeStart
+  const isAllowed = ["out_of_time", "round_over"].includes(ending)
+    ? seats.join() === racing.join() && !isBeforeStart && (ending === "out_of_time" || isTooLate(race, seats[0], atMs))
     : seats.length === 1 && racing.includes(seats[0]);
   if (!isAllowed) throw new WrongRace(`these seats are not stopped by ${ending}`);
   const stopped = ended(race, seats, (seat) => ({ ...race.racers[seat], ending }));
@@ -57,10 +64,29 @@ function afterStop(race, seats, ending, isBeforeStart) {
   return { ...stopped, racers: stopped.racers.map((racer) => (racer.ending ? { ...racer, seen: 0 } : racer)) };
 }
 
+/** Return whether a seat may not be first any more, since the other one has placed every card. */
+function isTooLate({ credit, racers, times }, seat, atMs) {
+  const winner = 1 - seat;
+  if (!credit || racers[winner].ending !== "won") return false;
+  const chance = lastChanceMs(timingOf(times[winner]), times[seat], racers[seat].board.turned !== null);
+  return atMs >= Math.min(chance, credit.limitMs);
+}
+
+/** Return what a race by these terms of a record credits, with the round trips that its result states; null for nothing. */
+export function creditOf(terms, result) {
+  if (!("credit" in terms)) return null;
+  return { rtts: result?.ledger?.map((timing) => timing.rtt_us) ?? [0, 0], limitMs: 1000 * Number(terms.limit_seconds) };
+}
+
+/** Return the ledger of a race with credit in which a seat has placed every card; null for any other one. */
+export const ledgerOf = ({ credit, racers, times }) =>
+  credit && racers.some(({ ending }) => ending === "won") ? times.map(timingOf) : null;
+
 /** Return the race with these seats as `change` makes them; a decisive ending ends the race of the other one, too. */
 function ended(race, seats, change) {
   let racers = race.racers.map((racer, seat) => (seats.includes(seat) ? change(seat) : racer));
-  if (racers.some(({ ending }) => DECISIVE.includes(ending)))
+  const isEnd = ({ ending }) => DECISIVE.includes(ending) && !(race.credit && ending === "won");
+  if (racers.some(isEnd))
     racers = racers.map((racer) => (racer.ending ? racer : { ...racer, ending: "round_over" }));
   return { ...race, racers };
 }
@@ -72,8 +98,9 @@ export function scoresOf({ racers }) {
     ({ placed: placedOn(board), goal: goalOf(board), direct: board.direct, cards_turned: seen, ending }));
 }
 
-/** Return the seat that wins with these scores, or null for a draw. */
-export function winnerOf(scores, directBreaksTies) {
+/** Return the seat that wins with these scores, or null for a draw; the ledger decides if both placed every card. */
+export function winnerOf(scores, directBreaksTies, ledger = null) {
+  if (ledger && scores.every(({ ending }) => ending === "won")) return firstByCorrection(ledger);
   const merits = scores.map(({ ending, placed, direct }) =>
     [ending === "won", !["resigned", "not_revealed"].includes(ending), placed, directBreaksTies ? direct : 0]);
   const decisive = merits[0].findIndex((merit, at) => merit !== merits[1][at]);
@@ -81,8 +108,8 @@ export function winnerOf(scores, directBreaksTies) {
 }
 
 /** Return the race at the start of a round and after each of its events, as {event, race}, for a replay. */
-export function stepsOf(deal, piles, redeals, events) {
-  const steps = [{ event: null, card: null, race: startRace(deal, piles, redeals) }];
+export function stepsOf(deal, piles, redeals, events, credit = null) {
+  const steps = [{ event: null, card: null, race: startRace(deal, piles, redeals, credit) }];
   for (const event of events) {
     const { race } = steps.at(-1);
     const card = event.type === "move" ? (cardOf(race.racers[event.seat].board, event.move) ?? null) : null;

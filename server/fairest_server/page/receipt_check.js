@@ -183,8 +183,9 @@ class Comparison {
       demand(made === move, `${where}: move ${number} of ${name} was ${move}; the record has another one.`);
       this.#counts.moves += 1;
     } else if (type === "round_finished") {
-      const { winner, scores } = played.result ?? {};
-      const isSame = JSON.stringify([outcome.winner, outcome.scores]) === JSON.stringify([winner, scores]);
+      const { winner, scores, ledger = null } = played.result ?? {};
+      const shown = [outcome.winner, outcome.scores, outcome.ledger ?? null];
+      const isSame = JSON.stringify(shown) === JSON.stringify([winner, scores, ledger]);
       demand(isSame, `${where}: the result that was shown is not the one in the record.`);
       this.#counts.results += 1;
     }

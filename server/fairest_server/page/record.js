@@ -3,7 +3,7 @@ import { fromHex, joined, numberBytes, toBytes, toHex } from "./bytes.js";
 import { describeStep, findStep, stepProblem } from "./certified.js";
 import { makeDeal, sealDeal } from "./deal.js";
 import { isSigned } from "./ed25519.js";
-import { WrongRace, scoresOf, stepsOf, winnerOf } from "./race.js";
+import { WrongRace, creditOf, ledgerOf, scoresOf, stepsOf, winnerOf } from "./race.js";
 import DATA from "./record_data.js";
 import { checkWords, commitEntropy, commitSecret, encode, hash, isRoundSigned, makeSeed } from "./seal.js";
 
@@ -63,8 +63,9 @@ function readTerms(text) {
   const pairs = text.split(" ").map((pair) => pair.split("="));
   const terms = Object.fromEntries(pairs);
   demand(Object.hasOwn(DATA.variants, terms.rules), "The terms name a variant that is not known here.");
-  const certified = "certified" in terms ? { certified: [String(DATA.certified.procedure)] } : {};
-  const allowed = Object.entries({ ...DATA.terms, ...DATA.variants[terms.rules].terms, ...certified });
+  const chosen = ["certified", "credit"].filter((name) => name in terms);
+  const procedures = Object.fromEntries(chosen.map((name) => [name, [String(DATA[name].procedure)]]));
+  const allowed = Object.entries({ ...DATA.terms, ...DATA.variants[terms.rules].terms, ...procedures });
   const isRich = Number(terms.piles) + Number(terms.redeals) >= DATA.certified.piles_and_redeals;
   const isPossible = ([name, values], place) => {
     const value = terms[name];
@@ -173,10 +174,11 @@ function checkRace({ terms }, { events, result }, where, deal) {
   const times = events.map(({ at_ms }) => at_ms ?? -1);
   demand(times.every((time, at) => !at || times[at - 1] <= time), `${where}: time goes back.`);
   try {
-    const { race } = stepsOf(deal, Number(terms.piles), Number(terms.redeals), events).at(-1);
-    const scores = scoresOf(race);
-    const winner = winnerOf(scores, terms.direct_breaks_ties === "true");
-    const isRight = JSON.stringify({ type: "result", winner, scores }) === JSON.stringify(result);
+    const { race } = stepsOf(deal, Number(terms.piles), Number(terms.redeals), events, creditOf(terms, result)).at(-1);
+    const [scores, ledger] = [scoresOf(race), ledgerOf(race)];
+    const winner = winnerOf(scores, terms.direct_breaks_ties === "true", ledger);
+    const found = { type: "result", winner, scores, ...(ledger && { ledger }) };
+    const isRight = JSON.stringify(found) === JSON.stringify(result);
     demand(isRight, `${where}: its moves do not lead to the result that it states.`);
   } catch (fault) {
     if (fault instanceof WrongRace) throw new WrongRecord(`${where}: ${fault.message}.`);

@@ -4,7 +4,7 @@ import { BoardView, SeatHead } from "./board_view.js";
 import { Curve, LeadBar } from "./curve.js";
 import { makeDeal } from "./deal.js";
 import { announce, make, setText } from "./dom.js";
-import { stepsOf } from "./race.js";
+import { creditOf, stepsOf } from "./race.js";
 import { BadReceipt, checkReceipt } from "./receipt_check.js";
 import { linesOf, receiptsOf } from "./receipts.js";
 import { WrongRecord, checkRecord, parseRecord } from "./record.js";
@@ -113,7 +113,7 @@ class Replay {
     this.#names = heading.names;
     const seed = makeSeed(round.secret, round.entropies, round.id, round.step);
     const [piles, redeals] = [Number(terms.piles), Number(terms.redeals)];
-    this.#steps = stepsOf(makeDeal(terms.rules, redeals, seed), piles, redeals, round.events);
+    this.#steps = stepsOf(makeDeal(terms.rules, redeals, seed), piles, redeals, round.events, creditOf(terms, round.result));
     this.#times = this.#steps.map(({ event }) => event?.at_ms ?? 0);
     this.#goal = goalOf(this.#steps[0].race.racers[0].board);
     this.#points = [0, 1].map((seat) =>
@@ -127,6 +127,7 @@ class Replay {
       "section", { class: "replay", tabindex: 0, onkeydown: (event) => this.#key(event) },
       make("h2", {}, `${this.#names.join(TEXT.against)} · ${TEXT.round(number, of)}`),
       make("p", { class: "outcome" }, outcomeText(this.#names, round.result)),
+      ...timingLines(this.#names, round.result),
       this.#lead.element, make("div", { class: "seats" }, ...seats), this.#sentence, this.#curve.element,
       make("div", { class: "controls" }, this.#button, this.#seek, this.#place, this.#speed),
     );
@@ -201,4 +202,11 @@ export function outcomeText(names, { winner, scores }) {
   const head = winner === null ? TEXT.draw : TEXT.wins(names[winner]);
   const order = winner === 1 ? [1, 0] : [0, 1];
   return `${head}. ${order.map((seat) => TEXT.ending(names[seat], scores[seat])).join("; ")}.`;
+}
+
+/** Return the times of both players as lines, where distance was credited and a player placed every card. */
+export function timingLines(names, { winner, ledger }) {
+  const lines = (ledger ?? []).map((timing, seat) => TEXT.timing(names[seat], timing));
+  const isDeadHeat = ledger?.every(({ arrival_ms: arrival }) => arrival !== null) && winner === null;
+  return [...lines, ...(isDeadHeat ? [TEXT.deadHeat] : [])].map((line) => make("p", { class: "timing" }, line));
 }

@@ -9,7 +9,7 @@ import { click, press, targetsOf } from "./hand.js";
 import { QueueView } from "./queue_view.js";
 import { RatingChange } from "./ratings.js";
 import { WrongRecord, checkRecord, parseRecord } from "./record.js";
-import { outcomeText } from "./record_view.js";
+import { outcomeText, timingLines } from "./record_view.js";
 import { TEXT, clock } from "./texts.js";
 
 const TICK_MS = 250;
@@ -161,7 +161,7 @@ export class RoomView {
       ready: () => (own === null ? TEXT.phases.ready : own.entropy_hash ? TEXT.readyWait : ""),
       dealing: () => TEXT.bothReady,
       countdown: () => TEXT.startsIn,
-      racing: () => "",
+      racing: () => (own && placedOn(own.board) === goalOf(own.board) ? TEXT.allPlaced : ""),
       finished: () => "",
       closed: () => sentence,
     };
@@ -271,7 +271,7 @@ export class RoomView {
     if (phase === "waiting" || phase === "ready") parts.push(...this.#invitation());
     if (this.#connection.isReadyWanted) parts.push(button(TEXT.ready, () => this.#connection.getReady()));
     if (phase === "finished" && outcome) {
-      parts.push(make("h2", { class: "outcome" }, outcomeText(this.#names, outcome)));
+      parts.push(make("h2", { class: "outcome" }, outcomeText(this.#names, outcome)), ...timingLines(this.#names, outcome));
       const { proved, certified } = this.#connection.check;
       if (proved) parts.push(make("p", { class: "right" }, TEXT.proved(proved)));
       if (certified) parts.push(make("p", { class: certified.isProved ? "right" : "wrong" }, TEXT.certifiedDeal(describeStep(certified))));

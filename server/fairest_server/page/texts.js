@@ -47,6 +47,7 @@ export const TEXT = {
   createTitle: "Create a room",
   variant: "Variant",
   certified: ", certified",
+  credit: "Credit the time that distance to the server costs",
   bestOf: "Best of",
   listed: "List the room in the lobby, for anybody to join",
   yourName: "Your name (2 to 20 letters, digits, _ or -; empty for a guest's name)",
@@ -160,6 +161,14 @@ export const TEXT = {
   you: "you",
   wins: (name) => `${name} wins`,
   draw: "A draw",
+  deadHeat: "A dead heat: the corrected times differ by less than the credits are uncertain by.",
+  allPlaced: "You have placed every card. The other player is farther away and may still be first: the result comes within seconds.",
+  timing: (name, { arrival_ms: arrival, credit_ms: credit, corrected_ms: corrected }) => {
+    const seconds = (milliseconds, digits) => `${(milliseconds / 1000).toFixed(digits)} s`;
+    const credited = `credited ${seconds(credit, 1)} for distance`;
+    return arrival === null ? `${name}: ${credited}`
+      : `${name}: the last card after ${seconds(arrival, 2)}, ${credited}: ${seconds(corrected, 2)}`;
+  },
   ending: (name, score) => `${name}: ${score.placed} of ${score.goal} cards, ${ENDINGS[score.ending]}`,
   foundationLabel: (place, board, rank, top) =>
     `Foundation ${place + 1}, by ${board.layout[place].step}: ${top ? `${cardName(top)} on top` : "empty"}, `

@@ -3,7 +3,7 @@
 import { Binding } from "./binding.js";
 import { cardOf, goalOf, legalMoves, placedOn } from "./board.js";
 import { Cheated } from "./cheated.js";
-import { checkBoards, checkStanding, checkUndealtOutcome, checkWinner } from "./outcome_check.js";
+import { checkBoards, checkLedger, checkStanding, checkUndealtOutcome, checkWinner } from "./outcome_check.js";
 import DATA from "./record_data.js";
 import { afterEntry } from "./scene.js";
 import { SealCheck } from "./seal_check.js";
@@ -81,6 +81,7 @@ export class Witness {
     if (seat !== null && scene.seats[seat].name === null) throw new Contradiction("it shows us a seat of ours that is free");
     if (this.binding.isBoundTo(scene.round) && scene.outcome) {
       this.#checkCounts(scene, scene.outcome);
+      checkLedger(scene.outcome, scene.options);
       this.#checkOwnScore(scene.outcome);
     }
     this.binding.afterSnapshot(scene, seat, now_ms);
@@ -111,6 +112,7 @@ export class Witness {
     if (entry.type === "round_finished") {
       this.placed = null;
       checkStanding(before, entry);
+      checkLedger(entry.outcome, before.options);
       if (!this.check.shown || !before.envelopes.length) this.#checkCounts(before, entry.outcome);
     }
     this.binding.afterEntry(entry, this.scene, this.seat, now_ms);

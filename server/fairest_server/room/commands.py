@@ -56,6 +56,13 @@ class MakeMove(Value):
     move: Move
 
 
+class NoteRoundTrip(Value):
+    """The round trip of this connection was measured, in microseconds."""
+
+    connection_id: str
+    rtt_us: int
+
+
 class PlayerRequest(Value):
     """The player of this connection sends another message that changes the room."""
 
@@ -118,6 +125,7 @@ Command = (
     | ProcessLapsed
     | ApplyPauses
     | MakeMove
+    | NoteRoundTrip
     | PlayerRequest
     | DealStep
     | ExpireDeadline

@@ -3,7 +3,7 @@
 Pure: the time comes with the command, and a new round's secret from `DrawRound`.
 """
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 
 from fairest_protocol.calculation.race import Ending
 from fairest_protocol.calculation.seal import commit_entropy
@@ -21,12 +21,14 @@ from fairest_server.room.commands import (
     ExpireDeadline,
     MakeMove,
     MarkRecorded,
+    NoteRoundTrip,
     Pause,
     PlayerRequest,
     ProcessLapsed,
     RoomRequest,
     TakeSeat,
 )
+from fairest_server.room.distance import ending_by_clock, note_round_trip
 from fairest_server.room.events import (
     Attached,
     Detached,
@@ -47,7 +49,7 @@ from fairest_server.room.events import (
 )
 from fairest_server.room.finishing import ask_finish
 from fairest_server.room.refusing import refuse, resolve_options
-from fairest_server.room.seating import replace_rival, sit_down
+from fairest_server.room.seating import detach_lapsed, replace_rival, sit_down
 from fairest_server.room.state import Deadline, DeadlineKind, RoomState, awaits_step
 
 Verdict = tuple[Event, ...] | Refused | Accepted
@@ -77,7 +79,9 @@ def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> 
             seat = state.seat_of_connection(connection_id)
             return () if seat is None else (Detached(seat=seat, link=connection_id),)
         case ProcessLapsed(connection_ids=connection_ids):
-            return _process_lapsed(state, connection_ids)
+            return detach_lapsed(state, connection_ids)
+        case NoteRoundTrip(connection_id=connection_id, rtt_us=rtt_us):
+            return note_round_trip(state, connection_id, rtt_us)
         case DealStep(round_id=round_id, step=step):
             is_awaited = awaits_step(state) and state.round is not None and state.round.round_id == round_id
             return (StepFound(step=step),) if is_awaited else ()
@@ -92,14 +96,6 @@ def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> 
             return _mark_recorded(state, number, draw_round)
 
 
-def _process_lapsed(state: RoomState, connection_ids: Set[str]) -> Verdict:
-    return tuple(
-        Detached(seat=as_seat(number), link=seat.connection_id, lapsed=True)
-        for number, seat in enumerate(state.seats)
-        if seat and seat.connection_id and seat.connection_id in connection_ids
-    )
-
-
 def _apply_pauses(state: RoomState, pauses: Sequence[Pause]) -> Verdict:
     if state.phase is Phase.CLOSED:
         return ()
@@ -112,15 +108,15 @@ def _apply_pauses(state: RoomState, pauses: Sequence[Pause]) -> Verdict:
 
 
 def _close(state: RoomState, reason: str) -> Verdict:
-    """Close the room in any phase. A race under way ends as if its time were over: cards on foundations decide.
+    """Close the room, with a race under way as if its time were over: cards on foundations decide.
 
     A round that is called off, or a match that breaks off, is recorded as if both players had left.
     """
     if state.phase is Phase.CLOSED:
         return refuse("close", Refusal.ROOM_CLOSED, "This room is closed already.")
-    ends: tuple[Event, ...] = ()
     if state.phase is Phase.DEALING:
         return refuse("close", Refusal.WRONG_PHASE, "The cards are being dealt; try again in a few seconds.")
+    ends: tuple[Event, ...] = ()
     if state.race is not None and state.phase in (Phase.COUNTDOWN, Phase.RACING):
         racing = tuple(as_seat(seat) for seat, racer in enumerate(state.race.racers) if not racer.ending)
         ends = (SeatsStopped(seats=racing, ending=Ending.OUT_OF_TIME),)
@@ -311,7 +307,7 @@ def _end_phase(state: RoomState, draw_round: DrawRound) -> tuple[Event, ...]:
         case Phase.RACING:
             assert state.race is not None
             racing = tuple(seat for seat in seats if not state.race.racers[seat].ending)
-            return (SeatsStopped(seats=racing, ending=Ending.OUT_OF_TIME),)
+            return (SeatsStopped(seats=racing, ending=ending_by_clock(state.race)),)
         case Phase.FINISHED:
             return (_draw_next_round(state, draw_round),)
         case _:

@@ -112,6 +112,15 @@ class Started(Message):
     type: Literal["started"] = "started"
 
 
+class RoundTripMeasured(Message):
+    """The process that holds a seat's connection, `link`, measured its round trip: the shortest so far on it."""
+
+    type: Literal["round_trip_measured"] = "round_trip_measured"
+    seat: Seat
+    link: str
+    rtt_us: Annotated[int, Field(ge=0, lt=10**9)]
+
+
 class Played(Value):
     """A seat's accepted move. Most events are moves, so they have a shorter form in the log than JSON."""
 
@@ -193,6 +202,7 @@ JsonEvent = Annotated[
     | Revealed
     | StepFound
     | Started
+    | RoundTripMeasured
     | SeatsStopped
     | RematchAsked
     | FinishAsked

@@ -7,6 +7,15 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.rivals import RivalWish
 from fairest_protocol.value import replace, replace_in_pair
 from fairest_server.room import events
+from fairest_server.room.distance import (
+    after_measurement,
+    after_move,
+    after_pause,
+    after_round,
+    before_race,
+    ledger,
+    with_last_chance,
+)
 from fairest_server.room.events import Event
 from fairest_server.room.phases import Trigger, next_phase
 from fairest_server.room.state import (
@@ -45,11 +54,11 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
             present = replace_in_pair(state.seats, seat, replace(state.seat(seat), connection_id=connection_id))
             away_until_ms = replace_in_pair(state.clocks.away_until_ms, seat, None)
             clocks = replace(state.clocks, away_until_ms=away_until_ms, idle_until_ms=None)
-            return replace(state, seats=present, clocks=clocks)
+            return before_race(replace(state, seats=present, clocks=clocks), seat)
         case events.Detached(seat=seat):
             return _detached(state, seat, at_ms)
         case events.Paused():
-            return replace(state, clocks=_clocks_after_pause(state, event))
+            return after_pause(state, replace(state, clocks=_clocks_after_pause(state, event)), event, at_ms)
         case events.RoundOpened():
             return _opened(state, event, at_ms)
         case events.PlayerReady(seat=seat, entropy_hash=entropy_hash):
@@ -70,6 +79,8 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
             return replace(started, clocks=replace(started.clocks, started_at_ms=at_ms))
         case events.SeatsStopped():
             return _stopped(state, event, at_ms)
+        case events.RoundTripMeasured(seat=seat, rtt_us=rtt_us):
+            return after_measurement(state, seat, rtt_us)
         case events.RematchAsked(seat=seat):
             return _with_seat(state, seat, replace(state.seat(seat), wants_rematch=True))
         case events.FinishAsked(seat=seat):
@@ -100,6 +111,8 @@ def _played(state: RoomState, event: events.Played, at_ms: int) -> RoomState:
     assert race is not None and state.round is not None, "only a race that is dealt can be played"
     after = race.play(event.seat, event.move)
     moved = state.with_race(after)
+    if after.has_credit:
+        moved = after_move(state, moved, event, at_ms)
     return moved if not after.racers[event.seat].ending else _after_ending(moved, after, at_ms)
 
 
@@ -116,9 +129,14 @@ def _stopped(state: RoomState, event: events.SeatsStopped, at_ms: int) -> RoomSt
 
 
 def _after_ending(state: RoomState, race: Race, at_ms: int) -> RoomState:
-    """Return the state after a seat's race has ended: the round is over, or the other seat has the chase time left."""
+    """Return the state after a seat's race has ended: the round is over, or the other seat has the chase time left.
+
+    In a room with credit, the other one of a seat that placed every card has the time in which it may still be first.
+    """
     if race.is_over:
-        return _finished(state, race.outcome(), at_ms)
+        return _finished(state, race.outcome(ledger(state)), at_ms)
+    if race.has_credit and any(racer.ending is Ending.WON for racer in race.racers):
+        return with_last_chance(state)
     until = state.clocks.phase_until_ms
     chase = at_ms + state.options.chase_seconds * 1000
     if state.phase is Phase.RACING and (until is None or chase < until):
@@ -239,7 +257,13 @@ def _dealt(state: RoomState, step: int | None, at_ms: int) -> RoomState:
     if step is not None:
         seed = make_step_seed(seed, step)
     sealed = seal_deal(state.rules, seed, state.round.round_id, step)
-    race = start_race(state.rules, sealed.deal, direct_breaks_ties=state.options.direct_breaks_ties)
+    options = state.options
+    race = start_race(
+        state.rules,
+        sealed.deal,
+        direct_breaks_ties=options.direct_breaks_ties,
+        has_credit=options.credit is not None,
+    )
     dealt = replace(state, round=replace(state.round, sealed=sealed), race=race)
     return _enter(dealt, Trigger.ALL_REVEALED, at_ms, state.options.countdown_seconds)
 
@@ -254,7 +278,7 @@ def _finished(state: RoomState, outcome: Outcome, at_ms: int) -> RoomState:
     finished = _enter(state, Trigger.ROUND_OVER, at_ms, seconds_to_next_round)
     unseen_until_ms = at_ms + state.options.grace_seconds * 1000 if match_is_over else None
     return replace(
-        finished,
+        after_round(finished),
         seats=(seats[0], seats[1]),
         round=replace(state.round, outcome=outcome),
         clocks=replace(finished.clocks, finished_at_ms=at_ms, unseen_until_ms=unseen_until_ms),

@@ -1,5 +1,6 @@
 """The request of a player whose race has ended that the other one may finish too."""
 
+from fairest_protocol.calculation.race import Ending
 from fairest_protocol.messages.fields import Phase, Seat
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.refusals import Refusal
@@ -10,8 +11,9 @@ from fairest_server.room.state import RoomState
 
 def ask_finish(state: RoomState, seat: Seat) -> tuple[FinishAsked, ...] | Refused:
     """Return the event of a request to finish; nothing if this seat has asked in this round already."""
-    is_over = state.phase is Phase.RACING and state.race is not None and state.race.racers[seat].ending
-    if not is_over:
+    ending = state.race.racers[seat].ending if state.race is not None and state.phase is Phase.RACING else None
+    # In a room with credit the other player is not shown that a seat has placed every card before the round is over.
+    if ending is None or ending is Ending.WON:
         sentence = "You can ask the other player to finish once your own race has ended and the other one goes on."
         return refuse("ask_finish", Refusal.WRONG_PHASE, sentence)
     # Once a round: a player who asks again and again cannot disturb the other one, nor fill the log.

@@ -11,6 +11,7 @@ from fairest_protocol.calculation.terms import parse_terms
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.value import replace
 from fairest_server.room import events
+from fairest_server.room.distance import latest_before_pause_ms
 from fairest_server.room.state import OpenRound, RoomState
 from fairest_server.room.steps import STEPS_IN_SLICE, Step
 
@@ -159,7 +160,7 @@ def _add_step(match: _Match, step: Step) -> None:
         is_in_countdown = before is not None and before.phase is Phase.COUNTDOWN
         match.events.append(RecordedStop(None if is_in_countdown else since_start, event.seats, event.ending))
     elif isinstance(event, events.Paused) and before and before.clocks.started_at_ms:
-        _clamp_to_pause_start(match, event.start_ms - before.clocks.started_at_ms)
+        _clamp_to_pause_start(match, latest_before_pause_ms(before, after, event, step.at_ms))
     if before and before.round and before.phase is Phase.READY and isinstance(event, events.SeatFreed):
         match.rounds.append(_recorded(before, before.round))
     if before and before.phase is not Phase.FINISHED and after.phase is Phase.FINISHED and after.round:

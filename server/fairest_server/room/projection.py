@@ -6,7 +6,7 @@ Nothing is held back here. A `View` decides when its viewer is shown an entry.
 from collections.abc import Sequence
 from typing import Final
 
-from fairest_protocol.calculation.race import OpensAt, Racer
+from fairest_protocol.calculation.race import Ending, OpensAt, Racer
 from fairest_protocol.calculation.seal import commit_secret
 from fairest_protocol.calculation.sliced import Sliced
 from fairest_protocol.messages import entries
@@ -108,7 +108,7 @@ def count_entries(step: Step) -> int:
     match step.event:
         case events.Played(seat=seat):
             was, now = _racers(seat, before, after)
-            return 1 + _has_turned(was, now) + (now.ending is not None)
+            return 1 + _has_turned(was, now) + _shows_ending(now, after)
         case events.SeatFreed():
             return 1 + (_voided_round(before) is not None)
         case events.Revealed():
@@ -117,7 +117,7 @@ def count_entries(step: Step) -> int:
             return 1 + len(_racing(after))
         case events.SeatsStopped(seats=seats):
             return 1 if after.phase is Phase.FINISHED else len(seats)
-        case events.RoomCreated() | events.MatchPublished() | events.Checkpoint():
+        case events.RoomCreated() | events.MatchPublished() | events.Checkpoint() | events.RoundTripMeasured():
             return 0
         case _:
             return 1
@@ -170,7 +170,7 @@ def _project(step: Step) -> list[OutgoingEntry]:
             return _public(entries.FinishAsked(seat=seat))
         case events.RoomClosed(reason=reason):
             return _public(entries.RoomClosed(reason=reason))
-        case events.RoomCreated() | events.MatchPublished() | events.Checkpoint():
+        case events.RoomCreated() | events.MatchPublished() | events.Checkpoint() | events.RoundTripMeasured():
             return []
 
 
@@ -260,6 +260,15 @@ def _has_turned(was: Racer, now: Racer) -> bool:
     return now.turn != was.turn and now.board.turned is not None
 
 
+def _shows_ending(now: Racer, after: RoomState) -> bool:
+    """Return whether the end of a seat's race, after its move, is shown.
+
+    A seat that has placed every card while the other one may still be first by corrected time is not: the entry, and
+    its time, would tell the other player to hurry.
+    """
+    return now.ending is not None and (now.ending is not Ending.WON or after.phase is Phase.FINISHED)
+
+
 def _project_move(event: events.Played, before: RoomState | None, after: RoomState) -> list[OutgoingEntry]:
     seat, move = event.seat, event.move
     was, now = _racers(seat, before, after)
@@ -267,7 +276,7 @@ def _project_move(event: events.Played, before: RoomState | None, after: RoomSta
     outgoing = [OutgoingEntry(moved, seat, (was.turn, True))]
     if _has_turned(was, now):
         outgoing.append(_project_turned(after, seat))
-    if now.ending:
+    if _shows_ending(now, after):
         outgoing.extend(_project_endings((seat,), after))
     return outgoing
 

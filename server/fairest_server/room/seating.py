@@ -1,9 +1,11 @@
-"""The events by which a player sits down: on a free seat, or in the place of a rival that was wished for."""
+"""The events by which a player sits down, also in the place of a rival, or loses the connection with its process."""
+
+from collections.abc import Set
 
 from fairest_protocol.messages.fields import Phase, as_seat
 from fairest_protocol.messages.rivals import is_bot_name
 from fairest_server.room.commands import TakeSeat
-from fairest_server.room.events import Attached, Event, SeatFreed, SeatTaken
+from fairest_server.room.events import Attached, Detached, Event, SeatFreed, SeatTaken
 from fairest_server.room.state import RoomState
 
 
@@ -11,6 +13,15 @@ def sit_down(seat: int, player: str, name: str, connection_id: str) -> tuple[Eve
     """Return the events by which a player takes a seat, and this connection speaks for it."""
     number = as_seat(seat)
     return SeatTaken(seat=number, player=player, name=name), Attached(seat=number, link=connection_id)
+
+
+def detach_lapsed(state: RoomState, connection_ids: Set[str]) -> tuple[Detached, ...]:
+    """Return the events of the seats for which one of these connections, of a process that is gone, has spoken."""
+    return tuple(
+        Detached(seat=as_seat(number), link=seat.connection_id, lapsed=True)
+        for number, seat in enumerate(state.seats)
+        if seat and seat.connection_id and seat.connection_id in connection_ids
+    )
 
 
 def replace_rival(state: RoomState, command: TakeSeat) -> tuple[Event, ...]:

@@ -8,6 +8,7 @@ from fairest_protocol.calculation.deal import SealedDeal
 from fairest_protocol.calculation.race import Outcome, Race
 from fairest_protocol.calculation.rules import Rules
 from fairest_protocol.calculation.seal import make_seed
+from fairest_protocol.calculation.seat_times import SeatTimes, Times
 from fairest_protocol.messages.fields import Phase, Seat
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.rivals import RivalWish
@@ -97,7 +98,8 @@ class Clocks(Value):
 class RoomState(Value):
     """A room.
 
-    `race` is the race of the round, None until the cards are dealt. `matches` counts the matches begun in this room;
+    `race` is the race of the round, None until the cards are dealt. `times` are those of both seats in a room with
+    credit, and stay as they are in every other one. `matches` counts the matches begun in this room;
     `unrecorded_match` is the number of the newest one without a stored record, or 0. `rival` is the wish of the
     player who created the room for a program in the other seat.
     """
@@ -113,6 +115,7 @@ class RoomState(Value):
     match_is_over: bool = False
     unrecorded_match: int = 0
     rival: RivalWish | None = None
+    times: Times = (SeatTimes(), SeatTimes())
 
     def with_race(self, race: Race) -> "RoomState":
         """Return the same room with this race. Every move calls it, and `replace` would take three more calls."""
@@ -128,6 +131,7 @@ class RoomState(Value):
             self.match_is_over,
             self.unrecorded_match,
             self.rival,
+            self.times,
         )
 
     def seat(self, number: int) -> SeatState:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from fairest_protocol.calculation.race import OpensAt
+from fairest_protocol.calculation.race import Ending, OpensAt
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fast_encoding import decode_entry
 from fairest_protocol.messages.fields import Phase
@@ -148,8 +148,13 @@ def scene(state: RoomState, shown: Iterable[Entry]) -> Scene:
 
 
 def placed(state: RoomState) -> tuple[int, int] | None:
-    """Return the number of cards on each seat's foundations while a race is on, else None."""
+    """Return the number of cards on each seat's foundations while a race is on, else None.
+
+    In a room with credit the race may go on for some seconds after a seat has placed every card. That is not shown
+    before the result, so the last card is not counted.
+    """
     race = state.race
     if race is None or state.phase is not Phase.RACING:
         return None
-    return race.racers[0].board.placed, race.racers[1].board.placed
+    first, second = (racer.board.placed - (racer.ending is Ending.WON) for racer in race.racers)
+    return first, second

@@ -20,7 +20,8 @@ class Ticket(Value):
     `ticket_id` is that of the wait: a player who queues again over another connection has another one. `rules` are the
     resolved name of a variant; `since_ms` is on Redis' clock. `last_opponent` is the player that this one was paired
     with last, or empty. Once paired, `partner` is the other player, `paired_ms` the time of that, and one of the two
-    opens the room, whose code is `room` once it is there.
+    opens the room, whose code is `room` once it is there. `has_credit`: the player's client can enter a room that
+    credits distance.
     """
 
     ticket_id: str
@@ -34,6 +35,7 @@ class Ticket(Value):
     paired_ms: int = 0
     is_host: bool = False
     room: str = ""
+    has_credit: bool = False
 
     def unpaired(self) -> "Ticket":
         """Return the ticket without a partner. It has waited as long as before."""

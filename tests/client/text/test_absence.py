@@ -4,7 +4,7 @@ from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.records.earlier_run import EarlierRun
 from fairest_cli.session.connection import Update
 from fairest_cli.text.absence import describe_lost, describe_missing, describe_return, describe_way_back
-from fairest_cli.text.narration import describe_options
+from fairest_cli.text.room_options import describe_options
 from fairest_protocol.calculation.race import Ending
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.from_server import View

@@ -112,6 +112,16 @@ def in_one_line(player: Terminal) -> str:
     return " ".join(player.text.replace("│", " ").split())
 
 
+async def test_a_room_credits_distance_unless_the_player_chooses_otherwise(tmp_path: Path) -> None:
+    async with terminal(AtHome(), tmp_path) as player:
+        await player.press("c")
+        form = await player.is_on(RoomForm)
+        assert options_from(form.query_one(ChoiceList)).credit == 1
+        await player.press("up", "up", "up", "right")
+        await player.sees("the time that distance to the server costs")
+        assert options_from(form.query_one(ChoiceList)).credit is None
+
+
 async def test_a_room_may_deal_only_what_is_proved_winnable(tmp_path: Path) -> None:
     async with terminal(AtHome(), tmp_path) as player:
         await player.press("c")

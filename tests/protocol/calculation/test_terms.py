@@ -14,19 +14,44 @@ TEXT = RoomOptions().resolved().terms()
 
 
 def test_the_terms_hold_every_option_of_a_room() -> None:
-    certified = RoomOptions(certified=1).resolved().terms()
-    assert [pair.partition("=")[0] for pair in certified.split(" ")] == list(RoomOptions.model_fields)
+    full = RoomOptions(certified=1, credit=1).resolved().terms()
+    assert [pair.partition("=")[0] for pair in full.split(" ")] == list(RoomOptions.model_fields)
 
 
 def test_the_terms_of_other_rooms_have_no_word_of_certified_deals() -> None:
     assert RoomOptions(certified=1).resolved().terms() == f"{TEXT} certified=1"
 
 
+def test_the_terms_of_other_rooms_have_no_word_of_credit() -> None:
+    assert RoomOptions(credit=1).resolved().terms() == f"{TEXT} credit=1"
+
+
+@pytest.mark.parametrize("end", ["", " certified=1", " credit=1", " certified=1 credit=1"])
+def test_each_choice_of_the_last_options_has_terms(end: str) -> None:
+    terms = parse_terms(f"{TEXT}{end}")
+    assert (terms.is_certified, terms.has_credit) == ("certified" in end, "credit" in end)
+
+
+@pytest.mark.parametrize(
+    ("end", "sentence"),
+    [
+        (" credit=0", "there is no procedure 0 for credit"),
+        (" credit=2", "there is no procedure 2 for credit"),
+        (" credit=true", "credit is not a number: 'true'"),
+        (" credit=1 certified=1", "each once and in this order"),
+        (" credit=1 credit=1", "each once and in this order"),
+    ],
+)
+def test_other_terms_of_rooms_with_credit_are_refused(end: str, sentence: str) -> None:
+    with pytest.raises(BadTerms, match=sentence):
+        parse_terms(f"{TEXT}{end}")
+
+
 @pytest.mark.parametrize(
     ("terms", "sentence"),
     [
-        (f"{TEXT} certified=0", "there is no procedure 0 for certified deals"),
-        (f"{TEXT} certified=2", "there is no procedure 2 for certified deals"),
+        (f"{TEXT} certified=0", "there is no procedure 0 for certified"),
+        (f"{TEXT} certified=2", "there is no procedure 2 for certified"),
         (f"{TEXT} certified=true", "certified is not a number: 'true'"),
         (f"certified=1 {TEXT}", "each once and in this order"),
         (f"{TEXT} certified=1 certified=1", "each once and in this order"),

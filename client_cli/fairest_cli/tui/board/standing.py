@@ -76,6 +76,16 @@ def describe_own_end(board: Board, counts: tuple[int, int], other_name: str, sec
     )
 
 
+def describe_wait(other_name: str) -> tuple[str, ...]:
+    """Return that the other player may still be first since distance is credited; the longest wording first."""
+    return (
+        f"Every card is placed. {other_name} is farther away and may still be first: the result comes within seconds.",
+        f"Every card is placed. {other_name} may still be first by distance.",
+        "Every card is placed; the result comes within seconds.",
+        "Every card is placed.",
+    )
+
+
 def describe_finish_asked(other_name: str) -> tuple[str, ...]:
     """Return that the other player has finished and asks us to do so too, with the key; the longest wording first."""
     return (

@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from fairest_cli.model.known_room import KnownRoom
+from fairest_cli.model.last_card import awaits_other
 from fairest_cli.session.connection import Update
 from fairest_cli.session.progress import count_of
 from fairest_cli.session.room_session import RoomSession, is_asked_to_finish
@@ -27,6 +28,7 @@ from fairest_cli.tui.board.standing import (
     describe_finish_asked,
     describe_own_end,
     describe_race_change,
+    describe_wait,
     has_new_leader,
 )
 from fairest_cli.tui.screens.base import RoomScreen
@@ -120,7 +122,9 @@ class RaceScreen(RoomScreen):
         head = RaceHead(names, counts, ours.board.goal, self.time_left(), self.seconds_left(), is_flashing)
         self.query_one("#head", TextLines).update(lead_bar(head, columns, self.card_style))
         wordings: tuple[str, ...] = ()
-        if own.has_stopped:
+        if awaits_other(model):
+            wordings = describe_wait(names[1])
+        elif own.has_stopped:
             wordings = describe_own_end(ours.board, counts, names[1], self.seconds_left())
         elif self._is_asked:
             wordings = describe_finish_asked(names[1])
@@ -142,17 +146,18 @@ class RaceScreen(RoomScreen):
         if ours is None or own is None or scene is None or self.is_too_small or not self.is_mounted:
             return
         other = 1 - (model.seat or 0)
-        has_advice = own.has_stopped or self._is_asked
+        is_over = own.has_stopped or awaits_other(model)
+        has_advice = is_over or self._is_asked
         if self.has_class("-over") is not has_advice:
             # The line below the boards takes one of their lines: they are drawn again in the room that is left.
             self.set_class(has_advice, "-over")
             self.call_after_refresh(self.draw)
-        settings = replace(self.settings, hints=False) if own.has_stopped else self.settings
+        settings = replace(self.settings, hints=False) if is_over else self.settings
         self._boards.draw_own(ours, scene.markers, self._picked, settings)
         counts = _counts(model, ours.board)
         self._boards.draw_other(self.name_of(other), scene.seats[other], counts, self.card_style)
         self.tick()
-        if own.has_stopped:
+        if is_over:
             keys = after_race_key_line(self.name_of(other), may_ask=self.session.may_ask_finish)
         else:
             keys = race_key_line(self.settings.keys, ours.board, self.size.width)

@@ -16,7 +16,7 @@ from fairest_cli.session.connection import Update
 from fairest_cli.session.progress import progress_of
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.session.saving import describe_unsaved, save_elsewhere
-from fairest_cli.text.board_text import describe_score, format_time
+from fairest_cli.text.board_text import describe_ledger, describe_score, format_time
 from fairest_cli.text.move_text import YOU, describe_winner_first, seats_by_result
 from fairest_cli.text.narration import describe_end, player_name
 from fairest_cli.text.ratings import standings_after_match
@@ -102,6 +102,7 @@ class ResultScreen(RoomScreen):
             if len(second) > width:
                 second = second.replace(" of them played", "")
             lines += [Text(first, STYLES[seat]), Text(second, QUIET)]
+        lines += [Text(line, QUIET) for row in describe_ledger(names, outcome) for line in wrap(row, width)]
         lines.append(_describe_match(end))
         self.query_one("#scores", TextLines).update(lines)
         chart = self.query_one("#chart", TextLines)

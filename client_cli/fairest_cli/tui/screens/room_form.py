@@ -15,6 +15,7 @@ from fairest_cli.tui.board.card_style import QUIET
 from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_protocol.calculation.certified import PROCEDURE
+from fairest_protocol.calculation.distance import PROCEDURE as CREDIT_PROCEDURE
 from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.messages.options import RoomOptions, Spectators
 
@@ -51,6 +52,7 @@ class RoomForm(ModalScreen[ChoiceList]):
                 Choice("listed", "In the lobby", ("no", "yes"), note="anybody can find and join it there"),
                 Choice("rival", "Rival", tuple(RIVAL), note=f"a program, if nobody comes: {self._described_offer}"),
                 Choice("spectators", "Spectators", tuple(Spectators), note="horizon: what both players turned"),
+                Choice("credit", "Credit distance", ("yes", "no"), note="the time that distance to the server costs"),
                 Choice("certified", "Certified deals", ("no", "yes"), note="only deals that are proved winnable"),
                 Choice("grace", "Grace period", tuple(GRACE), note="a seat waits so long for a player who is away"),
             ]
@@ -99,6 +101,7 @@ def options_from(choices: ChoiceList) -> RoomOptions:
             "best_of": int(choices.value("best_of")),
             "listed": "listed" in named and (choices.value("listed") == "yes" or rival_seconds(choices) is not None),
             "certified": PROCEDURE if "certified" in named and choices.value("certified") == "yes" else None,
+            "credit": CREDIT_PROCEDURE if "credit" in named and choices.value("credit") == "yes" else None,
             "spectators": choices.value("spectators") if "spectators" in named else Spectators.HORIZON,
             "grace_seconds": GRACE[choices.value("grace")] if "grace" in named else RoomOptions().grace_seconds,
         }

@@ -8,7 +8,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from fairest_cli.text.narration import OPEN_ROOM, describe_options
+from fairest_cli.text.narration import OPEN_ROOM
+from fairest_cli.text.room_options import describe_options
 from fairest_cli.tui.board.big_room_code import in_large_letters, in_spaced_capitals
 from fairest_cli.tui.board.card_style import GOLD, QUIET, fitted_key_line
 from fairest_cli.tui.screens.base import RoomScreen
