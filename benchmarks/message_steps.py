@@ -21,6 +21,7 @@ from typing import Final
 from benchmarks.figure import Figure, written_down
 from benchmarks.old_rooms import LONG_MATCH, STEP_MS, choose
 from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.messages.daily import Daily, PlayDaily
 from fairest_protocol.messages.fields import Message, Phase
 from fairest_protocol.messages.from_client import (
     AskFinish,
@@ -58,6 +59,8 @@ LIMITS = (
     *("--rooms-per-player", "100000"),
 )
 REPEATS = 4
+OLD_DAY = "2020-01-01"
+"""A day that has no daily deal: a deployment has one when its second day begins."""
 SETTLE_SECONDS = 0.05
 ROUNDS = 9
 JUNK = b'{"type":"play","number":1,"move":' + b"[" * 2000 + b"]" * 2000 + b"}"
@@ -86,6 +89,8 @@ MESSAGES: Final[dict[str, type[Message] | None]] = {
     "ask_finish": AskFinish,
     "leave": Leave,
     "get_record_none": GetRecord,
+    "daily_none": Daily,
+    "play_daily_none": PlayDaily,
     "renew": Renew,
     "ping": Ping,
     "junk": None,
@@ -231,6 +236,8 @@ async def _measure_racing(
         "play_repeated": Play(number=1, move=MOVES["sa"]),
         "get_lobby": GetLobby(),
         "get_record_none": GetRecord(match=bytes(16).hex()),
+        "daily_none": Daily(day=OLD_DAY),
+        "play_daily_none": PlayDaily(rules="classic", day=OLD_DAY, number=1, move=MOVES["sa"]),
         "create": Create(),
         "join": Join(room=room),
     }.items():

@@ -7,6 +7,7 @@ from typing import Any
 
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages.codec import encode
+from fairest_protocol.messages.daily import Daily, PlayDaily
 from fairest_protocol.messages.fields import Message
 from fairest_protocol.messages.from_client import (
     AskFinish,
@@ -44,6 +45,8 @@ MESSAGES: list[Message] = [
     GetLobby(page=3),
     Queue(rules="senior", rival_after_seconds=20),
     LeaveQueue(),
+    Daily(day="2026-11-24"),
+    PlayDaily(rules="classic", day="2026-11-24", number=1, move=MOVES["sa"]),
     Renew(token="B" * 43),
 ]
 TEXTS = [
