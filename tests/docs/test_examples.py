@@ -109,9 +109,7 @@ def test_an_example_is_short_enough_to_read(example: str, capsys: pytest.Capture
     assert (len(lines) < MOST_LINES[example], max(map(len, lines)) <= 120) == (True, True)
 
 
-@parametrize_with_long(
-    "rules", [*SHORT_RULES, *(pytest.param(rules, marks=pytest.mark.long) for rules in LONG_RULES)], quick=1
-)
+@parametrize_with_long("rules", [*SHORT_RULES, *LONG_RULES], quick=1)
 async def test_the_two_bots_race_and_the_record_is_right(server_url: str, tmp_path: Path, rules: str) -> None:
     examples = ("bot.py", "bot.mjs") if rules in SHORT_RULES[::2] else ("bot.mjs", "bot.py")
     record = tmp_path / "match.jsonl"
