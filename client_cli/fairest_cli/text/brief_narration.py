@@ -20,6 +20,10 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import Placed, Snapshot, View
 from fairest_protocol.messages.scene import Scene, SeatScene
 
+MOVE_HINT: Final = (
+    "To move, type s1: the turned card to foundation 1; sa: onto pile a;",
+    "a1: the top of pile a to foundation 1. Type help for the rest.",
+)
 BOARD_HINT: Final = "For the whole board press Enter; wanted, piles, score and time say a part."
 
 
@@ -38,6 +42,7 @@ def describe_briefly(before: KnownRoom, update: Update) -> Iterator[str]:
     if isinstance(message, Snapshot) and model.phase is Phase.RACING and model.board is not None:
         yield f"Wanted: {describe_wanted(model.board)}."
         yield describe_turned(model.board)
+        yield from MOVE_HINT
         yield BOARD_HINT
 
 
@@ -98,6 +103,7 @@ def _describe_start(scene: Scene, seat: int) -> Iterator[str]:
     board = scene.seats[seat].board
     if board is not None:
         yield f"Wanted: {describe_wanted(board)}."
+        yield from MOVE_HINT
         yield BOARD_HINT
 
 

@@ -52,6 +52,16 @@ async def test_the_result_names_each_key_in_60_columns(tmp_path: Path, key: str)
         assert key in player.read("key-line").split()
 
 
+async def test_without_colours_the_curves_of_the_result_are_named_by_digits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with terminal(AtHome(), tmp_path, columns=60, lines=20) as player:
+        await room(lambda: staged.finished().session())(player)
+        await player.sees("1 is ann, 2 is bob")
+        assert "222" in player.read("chart") and "111" in player.read("chart")
+
+
 async def lose_connection(player: Terminal) -> None:
     session = staged.racing().session()
     session._connection.model = session.model.with_status(ConnectionStatus.LOST)

@@ -118,7 +118,7 @@ def _send_up(source: int, board: Board) -> InputResult:
         return InputResult(sentence=f"No foundation needs {_name(source, board)} now.")
     if len(targets) > 1:
         digits = " or ".join(FOUNDATION_DIGITS[target] for target in targets)
-        sentence = f"More than one foundation needs {_name(source, board)}: {digits}?"
+        sentence = f"More than one foundation needs {_name(source, board)}: press {digits}."
         return InputResult(picked=source, sentence=sentence)
     return _to_foundation(targets[0], source, board)
 

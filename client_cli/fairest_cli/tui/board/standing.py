@@ -1,10 +1,14 @@
 """The standing of a race between both players: the leader, the last cards, and sentences for each change. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from fairest_cli.text.board_text import format_time
+from fairest_cli.text.move_text import describe_target
+from fairest_cli.tui.board.card_style import CardStyle
 from fairest_protocol.calculation.board import Board
+from fairest_protocol.calculation.cards import Card
+from fairest_protocol.calculation.moves import FOUNDATION_DIGITS, Move
 from fairest_protocol.value import Value, replace
 
 LAST_CARDS: Final = 5
@@ -51,6 +55,12 @@ def completed_foundations(before: Board, now: Board) -> list[int]:
     """Return the foundations that are complete now and were not before."""
     pairs = zip(before.next_ranks(), now.next_ranks(), strict=True)
     return [number for number, (was, wanted) in enumerate(pairs) if was is not None and wanted is None]
+
+
+def describe_play(move: Move, card: Card | None, completed: Sequence[int], card_style: CardStyle) -> str:
+    """Return where the card of a move of ours goes, and which foundations it completes. Without a card, it redeals."""
+    played = "The waste becomes the stock." if card is None else f"{card_style.name(card)} {describe_target(move)}."
+    return " ".join([played, *(f"Foundation {FOUNDATION_DIGITS[number]} is complete!" for number in completed)])
 
 
 def describe_needs(counts: tuple[int, int], other_name: str) -> tuple[str, str]:

@@ -105,7 +105,7 @@ def describe_step(tutorial: Tutorial, keys: Keys, card_style: CardStyle) -> tupl
         case Step.SEQUENCES:
             return "Each foundation counts in its own steps.", "Press Tab to read them as a whole."
         case Step.DONE:
-            return "That is all. First with 52 wins, or the most.", "Press Enter to go on."
+            return "Done. First with 52 wins; if nobody, most cards.", "Press Enter to go on."
 
 
 def describe_wrong(tutorial: Tutorial, sentence: str, keys: Keys, card_style: CardStyle) -> str:

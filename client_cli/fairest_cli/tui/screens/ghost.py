@@ -6,7 +6,7 @@ from math import ceil
 from typing import ClassVar, Final
 
 from rich.text import Text
-from textual import events, on
+from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 
@@ -14,7 +14,7 @@ from fairest_cli.analysis.ghost import GhostRace
 from fairest_cli.analysis.training import keep_best
 from fairest_cli.text.board_text import format_time
 from fairest_cli.text.ghost import describe_stops
-from fairest_cli.text.move_text import YOU, describe_target
+from fairest_cli.text.move_text import YOU
 from fairest_cli.tui.board import card_input
 from fairest_cli.tui.board.card_input import InputResult
 from fairest_cli.tui.board.card_style import key_line, longest_fit
@@ -23,18 +23,17 @@ from fairest_cli.tui.board.lead_bar import RaceHead, lead_bar
 from fairest_cli.tui.board.optimistic_board import OptimisticBoard
 from fairest_cli.tui.board.race_chart import RaceCurves
 from fairest_cli.tui.board.race_keys import describe_unknown_key, race_key_line
-from fairest_cli.tui.board.standing import Standing, completed_foundations, describe_own_end, describe_race_change
+from fairest_cli.tui.board.standing import Standing, describe_own_end, describe_race_change
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.ghost_result import GhostResultScreen
 from fairest_cli.tui.screens.help import OwnKeys
 from fairest_cli.tui.screens.practice_menu import GhostMenu
 from fairest_cli.tui.screens.table import TableScreen
 from fairest_cli.tui.widgets.race_boards import RaceBoards
-from fairest_cli.tui.widgets.text_lines import TableSlot, TextLines
+from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_cli.tui.widgets.typed_keys import typed_character
 from fairest_cli.untrusted_text import clean
-from fairest_protocol.calculation.board import Board
-from fairest_protocol.calculation.moves import FOUNDATION_DIGITS, STOP, Move
+from fairest_protocol.calculation.moves import STOP, Move
 from fairest_protocol.messages.scene import SeatScene
 from fairest_protocol.value import replace
 
@@ -108,16 +107,13 @@ class GhostScreen(TableScreen):
     def __init__(self, ghost: GhostRace, started_ms: int, clock: Callable[[], int]) -> None:
         """`ghost` is the race before its first move, which starts at `started_ms` of `clock`."""
         self.ghost, self._clock = ghost, clock
-        super().__init__()
+        boards = RaceBoards(len(ghost.board.layout), len(ghost.board.piles), clock=clock)
+        super().__init__(boards, lambda: self.ghost.board, self._apply, self._open_ghost_menu)
         self._fresh = ghost
         self._started_ms = started_ms
         self._standing = Standing(ghost.counts, ghost.board.goal)
         self._shown_second = -1
         self._names = YOU, clean(ghost.name)
-
-    def make_boards(self) -> RaceBoards:
-        """Return a table for both boards."""
-        return RaceBoards(len(self.ghost.board.layout), len(self.ghost.board.piles), clock=self._clock)
 
     def on_mount(self) -> None:
         """Draw, and start the clock by which the ghost moves."""
@@ -210,12 +206,6 @@ class GhostScreen(TableScreen):
             wordings = describe_unknown_key(key, self.settings.keys, self.ghost.board, is_over=is_over)
             self.show_notice(longest_fit(wordings, self.size.width - 2) or wordings[-1], is_error=True)
 
-    @on(TableSlot.Clicked)
-    def click(self, message: TableSlot.Clicked) -> None:
-        """Pick up the clicked card, or move the card that is picked up to the clicked slot."""
-        if not self.is_too_small:
-            self._apply(card_input.click_slot(message.slot.kind, message.slot.number, self._picked, self.ghost.board))
-
     def _apply(self, result: InputResult) -> None:
         """Make the move that a key or a click stands for, at its time, or show its sentence."""
         self.tick()
@@ -231,16 +221,11 @@ class GhostScreen(TableScreen):
 
     def _play(self, move: Move) -> None:
         before = self.ghost.board
-        card = before.card_of(move)
         self.ghost = self.ghost.play(move)
-        completed = completed_foundations(before, self.ghost.board)
-        moved = f"{self.card_style.name(card)} {describe_target(move)}." if card else "The waste becomes the stock."
-        complete = [f"Foundation {FOUNDATION_DIGITS[number]} is complete!" for number in completed]
-        self.show_notice(" ".join([moved, *complete, self._follow_counts()]).strip())
-        if card is not None and not self.settings.reduced_motion:
-            self._boards.start_flight(move, card, completed, self.card_style)
+        played = self.show_play(move, before, self.ghost.board)
+        self.show_notice(f"{played} {self._follow_counts()}".strip())
 
-    def open_menu(self) -> None:
+    def _open_ghost_menu(self) -> None:
         """Open the menu; the race goes on meanwhile."""
         self.app.push_screen(GhostMenu(is_over=not self.ghost.is_racing), self._on_menu_choice)
 
@@ -259,7 +244,3 @@ class GhostScreen(TableScreen):
                 self.program.quit_now()
             case _:
                 pass
-
-    def board_for_help(self) -> Board | None:
-        """Return the player's board, whose sequences the page of keys shows."""
-        return self.ghost.board

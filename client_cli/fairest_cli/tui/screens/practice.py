@@ -3,7 +3,7 @@
 from typing import ClassVar, Final
 
 from rich.text import Text
-from textual import events, on
+from textual import events
 from textual.binding import Binding, BindingType
 
 from fairest_cli.bots.hints import think_of_hint
@@ -21,7 +21,7 @@ from fairest_cli.model.practice import (
     with_hint,
 )
 from fairest_cli.model.seeds import new_seed
-from fairest_cli.text.move_text import describe_advice, describe_target
+from fairest_cli.text.move_text import describe_advice
 from fairest_cli.text.practice import NOTHING_TO_REDO, NOTHING_TO_UNDO
 from fairest_cli.tui.board import card_input
 from fairest_cli.tui.board.card_input import InputResult
@@ -29,20 +29,17 @@ from fairest_cli.tui.board.card_style import GOLD, QUIET
 from fairest_cli.tui.board.optimistic_board import OptimisticBoard
 from fairest_cli.tui.board.practice_side import practice_side
 from fairest_cli.tui.board.race_keys import race_key_line
-from fairest_cli.tui.board.standing import completed_foundations
 from fairest_cli.tui.screens.help import OwnKeys
 from fairest_cli.tui.screens.practice_form import PracticeForm
 from fairest_cli.tui.screens.practice_menu import PracticeMenu
 from fairest_cli.tui.screens.table import TableScreen
 from fairest_cli.tui.widgets.race_boards import NO_SLOTS, RaceBoards
-from fairest_cli.tui.widgets.text_lines import TableSlot, TextLines
+from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_cli.tui.widgets.typed_keys import typed_character
 from fairest_cli.untrusted_text import clean
-from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.moves import STOP, Move
 from fairest_protocol.value import replace
 
-REDEALT: Final = "The waste becomes the stock."
 OVER_NOTICE: Final = "This game is over: u takes a move back, z starts it again, n deals anew."
 
 
@@ -72,11 +69,7 @@ class PracticeScreen(TableScreen):
 
     def __init__(self, game: Practice) -> None:
         self.game = game
-        super().__init__()
-
-    def make_boards(self) -> RaceBoards:
-        """Return a table for the present game, whose side region has the keys."""
-        return RaceBoards(len(self.game.board.layout), len(self.game.board.piles), has_rival=False)
+        super().__init__(_boards_of(game), lambda: self.game.board, self._apply, self._open_practice_menu)
 
     def on_mount(self) -> None:
         """Draw, and name the keys that only practice has."""
@@ -111,13 +104,6 @@ class PracticeScreen(TableScreen):
             event.stop()
             self._apply(result)
 
-    @on(TableSlot.Clicked)
-    def click(self, message: TableSlot.Clicked) -> None:
-        """Pick up the clicked card, or move the card that is picked up to the clicked slot."""
-        if not self.is_too_small:
-            slot = message.slot
-            self._apply(card_input.click_slot(slot.kind, slot.number, self._picked, self.game.board))
-
     def _apply(self, result: InputResult) -> None:
         """Make the move that a key or a click stands for, or show its sentence."""
         if self.game.race.is_over:
@@ -126,14 +112,8 @@ class PracticeScreen(TableScreen):
         self._picked = result.picked
         if result.move is not None:
             before = self.game.board
-            card = before.card_of(result.move)
             self.game = play(self.game, result.move)
-            moved = f"{self.card_style.name(card)} {describe_target(result.move)}" if card is not None else REDEALT
-            self.show_notice(moved)
-            if card is not None and not self.settings.reduced_motion:
-                self._boards.start_flight(
-                    result.move, card, completed_foundations(before, self.game.board), self.card_style
-                )
+            self.show_notice(self.show_play(result.move, before, self.game.board))
         elif result.sentence:
             self.show_notice(result.sentence, is_error=result.picked is None)
         self.draw()
@@ -175,12 +155,12 @@ class PracticeScreen(TableScreen):
             return
         self.game, self._picked = game, None
         await self._boards.remove()
-        self._boards = self.make_boards()
+        self._boards = _boards_of(game)
         await self.mount(self._boards, before="#advice")
         self.show_notice(f"{game.rules.name}, seed {clean(game.seed)}.")
         self.call_after_refresh(self.draw)
 
-    def open_menu(self) -> None:
+    def _open_practice_menu(self) -> None:
         """Open the menu with the other deals."""
         self.app.push_screen(PracticeMenu(is_over=self.game.race.is_over), self._on_menu_choice)
 
@@ -200,9 +180,10 @@ class PracticeScreen(TableScreen):
             case _:
                 pass
 
-    def board_for_help(self) -> Board | None:
-        """Return the board, whose sequences the page of keys shows."""
-        return self.game.board
+
+def _boards_of(game: Practice) -> RaceBoards:
+    """Return a table for a game, whose side region has the keys."""
+    return RaceBoards(len(game.board.layout), len(game.board.piles), has_rival=False)
 
 
 def _changed(game: Practice, word: str) -> tuple[Practice, str]:

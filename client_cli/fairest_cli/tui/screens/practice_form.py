@@ -13,7 +13,7 @@ from fairest_cli.model.seeds import new_seed
 from fairest_cli.text.variant_reference import describe_counts
 from fairest_cli.tui.board.card_style import QUIET
 from fairest_cli.tui.screens.text_prompt import TextPrompt
-from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
+from fairest_cli.tui.widgets.choice_list import START_NOTE, Choice, ChoiceList
 from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.rules import VARIANTS, Rules, choose_rules
@@ -39,7 +39,7 @@ class PracticeForm(ModalScreen[Practice | None]):
         with Vertical(id="form"):
             yield ChoiceList(
                 [
-                    Choice("start", "Start the game"),
+                    Choice("start", "Start the game", note=START_NOTE),
                     Choice("rules", "Variant", names, names.index(self._rules.name)),
                     *_ranges(self._rules),
                     Choice("stock", "Stock", ("closed", "open"), note="open: you see the cards to come"),

@@ -13,7 +13,6 @@ from fairest_cli.session.connection import Update
 from fairest_cli.session.progress import count_of
 from fairest_cli.session.room_session import RoomSession, is_asked_to_finish
 from fairest_cli.text.board_text import format_time
-from fairest_cli.text.move_text import describe_target
 from fairest_cli.text.narration import describe_changes
 from fairest_cli.tui.board import card_input
 from fairest_cli.tui.board.card_input import InputResult
@@ -27,6 +26,7 @@ from fairest_cli.tui.board.standing import (
     completed_foundations,
     describe_finish_asked,
     describe_own_end,
+    describe_play,
     describe_race_change,
     describe_wait,
     has_new_leader,
@@ -37,7 +37,7 @@ from fairest_cli.tui.widgets.race_boards import RaceBoards
 from fairest_cli.tui.widgets.text_lines import TableSlot, TextLines
 from fairest_cli.tui.widgets.typed_keys import typed_character
 from fairest_protocol.calculation.board import Board
-from fairest_protocol.calculation.moves import FOUNDATION_DIGITS, RESIGN, STOP, Move
+from fairest_protocol.calculation.moves import RESIGN, STOP, Move
 from fairest_protocol.messages.entries import Moved, Paused, Started, Stopped, Turned
 from fairest_protocol.messages.from_server import Placed, View
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
@@ -231,11 +231,8 @@ class RaceScreen(RoomScreen):
         card = ours.board.card_of(move)
         await self.session.play(move)
         completed = completed_foundations(ours.board, ours.board.play(move))
-        sentences = [
-            "The waste becomes the stock." if card is None else f"{self.card_style.name(card)} {describe_target(move)}."
-        ]
-        sentences += [f"Foundation {FOUNDATION_DIGITS[number]} is complete!" for number in completed]
-        self.show_notice(" ".join([*sentences, self._follow_counts()]).strip())
+        played = describe_play(move, card, completed, self.card_style)
+        self.show_notice(f"{played} {self._follow_counts()}".strip())
         if card is not None and not self.settings.reduced_motion:
             self._boards.start_flight(move, card, completed, self.card_style)
 

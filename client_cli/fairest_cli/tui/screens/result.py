@@ -28,6 +28,7 @@ from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.practice import PracticeScreen
 from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_cli.tui.screens.text_prompt import TextPrompt
+from fairest_cli.tui.settings import Colours
 from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.messages.fields import Phase
@@ -103,7 +104,12 @@ class ResultScreen(RoomScreen):
                 second = second.replace(" of them played", "")
             lines += [Text(first, STYLES[seat]), Text(second, QUIET)]
         lines += [Text(line, QUIET) for row in describe_ledger(names, outcome) for line in wrap(row, width)]
-        lines.append(_describe_match(end))
+        # Without colours the curves are told apart by their digits.
+        has_digits = self.card_style.is_ascii or self.settings.colours is Colours.MONOCHROME or self.app.no_color
+        heading = _describe_match(end)
+        if has_digits:
+            heading.append(f"  1 is {self.name_of(0, end)}, 2 is {self.name_of(1, end)}", QUIET)
+        lines.append(heading)
         self.query_one("#scores", TextLines).update(lines)
         chart = self.query_one("#chart", TextLines)
         record, number = self.session.record, end.scene.round_number
@@ -113,7 +119,7 @@ class ResultScreen(RoomScreen):
             progress_of(record, dealt[number - 1]) if record and number <= len(dealt) else self.session.progress.players
         )
         most, size = max(1, *(score.placed for score in outcome.scores)), chart.size
-        chart.update(draw_chart(players, most, size.width - 2, size.height, is_ascii=self.card_style.is_ascii))
+        chart.update(draw_chart(players, most, size.width - 2, size.height, is_ascii=has_digits))
         proof = [
             Text(line, "bold #9be29b") for sentence in describe_proof(end.seal_check) for line in wrap(sentence, width)
         ]

@@ -12,7 +12,7 @@ from fairest_cli.bots.levels import Level
 from fairest_cli.bots.offering import NEWCOMER, Offer
 from fairest_cli.text.variant_reference import describe_counts
 from fairest_cli.tui.board.card_style import QUIET
-from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
+from fairest_cli.tui.widgets.choice_list import START_NOTE, Choice, ChoiceList
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_protocol.calculation.certified import PROCEDURE
 from fairest_protocol.calculation.distance import PROCEDURE as CREDIT_PROCEDURE
@@ -39,7 +39,7 @@ class RoomForm(ModalScreen[ChoiceList]):
 
     def compose(self) -> ComposeResult:
         """Show the choices, and below them a description of the chosen variant."""
-        choices = [Choice("start", "Start the race" if self._is_against_bot else "Open the room")]
+        choices = [Choice("start", "Start the race" if self._is_against_bot else "Open the room", note=START_NOTE)]
         if self._is_against_bot:
             level = list(Level).index(self._offer.level)
             choices.append(Choice("level", "Bot", tuple(Level), level, note=f"offered: {self._described_offer}"))

@@ -1,7 +1,7 @@
 """A list of choices, each on one line with its value. Enter, Left, Right and a click change the value."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual.binding import Binding, BindingType
@@ -14,6 +14,9 @@ from fairest_protocol.value import Value, replace
 
 EDGE_COLUMNS = 2
 """The blanks at both ends of a line of the list."""
+
+START_NOTE: Final = "Enter; Left and Right change the lines below"
+"""The note of the line that starts a form: the keys that a newcomer would have to guess."""
 
 
 class Choice(Value):
