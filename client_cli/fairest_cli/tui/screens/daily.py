@@ -6,7 +6,7 @@ from textwrap import wrap
 from typing import ClassVar, Final
 
 from rich.text import Text
-from textual import events, on
+from textual import events
 
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.daily_game import DailyGame, refusal_of
@@ -18,21 +18,19 @@ from fairest_cli.session.websocket import Rejected
 from fairest_cli.text.board_text import format_time
 from fairest_cli.text.daily import describe_result
 from fairest_cli.text.daily_opening import describe_yesterday
-from fairest_cli.text.move_text import describe_target
 from fairest_cli.text.narration import describe_broken_seal
 from fairest_cli.tui.board import card_input
 from fairest_cli.tui.board.card_input import InputResult
 from fairest_cli.tui.board.card_style import GOLD, QUIET
 from fairest_cli.tui.board.optimistic_board import OptimisticBoard
 from fairest_cli.tui.board.race_keys import race_key_line
-from fairest_cli.tui.board.standing import completed_foundations
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.help import OwnKeys
 from fairest_cli.tui.screens.practice_menu import DailyMenu
 from fairest_cli.tui.screens.table import TableScreen
 from fairest_cli.tui.screens.text_page import TextPage, made_in_thread
 from fairest_cli.tui.widgets.race_boards import RaceBoards
-from fairest_cli.tui.widgets.text_lines import TableSlot, TextLines
+from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_cli.tui.widgets.typed_keys import typed_character
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.board import Board
@@ -40,7 +38,6 @@ from fairest_protocol.calculation.moves import STOP, Move
 from fairest_protocol.calculation.rules import Rules
 from fairest_protocol.value import replace
 
-REDEALT: Final = "The waste becomes the stock."
 TITLE: Final = " Daily deal"
 ABOUT: Final = (
     "Everybody has this deck today, and races it once. Its cards are hidden from all who have not turned them.",
@@ -59,16 +56,13 @@ class DailyScreen(TableScreen):
     def __init__(self, rules: Rules, server: str, name: str | None) -> None:
         """`name` is that of our player, None for the first one of this machine that is free."""
         self._rules, self._server, self._player = rules, server, name
-        super().__init__()
+        boards = RaceBoards(rules.foundation_count, rules.piles, has_rival=False)
+        super().__init__(boards, self._clickable_board, self._apply, self._open_daily_menu)
         self.game: DailyGame | None = None
         """Our attempt, None before the server has shown it."""
         self._typed: deque[str] = deque()
         self._moves: asyncio.Queue[Move] = asyncio.Queue()
         self._is_judging = False
-
-    def make_boards(self) -> RaceBoards:
-        """Return a table of the shape of the variant, whose side region says what the daily deal is."""
-        return RaceBoards(self._rules.foundation_count, self._rules.piles, has_rival=False)
 
     def on_mount(self) -> None:
         """Begin the attempt, or come back to it."""
@@ -108,14 +102,10 @@ class DailyScreen(TableScreen):
     async def _make(self, connection: DailyConnection, move: Move) -> None:
         assert self.game is not None, "moves are made in an attempt"
         before, moves = self.game.board, self.game.own.moves
-        card = before.card_of(move)
         self.game = await connection.play(move)
         self._is_judging = False
         if self.game.own.moves > moves:
-            self.show_notice(f"{self.card_style.name(card)} {describe_target(move)}" if card is not None else REDEALT)
-            if card is not None and not self.settings.reduced_motion:
-                completed = completed_foundations(before, self.game.board)
-                self._boards.start_flight(move, card, completed, self.card_style)
+            self.show_notice(self.show_play(move, before, self.game.board))
         if self.game.result is not None:
             self._typed.clear()
             self.show_notice(f"Rank {self.game.result.rank} of {self.game.result.ended} so far.")
@@ -170,12 +160,8 @@ class DailyScreen(TableScreen):
         elif self._press(key):
             event.stop()
 
-    @on(TableSlot.Clicked)
-    def click(self, message: TableSlot.Clicked) -> None:
-        """Pick up the clicked card, or move the card that is picked up to the clicked slot."""
-        if not self.is_too_small and self.game is not None and not self._is_judging:
-            slot = message.slot
-            self._apply(card_input.click_slot(slot.kind, slot.number, self._picked, self.game.board))
+    def _clickable_board(self) -> Board | None:
+        return None if self.game is None or self._is_judging else self.game.board
 
     def _press(self, key: str) -> bool:
         """Make what the key stands for; return False for a key that is none of the table's."""
@@ -199,7 +185,7 @@ class DailyScreen(TableScreen):
             self.show_notice(result.sentence, is_error=result.picked is None)
         self.draw()
 
-    def open_menu(self) -> None:
+    def _open_daily_menu(self) -> None:
         """Open the menu; the time of the attempt goes on."""
         is_over = self.game is None or self.game.result is not None
         self.app.push_screen(DailyMenu(is_over=is_over), self._on_menu_choice)

@@ -31,11 +31,11 @@ class TableScreen(FairestScreen):
     def __init__(
         self,
         boards: RaceBoards,
-        board: Callable[[], Board],
+        board: Callable[[], Board | None],
         apply: Callable[[InputResult], None],
         open_menu: Callable[[], None],
     ) -> None:
-        """`boards` is the table, and `board` returns the present board.
+        """`boards` is the table, and `board` returns the present board, or None while no card can be moved.
 
         `apply` makes the move that a key or a click stands for, or shows its sentence; `open_menu` opens the menu.
         """
@@ -70,9 +70,9 @@ class TableScreen(FairestScreen):
     @on(TableSlot.Clicked)
     def click(self, message: TableSlot.Clicked) -> None:
         """Pick up the clicked card, or move the card that is picked up to the clicked slot."""
-        if not self.is_too_small:
-            slot = message.slot
-            self._apply_input(card_input.click_slot(slot.kind, slot.number, self._picked, self._board()))
+        board, slot = self._board(), message.slot
+        if board is not None and not self.is_too_small:
+            self._apply_input(card_input.click_slot(slot.kind, slot.number, self._picked, board))
 
     def board_for_help(self) -> Board | None:
         """Return the board, whose sequences the page of keys shows."""
