@@ -259,7 +259,7 @@ async def test_a_process_that_dies_before_the_player_has_the_new_token_leaves_th
     players: Players, redis: Redis
 ) -> None:
     player, token = await players.enroll("ann")
-    await redis.set(keys.token(hash_token(NEW)), player.player_id)
+    await redis.hset(keys.player(hash_token(NEW)), "player", player.player_id)
     assert (await players.recognise(token, None)).name == "ann"
     with pytest.raises(UnknownToken):
         await players.recognise(NEW, None)
@@ -267,7 +267,7 @@ async def test_a_process_that_dies_before_the_player_has_the_new_token_leaves_th
 
 async def test_a_renewal_that_a_process_left_half_done_may_be_said_again(players: Players, redis: Redis) -> None:
     player, _ = await players.enroll("ann")
-    await redis.set(keys.token(hash_token(NEW)), player.player_id)
+    await redis.hset(keys.player(hash_token(NEW)), "player", player.player_id)
     await players.renew(player, NEW)
     assert (await players.recognise(NEW, None)).player_id == player.player_id
 
@@ -275,10 +275,10 @@ async def test_a_renewal_that_a_process_left_half_done_may_be_said_again(players
 async def test_a_player_with_a_renewed_token_is_kept_by_each_hello(players: Players, redis: Redis) -> None:
     player, _ = await players.enroll("ann")
     await players.renew(player, NEW)
-    for name in (keys.player(player.player_id), keys.token(hash_token(NEW))):
+    for name in (keys.player(player.player_id), keys.player(hash_token(NEW))):
         await redis.expire(name, 10)
     await players.recognise(NEW, None)
-    for name in (keys.player(player.player_id), keys.token(hash_token(NEW))):
+    for name in (keys.player(player.player_id), keys.player(hash_token(NEW))):
         assert await redis.ttl(name) > keys.NEW_PLAYER_SECONDS
 
 

@@ -32,9 +32,9 @@ from fairest_cli.session.websocket import (
     Rejected,
     RoomRequest,
     ServerSocket,
-    check_capabilities,
     check_close,
     check_options,
+    fit_request,
     make_repeatable,
     next_entry_request,
     open_websocket,
@@ -271,7 +271,7 @@ class Connection:
                 if token is not None:
                     self._identity.keep_token(token)
                 self.capabilities = capabilities
-                check_capabilities(self._entry_request, capabilities)
+                self._entry_request = fit_request(self._entry_request, capabilities)
                 self.model = self.model.with_status(ConnectionStatus.CONNECTED)
                 await socket.send(next_entry_request(self.model, self._entry_request))
             case Snapshot() | View():

@@ -226,13 +226,17 @@ def check_options(request: FromClient, options: RoomOptions) -> None:
         raise Contradiction("it made another room than the one that was asked for")
 
 
-def check_capabilities(request: FromClient, capabilities: tuple[str, ...]) -> None:
-    """Raise `Rejected` for a request that a server with these capabilities does not know."""
+def fit_request(request: EntryRequest, capabilities: tuple[str, ...]) -> EntryRequest:
+    """Return a request as a server with these capabilities knows it: an older one opens a room without credit.
+
+    Raises `Rejected` for a request that means nothing without what the server lacks.
+    """
     if isinstance(request, Create) and request.rival is not None and RIVALS not in capabilities:
         raise Rejected("This server does not know rivals: open the room without --rival.", WayOut.REFUSED)
     if isinstance(request, Create) and request.options.certified and CERTIFIED not in capabilities:
         raise Rejected("This server does not certify deals: open the room without --certified.", WayOut.REFUSED)
-    if isinstance(request, Create) and request.options.credit and CREDIT not in capabilities:
-        raise Rejected("This server does not credit distance: open the room with --no-credit.", WayOut.REFUSED)
     if isinstance(request, Queue) and RACE_QUEUE not in capabilities:
         raise Rejected("This server has no queue: create a room, or join one of the lobby.", WayOut.REFUSED)
+    if isinstance(request, Create) and request.options.credit and CREDIT not in capabilities:
+        return request.model_copy(update={"options": request.options.model_copy(update={"credit": None})})
+    return request

@@ -199,17 +199,11 @@ def control_answers(request_id: str) -> str:
 
 
 def player(player_id: str) -> str:
-    """Hash: the name of a player, and once it has renewed its token, the hash of that. `player_id` is the hash of its
-    first token. Expires NEW_PLAYER_SECONDS after the player's first hello, and PLAYER_SECONDS after every later one.
+    """Hash: the name of a player, and once it has renewed its token, the hash of that; `player_id` is the hash of its
+    first token. At the hash of another token, the player that has taken it. Expires NEW_PLAYER_SECONDS after the
+    player's first hello, and PLAYER_SECONDS after every later one.
     """
     return f"fairest:player:{player_id}"
-
-
-def token(token_hash: str) -> str:
-    """String: the player that has taken this token in the place of its first one. Expires PLAYER_SECONDS after the
-    player's last hello, and is deleted when the player takes another token.
-    """
-    return f"fairest:token:{token_hash}"
 
 
 def tallies(player_id: str) -> str:

@@ -118,9 +118,13 @@ class Players:
         if holder not in (None, player.player_id):
             raise TokenTaken
         # First the way from the new token to the player, which leads nowhere until the player has that token.
-        await self._redis.set(keys.token(token_hash), player.player_id, ex=keys.PLAYER_SECONDS)
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.hset(keys.player(token_hash), "player", player.player_id)
+        pipeline.expire(keys.player(token_hash), keys.PLAYER_SECONDS)
+        await pipeline.execute()
         await cast("Any", self._redis.hset(keys.player(player.player_id), "token", token_hash))
-        await self._redis.delete(keys.token(current))
+        if current != player.player_id:
+            await self._redis.delete(keys.player(current))
         return replace(player, token_hash=token_hash)
 
     async def find(self, name: str) -> str | None:
@@ -146,20 +150,24 @@ class Players:
 
     async def _find_by_token(self, token_hash: str) -> tuple[str, str]:
         """Return the id and the name of the player with this token, and keep it for longer. Raises `UnknownToken`."""
-        pipeline = self._redis.pipeline(transaction=False)
-        pipeline.hmget(keys.player(token_hash), "name", "token")
-        pipeline.expire(keys.player(token_hash), keys.PLAYER_SECONDS)
-        pipeline.getex(keys.token(token_hash), ex=keys.PLAYER_SECONDS)
-        (name, current), _, holder = cast("tuple[list[bytes | None], bool, bytes | None]", await pipeline.execute())
-        player_id = token_hash
+        name, current, holder = await self._read(token_hash)
+        player_id = holder.decode() if holder is not None else token_hash
         if holder is not None:
-            player_id = holder.decode()
-            pipeline.hmget(keys.player(player_id), "name", "token")
-            pipeline.expire(keys.player(player_id), keys.PLAYER_SECONDS)
-            (name, current), _ = cast("tuple[list[bytes | None], bool]", await pipeline.execute())
+            name, current, _ = await self._read(player_id)
         if name is None or (current.decode() if current is not None else player_id) != token_hash:
             raise UnknownToken
         return player_id, name.decode()
+
+    async def _read(self, token_hash: str) -> list[bytes | None]:
+        """Return a player's name and token, or else the player that has taken this token; keep it for longer.
+
+        It is one key, so on a Cluster no node but that of the key has to be there.
+        """
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.hmget(keys.player(token_hash), "name", "token", "player")
+        pipeline.expire(keys.player(token_hash), keys.PLAYER_SECONDS)
+        found, _ = cast("tuple[list[bytes | None], bool]", await pipeline.execute())
+        return found
 
     async def _token_of(self, player_id: str) -> str:
         """Return the hash of the token that a player has now."""
@@ -168,11 +176,8 @@ class Players:
 
     async def _holder(self, token_hash: str) -> str | None:
         """Return the player that has, or had, or is about to take, the token of this hash."""
-        pipeline = self._redis.pipeline(transaction=False)
-        pipeline.exists(keys.player(token_hash))
-        pipeline.get(keys.token(token_hash))
-        has_player, holder = cast("tuple[int, bytes | None]", await pipeline.execute())
-        return token_hash if has_player else holder.decode() if holder is not None else None
+        name, _, holder = await self._read(token_hash)
+        return holder.decode() if holder is not None else None if name is None else token_hash
 
     async def _name_of(self, player_id: str) -> str | None:
         """Return the name of a player, in lower case; None for a player that is not known any more."""

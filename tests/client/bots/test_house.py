@@ -9,7 +9,7 @@ import pytest
 
 from fairest_cli.bots.house import House, Programs, Waiting, keep_house, nearest_level
 from fairest_cli.bots.levels import Level
-from fairest_cli.session.websocket import Rejected, check_capabilities
+from fairest_cli.session.websocket import Rejected, fit_request
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Join, Leave
 from fairest_protocol.messages.from_server import LobbyPage
@@ -92,7 +92,7 @@ def test_two_programs_at_the_same_time_have_two_names() -> None:
 
 def test_a_wish_is_not_sent_to_a_server_that_does_not_know_rivals() -> None:
     with pytest.raises(Rejected, match="does not know rivals"):
-        check_capabilities(Create(rival_after_seconds=5), ())
+        fit_request(Create(rival_after_seconds=5), ())
 
 
 @pytest.fixture
