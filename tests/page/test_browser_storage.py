@@ -1,4 +1,4 @@
-"""What the page keeps in the browser: receipts of the matches that it played, and the heads of the chain of rounds."""
+"""The storage of the page in the browser: receipts of the matches that it played, and heads of the chain of rounds."""
 
 import asyncio
 import json

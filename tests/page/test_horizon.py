@@ -192,7 +192,7 @@ async def lay_everything(readers: dict[str, Reader], options: RoomOptions, come_
 
 @dataclass(frozen=True)
 class Stage:
-    """What may be shown after some moves of the slow player: its turn, the cards, and how many moves of the other."""
+    """The most that may be shown after some moves of the slow player: its turn, cards, and the moves of the other."""
 
     turn: Turn
     cards: set[str]

@@ -95,4 +95,4 @@ def _the_new_format(lines: list[Line]) -> None:
 
 _FORGERIES = (without_step, _another_step, _a_step_too_high, _the_old_format, _too_few_piles, _another_procedure)
 _USUAL_FORGERIES = (_a_step, _the_new_format)
-"""What is done to the record of a match that is not certified."""
+"""Changes to the record of a match that is not certified."""

@@ -1,4 +1,4 @@
-"""What this machine was shown of its player's attempts at daily deals: one small file for each.
+"""Notes of what this machine was shown of its player's attempts at daily deals: one small file for each.
 
 It leads a program that was started again back to an attempt that midnight has left behind, and holds the server to its
 seal and to our result when the deal is opened.

@@ -1,4 +1,4 @@
-"""What the receipt of a seat says about the run of the client before this one, which may have been killed. Pure."""
+"""The run of the client before this one, which may have been killed, as the receipt of a seat tells it. Pure."""
 
 import json
 from collections.abc import Iterable, Mapping

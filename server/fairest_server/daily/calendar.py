@@ -1,4 +1,4 @@
-"""What is due for the daily deals at a time: which are announced, dealt, and opened. Pure."""
+"""The daily deals that are to be announced, dealt or opened at a time. Pure."""
 
 from typing import Final
 
