@@ -11,8 +11,8 @@ from fairest_server.room.distance import note_round_trip
 def measure_distance(round_trip: RoundTrip, connection_id: str, room: LiveRoom) -> None:
     """Measure the round trip of a client from now on, and report it to the room now and whenever it is shorter.
 
-    Does nothing in a room without credit. What is reported stands in the room's log before it decides anything, so
-    every process decides alike, whichever holds the connection.
+    Does nothing in a room without credit. The room decides by measurements that stand in its log, so every process
+    decides alike, whichever holds the connection.
     """
     if room.state is None or room.state.options.credit is None:
         return
