@@ -1,8 +1,8 @@
 """Races over a distance: the share of a far bot with the credit and without it, and what tricks gain.
 
-Each race is one of classic with eight piles and a redeal, between bots that think for 0.5 s a card on average. Packets
-are delayed by a device of this machine (`distant_link`), so that the kernel of the server measures the distance too. So
-the races run in a network namespace of their own.
+Each race is one of classic with eight piles and two redeals, between bots that think for 0.5 s a card on average.
+Packets are delayed by a device of this machine (`distant_link`), so that the kernel of the server measures the
+distance too. So the races run in a network namespace of their own.
 """
 
 import json
