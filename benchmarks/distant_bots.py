@@ -61,8 +61,12 @@ class _LatePongs:
 
     def write(self, data: bytes) -> None:
         if data[0] == _PONG:
-            asyncio.get_running_loop().call_later(self._seconds, self._transport.write, data)
+            asyncio.get_running_loop().call_later(self._seconds, self._write_late, data)
         else:
+            self._transport.write(data)
+
+    def _write_late(self, data: bytes) -> None:
+        if not self._transport.is_closing():
             self._transport.write(data)
 
     def __getattr__(self, name: str) -> Any:
