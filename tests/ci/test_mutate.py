@@ -274,6 +274,7 @@ LARGER = """
 """
 
 
+@pytest.mark.long
 def test_a_mutant_that_a_test_notices_is_killed_by_it(tmp_path: Path) -> None:
     test = "from page import larger\ndef test_larger():\n    assert larger(1, 2) == 2"
     assert judged(tmp_path, LARGER, test)["return a if a <= b else b"].endswith("test_page.py::test_larger")

@@ -86,6 +86,7 @@ def test_the_docs_name_every_alarm(alarm: str) -> None:
     assert f"`{alarm}`" in OPERATIONS.read_text()
 
 
+@pytest.mark.long
 async def test_no_alarm_fires_in_peace(server: ObservedServer, tmp_path: Path) -> None:
     before = await server.scrape()
     async with racing_players(server.url) as (first, second):
@@ -191,6 +192,7 @@ async def test_a_redis_without_a_file_is_not_durable(server: ObservedServer, tmp
     await assert_fires("FairestNotDurable", tmp_path, before, after)
 
 
+@pytest.mark.long
 async def test_a_process_that_is_killed_is_down(server: ObservedServer, tmp_path: Path) -> None:
     before = await server.scrape() | {"up": 1}
     server.process.kill()

@@ -127,6 +127,7 @@ async def test_the_two_bots_play_all_rounds_of_a_match(server_url: str, tmp_path
     assert verdicts(tmp_path, [record.read_text("utf-8")]) == [""]
 
 
+@pytest.mark.long
 @parametrize_with_long("example", ["bot.py", "bot.mjs"], quick=1)
 async def test_a_bot_that_is_cut_off_in_a_race_comes_back_and_ends_it(
     server_url: str, tmp_path: Path, example: str
@@ -143,6 +144,7 @@ async def test_a_bot_that_is_cut_off_in_a_race_comes_back_and_ends_it(
     assert verdicts(tmp_path, [record.read_text("utf-8")]) == [""]
 
 
+@pytest.mark.long
 @parametrize_with_long("examples", [("bot.py", "bot.mjs"), ("bot.mjs", "bot.py")], quick=1)
 async def test_the_bots_race_and_resume_on_a_server_of_a_later_version(
     server_url: str, tmp_path: Path, examples: tuple[str, str]

@@ -3,6 +3,7 @@
 import asyncio
 import json
 
+import pytest
 from redis.asyncio import Redis
 
 from fairest_protocol.calculation.daily_record import parse_daily_record
@@ -38,6 +39,7 @@ def own_moves(name: DailyName) -> list[str]:
     return careless_moves(start_race(CLASSIC, sealed_deal(CLASSIC, name.day).deal, seats=1))
 
 
+@pytest.mark.long
 async def test_an_attempt_survives_processes_that_are_killed_in_its_middle(fleet: Fleet, redis: Redis) -> None:
     name = await deal_a_day(redis)
     moves, token, view = own_moves(name), "", None
@@ -55,6 +57,7 @@ async def test_an_attempt_survives_processes_that_are_killed_in_its_middle(fleet
     assert found == (1, 1)
 
 
+@pytest.mark.long
 async def test_one_player_on_two_processes_has_one_attempt(fleet: Fleet, redis: Redis) -> None:
     name = await deal_a_day(redis)
     urls = [await fleet.start() for _ in range(2)]

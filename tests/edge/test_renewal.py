@@ -39,6 +39,7 @@ async def test_the_old_token_opens_nothing(server_url: str) -> None:
         assert await breach_of(server_url, client.token) == Breach.BAD_TOKEN
 
 
+@pytest.mark.long
 async def test_a_thief_is_cut_off_from_another_process(fleet: Fleet) -> None:
     first, second = await fleet.start(), await fleet.start()
     async with open_client(first) as owner, open_client(second, token=owner.token) as thief:

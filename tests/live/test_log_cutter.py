@@ -85,6 +85,7 @@ async def test_the_log_of_a_room_does_not_grow_with_its_matches(pair: Pair, redi
     assert length <= CUT_AFTER + ENTRIES_OF_MATCH + KEPT_BEFORE_CHECKPOINT
 
 
+@pytest.mark.long
 async def test_the_log_of_a_room_in_which_guests_come_and_go_does_not_grow(pair: Pair) -> None:
     for _ in range(CUT_AFTER):
         await pair.leave_and_join()

@@ -104,6 +104,7 @@ def short_folder() -> Iterator[Path]:
 needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 
 
+@pytest.mark.long
 @needs_proc
 @parametrize_with_long("shell", [(), SHELL], quick=1, ids=("a window", "a shell"))
 @parametrize_with_long("workers", ["1", "2"], quick=1)

@@ -24,6 +24,7 @@ async def start_with(soft: int, hard: int, redis_url: str) -> tuple[int, str]:
     return int(files.split()[3]), logged
 
 
+@pytest.mark.long
 async def test_a_server_raises_its_own_limit_of_open_files_as_far_as_it_needs(redis_url: str) -> None:
     limit, _ = await start_with(256, 12_000, redis_url)
     assert limit == 10_100

@@ -284,6 +284,7 @@ async def closes_an_encrypted_connection(url: str) -> None:
         pass
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("without_collector")
 @parametrize_with_long(
     "client", [closes_an_encrypted_connection, sends_bytes_that_are_not_http, sends_half_a_request], quick=1

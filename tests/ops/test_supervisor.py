@@ -95,6 +95,7 @@ async def test_players_race_whichever_worker_they_meet(served: Served) -> None:
             await first.play("resign")
 
 
+@pytest.mark.long
 async def test_a_worker_that_dies_is_replaced(served: Served) -> None:
     victim = served.workers()[0]
     os.kill(victim, signal.SIGKILL)

@@ -54,6 +54,7 @@ def any_deals(seed: int, count: int) -> list[tuple[Rules, bytes]]:
     return [(random_rules(chance), chance.randbytes(32)) for _ in range(count)]
 
 
+@pytest.mark.long
 def test_the_search_of_the_page_gives_a_few_deals_the_same_answer() -> None:
     answers = compare([*any_deals(0, DEALS), *hard_deals(0, DEALS)])
     assert set(answers) == {True, False}
@@ -66,6 +67,7 @@ def test_the_search_of_the_page_gives_every_deal_the_same_answer(seed: int) -> N
     assert set(answers) == {True, False}
 
 
+@pytest.mark.long
 def test_the_page_finds_the_step_that_is_dealt() -> None:
     chance = random.Random(5)
     cases = [(choose_rules("classic"), chance.randbytes(32)) for _ in range(40)]

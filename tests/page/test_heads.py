@@ -4,6 +4,7 @@ import itertools
 import random
 from typing import Any
 
+import pytest
 from pydantic_core import to_jsonable_python
 
 from fairest_cli.records.heads import head_problem, is_head_signed
@@ -33,6 +34,7 @@ def random_case(chance: random.Random) -> tuple[RoundsHead, list[RoundsHead]]:
     return head(chance.choice([KEY, KEY, KEY, OTHER])), [head(KEY) for _ in range(chance.randrange(4))]
 
 
+@pytest.mark.long
 def test_a_head_is_judged_as_by_fairest() -> None:
     chance = random.Random(6)
     cases = [random_case(chance) for _ in range(150)]

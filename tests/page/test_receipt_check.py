@@ -92,6 +92,7 @@ def test_the_page_confirms_of_a_receipt_with_a_gap_what_fairest_confirms() -> No
     assert compare([*broken_receipts()]) < len(broken_receipts()), "some confirm the record in spite of the gap"
 
 
+@pytest.mark.long
 def test_the_page_says_without_a_record_how_the_rounds_of_a_receipt_ended() -> None:
     cut = [(None, lines[: len(lines) * part // 5]) for _, lines in honest_receipts() for part in range(2, 6)]
     compare([*cut])

@@ -106,6 +106,7 @@ def test_a_viewer_is_shown_the_same_under_the_same_positions(
         assert (came.reveal(projected), came.cursor) == (stayed.reveal(projected), stayed.cursor)
 
 
+@pytest.mark.long
 @given(seeds, any_options, viewers)
 def test_a_snapshot_of_a_cut_log_is_the_fold_of_all_that_was_shown_since_the_beginning(
     seed: int, options: RoomOptions, viewer: int | None

@@ -43,6 +43,7 @@ async def test_a_record_is_found_in_redis_by_its_match(server_url: str, redis: B
         assert (await player.receive_a(MatchRecord)).lines == tuple(record.lines())
 
 
+@pytest.mark.long
 async def test_a_record_that_no_redis_has_is_found_in_the_archive(
     settings_for_tests: Settings, redis: BatchingRedis, redis_url: str, tmp_path: Path
 ) -> None:

@@ -67,6 +67,7 @@ async def test_races_on_workers_go_through_the_death_of_one(cluster: RedisCluste
             await until(are_stored, "the records of all three matches are stored")
 
 
+@pytest.mark.long
 async def test_moves_on_one_process_reach_the_other(cluster: RedisCluster) -> None:
     async with two_servers(cluster) as urls:
         matches = [await start_match(urls, QUICK, number) for number in range(3)]

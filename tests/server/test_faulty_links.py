@@ -89,6 +89,7 @@ def address(url: str) -> tuple[str, int]:
     return "127.0.0.1", int(url.rsplit(":", 1)[1])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_a_race_survives_a_link_to_the_server_that_is(fault: Fault, redis_url: str, redis: BatchingRedis) -> None:
     async with two_servers(redis_url) as (one, two), faulty_link(address(one)) as link:
@@ -100,6 +101,7 @@ async def test_a_race_survives_a_link_to_the_server_that_is(fault: Fault, redis_
         assert check_history(match.room, await Log(redis).read(match.room), match.transcripts) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_a_race_survives_a_link_to_redis_that_is(fault: Fault) -> None:
     with redis_process() as process:

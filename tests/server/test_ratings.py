@@ -52,6 +52,7 @@ async def test_a_match_is_rated_within_seconds_of_its_end(server_url: str, redis
     assert loser.mean < winner.mean and (loser.left, winner.wins) == (1, 1)
 
 
+@pytest.mark.long
 @parametrize_with_long(("point", "moment"), list(product(POINTS, ("before", "after"))), quick=0)
 async def test_a_match_is_rated_once_although_its_process_is_killed(
     redis_url: str, redis: BatchingRedis, fleet: Fleet, point: str, moment: str

@@ -130,6 +130,7 @@ async def test_kills_at_any_time_leave_each_round_in_the_chain_once(fleet: Fleet
     assert len(await chain_with(urls[0], proved=60)) == 120
 
 
+@pytest.mark.long
 async def test_an_entry_that_only_the_chain_has_lost_joins_it_again(redis: BatchingRedis, server_url: str) -> None:
     """As a fail-over of the chain's node does: the outbox, on another node, has kept its entries."""
     await race_once(server_url, server_url)
@@ -164,6 +165,7 @@ async def test_a_redis_that_lost_its_last_seconds_is_declared_in_the_chain(tmp_p
             await until(is_declared, "the loss is declared")
 
 
+@pytest.mark.long
 async def test_rounds_on_a_cluster_stand_in_one_chain(cluster: RedisCluster) -> None:
     settings = Settings(port=0, redis_url=cluster.url)
     async with running(settings) as one, running(settings) as two:

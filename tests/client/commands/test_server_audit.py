@@ -114,6 +114,7 @@ async def ended_rounds(url: str, count: int) -> None:
     await until(are_there, f"the ends of {count} rounds are in the chain")
 
 
+@pytest.mark.long
 async def test_the_receipts_and_heads_of_an_honest_server_are_all_in_its_chain(server_url: str, tmp_path: Path) -> None:
     for number in range(3):
         await race(server_url, tmp_path)

@@ -41,10 +41,12 @@ def test_the_receipts_of_an_honest_room_raise_no_alarm(seed: int, tmp_path: Path
     assert steps
 
 
+@pytest.mark.long
 def test_logs_of_honest_rooms_are_cut() -> None:
     assert sum(play(seed).cuts for seed in range(6)) > 5
 
 
+@pytest.mark.long
 def test_honest_rooms_end_rounds_in_many_ways() -> None:
     ends = Counter(end for seed in range(12) for client in play(seed).clients.values() for end in client.ends)
     assert ends["proved"] > 5 and len(ends) > 5

@@ -135,6 +135,7 @@ def test_every_verifier_accepts_what_a_server_writes(tmp_path_factory: pytest.Te
     assert (faults, page, example) == ([["", ""]] * len(texts), [None] * len(texts), [""] * len(texts))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("forge", FORGERIES)
 def test_every_verifier_refuses_a_forged_ledger(
     forge: Callable[[list[Line]], None], tmp_path_factory: pytest.TempPathFactory

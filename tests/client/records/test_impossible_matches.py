@@ -233,6 +233,7 @@ def test_a_round_that_was_called_off_is_not_a_match() -> None:
     assert "No round of the match has a result" in refused([heading, called_off(), seal])
 
 
+@pytest.mark.long
 def test_a_record_lists_a_bounded_number_of_rounds_that_were_called_off() -> None:
     heading, *others = race()
     secret = bytes(32)

@@ -15,6 +15,7 @@ from tests.support.waiting import until
 LISTED = RoomOptions(countdown_seconds=0, listed=True)
 
 
+@pytest.mark.long
 async def test_tv_shows_one_match_after_the_other(server_url: str) -> None:
     lines, notes = list[str](), list[str]()
     watching = asyncio.create_task(watch_tv(server_url, describe_update, lines.append, notes.append, 0.0, 0.05))

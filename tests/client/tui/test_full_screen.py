@@ -345,6 +345,7 @@ async def test_a_rematch_starts_from_the_result(server_url: str, home: Path) -> 
         await player.is_on(RaceScreen)
 
 
+@pytest.mark.long
 async def test_the_result_of_a_round_stays_after_the_next_one_has_opened(server_url: str, home: Path) -> None:
     options = RoomOptions(countdown_seconds=0, best_of=3)
     async with racing(server_url, home, options=options, name="ann") as (player, rival):

@@ -44,6 +44,7 @@ def search(rules: Rules, seed: bytes) -> int:
     return found.nodes if line is not None else -found.nodes
 
 
+@pytest.mark.long
 @parametrize_with_long(("rules", "answers"), ANSWERS.items(), ids=str, quick=3)
 def test_the_answers_of_the_solver_stay_as_they_are_published(rules: tuple[str, int, int], answers: str) -> None:
     # If this fails, the solver has changed: keep the old one for procedure 1, or records of it can no longer be proved.

@@ -237,6 +237,7 @@ async def test_a_redis_that_a_killed_server_left_behind_has_kept_everything(fold
         assert await put(url, "second") == "first"
 
 
+@pytest.mark.long
 async def test_a_redis_that_was_left_behind_is_replaced(folder: Path) -> None:
     left = await leave_behind(folder)
     async with embedded_redis(folder):
