@@ -1,9 +1,9 @@
 // A verifier of records in plain JavaScript, written from docs/protocol.md: node verify.mjs FILE...
 // It exits with 1 if one is not of a match that can have happened. Compare the key that it prints with GET /key.
 import assert, { AssertionError } from "node:assert";
-import { isUtf8 } from "node:buffer";
 import { createHash, createHmac, createPublicKey, verify as isSigned } from "node:crypto";
 import { readFileSync } from "node:fs";
+import * as distance from "../../server/fairest_server/page/distance.js"; // the credit for distance
 import { isProvedWinnable } from "../../server/fairest_server/page/line_search.js"; // the solver, for certified rounds
 
 // The lines of a record and their order, the variants and the limits of rooms are published as data.
@@ -41,9 +41,8 @@ function makeDeal(terms, seed, roundId) {
   const laid = rolled ? deck.slice(0, rolled.count) : fixed;
   let layout = foundations;
   const dice = stream("dice", seed);
-  while (rolled && new Set(layout?.map(String)).size < rolled.count) {
+  while (rolled && new Set(layout?.map(String)).size < rolled.count)
     layout = laid.map((card) => [RANKS.indexOf(card[0]) + 1, draw(rolled.sides, dice) + 1, rolled.length]);
-  }
   const stock = deck.filter((card) => !laid.includes(card));
   const isTurned = redeal === "turned_over";
   const reorder = (pass) => (isTurned ? stock : shuffle(stock, stream("redeal", seed, number(pass, 1))));
@@ -55,26 +54,25 @@ function makeDeal(terms, seed, roundId) {
   return { layout, orders, envelopes: orders.slice(0, isTurned ? 1 : 3).map((order, pass) => order.map(seal(pass))) };
 }
 
-// The race of a seat: `cards.s` is its stock, the turned card at the end, `cards.a` a pile; `counts` are foundations.
+// The race of a seat: `cards.s` is its stock, the turned card at the end; `wanted` are the ranks that foundations lack.
 class Racer {
-  constructor({ layout, orders }, piles) {
-    Object.assign(this, { layout, orders, pass: 0, turned: 1, direct: 0, counts: layout.map(() => 1) });
-    Object.assign(this, { turnedMs: 0, waits: [], proofs: [], arrivalMs: null });
+  constructor({ layout, orders }, piles, rttUs) {
+    Object.assign(this, { orders, pass: 0, seen: 1, direct: 0, times: distance.startTimes(rttUs) });
     this.cards = { s: orders[0].toReversed() };
     for (const pile of "abcdefgh".slice(0, piles)) this.cards[pile] = [];
+    this.wanted = layout.map(([start, step, length]) =>
+      Array.from({ length }, (_, count) => RANKS[(start + 12 + (step + 13) * count) % 13]).slice(1));
   }
   legalMoves() {
-    const needs = ([start, step, length], count) => count < length && RANKS[(start + 12 + (step + 13) * count) % 13];
     const sources = Object.keys(this.cards).filter((source) => this.cards[source].length);
-    const wanted = this.layout.map((foundation, place) => needs(foundation, this.counts[place]));
-    const moves = sources.flatMap((source) => wanted.flatMap((rank, place) =>
+    const moves = sources.flatMap((source) => this.wanted.flatMap(([rank], place) =>
       rank === this.cards[source].at(-1)[0] ? [source + (place + 1)] : []));
-    if (this.cards.s.length) moves.push(...Object.keys(this.cards).slice(1).map((pile) => `s${pile}`));
-    else if (sources.length && this.pass + 1 < this.orders.length) moves.push("redeal");
-    return moves;
+    if (this.cards.s.length) return [...moves, ...Object.keys(this.cards).slice(1).map((pile) => `s${pile}`)];
+    return sources.length && this.pass + 1 < this.orders.length ? [...moves, "redeal"] : moves;
   }
-  play(move) {
+  play(move, atMs) {
     assert(this.legalMoves().includes(move), `the move ${move} is not legal`);
+    const was = { ...this, ahead: this.cards.s.slice(0, -1) };
     const [source, target] = move;
     if (move === "redeal") {
       this.pass += 1;
@@ -82,42 +80,16 @@ class Racer {
       this.cards.s = this.orders[this.pass].filter((card) => waste.includes(card)).reverse();
     } else {
       const card = this.cards[source].pop();
-      if (target in this.cards) this.cards[target].push(card); else this.counts[target - 1] += 1;
+      if (target in this.cards) this.cards[target].push(card); else this.wanted[target - 1].shift();
       if (source === "s" && !(target in this.cards)) this.direct += 1;
     }
-    if ((source === "s" || move === "redeal") && this.cards.s.length) this.turned += 1;
-    const isWon = this.counts.every((count, place) => count === this.layout[place][2]);
-    if (isWon || !this.legalMoves().length) this.ending = isWon ? "won" : "stuck";
-  }
-  // Note how long a card lay turned, for the credit for distance; `ahead` is the stock before the move.
-  note(move, atMs, { pass, ahead, turned }) {
-    if (move[0] === "s" && move.length === 2) this.waits.push(1000 * (atMs - this.turnedMs));
-    if (/^s[1-8]$/.test(move) && !pass && ahead > 1) this.proofs.push(this.waits.at(-1));
-    if (this.turned > turned) this.turnedMs = atMs;
-    if (this.ending === "won") this.arrivalMs = atMs;
-  }
-  timing(rtt_us) {
-    const trip = Math.min(rtt_us, DATA.credit.round_trip_us, ...this.proofs);
-    const credit_ms = Math.floor(this.waits.reduce((sum, wait) => sum + Math.min(trip, wait), 0) / 1000);
-    const corrected_ms = this.arrivalMs === null ? null : this.arrivalMs - credit_ms;
-    return { trip, row: { arrival_ms: this.arrivalMs, rtt_us, credit_ms, corrected_ms } };
-  }
-  score(goal) {
-    const placed = this.counts.reduce((sum, count) => sum + count);
-    return { placed, goal, direct: this.direct, cards_turned: this.turned, ending: this.ending };
+    if ((source === "s" || move === "redeal") && this.cards.s.length) this.seen += 1;
+    if (!this.wanted.flat().length) this.ending = "won"; else if (!this.legalMoves().length) this.ending = "stuck";
+    this.times = distance.timesAfter(this.times, was, this, move, atMs);
   }
 }
 
-// Return until when a racer may still be first by corrected time, since the other one has placed every card.
-const uncertain = (first, second) => Math.floor((first + second) / DATA.credit.uncertain_part);
-function lastChance(racer, rtt, winner) {
-  const { trip, row } = racer.timing(rtt);
-  const credit = row.credit_ms + (racer.cards.s.length ? Math.floor(trip / 1000) + 1 : 0);
-  return winner.corrected_ms + credit + uncertain(winner.credit_ms, credit);
-}
-
-// Return the scores to which the moves and stops of a round lead, and the ledger, if there is one.
-// A time of null, in the countdown, comes before 0.
+// Return the scores of a round, and its ledger if it has one. A time of null, in the countdown, comes before 0.
 function replay(terms, goal, { id, secret, entropies, envelopes, events, step, result }) {
   const seed = hex(hash("seed", ...[secret, ...entropies, id].map(hex)));
   const dealAt = (at) => makeDeal(terms, at >= 0 ? hex(hash("step", seed, number(at, 1))) : seed, hex(id));
@@ -126,36 +98,23 @@ function replay(terms, goal, { id, secret, entropies, envelopes, events, step, r
   assert(Array.from({ length: step + 1 || 0 }).every(isFound), "another step than the one that is to be dealt");
   const deal = dealAt(step);
   assert(JSON.stringify(envelopes) === JSON.stringify(deal.envelopes), "other envelopes than those of the deal");
-  const racers = [0, 1].map(() => new Racer(deal, terms.piles));
-  const rtts = result.ledger?.map(({ rtt_us }) => rtt_us) ?? [0, 0];
-  const mayEnd = (seat, at_ms) => {
-    const winner = racers[1 - seat];
-    if (!terms.credit || winner.ending !== "won" || at_ms === null) return false;
-    const chance = lastChance(racers[seat], rtts[seat], winner.timing(rtts[1 - seat]).row);
-    return at_ms >= Math.min(chance, 1000 * terms.limit_seconds);
-  };
+  const racers = [0, 1].map((seat) => new Racer(deal, terms.piles, result.ledger?.[seat].rtt_us ?? 0));
+  const isTooLate = (seat, atMs) => distance.isTooLate(
+    racers[1 - seat].times, racers[seat].times, racers[seat].cards.s.length > 0, 1000 * terms.limit_seconds, atMs);
   for (const [place, { at_ms, move, ending = ENDINGS[move], seat, seats = [seat] }] of events.entries()) {
-    const before = events[place - 1]?.at_ms ?? -1;
+    const isInOrder = (events[place - 1]?.at_ms ?? -1) <= (at_ms ?? -1);
     const racing = [0, 1].filter((each) => !racers[each].ending);
-    const isAllowed = ending === "out_of_time" ? seats.join() === racing.join() && at_ms !== null
-      : seats.length === 1 && racing.includes(seats[0])
-        && (ending !== "round_over" || mayEnd(seats[0], at_ms));
-    assert(isAllowed && before <= (at_ms ?? -1), "a move or a stop that cannot stand there");
-    for (const racer of seats.map((each) => racers[each])) {
-      const was = { pass: racer.pass, ahead: racer.cards.s.length, turned: racer.turned };
-      if (ending) racer.ending = ending; else racer.play(move);
-      if (!ending) racer.note(move, at_ms, was);
-    }
-    const isOver = racers.some(({ ending }) => ending === "resigned" || (ending === "won" && !terms.credit));
-    for (const racer of racers) {
-      if (isOver) racer.ending ??= "round_over";
-      if (at_ms === null && racer.ending) racer.turned = 0;
-    }
+    const isAllowed = ending === "out_of_time" ? seats.length === racing.length && at_ms !== null
+      : seats.length === 1 && (ending !== "round_over" || isTooLate(seats[0], at_ms));
+    assert(isInOrder && isAllowed && seats.every((each) => racing.includes(each)), "a move or a stop out of place");
+    const stop = (racer, how) => Object.assign(racer, { ending: how, seen: at_ms === null ? 0 : racer.seen });
+    if (ending) seats.forEach((each) => stop(racers[each], ending)); else racers[seat].play(move, at_ms);
+    const isOver = racers.some((racer) => racer.ending === "resigned" || (racer.ending === "won" && !terms.credit));
+    if (isOver) racers.filter((racer) => !racer.ending).forEach((racer) => stop(racer, "round_over"));
   }
-  assert(racers.every((racer) => racer.ending), "a race that has not ended");
-  const isTimed = terms.credit && racers.some((racer) => racer.ending === "won");
-  const ledger = isTimed ? racers.map((racer, seat) => racer.timing(rtts[seat]).row) : undefined;
-  return { scores: racers.map((racer) => racer.score(goal)), ledger };
+  const scores = racers.map(({ wanted, direct, seen, ending }) =>
+    ({ placed: goal - wanted.flat().length, goal, direct, cards_turned: seen, ending }));
+  return { scores, ledger: terms.credit && distance.ledgerOf(racers.map(({ times }) => times)) };
 }
 
 // Return the scores of a round that ended before its deal.
@@ -169,10 +128,7 @@ function undealt(goal, { result, entropies, envelopes, events }) {
 
 // Return the seat that wins, or null for a draw.
 function winnerOf(terms, scores, ledger) {
-  if (ledger && scores.every(({ ending }) => ending === "won")) {
-    const ahead = ledger[1].corrected_ms - ledger[0].corrected_ms;
-    return Math.abs(ahead) <= uncertain(ledger[0].credit_ms, ledger[1].credit_ms) ? null : Number(ahead < 0);
-  }
+  if (ledger && scores.every(({ ending }) => ending === "won")) return distance.firstByCorrection(ledger);
   const [first, second] = scores.map(({ ending, placed, direct }) =>
     (MERITS[ending] ?? 0) + 1000 * placed + (terms.direct_breaks_ties === "true" ? direct : 0));
   return first === second ? null : Number(first < second);
@@ -190,34 +146,32 @@ function checkRound(terms, round, key, place) {
   if (!result) return assert(String(entropies) === "," && !envelopes.length && !events.length, "a deal called off");
   const { goal } = DATA.variants[terms.rules];
   const { scores, ledger } = entropies.includes(null) ? undealt(goal, round) : replay(terms, goal, round);
-  const found = { type: "result", winner: winnerOf(terms, scores, ledger), scores, ...(ledger && { ledger }) };
+  const found = { type: "result", winner: winnerOf(terms, scores, ledger), scores, ledger };
   assert(JSON.stringify(result) === JSON.stringify(found), "a wrong result");
 }
 
 // Check a whole record; return a sentence about it.
-function verify(content) {
-  const lines = content.toString().split("\n");
-  const isSized = lines.pop() === "" && lines.length <= DATA.sizes.lines && content.length <= DATA.sizes.bytes;
-  assert(isUtf8(content) && isSized, "not UTF-8, without an end, or more than a record has");
+function verify(bytes) {
+  const lines = bytes.toString().split("\n");
+  assert(lines.pop() === "" && lines.length <= DATA.sizes.lines && bytes.length <= DATA.sizes.bytes, "cut or too long");
   let chain = Buffer.alloc(0);
   const [heading, ...others] = lines.map((line, place) => {
-    const [, start, written] = /^(.*),"chain":"([0-9a-f]{64})"}$/.exec(line) ?? [];
-    const text = start === undefined ? line : `${start}}`;
+    const text = line.replace(/,"chain":"[0-9a-f]{64}"}$/, "}");
     assert(line.length <= DATA.sizes.line_bytes && LINE.test(text), `line ${place + 1} is not a line of a record`);
-    if (place < lines.length - 1) chain = hex(hash("line", chain, Buffer.from(text)));
-    assert(written === (place < lines.length - 1 ? chain.toString("hex") : undefined), `line ${place + 1}: its chain`);
     const fields = JSON.parse(text);
     assert((fields.at_ms ?? fields.finished_at_ms ?? 0) <= DATA.sizes.time_ms, "a time after the year 9998");
+    if (fields.type !== "seal") chain = hex(hash("line", chain, Buffer.from(text)));
+    const chained = `${text.slice(0, -1)},"chain":"${chain.toString("hex")}"}`;
+    assert(line === (fields.type === "seal" ? text : chained), `line ${place + 1}: its chain`);
     return fields;
   });
   assert(ORDER.test([heading, ...others].map((line) => line?.type).join(" ")), "lines in another order");
   const [seal, rounds] = [others.pop(), []];
   const key = createPublicKey({ format: "der", type: "spki", key: hex(`302a300506032b6570032100${heading.key}`) });
   assert(isSigned(null, encode("record", chain), key, hex(seal.signature)), "a record that its key did not sign");
-  for (const line of others) {
+  for (const line of others)
     if (line.type === "round") rounds.push({ ...line, events: [] });
     else if (line.type === "result") rounds.at(-1).result = line; else rounds.at(-1).events.push(line);
-  }
   assert(new RegExp(`^(${DATA.rooms.join("|")})$`).test(heading.terms), "terms that no room can have");
   const terms = Object.fromEntries(heading.terms.split(" ").map((pair) => pair.split("=")));
   const first = rounds.findIndex((round) => round.result);

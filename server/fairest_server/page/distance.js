@@ -1,5 +1,4 @@
 // The credit for distance, as docs/protocol.md says ("Credit for distance"): round trips, corrected times, last chances.
-import { goalOf, placedOn } from "./board.js";
 import DATA from "./record_data.js";
 
 const { round_trip_us: MOST_US, uncertain_part: PART } = DATA.credit;
@@ -7,7 +6,10 @@ const { round_trip_us: MOST_US, uncertain_part: PART } = DATA.credit;
 /** Return the times of a seat at the start of a race; `rttUs` is its round trip in microseconds. Nothing changes them. */
 export const startTimes = (rttUs) => ({ rttUs, turnedMs: 0, answers: [], arrivalMs: null });
 
-/** Return the times after a move of the seat, of which `was` and `now` are the racers before and after it. */
+/**
+ * Return the times after a move of the seat, of which `was` and `now` are the racers before and after it: the `pass`, the
+ * cards `ahead`, the number of cards `seen`, and the `ending`.
+ */
 export function timesAfter(times, was, now, move, atMs) {
   const takes = move[0] === "s" && move.length === 2;
   const isProof = takes && /[1-8]/.test(move[1]) && was.pass === 0 && was.ahead.length > 0;
@@ -15,7 +17,7 @@ export function timesAfter(times, was, now, move, atMs) {
     ...times,
     answers: takes ? [...times.answers, { waitedMs: atMs - times.turnedMs, isProof }] : times.answers,
     turnedMs: now.seen === was.seen ? times.turnedMs : atMs,
-    arrivalMs: placedOn(now.board) === goalOf(now.board) ? atMs : times.arrivalMs,
+    arrivalMs: now.ending === "won" ? atMs : times.arrivalMs,
   };
 }
 
@@ -27,8 +29,8 @@ function creditMs(times) {
   return Math.floor(times.answers.reduce((sum, { waitedMs }) => sum + Math.min(believed, 1000 * waitedMs), 0) / 1000);
 }
 
-/** Return the row of a seat in the ledger. */
-export function timingOf(times) {
+// The row of a seat in the ledger.
+function timingOf(times) {
   const [arrivalMs, credit] = [times.arrivalMs, creditMs(times)];
   return {
     arrival_ms: arrivalMs, rtt_us: times.rttUs, credit_ms: credit,
@@ -36,8 +38,8 @@ export function timingOf(times) {
   };
 }
 
-/** Return the milliseconds up to which a difference of corrected times is a dead heat. */
-export const uncertaintyMs = (first, second) => Math.floor((first + second) / PART);
+// The milliseconds up to which a difference of corrected times is a dead heat.
+const uncertaintyMs = (first, second) => Math.floor((first + second) / PART);
 
 /** Return the seat that was first by corrected time, of two that placed every card; null for a dead heat. */
 export function firstByCorrection([first, second]) {
@@ -46,8 +48,18 @@ export function firstByCorrection([first, second]) {
   return ahead > 0 ? 0 : 1;
 }
 
-/** Return until when a seat with these times, which has a card turned or not, may still be first. */
-export function lastChanceMs(winner, times, hasTurned) {
+/** Return the ledger of two seats with these times, or undefined if none has placed every card. */
+export const ledgerOf = (times) =>
+  times.some(({ arrivalMs }) => arrivalMs !== null) ? times.map(timingOf) : undefined;
+
+/**
+ * Return whether a seat with these times, which has a card turned or not, can no longer be first: the other seat has placed
+ * every card, and the last chance has passed, or the limit of the race.
+ */
+export function isTooLate(timesOfOther, times, hasTurned, limitMs, atMs) {
+  const other = timingOf(timesOfOther);
+  if (other.arrival_ms === null || atMs === null) return false;
   const credit = creditMs(times) + (hasTurned ? Math.floor(believedUs(times) / 1000) + 1 : 0);
-  return winner.corrected_ms + credit + uncertaintyMs(winner.credit_ms, credit);
+  const lastChanceMs = other.corrected_ms + credit + uncertaintyMs(other.credit_ms, credit);
+  return atMs >= Math.min(lastChanceMs, limitMs);
 }

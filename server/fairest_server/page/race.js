@@ -1,7 +1,7 @@
 // The race of two seats on one deal, replayed from the moves and stops of a record.
 import { cardOf, goalOf, legalMoves, placedOn, play, turn } from "./board.js";
 import { layOut } from "./deal.js";
-import { firstByCorrection, lastChanceMs, startTimes, timesAfter, timingOf } from "./distance.js";
+import { firstByCorrection, isTooLate, ledgerOf as ledgerOfTimes, startTimes, timesAfter } from "./distance.js";
 
 export const DECISIVE = ["won", "resigned", "not_revealed"];
 
@@ -53,23 +53,18 @@ function moved(deal, racer, move) {
 
 function afterStop(race, seats, ending, atMs) {
   const isBeforeStart = atMs === null;
-  const racing = [0, 1].filter((each) => !race.racers[each].ending);
+  const { credit, racers, times } = race;
+  const racing = [0, 1].filter((each) => !racers[each].ending);
+  const mayEnd = (seat) => credit !== null
+    && isTooLate(times[1 - seat], times[seat], racers[seat].board.turned !== null, credit.limitMs, atMs);
   const isAllowed = ["out_of_time", "round_over"].includes(ending)
-    ? seats.join() === racing.join() && !isBeforeStart && (ending === "out_of_time" || isTooLate(race, seats[0], atMs))
+    ? seats.join() === racing.join() && !isBeforeStart && (ending === "out_of_time" || mayEnd(seats[0]))
     : seats.length === 1 && racing.includes(seats[0]);
   if (!isAllowed) throw new WrongRace(`these seats are not stopped by ${ending}`);
-  const stopped = ended(race, seats, (seat) => ({ ...race.racers[seat], ending }));
+  const stopped = ended(race, seats, (seat) => ({ ...racers[seat], ending }));
   if (!isBeforeStart) return stopped;
   // Whoever is stopped in the countdown has seen no card.
   return { ...stopped, racers: stopped.racers.map((racer) => (racer.ending ? { ...racer, seen: 0 } : racer)) };
-}
-
-/** Return whether a seat may not be first any more, since the other one has placed every card. */
-function isTooLate({ credit, racers, times }, seat, atMs) {
-  const winner = 1 - seat;
-  if (!credit || racers[winner].ending !== "won") return false;
-  const chance = lastChanceMs(timingOf(times[winner]), times[seat], racers[seat].board.turned !== null);
-  return atMs >= Math.min(chance, credit.limitMs);
 }
 
 /** Return what a race by these terms of a record credits, with the round trips that its result states; null for nothing. */
@@ -78,9 +73,8 @@ export function creditOf(terms, result) {
   return { rtts: result?.ledger?.map((timing) => timing.rtt_us) ?? [0, 0], limitMs: 1000 * Number(terms.limit_seconds) };
 }
 
-/** Return the ledger of a race with credit in which a seat has placed every card; null for any other one. */
-export const ledgerOf = ({ credit, racers, times }) =>
-  credit && racers.some(({ ending }) => ending === "won") ? times.map(timingOf) : null;
+/** Return the ledger of a race with credit in which a seat has placed every card; undefined for any other one. */
+export const ledgerOf = ({ credit, times }) => (credit ? ledgerOfTimes(times) : undefined);
 
 /** Return the race with these seats as `change` makes them; a decisive ending ends the race of the other one, too. */
 function ended(race, seats, change) {
