@@ -1,6 +1,10 @@
 """Modules joined into one script do what they do one by one."""
 
+import json
+import os
 import subprocess
+import sys
+from functools import partial
 
 import pytest
 
@@ -47,11 +51,39 @@ export function* numbers(count) {
 }
 
 
+MANY = {f"m{number}": f"export const a = {number};\n" for number in range(20)}
+MANY["entry"] = "".join(f'import {{ a as a{number} }} from "./m{number}.js";\n' for number in range(20))
+OUTPUT = "main 42 tools 21 0+1 /* kept */ // kept"
+
+
+def output_of(*scripts: str) -> str:
+    """Return what scripts of one page print that run one after the other."""
+    run = f"for (const script of {json.dumps(scripts)}) require('node:vm').runInThisContext(script);"
+    command = [*node_command(), "--input-type=commonjs", "--eval", f"global.process = process; {run}"]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=50).stdout
+
+
 def test_the_joined_script_does_what_its_entry_does() -> None:
-    script = join_modules(MODULES, "main")
-    command = [*node_command(), "--input-type=module", "--eval", script]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=50)
-    assert done.stdout == "main 42 tools 21 0+1 /* kept */ // kept"
+    assert output_of(join_modules(MODULES, "main")) == OUTPUT
+
+
+def test_a_script_behind_another_one_uses_its_modules() -> None:
+    first, second = join_modules(MODULES, "tools"), join_modules(MODULES, "main", behind="tools")
+    assert "Counter {" not in second
+    assert output_of(first, second) == OUTPUT
+
+
+def test_every_process_joins_the_same_script() -> None:
+    """Python's sets of strings have another order in each process."""
+    code = f"from fairest_server.edge.joined_modules import join_modules; print(join_modules({MANY}, 'entry'))"
+    run = partial(subprocess.run, [sys.executable, "-c", code], capture_output=True, check=True, timeout=50)
+    first, second = (run(env={**os.environ, "PYTHONHASHSEED": seed}).stdout for seed in ("1", "2"))
+    assert first == second
+
+
+def test_a_joined_script_is_strict_as_modules_are() -> None:
+    with pytest.raises(subprocess.CalledProcessError):
+        output_of(join_modules({"one": "undeclared = 1;\n"}, "one"))
 
 
 def test_comments_on_lines_of_their_own_are_left_out() -> None:

@@ -1,6 +1,9 @@
 """The web page over HTTP: its files, how long a browser may keep them, and what it may not do with them."""
 
+import base64
 import gzip
+import hashlib
+import json
 import re
 from importlib import resources
 
@@ -8,6 +11,8 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
 
+from fairest_server.edge.http_pages import PageRequest
+from fairest_server.edge.page_files import PageFiles
 from tests.support.limited import Limited
 from tests.support.raw_http import Answer, ask
 
@@ -28,6 +33,7 @@ def file_paths(index: Answer) -> list[str]:
         "/practice",
         "/r/quiet-amber-otter",
         "/r/quiet-amber-otter?join",
+        "/r/",
         "/m?player=ann",
         "/ratings?rules=senior",
         "/p/ann",
@@ -47,11 +53,39 @@ async def test_the_markup_forbids_what_the_page_does_not_need(limited: Limited) 
     assert "unsafe" not in policy
 
 
+@pytest.mark.parametrize(("element", "directive"), [("script", "script-src"), ("style", "style-src")])
+async def test_the_policy_names_the_hash_of_what_stands_in_the_markup(
+    limited: Limited, element: str, directive: str
+) -> None:
+    async with limited() as url:
+        answer = await ask(url, "/")
+    [content] = re.findall(f"<{element}>(.*?)</{element}>", answer.body.decode(), re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+    assert f"{directive} 'self' 'sha256-{digest}';" in answer.headers["Content-Security-Policy"]
+
+
+def test_a_view_cannot_end_the_element_that_holds_it() -> None:
+    view = json.dumps({"name": "</script><script>alert(1)</script><!--"})
+    page = PageFiles().index(PageRequest("", "", {}), view=view)
+    [held] = re.findall('<script type="application/json" id="first-view">(.*?)</script>', page.body.decode())
+    assert json.loads(held) == json.loads(view)
+
+
+async def test_no_module_is_sent_twice(limited: Limited) -> None:
+    async with limited() as url:
+        index = await ask(url, "/")
+        [joined] = [path for path in file_paths(index) if path.endswith("joined.js")]
+        scripts = index.body + (await ask(url, joined)).body
+    modules = re.findall(rb"^const \$(\w+) = ", scripts, re.MULTILINE)
+    assert len(modules) > 40
+    assert sorted(set(modules)) == sorted(modules)
+
+
 async def test_each_file_that_the_markup_names_may_be_kept_for_ever(limited: Limited) -> None:
     async with limited() as url:
         paths = file_paths(await ask(url, "/"))
         answers = [await ask(url, path) for path in paths]
-    assert len(paths) > 2
+    assert len(paths) == 2
     assert {(answer.status, answer.headers["Cache-Control"]) for answer in answers} == {
         (200, "public, max-age=31536000, immutable")
     }

@@ -1,5 +1,8 @@
-"""No page over HTTP shows anything of a race under way: a move changes no byte of any of them."""
+"""No page over HTTP shows anything of a race under way, but that of its room what a spectator sees: a move changes no
+byte of any of them.
+"""
 
+from fairest_protocol.messages.options import Spectators
 from tests.support.limited import Limited
 from tests.support.raw_http import Answer, ask
 from tests.support.wire_client import QUICK, racing_players
@@ -8,7 +11,10 @@ from tests.support.wire_client import QUICK, racing_players
 async def test_a_move_changes_no_byte_of_any_page(limited: Limited) -> None:
     async with (
         limited(messages_burst=1_000) as url,
-        racing_players(url, options=QUICK.model_copy(update={"listed": True})) as (first, second),
+        racing_players(url, options=QUICK.model_copy(update={"listed": True, "spectators": Spectators.CLOSED})) as (
+            first,
+            second,
+        ),
     ):
         assert first.scene is not None
         assert first.scene.match is not None

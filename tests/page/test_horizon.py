@@ -45,6 +45,7 @@ KEPT_STOCK = 5
 """The player ahead leaves this many cards in its stock, so that it cannot win."""
 LATE_AT = 20
 """After this many moves of the slow player another spectator comes."""
+IN_MARKUP = re.compile('<script type="application/json" id="first-view">(.*?)</script>')
 IN_FRAMES = re.compile(r'"([A23456789TJQK][CDHScdhs])"')
 WATCH_CARDS = """
 const [NAMES, SUITS, SIGNS] = [%s, %s, ["A", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K"]];
@@ -100,7 +101,10 @@ async def read(browser: Browser, url: str, path: str, stage: int = 0) -> Reader:
     reader = Reader(page, stage=stage)
     page.on("websocket", reader.listen)
     await page.add_init_script(WATCH_CARDS)
-    await page.goto(url.replace("ws", "http", 1).rstrip("/") + path)
+    answer = await page.goto(url.replace("ws", "http", 1).rstrip("/") + path)
+    assert answer is not None
+    # The markup brings what a first frame would.
+    reader.frames += [(stage, text) for text in IN_MARKUP.findall(await answer.text())]
     return reader
 
 
@@ -253,6 +257,7 @@ async def test_no_card_and_no_decision_is_on_a_page_before_its_time(browser: Bro
             assert stages[-1].moves > 40
             assert len(reader.frames) > 20, "the frames were read"
             assert len(reader.cards[-1]) == len(stages[-1].cards), "the cards were read"
+        assert len([text for _, text in race.readers["spectator who comes late"].frames if "snapshot" in text]) == 2
 
 
 async def test_the_same_reading_finds_what_an_open_room_shows_early(browser: Browser, fleet: Fleet) -> None:

@@ -1,8 +1,10 @@
-"""The modules of the page joined into one script, so that a browser needs one request for them instead of forty.
+"""The modules of the page joined into two scripts, so that a browser needs one request for them instead of forty.
 
 The modules stay plain files: this is done when the server starts, and nothing is built. Each module becomes a function
-of its own, which returns what the module exports, behind the modules that it imports; so names do not meet. Comments on
-lines of their own are left out. Only the forms of `import` and `export` are known here that the page uses.
+of its own, which returns what the module exports, behind the modules that it imports; so names do not meet. A constant
+of the script has what the function returned. Scripts of a page share their constants, so the second script uses the
+modules of the first. Comments on lines of their own are left out. Only the forms of `import` and `export` are known
+here that the page uses.
 """
 
 import re
@@ -15,22 +17,27 @@ _EXPORT: Final = re.compile(r"^export ((?:const|class|function\*?|async function
 _DEFAULT: Final = re.compile(r"^export default ", re.MULTILINE)
 _COMMENT: Final = re.compile(r"^ *(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/) *\n", re.MULTILINE)
 _LEFT: Final = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
+_STRICT: Final = '"use strict";\n'
+"""Modules are strict, scripts are not by themselves."""
 
 
 class NotJoinable(ValueError):
     """A module has an import or an export that is not known here, or modules import one another in a circle."""
 
 
-def join_modules(sources: Mapping[str, str], entry: str) -> str:
+def join_modules(sources: Mapping[str, str], entry: str, behind: str | None = None) -> str:
     """Return the script that does what the module `entry` does. `sources` are the texts of modules by their names.
 
-    Raises `NotJoinable`.
+    A script that runs behind that of the module `behind` leaves out the modules that are in that one. Raises
+    `NotJoinable`.
     """
     imports = {name: tuple(found[3] for found in _IMPORT.finditer(text)) for name, text in sources.items()}
-    wanted = _reached(imports, entry)
+    known = set[str]() if behind is None else _reached(imports, behind)
+    # Sorted, so that all processes of a deployment make the same script: its hash is in the path of the files.
+    wanted = sorted(_reached(imports, entry) - known)
     try:
-        order = TopologicalSorter({name: imports[name] for name in wanted}).static_order()
-        return "".join(_as_function(name, sources[name]) for name in order)
+        order = TopologicalSorter({name: sorted({*imports[name]} - known) for name in wanted}).static_order()
+        return _STRICT + "".join(_as_function(name, sources[name]) for name in order)
     except CycleError as reason:
         raise NotJoinable(f"modules of the page import one another in a circle: {' '.join(reason.args[1])}") from reason
 

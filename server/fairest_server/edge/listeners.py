@@ -79,7 +79,7 @@ async def public_port(
             await session.serve()
 
     budget = ReadBudget(admission, settings)
-    shared, site = shared_pages(rooms, lobby, durability, budget), site_pages(rooms, budget)
+    shared, site = shared_pages(rooms, lobby, durability, budget), site_pages(rooms, budget, limits)
     tls = certificate.context if certificate else None
     pages = make_responder(health_pages(rooms), shared, admission, site)
     server = Server(settings, pages, handle, refusals, tls)

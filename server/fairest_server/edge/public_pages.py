@@ -7,6 +7,7 @@ from redis.exceptions import RedisError
 
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.version import installed_version
+from fairest_server.edge.address_limits import AddressLimits
 from fairest_server.edge.daily_pages import DailyPages
 from fairest_server.edge.http_pages import JSON, Page, PageRequest, Pages, text_page
 from fairest_server.edge.match_cards import MatchCards
@@ -15,6 +16,7 @@ from fairest_server.edge.page_files import INDEX_PATHS, PageFiles
 from fairest_server.edge.rating_pages import RatingPages
 from fairest_server.edge.read_budget import ReadBudget
 from fairest_server.edge.record_pages import RecordPages
+from fairest_server.edge.room_pages import RoomPages
 from fairest_server.edge.round_pages import page_rounds
 from fairest_server.live.room_server import RoomServer
 from fairest_server.store.lobby import Lobby
@@ -63,11 +65,15 @@ def shared_pages(rooms: RoomServer, lobby: Lobby, durability: Durability, budget
     }
 
 
-def site_pages(rooms: RoomServer, budget: ReadBudget) -> Pages:
+def site_pages(rooms: RoomServer, budget: ReadBudget, limits: AddressLimits) -> Pages:
     """Return the pages for browsers."""
     files = PageFiles()
-    cards = MatchCards(files, rooms.records, rooms.slices, budget)
-    return {**dict.fromkeys(INDEX_PATHS, files.show_index), "/m/": cards.show, f"{files.base}/": files.show_file}
+    return {
+        **dict.fromkeys(INDEX_PATHS, files.show_index),
+        "/r/": RoomPages(files, rooms, budget, limits).show,
+        "/m/": MatchCards(files, rooms.records, rooms.slices, budget).show,
+        f"{files.base}/": files.show_file,
+    }
 
 
 async def _page_lobby(lobby: Lobby, request: PageRequest) -> Page:

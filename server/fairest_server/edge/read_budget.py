@@ -29,14 +29,20 @@ class ReadBudget:
 
         Call it before reading: any number of requests could come meanwhile.
         """
-        if self._tokens.has_token(address):
-            self._tokens.take(address, LOG_READ_TOKENS)
+        if self.may_read(address):
             return None
         wait_seconds = ceil(self._tokens.take(address, 0)) + 1
         sentence = f"Your address has read many records lately; try again in {wait_seconds} seconds."
         refused = RequestRefused(HTTPStatus.TOO_MANY_REQUESTS, TurnedAway.RECORDS, sentence)
         self._admission.count_refusal(address, refused)
         return text_page(sentence, refused.status, wait_seconds)
+
+    def may_read(self, address: str) -> bool:
+        """Take what one read costs; return False, and take nothing, if the address has no token. As `try_read`."""
+        has_token = self._tokens.has_token(address)
+        if has_token:
+            self._tokens.take(address, LOG_READ_TOKENS)
+        return has_token
 
     def take(self, address: str, tokens: int) -> None:
         """Take these tokens as well, on credit if there are fewer."""

@@ -19,11 +19,16 @@ from fairest_server.ops.metrics import Part
 from fairest_server.room.catchup import Catchup, catching_up
 from fairest_server.room.projection import StepHistory
 from fairest_server.room.refusing import refuse
+from fairest_server.room.view import ORIGIN
 
 AT_ONCE_STEPS: Final = 50
 """A snapshot of so many steps takes 1 ms; a longer one is made in slices."""
 _NOT_ADMITTED: Final = -1
 """In place of a seat: the subscriber is not admitted, or is admitted by another call."""
+
+
+class NoRoom(LookupError):
+    """There is no room with this code."""
 
 
 class Entrance:
@@ -58,6 +63,32 @@ class Entrance:
             if not room.subscribers.shows(subscriber):
                 room.unsubscribe(subscriber)
         return room if room.subscribers.shows(subscriber) else None
+
+    async def show_once(self, code: str) -> tuple[bytes, int]:
+        """Return the `snapshot` that a spectator of this room would be sent now, and the number of steps behind it.
+
+        The caller does not know who asks. So it is empty for a room that is closed to spectators, and for one that is
+        open: its spectators see everything, and its own players must not. Nobody is admitted, and the room is dropped
+        if nobody is in it. Raises RedisError, and `NoRoom`. Safe to cancel.
+        """
+        registry = self._registry
+        room = await registry.open_room(code)
+        if room is None or room.state is None:
+            raise NoRoom(code)
+        try:
+            if room.state.options.spectators is not Spectators.HORIZON:
+                return b"", 0
+            await self._reader.catch_up_to_end(room)
+            async with self._reader.lock(code):
+                if room.recent.steps is None:
+                    await self._reader.load_history(room)
+                history = room.recent.steps
+            if history is None:
+                return b"", 0
+            catchup = await self._slices.finish(catching_up(code, history, None, ORIGIN, self._clock.now_ms))
+            return catchup.text, len(history.steps)
+        finally:
+            registry.on_change(room)
 
     def welcome(self, room: LiveRoom, subscriber: Subscriber) -> None:
         """Show a seated player the room: at once if a short history is at hand, otherwise in a task."""

@@ -1,5 +1,6 @@
 // The page: which view its path asks for, and the choice of colours.
 import { make, setText } from "./dom.js";
+import { firstTable } from "./first_view.js";
 import { LobbyView } from "./lobby_view.js";
 import { showMatches } from "./match_list_view.js";
 import { NoRecord, fetchRecord, showRecord } from "./record_view.js";
@@ -61,7 +62,7 @@ function choosePage() {
   const [, kind, name] = location.pathname.split("/");
   if (kind === "r" && name) {
     const wantsSeat = new URLSearchParams(location.search).has("join");
-    show(new RoomView({ type: wantsSeat ? "join" : "watch", room: name }).element);
+    show(new RoomView({ type: wantsSeat ? "join" : "watch", room: name }, { table: firstTable }).element);
   } else if (kind === "m" && name) showMatch(name);
   else if (kind === "m") show(showMatches(location.search));
   else if (kind === "ratings") show(showLeaderboard(location.search));

@@ -1,12 +1,11 @@
 // A room on the page, for spectators and players: what it shows in each phase, and the moves of a player.
 import { cardOf, goalOf, legalMoves, mayRedeal, placedOn, play } from "./board.js";
-import { BoardView, SeatHead } from "./board_view.js";
 import { describeStep } from "./certified.js";
 import { RoomConnection, STATUS } from "./connection.js";
-import { Curve, LeadBar } from "./curve.js";
 import { announce, make, setText } from "./dom.js";
 import { click, press, targetsOf } from "./hand.js";
 import { QueueView } from "./queue_view.js";
+import { RaceTable, hasBoards, namesOf } from "./race_table.js";
 import { RatingChange } from "./ratings.js";
 import { WrongRecord, checkRecord, parseRecord } from "./record.js";
 import { outcomeText, timingLines } from "./record_view.js";
@@ -14,36 +13,36 @@ import { TEXT, clock } from "./texts.js";
 
 const TICK_MS = 250;
 
-/** The page of one room. `onOver(isOver)` is called when there is nothing more to watch here, and when there is again. */
+/**
+ * The page of one room. `onOver(isOver)` is called when there is nothing more to watch here, and when there is again.
+ * `table` is one that shows the race already, which stays until the room is here.
+ */
 export class RoomView {
   element = make("section", { class: "room" });
   #connection;
   #onOver;
   #names = ["", ""];
   #heading = make("h1", { class: "hidden" });
-  #points = [[], []];
   #queue = new QueueView(() => this.#connection.leaveQueue());
   #wasInRoom = false;
   #rating = null;
-  #startedAt = null;
   #picked = null;
   #sure = null;
   #record = null;
   #isOver = false;
   #isSeenOver = false;
   #parts = {};
-  #boards = null;
-  #heads = [new SeatHead(), new SeatHead()];
-  #curve = new Curve();
-  #lead = new LeadBar();
+  #offered = null;
+  #table;
 
-  constructor(entry, { name = null, onOver = null } = {}) {
+  constructor(entry, { name = null, onOver = null, table = null } = {}) {
     this.#onOver = onOver;
-    this.element.append(this.#heading);
-    for (const part of ["alarm", "warning", "notice", "status", "end", "table"]) {
+    this.#table = table ?? new RaceTable();
+    this.#table.onSlot = (slot) => this.#click(slot);
+    for (const part of ["alarm", "warning", "notice", "status", "end"])
       this.#parts[part] = make("div", { class: part, role: ["alarm", "warning"].includes(part) ? "alert" : null });
-      this.element.append(this.#parts[part]);
-    }
+    this.element.append(this.#heading, ...Object.values(this.#parts), this.#table.element);
+    this.element.setAttribute("aria-busy", "true");
     setText(this.#parts.status, TEXT.connecting);
     this.#connection = new RoomConnection(entry, (connection, message) => this.#update(message), { name });
     this.timer = setInterval(() => this.#tick(), TICK_MS);
@@ -96,9 +95,12 @@ export class RoomView {
     if (message?.type === "refused" && message.to !== "ping") this.#notice(message.sentence);
     for (const entry of message?.type === "view" ? message.entries : []) this.#tell(entry);
     if (status === STATUS.ENDED) setText(this.#parts.status, this.#connection.sentence);
+    const hasArrived = this.#scene !== null || this.#isQueued || status === STATUS.ENDED;
+    if (hasArrived) this.element.removeAttribute("aria-busy");
     if (this.#scene) this.#draw();
     else if (this.#isQueued) this.#drawQueue();
     else this.#parts.end.replaceChildren();
+    if (hasArrived && !this.#scene) this.#table.element.hidden = true;
     this.#isOver = this.#scene?.phase === "finished" && this.#scene.match_is_over;
     const isSeenOver = this.#isOver || this.#scene?.phase === "waiting" || status === STATUS.ENDED;
     if (isSeenOver !== this.#isSeenOver) this.#onOver?.(isSeenOver);
@@ -109,7 +111,6 @@ export class RoomView {
   #drawQueue() {
     if (this.#wasInRoom) this.#notice(TEXT.waitsAgain);
     this.#wasInRoom = false;
-    this.#parts.table.hidden = true;
     this.#queue.draw(this.#connection);
     setText(this.#heading, TEXT.quickTitle);
     document.title = TEXT.title(TEXT.quickTitle);
@@ -125,8 +126,11 @@ export class RoomView {
     else if (entry.type === "started") announce(TEXT.started);
     else if (entry.type === "stopped") announce(TEXT.stoppedSeat(name));
     else if (entry.type === "round_finished") announce(outcomeText(this.#names, entry.outcome));
-    if (entry.type === "round_opened") [this.#points, this.#startedAt, this.#record] = [[[], []], null, null];
-    if (entry.type === "started") this.#startedAt = this.#connection.now;
+    if (entry.type === "round_opened") {
+      this.#table.beginRound();
+      this.#record = null;
+    }
+    if (entry.type === "started") this.#table.start(this.#connection.now);
     if (entry.type === "dealt" && this.#own && this.#scene.round_number === 1)
       this.#rating = new RatingChange(this.#own.name, this.#scene.options.rules);
     if (entry.type === "round_finished" && entry.match_is_over) this.#rating?.follow(() => this.#draw());
@@ -138,12 +142,9 @@ export class RoomView {
   }
 
   #draw() {
-    const { phase, seats } = this.#scene;
-    this.#names = seats.map(({ name }, seat) =>
-      (seat === this.#connection.seat ? `${name} (${TEXT.you})` : (name ?? "…")));
-    const hasBoards = seats[0].board && ["countdown", "racing", "finished"].includes(phase);
-    if (hasBoards) this.#drawRace();
-    this.#parts.table.hidden = !hasBoards;
+    this.#names = namesOf(this.#scene, this.#connection.seat);
+    if (hasBoards(this.#scene)) this.#drawRace();
+    this.#table.element.hidden = !hasBoards(this.#scene);
     this.#drawEnd();
     this.#tick();
   }
@@ -182,72 +183,30 @@ export class RoomView {
       (until_ms === null ? [] : [make("p", { class: "away" }, TEXT.away(this.#names[seat], clock(until_ms - this.#connection.now)))]));
   }
 
-  #counts() {
-    const { placed, seat } = this.#connection;
-    return this.#scene.seats.map(({ board }, place) => {
-      const shown = place === seat ? placedOn(this.#ownBoard) : placedOn(board);
-      return place === seat ? shown : Math.max(shown, placed?.[place] ?? 0);
-    });
+  /** The race as we see it, for the table. */
+  get #race() {
+    const { scene, seat, sent, placed, now, check } = this.#connection;
+    const ownBoard = seat === null ? null : this.#ownBoard;
+    const fitting = ownBoard && this.#picked ? targetsOf(ownBoard, this.#picked) : [];
+    const words = check.wordsOf(scene);
+    return { scene, seat, names: this.#names, now, ownBoard, sent: sent.length, placed, picked: this.#picked, fitting, words };
   }
 
   #drawRace() {
-    this.#buildBoards();
-    const { seats, phase, options } = this.#scene;
-    const { seat: ownSeat, sent } = this.#connection;
-    seats.forEach((seat, place) => {
-      const isOwn = place === ownSeat;
-      const board = isOwn ? this.#ownBoard : seat.board;
-      const fitting = isOwn && this.#picked ? targetsOf(board, this.#picked) : [];
-      this.#boards[place].draw(board, { picked: isOwn ? this.#picked : null, fitting });
-      const state = seat.has_stopped && phase === "racing" ? TEXT.hasStopped
-        : isOwn ? (sent.length ? TEXT.unconfirmed(sent.length) : "")
-          : phase === "racing" && options.spectators !== "open" ? TEXT.shown(placedOn(board), goalOf(board)) : "";
-      this.#heads[place].draw(this.#names[place], TEXT.count(this.#counts()[place], goalOf(board)), state);
-    });
-    this.#drawProgress();
+    this.#table.draw(this.#race);
+    this.#offerActions();
   }
 
-  #buildBoards() {
-    const order = this.#connection.seat === 1 ? [1, 0] : [0, 1];
-    const shape = JSON.stringify([this.#scene.round, this.#connection.seat]);
-    if (this.#boards?.shape === shape) return;
-    this.#boards = this.#scene.seats.map((_, place) =>
-      new BoardView(place === this.#connection.seat ? (slot) => this.#click(slot) : null));
-    this.#boards.shape = shape;
-    const seats = order.map((place) =>
-      make("div", { class: `seat seat-${place}` }, this.#heads[place].element, this.#boards[place].element));
-    const hint = this.#connection.seat === null
-      ? (this.#scene.options.spectators === "open" ? TEXT.openRoom : TEXT.horizon) : TEXT.keys;
-    this.#parts.words = make("p", { class: "words" });
-    this.#parts.actions = make("div", { class: "actions" });
-    this.#parts.offered = null;
-    this.#parts.table.replaceChildren(
-      this.#lead.element, make("div", { class: "seats" }, ...seats), this.#parts.actions,
-      make("p", { class: "hint" }, hint), this.#curve.element, this.#parts.words,
-    );
-  }
-
-  /** Redraw the bar and the curves, to which the present counts are added. */
   #drawProgress() {
-    if (!this.#boards) return;
-    const goal = goalOf(this.#scene.seats[0].board);
-    const counts = this.#counts();
-    const { until_ms, duration_ms, options, phase } = this.#scene;
-    // A viewer that came later knows the start from the limit, as long as nobody has stopped.
-    this.#startedAt ??= phase === "racing" ? until_ms - 1000 * options.limit_seconds : null;
-    const elapsed = duration_ms ?? Math.max(0, this.#connection.now - (this.#startedAt ?? this.#connection.now));
-    counts.forEach((count, seat) => {
-      const points = this.#points[seat];
-      if (points.at(-1)?.[1] !== count) points.push([elapsed, count]);
-    });
-    this.#lead.draw(this.#names, counts, goal);
-    this.#curve.draw(this.#names, this.#points, goal, Math.max(1, elapsed));
-    const words = this.#connection.check.wordsOf(this.#scene);
-    setText(this.#parts.words, words ? TEXT.checkWords(words) : TEXT.sealed);
-    // Drawn anew only when another button is to be there, so that a button keeps the focus.
-    const offered = `${phase} ${this.#own?.has_stopped} ${this.#own !== null && mayRedeal(this.#ownBoard)}`;
-    if (offered !== this.#parts.offered) this.#drawActions();
-    this.#parts.offered = offered;
+    this.#table.drawProgress(this.#race);
+    this.#offerActions();
+  }
+
+  /** Draw the buttons of a player anew only when another one is to be there, so that a button keeps the focus. */
+  #offerActions() {
+    const offered = `${this.#scene.phase} ${this.#own?.has_stopped} ${this.#own !== null && mayRedeal(this.#ownBoard)}`;
+    if (offered !== this.#offered) this.#drawActions();
+    this.#offered = offered;
   }
 
   #drawActions() {
@@ -255,7 +214,7 @@ export class RoomView {
     const act = (move, label) => make("button", { type: "button", onclick: () => this.#giveUp(move) }, this.#sure === move ? TEXT.sure : label);
     const redeal = isRacing && mayRedeal(this.#ownBoard)
       ? [make("button", { type: "button", onclick: () => this.#connection.play("redeal") }, TEXT.redeal)] : [];
-    this.#parts.actions.replaceChildren(...(isRacing ? [...redeal, act("stop", TEXT.stop), act("resign", TEXT.resign)] : []));
+    this.#table.actions.replaceChildren(...(isRacing ? [...redeal, act("stop", TEXT.stop), act("resign", TEXT.resign)] : []));
   }
 
   #giveUp(move) {
