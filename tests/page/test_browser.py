@@ -102,7 +102,7 @@ async def test_the_page_comes_back_after_its_server_was_killed(browser: Browser,
     url = await fleet.start(port=port)
     match = await start_match((url,), QUICK, seed=6, pace_seconds=0.1, spectators=0)
     page = await browser.open(url, f"/r/{match.room}")
-    await page.wait_for_selector(".slot.pile")
+    await page.wait_for_selector("section.room:not([aria-busy]) .slot.pile")
     await fleet.kill(url)
     await page.wait_for_function("document.querySelector('.status').textContent.includes('connection is lost')")
     await fleet.start(port=port)

@@ -37,7 +37,7 @@ FILL = """async ({ base, count, letters }) => {
 
 async def base_of(page: Page) -> str:
     """Return the path below which the modules of the page are."""
-    source = await page.get_attribute("script[type=module]", "src")
+    source = await page.get_attribute("script[src]", "src")
     assert source is not None
     return source.rpartition("/")[0]
 

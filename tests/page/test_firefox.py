@@ -92,7 +92,7 @@ async def test_the_page_comes_back_after_its_server_was_killed(firefox: Firefox,
     url = await fleet.start(port=port)
     match = await start_match((url,), QUICK, seed=6, pace_seconds=0.1, spectators=0)
     await firefox.open(url, f"/r/{match.room}")
-    await firefox.wait_for(found(".slot.pile"))
+    await firefox.wait_for(found("section.room:not([aria-busy]) .slot.pile"))
     await fleet.kill(url)
     await firefox.wait_for("/connection is lost/.test(document.body.innerText)")
     await fleet.start(port=port)

@@ -1,19 +1,26 @@
 """A quick race on the page: waiting, cancelling, being paired, and what the race changes in the ratings."""
 
+from pathlib import Path
+
 import pytest
 from playwright.async_api import Page
 
+from fairest_cli.bots.levels import Level
 from tests.page.conftest import needed_browser
 from tests.support.browser import Browser
+from tests.support.house import house_process
 from tests.support.processes import Fleet
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
 
 
-async def wait_in_queue(browser: Browser, url: str, name: str) -> Page:
-    """Ask for an opponent with the form of the lobby; return the page that waits."""
+async def wait_in_queue(browser: Browser, url: str, name: str, rival: str = "", level: str = "") -> Page:
+    """Ask for an opponent, and for a rival after `rival` seconds, with the form of the lobby; return the page."""
     page = await browser.open(url)
     await page.fill("form.quick input", name)
+    await page.select_option("form.quick select.rival", rival)
+    if rival:
+        await page.select_option("form.quick select.level", level)
     await page.click("form.quick button.main")
     return page
 
@@ -76,3 +83,30 @@ async def test_a_player_whose_server_is_killed_waits_again(browser: Browser, fle
     await fleet.start(port=int(url.rstrip("/").rpartition(":")[2]))
     await page.wait_for_selector(".waiting .clock >> text=waited")
     await browser.check(page)
+
+
+async def test_the_page_offers_the_levels_of_the_house(browser: Browser, fleet: Fleet) -> None:
+    page = await browser.open(await fleet.start())
+    offered = "(options) => options.map(({ value }) => value)"
+    levels = await page.eval_on_selector_all("form.quick select.level option", offered)
+    assert levels == ["", *Level]
+    assert await page.input_value("form.quick select.rival") == "60"
+
+
+async def test_a_player_who_waits_is_told_when_a_program_may_come(browser: Browser, fleet: Fleet) -> None:
+    page = await wait_in_queue(browser, await fleet.start(), "ann", rival="300")
+    await page.wait_for_selector(".rival-due >> text=A program may take the other seat in")
+
+
+async def test_a_player_whom_nobody_joins_races_a_rival_of_the_house(
+    browser: Browser, fleet: Fleet, tmp_path: Path
+) -> None:
+    url = await fleet.start()
+    async with house_process(url, tmp_path / "house"):
+        page = await wait_in_queue(browser, url, "ann", rival="20", level="careless")
+        await page.wait_for_selector(".seat-list >> text=bot-careless", timeout=120_000)
+        await page.click("button.main >> text=Ready")
+        await page.wait_for_selector("text=Stop my race")
+        await stop_race(page)
+        await page.wait_for_selector("text=The record was checked", timeout=120_000)
+        await browser.check(page)

@@ -20,7 +20,7 @@ const TV_SEARCH_MS = 3000;
 function showLobby() {
   show(new LobbyView((options, name) => {
     show(new RoomView({ type: "create", options, key: crypto.randomUUID?.() ?? randomKey() }, { name }).element);
-  }, (rules, name) => show(new RoomView({ type: "queue", rules }, { name }).element)).element);
+  }, (wish, name) => show(new RoomView({ type: "queue", ...wish }, { name }).element)).element);
 }
 
 // `randomUUID` is missing where the page came over plain http.

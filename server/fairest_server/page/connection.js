@@ -6,25 +6,18 @@ import { commitEntropy } from "./seal.js";
 import { ownClock } from "./own_clock.js";
 import { Receipt } from "./receipts.js";
 import { compareServer } from "./server_past.js";
+import { SocketLine, socketUrl } from "./socket_line.js";
 import { TEXT } from "./texts.js";
 import { forgetToken, isOtherTabLast, keepEntropy, keepToken, noteTab, readEntropies, readToken } from "./storage.js";
 import { Contradiction, REVEAL_PING, Witness } from "./witness.js";
 
 const CAPABILITIES = ["certified", "credit"];
 const LEAVE_ID = "leave";
-const FIRST_PAUSE_MS = 250;
-const MAX_PAUSE_MS = 15000;
-/** Without a message for this long, the page asks for a sign of life. A browser cannot send WebSocket pings. */
-const PING_MS = 10000;
-const SILENT_MS = 22000;
+/** How long to wait before a request that Redis could not take is sent again. */
+const RETRY_MS = 300;
 
 /** The ways out of a room that a close code is, for `round_end.js`. */
 const WAYS_OUT = { 4407: "bad_token", 4409: "replaced", 4410: "banned" };
-const BAD_TOKEN = 4407;
-const REPLACED = 4409;
-
-/** Return the URL of the WebSocket of the server that the page came from. */
-const socketUrl = () => `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/`;
 
 /** The states of a connection: `status` is one of them. */
 export const STATUS = { CONNECTING: "connecting", CONNECTED: "connected", LOST: "lost", ENDED: "ended" };
@@ -42,11 +35,15 @@ export class RoomConnection {
   #receipt = null;
   #witness = null;
   #entry;
+  /** The request with which we began: that of the queue comes again when an opponent does not arrive. */
+  queueing;
   #onChange;
-  #socket = null;
-  #pause = FIRST_PAUSE_MS;
-  #timers = new Set();
-  #heardAt = 0;
+  #line = new SocketLine({
+    open: () => this.#greet(),
+    text: (text) => this.#take(text),
+    lost: (code, reason) => this.#lost(code, reason),
+    beat: () => this.status === STATUS.CONNECTED && this.#send({ type: "ping" }),
+  });
   #hasAskedRecord = false;
   #name;
   #asked = null;
@@ -56,10 +53,10 @@ export class RoomConnection {
    * called behind each message, and with null when the status changes.
    */
   constructor(entry, onChange, { name = null } = {}) {
-    this.#entry = entry;
+    this.#entry = this.queueing = entry;
     this.#onChange = onChange;
     this.#name = name;
-    this.#open();
+    this.#line.open();
   }
 
   /** End the connection for good. */
@@ -135,50 +132,17 @@ export class RoomConnection {
     this.#send({ type: "leave" });
   }
 
-  #open() {
-    this.#socket = new WebSocket(socketUrl(), "fairest.v1");
-    const socket = this.#socket;
-    this.#heardAt = Date.now();
-    socket.onopen = () => {
-      this.#send({ type: "hello", token: readToken(), name: this.#name, client: "fairest page", capabilities: CAPABILITIES });
-      // Not behind the answer: that would cost the first board another round trip.
-      this.#asked = this.#entry;
-      this.#send(this.#entry);
-    };
-    socket.onmessage = ({ data }) => {
-      if (socket === this.#socket) this.#take(data);
-    };
-    socket.onclose = ({ code, reason }) => {
-      if (socket === this.#socket) this.#lost(code, reason);
-    };
-    this.#later(PING_MS, () => this.#beat(socket));
-  }
-
-  #later(wait_ms, work) {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      work();
-    }, wait_ms);
-    this.#timers.add(timer);
-  }
-
-  /** Ask for a sign of life, or take the connection for lost if there was none. */
-  #beat(socket) {
-    if (socket !== this.#socket) return;
-    if (Date.now() - this.#heardAt > SILENT_MS) {
-      socket.close();
-      this.#lost(1006, "");
-      return;
-    }
-    if (this.status === STATUS.CONNECTED) this.#send({ type: "ping" });
-    this.#later(PING_MS, () => this.#beat(socket));
+  #greet() {
+    this.#send({ type: "hello", token: readToken(), name: this.#name, client: "fairest page", capabilities: CAPABILITIES });
+    // Not behind the answer: that would cost the first board another round trip.
+    this.#asked = this.#entry;
+    this.#send(this.#entry);
   }
 
   #lost(code, reason) {
-    this.#socket = null;
     if (this.status === STATUS.ENDED) return;
-    if (code === BAD_TOKEN && !this.#witness?.binding.isBound) forgetToken();
-    else if (code === REPLACED && isOtherTabLast()) {
+    if (WAYS_OUT[code] === "bad_token" && !this.#witness?.binding.isBound) forgetToken();
+    else if (WAYS_OUT[code] === "replaced" && isOtherTabLast()) {
       this.#end("You play this seat from another tab now.");
       return;
     } else if (code >= 4000 || code === 1003 || code === 1009) {
@@ -188,8 +152,7 @@ export class RoomConnection {
     }
     this.#noteDrop();
     this.#become(STATUS.LOST);
-    this.#later(this.#pause * (0.5 + Math.random() / 2), () => this.#open());
-    this.#pause = Math.min(2 * this.#pause, code === 1013 ? 60000 : MAX_PAUSE_MS);
+    this.#line.openAgain(code);
   }
 
   #noteDrop() {
@@ -220,10 +183,7 @@ export class RoomConnection {
 
   #end(sentence) {
     this.sentence = sentence;
-    for (const timer of this.#timers) clearTimeout(timer);
-    const socket = this.#socket;
-    this.#socket = null;
-    socket?.close();
+    this.#line.end();
     this.#become(STATUS.ENDED);
   }
 
@@ -234,16 +194,15 @@ export class RoomConnection {
   }
 
   #send(message) {
-    if (this.#socket?.readyState !== WebSocket.OPEN) return;
+    if (!this.#line.isOpen) return;
     const at_ms = ownClock();
     this.#receipt?.said(message, at_ms);
     this.#witness?.said(message, at_ms);
     if (["create", "join", "resume", "queue"].includes(message.type)) noteTab();
-    this.#socket.send(JSON.stringify(message));
+    this.#line.send(message);
   }
 
   #take(text) {
-    this.#heardAt = Date.now();
     let message = null;
     this.#judged(() => {
       try {
@@ -302,12 +261,12 @@ export class RoomConnection {
       if (this.status === STATUS.ENDED) return;
       this.#witness = new Witness(key, readEntropies());
       this.#receipt = new Receipt(socketUrl(), key);
-      this.#entry = { type: "queue", rules: message.rules };
+      this.#entry = this.queueing;
     }
     this.queued = message;
     this.#asked = this.#entry;
     this.status = STATUS.CONNECTED;
-    this.#pause = FIRST_PAUSE_MS;
+    this.#line.serves();
   }
 
   #show({ now_ms }) {
@@ -319,7 +278,7 @@ export class RoomConnection {
 
   /** A drop from now on is answered by coming back to what was seen. Moves that may be lost are sent again. */
   #entered() {
-    this.#pause = FIRST_PAUSE_MS;
+    this.#line.serves();
     this.sentence = "";
     this.#entry = this.seat === null
       ? { type: "watch", room: this.room }
@@ -348,8 +307,8 @@ export class RoomConnection {
     this.sentence = sentence;
     if (code === "try_again" || code === "in_doubt") {
       const again = to === "play" ? this.sent.find((each) => each.number === number) : null;
-      if (again) this.#later(300, () => this.#send({ type: "play", ...again }));
-      else if (to === this.#asked?.type) this.#later(300, () => this.#send(this.#asked));
+      if (again) this.#line.later(RETRY_MS, () => this.#send({ type: "play", ...again }));
+      else if (to === this.#asked?.type) this.#line.later(RETRY_MS, () => this.#send(this.#asked));
     } else if (code === "already_seated" && this.#asked?.room) {
       // The player of this browser has a seat here: this page takes it.
       this.#asked = { type: "join", room: this.#asked.room };

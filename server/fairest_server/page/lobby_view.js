@@ -17,7 +17,7 @@ export async function fetchRooms(number = 0) {
   }
 }
 
-/** The lobby. `onCreate(options, name)` and `onQuick(rules, name)` are called with what the forms say. */
+/** The lobby. `onCreate(options, name)` and `onQuick(wish, name)` are called with what the forms say. */
 export class LobbyView {
   #list = make("ul", { class: "rooms" });
   #notice = make("p", { role: "status" });

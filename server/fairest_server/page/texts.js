@@ -94,6 +94,12 @@ export const TEXT = {
   quickTitle: "Quick race",
   quickHint: "Wait for anybody who wants to race by the same rules. The room opens by itself.",
   quick: "Find an opponent",
+  rival: "If nobody comes",
+  rivalAfter: (seconds) =>
+    (seconds === null ? "wait on" : `race a program after ${seconds < 60 ? `${seconds} seconds` : seconds === 60 ? "a minute" : `${seconds / 60} minutes`}`),
+  rivalStrength: "Its strength",
+  rivalLevel: (level) => level ?? "any",
+  rivalDue: (left) => `A program may take the other seat in ${left}, if this server has one.`,
   queueWaits: (rules, waiting) =>
     `Waiting for an opponent in ${rules}. ${waiting === 1 ? "Nobody else waits yet." : `${waiting} players wait, you among them.`}`,
   queueWaited: (time) => `${time} waited`,
