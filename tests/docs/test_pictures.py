@@ -3,7 +3,6 @@
 import re
 
 from docs.pictures import ALL, LOOKS, draw, in_16_colours, without_colour
-from fairest_cli.tui.screens.home import LOGO_LINES
 from tests.support.screens import SCREENS
 
 PICTURE = '<svg><rect fill="#0e2a22"/><text fill="#f2c14e">A</text></svg>'
@@ -27,5 +26,5 @@ def test_a_picture_without_colour_has_only_greys() -> None:
 
 async def test_a_picture_in_ascii_is_ascii() -> None:
     shows_unicode, change = LOOKS["ASCII"]
-    svg = await draw(ALL["home"], 80, LOGO_LINES, shows_unicode=shows_unicode)
+    svg = await draw(ALL["home"], 80, 24, shows_unicode=shows_unicode)
     assert change(svg).isascii() and ">AS<" in svg.replace("&#160;", "")

@@ -26,6 +26,13 @@ from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.daily import DailyScreen
 from fairest_cli.tui.screens.ghost import GhostCountdown
 from fairest_cli.tui.screens.history import HistoryScreen
+from fairest_cli.tui.screens.home_entries import (
+    COLUMNS_LINES,
+    COLUMNS_WIDTH,
+    ENTRIES,
+    NOTED_WIDTH,
+    EntryColumns,
+)
 from fairest_cli.tui.screens.lobby import LobbyScreen
 from fairest_cli.tui.screens.practice import PracticeScreen
 from fairest_cli.tui.screens.practice_form import PracticeForm
@@ -38,44 +45,15 @@ from fairest_cli.tui.screens.rules import RulesScreen
 from fairest_cli.tui.screens.settings import SettingsScreen
 from fairest_cli.tui.screens.text_page import TextPage
 from fairest_cli.tui.screens.tutorial import TutorialScreen
-from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
+from fairest_cli.tui.widgets.choice_list import ChoiceList
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.rules import choose_rules
 from fairest_protocol.messages.from_client import Create, Queue
 
-ENTRIES: Final = (
-    Choice("bot", "b  Race a bot", note="on this machine"),
-    Choice("quick", "f  Find an opponent", note="anybody who waits"),
-    Choice("practice", "p  Practice", note="alone, with undo"),
-    Choice("daily", "y  Daily deal", note="the server's, once a day"),
-    Choice("training", "g  Training deal", note="today's, with a ghost"),
-    Choice("lost", "d  My last lost deal", note="to practise it"),
-    Choice("create", "c  Create a room", note="for a friend"),
-    Choice("join", "j  Join a room", note="by its code"),
-    Choice("watch", "w  Watch a room", note="by its code"),
-    Choice("lobby", "l  Lobby", note="rooms of the server"),
-    Choice("tv", "o  On TV", note="the best match now"),
-    Choice("leaderboard", "a  Ratings", note="leaderboard, and yours"),
-    Choice("history", "m  My past matches", note="bests and streaks"),
-    Choice("replay", "r  Replay a match", note="from its record"),
-    Choice("verify", "v  Verify a record", note="deal, moves, result"),
-    Choice("rules", "u  Rules of variants", note="a card for each"),
-    Choice("doctor", "x  Doctor", note="checks this machine"),
-    Choice("settings", "s  Settings", note="name, server, keys"),
-    Choice("tutorial", "t  Tutorial", note="a first minute"),
-    Choice("keys", "?  How to play", note="rules and every key"),
-    Choice("quit", "q  Quit"),
-)
-LOGO_LINES: Final = len(ENTRIES) + 14
-"""From this height on, there is room for the logo above the list."""
-SPACED_LINES: Final = len(ENTRIES) + 7
-"""From this height on, blank lines stand round the title."""
-MOTTO_LINES: Final = len(ENTRIES) + 5
-"""From this height on, there is room for the motto below the title."""
-OTHER_LINES: Final = 3
-"""The lines besides the list in a low terminal without a notice: title, a blank line and address."""
+LEAST_LINES: Final = 3
+"""The least lines besides the entries: title, notice and address."""
 ENTRIES_COLUMNS: Final = 56
 """The widest list: its entries stand in the middle of a wide terminal."""
 RECENT: Final = 200
@@ -89,10 +67,10 @@ class HomeScreen(FairestScreen):
 
     MIN_SIZE: ClassVar[tuple[int, int]] = (50, 16)
     BINDINGS: ClassVar[list[BindingType]] = [
-        # The key of an entry is the first letter of its label; `?` is the key of all screens for their keys.
-        Binding(entry.label[0], f"go('{entry.name}')", show=False)
+        # `?` is the key of all screens for their keys.
+        Binding(entry.key, f"go('{entry.name}')", show=False)
         for entry in ENTRIES
-        if entry.label[0].isalpha()
+        if entry.key.isalpha()
     ]
 
     def __init__(self, notice: str = "") -> None:
@@ -108,12 +86,13 @@ class HomeScreen(FairestScreen):
             yield TextLines(Text("F A I R E S T", f"bold {GOLD}"), id="title")
             yield TextLines(Text("the same sealed deck for both, a race to place it", QUIET), id="motto")
             yield ChoiceList(ENTRIES, id="entries")
+            yield EntryColumns(id="entry-columns")
+            yield TextLines(id="entry-note")
             yield Paragraph(id="home-notice")
             yield TextLines(id="where")
 
     def on_mount(self) -> None:
-        """Give the list the keyboard."""
-        self.query_one(ChoiceList).focus()
+        """Draw, which gives the entries the keyboard."""
         self.draw()
 
     def on_screen_resume(self) -> None:
@@ -129,15 +108,21 @@ class HomeScreen(FairestScreen):
         """Redraw the logo, the notice and the address."""
         if not self.is_mounted:
             return
-        lines = self.size.height
-        self.query_one("#logo").display = lines >= LOGO_LINES
-        self.query_one("#motto").display = lines >= MOTTO_LINES
-        self.query_one("#title").styles.margin = (1, 0, 0, 0) if lines >= SPACED_LINES else 0
-        entries = self.query_one(ChoiceList)
+        self._draw_entries()
+        notice_lines = max(1, ceil(len(self._notice) / max(1, self.size.width)))
+        entries, columns = self.query_one("#entries"), self.query_one(EntryColumns)
+        entry_lines = COLUMNS_LINES + 1 if columns.display else len(ENTRIES)
+        # What there is room for, the most important first: blank lines stand round the title before the logo.
+        spare = self.size.height - LEAST_LINES - notice_lines + 1 - entry_lines
+        has_blanks, has_motto = spare >= 2, spare >= 3
+        has_logo = spare >= 3 + CARD_LINES
+        self.query_one("#logo").display = has_logo
+        self.query_one("#motto").display = has_motto
+        self.query_one("#title").styles.margin = (int(has_blanks), 0, 0, 0)
         side = max(1, (self.size.width - ENTRIES_COLUMNS) // 2)
-        entries.styles.margin = (int(lines >= SPACED_LINES), side, 0, side)
-        notice_lines = ceil(len(self._notice) / max(1, self.size.width))
-        entries.styles.max_height = max(4, lines - OTHER_LINES - max(0, notice_lines - 1))
+        entries.styles.margin = (int(has_blanks), side, 0, side)
+        entries.styles.max_height = max(4, self.size.height - LEAST_LINES - notice_lines + 1)
+        columns.styles.margin = (int(has_blanks), 0, int(spare > 3 + CARD_LINES), 0)
         cards = [self.card_style.card(Card(text)) for text in STARTERS]
         rows = [Text("  ").join([card[line] for card in cards]) for line in range(CARD_LINES)]
         self.query_one("#logo", TextLines).update(Text("\n").join(rows))
@@ -145,6 +130,25 @@ class HomeScreen(FairestScreen):
         notice.update(Text(self._notice, "bold #ff8a70"))
         notice.refresh(layout=True)
         self.query_one("#where", TextLines).update(Text(f"rooms are on {self.program.rooms.server_url}", QUIET))
+
+    def _draw_entries(self) -> None:
+        """Show the entries as one list or side by side, as the width allows; the keyboard goes with them."""
+        width = self.size.width
+        entries, columns = self.query_one("#entries", ChoiceList), self.query_one(EntryColumns)
+        columns.display = width >= COLUMNS_WIDTH
+        entries.display = not columns.display
+        columns.set_class(width >= NOTED_WIDTH, "-noted")
+        self.query_one("#entry-note").display = columns.display
+        if columns.display and not columns.has_focus_within:
+            columns.enter()
+        elif entries.display:
+            entries.focus()
+
+    def on_option_list_option_highlighted(self) -> None:
+        """Show the note of the entry below the columns where they have no room for it."""
+        columns = self.query_one(EntryColumns)
+        note = "" if columns.has_class("-noted") else columns.note
+        self.query_one("#entry-note", TextLines).update(Text(note, QUIET))
 
     def on_choice_list_chosen(self, message: ChoiceList.Chosen) -> None:
         """Open what the chosen entry stands for."""

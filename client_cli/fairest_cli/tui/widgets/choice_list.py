@@ -9,11 +9,13 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from fairest_cli.tui.board.card_style import GOLD, QUIET
+from fairest_cli.tui.board.card_style import GOLD, LETTER, QUIET
 from fairest_protocol.value import Value, replace
 
 EDGE_COLUMNS = 2
 """The blanks at both ends of a line of the list."""
+LABEL_COLUMNS: Final = 22
+"""The columns of the key and the label of a choice, behind which its value or its note begins."""
 
 START_NOTE: Final = "Enter; Left and Right change the lines below"
 """The note of the line that starts a form: the keys that a newcomer would have to guess."""
@@ -27,6 +29,8 @@ class Choice(Value):
     values: tuple[str, ...] = ()
     current: int = 0
     note: str = ""
+    key: str = ""
+    """The key that does the same as the line."""
 
     @property
     def value(self) -> str:
@@ -56,9 +60,10 @@ class ChoiceList(OptionList):
             super().__init__()
             self.name = name
 
-    def __init__(self, choices: Sequence[Choice], *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(*(Option(_line(choice), id=choice.name) for choice in choices), id=id, markup=False)
-        self.choices = {choice.name: choice for choice in choices}
+    def __init__(self, rows: Sequence[Choice | str], *, id: str | None = None) -> None:  # noqa: A002
+        """`rows` are choices, and titles of those that follow; the cursor passes over a title."""
+        super().__init__(*map(_option, rows), id=id, markup=False)
+        self.choices = {row.name: row for row in rows if isinstance(row, Choice)}
 
     def on_resize(self) -> None:
         """Show each note where it fits in full; none is cut off."""
@@ -107,8 +112,18 @@ class ChoiceList(OptionList):
         self.post_message(self.Changed(changed))
 
 
+def _option(row: Choice | str) -> Option:
+    if isinstance(row, Choice):
+        return Option(_line(row), id=row.name)
+    return Option(Text(f" {row}", QUIET, no_wrap=True), disabled=True)
+
+
 def _line(choice: Choice) -> Text:
-    line = Text(f" {choice.label:<22}", "bold" if not choice.values else "", no_wrap=True)
+    line = Text(" ", no_wrap=True)
+    if choice.key:
+        line.append(f"{choice.key}  ", LETTER)
+    style = "bold" if not choice.values else ""
+    line.append(f"{choice.label:<{LABEL_COLUMNS - len(line) + 1}}", style)
     if choice.values:
         line.append(f"< {choice.value} >", f"bold {GOLD}")
     return line.append(f"  {choice.note}", QUIET)

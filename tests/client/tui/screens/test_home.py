@@ -13,7 +13,8 @@ from fairest_cli.tui.launch import AtHome
 from fairest_cli.tui.screens.ghost import GhostCountdown
 from fairest_cli.tui.screens.help import HelpScreen
 from fairest_cli.tui.screens.history import HistoryScreen
-from fairest_cli.tui.screens.home import ENTRIES, HomeScreen
+from fairest_cli.tui.screens.home import HomeScreen
+from fairest_cli.tui.screens.home_entries import COLUMNS, ENTRIES, EntryColumn
 from fairest_cli.tui.screens.lobby import LobbyScreen
 from fairest_cli.tui.screens.practice import PracticeScreen
 from fairest_cli.tui.screens.practice_form import PracticeForm
@@ -28,14 +29,13 @@ from fairest_cli.tui.screens.text_page import TextPage
 from fairest_cli.tui.screens.text_prompt import TextPrompt
 from fairest_cli.tui.screens.tutorial import TutorialScreen
 from fairest_cli.tui.settings import load_settings
-from tests.support.full_screen import terminal
+from tests.support.full_screen import Terminal, terminal
 from tests.support.invoking import invoke
 from tests.support.ports import free_port
 from tests.support.records import make_record, text_of
 
 pytestmark = pytest.mark.usefixtures("home")
 
-SIZES = [(50, 16), (80, 24), (120, 40)]
 PLAYERS_COMMANDS = (
     "practice",
     "create",
@@ -87,20 +87,75 @@ async def test_each_entry_opens_by_its_key_and_closes_again(home: Path, key: str
         await player.is_on(HomeScreen)
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
-async def test_every_entry_is_reached_by_the_arrows(home: Path, size: tuple[int, int]) -> None:
+@pytest.mark.parametrize("size", [(50, 16), (60, 20)], ids=str)
+async def test_every_entry_of_the_list_is_reached_by_the_arrows(home: Path, size: tuple[int, int]) -> None:
     columns, lines = size
     async with terminal(AtHome(), home, columns=columns, lines=lines) as player:
         for number, entry in enumerate(ENTRIES):
-            await player.sees(entry.label.strip())
+            await player.sees(entry.label)
             assert player.app.screen.query_one("#entries").highlighted == number  # type: ignore[attr-defined]
             await player.press("down")
 
 
+def highlighted(player: Terminal) -> list[str]:
+    """Return the names of the entries that are highlighted in the columns."""
+    options = [column.highlighted_option for column in player.app.screen.query(EntryColumn)]
+    return [option.id or "" for option in options if option is not None]
+
+
+@pytest.mark.parametrize("size", [(78, 16), (80, 24), (200, 60)], ids=str)
+async def test_every_entry_of_the_columns_is_reached_by_the_arrows(home: Path, size: tuple[int, int]) -> None:
+    async with terminal(AtHome(), home, columns=size[0], lines=size[1]) as player:
+        await player.until(lambda: highlighted(player) == ["bot"])
+        reached = []
+        for groups in COLUMNS:
+            for entry in (entry for group in groups for entry in group.entries):
+                assert entry.label in player.text
+                reached += highlighted(player)
+                await player.press("down")
+            await player.press("right")
+            await player.press("home")
+        assert reached == [entry.name for groups in COLUMNS for group in groups for entry in group.entries]
+
+
+def test_the_columns_hold_the_entries_of_the_list() -> None:
+    in_columns = [entry.name for groups in COLUMNS for group in groups for entry in group.entries]
+    assert sorted(in_columns) == sorted(entry.name for entry in ENTRIES)
+
+
+async def test_left_of_the_first_column_is_the_last_one_in_the_same_row(home: Path) -> None:
+    async with terminal(AtHome(), home) as player:
+        await player.until(lambda: highlighted(player) == ["bot"])
+        await player.press("down", "left")
+        await player.until(lambda: highlighted(player) == ["tv"])
+
+
+async def test_enter_opens_the_entry_of_the_column(home: Path) -> None:
+    async with terminal(AtHome(), home) as player:
+        await player.until(lambda: highlighted(player) == ["bot"])
+        await player.press("right", "enter")
+        await player.is_on(PracticeForm)
+
+
+async def test_the_note_of_an_entry_stands_below_the_columns(home: Path) -> None:
+    async with terminal(AtHome(), home) as player:
+        await player.sees("on this machine")
+        await player.press("down")
+        await player.sees("anybody who waits")
+
+
+async def test_the_keyboard_stays_with_the_entries_when_the_terminal_becomes_narrow(home: Path) -> None:
+    async with terminal(AtHome(), home) as player:
+        await player.until(lambda: highlighted(player) == ["bot"])
+        await player.pilot.resize_terminal(50, 16)
+        await player.until(lambda: player.app.focused is player.app.screen.query_one("#entries"))
+        await player.pilot.resize_terminal(80, 24)
+        await player.until(lambda: isinstance(player.app.focused, EntryColumn))
+
+
 async def test_all_entries_are_there_at_once_in_80_by_24(home: Path) -> None:
     async with terminal(AtHome(), home) as player:
-        await player.pilot.pause()
-        assert [entry.name for entry in ENTRIES if entry.label.strip() not in player.text] == []
+        await player.until(lambda: [entry.name for entry in ENTRIES if entry.label not in player.text] == [])
 
 
 async def test_a_notice_does_not_hide_the_address_of_the_server_in_80_by_24(home: Path) -> None:
@@ -111,7 +166,7 @@ async def test_a_notice_does_not_hide_the_address_of_the_server_in_80_by_24(home
 
 
 def test_the_keys_of_the_entries_are_all_different() -> None:
-    assert len({entry.label[0] for entry in ENTRIES}) == len(ENTRIES)
+    assert len({entry.key for entry in ENTRIES}) == len(ENTRIES)
 
 
 def test_every_command_of_a_player_has_an_entry() -> None:
