@@ -22,6 +22,7 @@ from rich.color import Color, ColorSystem
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME
 from textual.color import Color as ScreenColor
 
+from docs.pictures_with_a_server import WITH_A_SERVER
 from fairest_cli.model.practice import play, start_practice, undo
 from fairest_cli.records.files import records_folder
 from fairest_cli.session.connection import Update
@@ -61,12 +62,14 @@ Show = Callable[[Terminal], Awaitable[None]]
 async def sequences(player: Terminal) -> None:
     """Show the whole sequences in a race, as Tab does."""
     await SCREENS["race"](player)
+    await player.pilot.pause()
     await player.press("tab")
 
 
 async def race_menu(player: Terminal) -> None:
     """Open the menu over a race."""
     await SCREENS["race"](player)
+    await player.pilot.pause()
     await player.app.push_screen(RaceMenu(uses_local_server=False))
 
 
@@ -150,6 +153,7 @@ async def solution(player: Terminal) -> None:
 
 ALL: Final[dict[str, Show]] = {
     **SCREENS,
+    **WITH_A_SERVER,
     "race-late": room(lambda: staged.racing((42, 34)).session()),
     "sequences": sequences,
     "race-menu": race_menu,

@@ -5,12 +5,25 @@ from typing import Final
 
 from redis.asyncio import Redis
 
-from fairest_protocol.calculation.daily import AttemptScore, daily_round_id, daily_seed, day_of, next_day, score_attempt
+from fairest_cli.model.daily_game import DailyGame, begin_daily
+from fairest_cli.session.own_clock import now_ms
+from fairest_protocol.calculation.daily import (
+    LIMIT_MS,
+    AttemptScore,
+    daily_round_id,
+    daily_seed,
+    day_of,
+    next_day,
+    score_attempt,
+)
 from fairest_protocol.calculation.daily_record import TimedMove
 from fairest_protocol.calculation.deal import SealedDeal, seal_deal
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Race, start_race
-from fairest_protocol.calculation.rules import Rules, find_variant
+from fairest_protocol.calculation.rules import VARIANTS, Rules, find_variant
+from fairest_protocol.calculation.seal import commit_secret
+from fairest_protocol.messages.daily import AttemptResult, DailySeal, DailyView
+from fairest_server.daily.attempt import Attempt, begin, replay, show_all
 from fairest_server.live.daily_deals import end_entry, opening_entry
 from fairest_server.store import daily_keys
 from fairest_server.store.daily import DailyName, DailyStore
@@ -99,3 +112,35 @@ def long_ago_moves(count: int = 1_000) -> list[str]:
     """Return up to `count` moves of a careless player at the deal of `LONG_AGO`."""
     rules = find_variant(LONG_AGO.variant).rules
     return careless_moves(start_race(rules, sealed_deal(rules, LONG_AGO.day).deal, seats=1), count)
+
+
+def staged_attempt(count: int | None = None) -> DailyGame:
+    """Return an attempt of a careless player after `count` moves, None for one that is over, as its client knows it."""
+    rules, day, started_ms = VARIANTS["classic"].rules, "2026-11-24", now_ms()
+    sealed = sealed_deal(rules, day)
+    moves = careless_moves(begin(rules, sealed), 1_000 if count is None else count)
+    if count is None and not replay(rules, sealed, _timed(moves)).is_over:
+        moves.append("stop")
+    timed = _timed(moves)
+    board = replay(rules, sealed, timed).racers[0].board
+    result = AttemptResult(
+        won=board.is_won, placed=board.placed, goal=board.goal, direct=board.direct, time_ms=312_400, rank=4, ended=17
+    )
+    until_ms = started_ms + LIMIT_MS
+    attempt = Attempt("ab" * 16, "p", "ann", started_ms, timed)
+    commitment = commit_secret(sealed.round_id, SECRET)
+    shown = DailyView(
+        day=day,
+        rules=rules.name,
+        until_ms=until_ms,
+        now_ms=started_ms,
+        moves=len(moves),
+        entries=show_all(rules, sealed, attempt, until_ms),
+        seal=DailySeal(round=sealed.round_id, commitment=commitment, beacon_number=7, beacon=BEACON),
+        result=result if count is None else None,
+    )
+    return begin_daily(rules, shown, started_ms)
+
+
+def _timed(moves: Sequence[str]) -> tuple[TimedMove, ...]:
+    return tuple(TimedMove(number, MOVES[text]) for number, text in enumerate(moves, 1))

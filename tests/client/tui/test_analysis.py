@@ -44,7 +44,7 @@ async def test_a_line_that_wins_is_stepped_through(tmp_path: Path) -> None:
         await player.press("s")
         await player.is_on(SolutionScreen)
         await player.press("right")
-        await player.sees("1. sa")
+        await player.sees("1. lay A of diamonds on pile a (sa)")
 
 
 async def test_the_line_that_wins_ends_with_every_card_placed() -> None:
@@ -76,3 +76,16 @@ async def test_the_process_ends_with_the_lines_of_the_analysis(
     progress = [int(line) for line in lines if line.startswith(PROGRESS)]
     assert (progress[-1], sorted(progress)) == (100, progress)
     assert "Round 1" in lines
+
+
+@pytest.mark.parametrize("size", [(50, 16), (80, 24)], ids=str)
+async def test_a_line_that_wins_has_the_whole_width_and_no_lead(tmp_path: Path, size: tuple[int, int]) -> None:
+    timeline = await winning_line_timeline(RECORD)
+    assert timeline is not None
+    async with terminal(AtReplay(RECORD), tmp_path, columns=size[0], lines=size[1]) as player:
+        await player.is_on(ReplayScreen)
+        await player.app.push_screen(SolutionScreen(timeline.sought(0.5)))
+        await player.sees("the line 2")
+        assert "leads" not in player.text
+        assert player.app.screen.query_one("#side-0").size.width == size[0]
+        assert not player.app.screen.query("#side-1")

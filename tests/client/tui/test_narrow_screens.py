@@ -52,6 +52,32 @@ async def test_the_result_names_each_key_in_60_columns(tmp_path: Path, key: str)
         assert key in player.read("key-line").split()
 
 
+@pytest.mark.parametrize("size", [(50, 16), (60, 20), (80, 24)], ids=str)
+@pytest.mark.parametrize("name", ["result", "result-credited"])
+async def test_a_result_shows_winner_seal_and_what_comes_next(tmp_path: Path, name: str, size: tuple[int, int]) -> None:
+    async with terminal(AtHome(), tmp_path, columns=size[0], lines=size[1]) as player:
+        await ALL[name](player)
+        await player.sees("bob wins, 25 to 23")
+        await player.sees("Sealed deal: all 48 cards")
+        await player.sees("Press r for a rematch.")
+
+
+@pytest.mark.parametrize("name", ["queue", "daily", "daily-result", "leaderboard", "result", "settings", "solution"])
+async def test_no_line_of_a_screen_of_50_columns_is_cut(tmp_path: Path, name: str) -> None:
+    async with terminal(AtHome(), tmp_path, columns=50, lines=16) as player:
+        await ALL[name](player)
+        await player.pilot.pause()
+        assert [line for line in player.text.splitlines() if CUT in line] == []
+
+
+async def test_the_form_of_the_queue_stands_in_the_middle(tmp_path: Path) -> None:
+    async with terminal(AtHome(), tmp_path) as player:
+        await ALL["queue-form"](player)
+        await player.sees("A program after")
+        above = player.app.screen.query_one("#form").region.y
+        assert above == (24 - player.app.screen.query_one("#form").region.height) // 2
+
+
 async def test_without_colours_the_curves_of_the_result_are_named_by_digits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,7 @@ async def test_the_tutorial_is_played_by_keys(tmp_path: Path, size: tuple[int, i
         for key, step in (("2", 2), ("b", 3), ("4", 4), ("B", 5), ("1", 6), ("tab", 7)):
             await player.press(key)
             await player.sees(f"step {step} of 7")
+        await player.sees("Enter go on")
         await player.press("enter")
         await player.is_on(HomeScreen)
 

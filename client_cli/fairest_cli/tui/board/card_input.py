@@ -42,7 +42,7 @@ class InputResult(Value):
 def press_key(keys: Keys, key: str, picked: int | None, board: Board) -> InputResult | None:
     """Return the effect of `key` while `picked` is picked up, or None for a key without a meaning on this board."""
     if key in FOUNDATION_DIGITS[: len(board.layout)]:
-        return _to_foundation(FOUNDATION_DIGITS.index(key), STOCK if picked is None else picked, board)
+        return _to_foundation(FOUNDATION_DIGITS.index(key), STOCK if picked is None else picked, board, keys)
     if key == "r":
         return _move_or_reason(REDEAL, board)
     if keys is Keys.TYPED and picked is None:
@@ -123,15 +123,28 @@ def _send_up(source: int, board: Board) -> InputResult:
     return _to_foundation(targets[0], source, board)
 
 
-def _to_foundation(target: int, source: int, board: Board) -> InputResult:
+def _to_foundation(target: int, source: int, board: Board, keys: Keys | None = None) -> InputResult:
+    """Play the card to the foundation. If another card is needed, say which of `keys` plays a top card there."""
     move = stock_to_foundation(target) if source == STOCK else pile_to_foundation(source, target)
     illegal = board.refusal(move)
     if illegal is Illegal.RANK_NOT_NEEDED:
         wanted = board.next_ranks()[target]
         needs = "" if wanted is None else rank_name(wanted)
-        sentence = f"Foundation {FOUNDATION_DIGITS[target]} needs {_with_article(needs)}, not {_name(source, board)}."
+        way = "" if keys is None else _pile_key(target, board, keys)
+        needed = f"Foundation {FOUNDATION_DIGITS[target]} needs {_with_article(needs)}{way}"
+        sentence = f"{needed}, not {_name(source, board)}."
         return InputResult(sentence=sentence)
     return _move_or_reason(move, board)
+
+
+def _pile_key(target: int, board: Board, keys: Keys) -> str:
+    """Return in brackets the keys that play a pile's top card to this foundation, or nothing if none fits."""
+    pile = next((number for number in range(len(board.piles)) if target in fitting_foundations(number, board)), None)
+    if pile is None:
+        return ""
+    if keys is Keys.TYPED:
+        return f" ({PILE_KEYS[keys][pile]}, then {FOUNDATION_DIGITS[target]})"
+    return f" (Shift+{PILE_KEYS[keys][pile]})"
 
 
 def _to_pile(target: int, source: int, board: Board) -> InputResult:

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from rich.text import Text
 
-from fairest_cli.tui.board.card_style import LETTER, QUIET, CardStyle, fitted
+from fairest_cli.tui.board.card_style import LETTER, QUIET, CardStyle, fitted, longest_fit
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.cards import Card, rank, rank_name
 from fairest_protocol.calculation.moves import FOUNDATION_DIGITS, PILE_LETTERS
@@ -20,7 +20,7 @@ def _compact(board: Board, columns: int, lines: int, card_style: CardStyle) -> t
     else:
         rows += [*_in_lines(_top_parts(board, card_style), columns)]
     if len(rows) < lines:
-        rows.append(_stock_line(board, card_style))
+        rows.append(_stock_line(board, columns, card_style))
     return tuple(fitted(row, columns) for row in rows[:lines])
 
 
@@ -85,10 +85,12 @@ def _pile_line(number: int, pile: Sequence[Card], columns: int, card_style: Card
     return line.append(f" {rank_name(rank(pile[-1]))} ", card_style.style(pile[-1]))
 
 
-def _stock_line(board: Board, card_style: CardStyle) -> Text:
+def _stock_line(board: Board, columns: int, card_style: CardStyle) -> Text:
     line = Text(" ")
     if board.turned is not None:
-        return line.append_text(card_style.chip(board.turned)).append(f" turned, {board.stock} to come", QUIET)
+        line.append_text(card_style.chip(board.turned))
+        wordings = (f" turned, {board.stock} to come", f" turned, {board.stock} left")
+        return line.append(longest_fit(wordings, columns - line.cell_len), QUIET)
     return line.append(f"{board.stock} to come" if board.stock else "stock empty", QUIET)
 
 

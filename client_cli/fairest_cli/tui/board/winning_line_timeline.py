@@ -3,6 +3,7 @@
 import asyncio
 from typing import Final
 
+from fairest_cli.text.move_text import describe_advice
 from fairest_cli.tui.board.timeline import Moment, Timeline
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.race import start_race
@@ -27,9 +28,9 @@ def _make_timeline(record: Record) -> Timeline | None:
     if not line:
         return None
     race = start_race(record.rules, deal, seats=1)
-    labels = ["the cards are dealt", *(f"{at}. {move}" for at, move in enumerate(line, 1))]
-    races = [race]
-    for move in line:
+    labels, races = ["the cards are dealt"], [race]
+    for at, move in enumerate(line, 1):
+        labels.append(f"{at}. {describe_advice(races[-1].racers[0].board, move)}")
         races.append(races[-1].play(0, move))
     moments = []
     for at, (label, after) in enumerate(zip(labels, races, strict=True)):

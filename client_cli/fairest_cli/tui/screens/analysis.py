@@ -1,7 +1,8 @@
 """The analysis of a match: computed in a process of its own while the page shows how far it is."""
 
 from contextlib import aclosing
-from typing import ClassVar
+from textwrap import wrap
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -17,13 +18,15 @@ from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.record import Record
 
+EDGE_COLUMNS: Final = 3
+"""The columns of the scroll bar and of a blank."""
 NO_SOLUTION = "No line that wins is known for this match."
 
 
 class AnalysisScreen(FairestScreen):
     """Shows the analysis when it is done; leaving before gives it up and ends its process."""
 
-    MIN_SIZE: ClassVar[tuple[int, int]] = (80, 24)
+    MIN_SIZE: ClassVar[tuple[int, int]] = (50, 16)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "close", "Back"),
         Binding("s", "show_solution", "Step through a line that wins"),
@@ -32,7 +35,8 @@ class AnalysisScreen(FairestScreen):
     def __init__(self, record: Record) -> None:
         super().__init__()
         self._record = record
-        self._lines: list[Text] = []
+        self._lines: list[str] = []
+        self._state = ""
 
     def compose_body(self) -> ComposeResult:
         """Yield the heading, the page, which scrolls, and the keys with the progress."""
@@ -55,17 +59,31 @@ class AnalysisScreen(FairestScreen):
                     if isinstance(item, int):
                         self._show_state(f"{item} % analysed")
                     else:
-                        self._lines.append(Text(clean(item), no_wrap=True))
+                        self._lines.append(clean(item))
         except (AnalysisFailed, OSError) as reason:
             state = f"The analysis failed: {clean(str(reason))}"
-        page = self.query_one("#analysis-text", TextLines)
-        page.styles.height = len(self._lines)
-        page.update(self._lines)
         self._show_state(state)
+        self.draw()
+
+    def draw(self) -> None:
+        """Redraw the analysis for the width, and the keys."""
+        if not self.is_mounted:
+            return
+        page, width = self.query_one("#analysis-text", TextLines), max(20, self.size.width - EDGE_COLUMNS)
+        rows = [Text(row, no_wrap=True) for line in self._lines for row in _wrapped(line, width)]
+        page.styles.height = len(rows)
+        page.update(rows)
+        wordings = (
+            (("Up Down", "scroll"), ("s", "a line that wins"), ("Esc", "back")),
+            (("s", "winning line"), ("Esc", "")),
+        )
+        lines = [Text.assemble(key_line(keys), (f"  {self._state}", QUIET)) for keys in wordings]
+        fits = [line for line in lines if line.cell_len <= self.size.width]
+        self.query_one("#key-line", TextLines).update((fits or lines[-1:])[0])
 
     def _show_state(self, state: str) -> None:
-        keys = key_line((("Up Down", "scroll"), ("s", "a line that wins"), ("Esc", "back")))
-        self.query_one("#key-line", TextLines).update(Text.assemble(keys, (f"  {state}", QUIET)))
+        self._state = state
+        self.draw()
 
     def action_show_solution(self) -> None:
         """Step through a line that wins the first deal of the match; say so if none is known."""
@@ -81,3 +99,10 @@ class AnalysisScreen(FairestScreen):
     def action_close(self) -> None:
         """Return to the screen below, and give the analysis up if it is not done."""
         self.dismiss()
+
+
+def _wrapped(line: str, columns: int) -> list[str]:
+    """Return a line in rows of at most `columns` columns, the later ones indented as the first."""
+    indent = " " * (len(line) - len(line.lstrip()))
+    rows = wrap(line, columns, subsequent_indent=indent, break_on_hyphens=False, replace_whitespace=False)
+    return [line] if len(line) <= columns else rows

@@ -21,7 +21,7 @@ from fairest_cli.text.daily_opening import describe_yesterday
 from fairest_cli.text.narration import describe_broken_seal
 from fairest_cli.tui.board import card_input
 from fairest_cli.tui.board.card_input import InputResult
-from fairest_cli.tui.board.card_style import GOLD, QUIET
+from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line, longest_fit
 from fairest_cli.tui.board.optimistic_board import OptimisticBoard
 from fairest_cli.tui.board.race_keys import race_key_line
 from fairest_cli.tui.screens.base import FairestScreen
@@ -36,9 +36,11 @@ from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.moves import STOP, Move
 from fairest_protocol.calculation.rules import Rules
+from fairest_protocol.messages.daily import AttemptResult
 from fairest_protocol.value import replace
 
 TITLE: Final = " Daily deal"
+OVER_KEYS: Final = key_line((("Tab", "all ranks"), ("?", "help"), ("Esc", "menu")))
 ABOUT: Final = (
     "Everybody has this deck today, and races it once. Its cards are hidden from all who have not turned them.",
     "Ranked by: every card placed, cards, cards played straight from the stock, time.",
@@ -92,9 +94,7 @@ class DailyScreen(TableScreen):
         self.game = await connection.begin()
         if connection.problem:
             self.app.notify(clean(connection.problem), severity="warning", markup=False)
-        begun = (
-            "Your attempt is over." if self.game.result else "Go! The time of your attempt goes on, whatever happens."
-        )
+        begun = "Your attempt is over." if self.game.result else "Go! Your time goes on, whatever happens."
         self.show_notice(begun)
         _keep_note(self, self._server, connection.name, self.game)
         self.draw()
@@ -128,9 +128,10 @@ class DailyScreen(TableScreen):
         settings = replace(self.settings, hints=False) if game.result else self.settings
         self._boards.draw_own(OptimisticBoard(game.board), game.scene.markers, self._picked, settings)
         self.set_class(game.result is not None, "-over")
-        sentence = next(describe_result(game.result)) if game.result is not None else ""
+        sentence = longest_fit(_result_wordings(game.result), self.size.width - 1) if game.result is not None else ""
         self.query_one("#advice", TextLines).update(Text(f" {sentence}", "bold", no_wrap=True))
-        self.query_one("#key-line", TextLines).update(race_key_line(self.settings.keys, game.board, self.size.width))
+        keys = OVER_KEYS if game.result else race_key_line(self.settings.keys, game.board, self.size.width)
+        self.query_one("#key-line", TextLines).update(keys)
 
     def _draw_head(self) -> None:
         if self.is_too_small or not self.is_mounted:
@@ -139,12 +140,10 @@ class DailyScreen(TableScreen):
         text = Text.assemble((f" Daily deal, {self._rules.name} ", "bold"), no_wrap=True)
         if game is not None:
             left = f"  {format_time(game.seconds_left(now_ms()))} left" if game.result is None else "  over"
-            text = Text.assemble(
-                (f" Daily deal {game.day}, {game.rules.name} ", "bold"),
-                (f"{game.board.placed} of {game.board.goal}", GOLD),
-                (left, QUIET),
-                no_wrap=True,
-            )
+            count = f"{game.board.placed} of {game.board.goal}"
+            titles = (f" Daily deal {game.day}, {game.rules.name} ", f" Daily deal, {game.rules.name} ", " Daily deal ")
+            title = longest_fit(titles, self.size.width - len(count) - len(left))
+            text = Text.assemble((title, "bold"), (count, GOLD), (left, QUIET), no_wrap=True)
         self.query_one("#head", TextLines).update(text)
 
     # Moving.
@@ -206,6 +205,15 @@ class DailyScreen(TableScreen):
     def board_for_help(self) -> Board | None:
         """Return the board, whose sequences the page of keys shows."""
         return None if self.game is None else self.game.board
+
+
+def _result_wordings(result: AttemptResult) -> tuple[str, ...]:
+    took = format_time(result.time_ms / 1000)
+    return (
+        next(describe_result(result)),
+        f"{result.placed} of {result.goal} cards, {result.direct} straight from the stock, in {took}.",
+        f"{result.placed} cards, {result.direct} straight, in {took}.",
+    )
 
 
 def _side_lines(game: DailyGame | None, columns: int, lines: int) -> list[Text]:

@@ -26,13 +26,7 @@ from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.daily import DailyScreen
 from fairest_cli.tui.screens.ghost import GhostCountdown
 from fairest_cli.tui.screens.history import HistoryScreen
-from fairest_cli.tui.screens.home_entries import (
-    COLUMNS_LINES,
-    COLUMNS_WIDTH,
-    ENTRIES,
-    NOTED_WIDTH,
-    EntryColumns,
-)
+from fairest_cli.tui.screens.home_entries import ENTRIES, HomeEntries, lines_at
 from fairest_cli.tui.screens.lobby import LobbyScreen
 from fairest_cli.tui.screens.practice import PracticeScreen
 from fairest_cli.tui.screens.practice_form import PracticeForm
@@ -52,10 +46,8 @@ from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.rules import choose_rules
 from fairest_protocol.messages.from_client import Create, Queue
 
-LEAST_LINES: Final = 3
-"""The least lines besides the entries: title, notice and address."""
-ENTRIES_COLUMNS: Final = 56
-"""The widest list: its entries stand in the middle of a wide terminal."""
+TITLE_LINES: Final = 2
+"""The least lines besides the entries and the notice: title and address."""
 RECENT: Final = 200
 """The newest records among which the deal that was lost last is searched."""
 STARTERS = ("AS", "2H", "3C", "4D")
@@ -85,9 +77,7 @@ class HomeScreen(FairestScreen):
             yield TextLines(id="logo")
             yield TextLines(Text("F A I R E S T", f"bold {GOLD}"), id="title")
             yield TextLines(Text("the same sealed deck for both, a race to place it", QUIET), id="motto")
-            yield ChoiceList(ENTRIES, id="entries")
-            yield EntryColumns(id="entry-columns")
-            yield TextLines(id="entry-note")
+            yield HomeEntries(id="home-entries")
             yield Paragraph(id="home-notice")
             yield TextLines(id="where")
 
@@ -108,21 +98,17 @@ class HomeScreen(FairestScreen):
         """Redraw the logo, the notice and the address."""
         if not self.is_mounted:
             return
-        self._draw_entries()
+        entries = self.query_one(HomeEntries)
         notice_lines = max(1, ceil(len(self._notice) / max(1, self.size.width)))
-        entries, columns = self.query_one("#entries"), self.query_one(EntryColumns)
-        entry_lines = COLUMNS_LINES + 1 if columns.display else len(ENTRIES)
+        room = self.size.height - TITLE_LINES - notice_lines
         # What there is room for, the most important first: blank lines stand round the title before the logo.
-        spare = self.size.height - LEAST_LINES - notice_lines + 1 - entry_lines
-        has_blanks, has_motto = spare >= 2, spare >= 3
-        has_logo = spare >= 3 + CARD_LINES
+        spare = room - lines_at(self.size.width)
+        has_blanks, has_motto, has_logo = spare >= 2, spare >= 3, spare >= 3 + CARD_LINES
         self.query_one("#logo").display = has_logo
         self.query_one("#motto").display = has_motto
         self.query_one("#title").styles.margin = (int(has_blanks), 0, 0, 0)
-        side = max(1, (self.size.width - ENTRIES_COLUMNS) // 2)
-        entries.styles.margin = (int(has_blanks), side, 0, side)
-        entries.styles.max_height = max(4, self.size.height - LEAST_LINES - notice_lines + 1)
-        columns.styles.margin = (int(has_blanks), 0, int(spare > 3 + CARD_LINES), 0)
+        entries.styles.margin = (int(has_blanks), 0, 0, 0)
+        entries.fit_into(self.size.width, max(4, room), has_blank=spare > 3 + CARD_LINES)
         cards = [self.card_style.card(Card(text)) for text in STARTERS]
         rows = [Text("  ").join([card[line] for card in cards]) for line in range(CARD_LINES)]
         self.query_one("#logo", TextLines).update(Text("\n").join(rows))
@@ -130,25 +116,6 @@ class HomeScreen(FairestScreen):
         notice.update(Text(self._notice, "bold #ff8a70"))
         notice.refresh(layout=True)
         self.query_one("#where", TextLines).update(Text(f"rooms are on {self.program.rooms.server_url}", QUIET))
-
-    def _draw_entries(self) -> None:
-        """Show the entries as one list or side by side, as the width allows; the keyboard goes with them."""
-        width = self.size.width
-        entries, columns = self.query_one("#entries", ChoiceList), self.query_one(EntryColumns)
-        columns.display = width >= COLUMNS_WIDTH
-        entries.display = not columns.display
-        columns.set_class(width >= NOTED_WIDTH, "-noted")
-        self.query_one("#entry-note").display = columns.display
-        if columns.display and not columns.has_focus_within:
-            columns.enter()
-        elif entries.display:
-            entries.focus()
-
-    def on_option_list_option_highlighted(self) -> None:
-        """Show the note of the entry below the columns where they have no room for it."""
-        columns = self.query_one(EntryColumns)
-        note = "" if columns.has_class("-noted") else columns.note
-        self.query_one("#entry-note", TextLines).update(Text(note, QUIET))
 
     def on_choice_list_chosen(self, message: ChoiceList.Chosen) -> None:
         """Open what the chosen entry stands for."""

@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.message import Message
 
+from fairest_cli.tui.board.card_style import QUIET
 from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
+from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_protocol.value import Value
 
 
@@ -67,6 +70,8 @@ PROGRAM: Final = Group(
 )
 COLUMNS: Final = ((RACE,), (LEARN, PROGRAM), (WATCH, LOOK_BACK))
 ENTRIES: Final = tuple(entry for group in (RACE, LEARN, WATCH, LOOK_BACK, PROGRAM) for entry in group.entries)
+LIST_COLUMNS: Final = 56
+"""The widest list, which stands in the middle of the terminal."""
 COLUMNS_LINES: Final = max(sum(1 + len(group.entries) for group in groups) + len(groups) - 1 for groups in COLUMNS)
 """The lines of the highest column: titles, entries, and blank lines between groups."""
 COLUMNS_WIDTH: Final = 78
@@ -140,3 +145,45 @@ class EntryColumns(Horizontal):
         for column in self.query(EntryColumn):
             if not column.has_focus:
                 column.highlighted = None
+
+
+class HomeEntries(Vertical):
+    """The entries as one list or side by side, as the width allows."""
+
+    def compose(self) -> ComposeResult:
+        """Yield the list, the columns, and the note of the entry that is highlighted in them."""
+        yield ChoiceList(ENTRIES, id="entries")
+        yield EntryColumns(id="entry-columns")
+        yield TextLines(id="entry-note")
+
+    def fit_into(self, width: int, lines: int, *, has_blank: bool) -> None:
+        """Show the entries in a terminal of this width, in at most `lines` lines; the keyboard goes with them.
+
+        `has_blank` puts a blank line between the columns and the note.
+        """
+        entries, columns, note = self.query_one("#entries", ChoiceList), self.query_one(EntryColumns), self._note
+        columns.display = note.display = width >= COLUMNS_WIDTH
+        entries.display = not columns.display
+        columns.set_class(width >= NOTED_WIDTH, "-noted")
+        note.styles.margin = (int(has_blank), 0, 0, 0)
+        side = max(1, (width - LIST_COLUMNS) // 2)
+        entries.styles.margin = (0, side, 0, side)
+        entries.styles.max_height = lines
+        if entries.display:
+            entries.focus()
+        elif not columns.has_focus_within:
+            columns.enter()
+
+    @property
+    def _note(self) -> TextLines:
+        return self.query_one("#entry-note", TextLines)
+
+    def on_option_list_option_highlighted(self) -> None:
+        """Show the note of the entry below the columns where they have no room for it."""
+        columns = self.query_one(EntryColumns)
+        self._note.update(Text("" if columns.has_class("-noted") else columns.note, QUIET))
+
+
+def lines_at(width: int) -> int:
+    """Return the lines of all entries in a terminal of this width, with the note below the columns."""
+    return COLUMNS_LINES + 1 if width >= COLUMNS_WIDTH else len(ENTRIES)

@@ -71,7 +71,7 @@ class GhostMenu(PracticeMenu):
     ENTRIES = (
         ("back", "Back to the race, which goes on meanwhile"),
         ("again", "The same race from its start"),
-        ("stop", "Stop: end your race; the cards you have placed count"),
+        ("stop", "Stop: end your race; your placed cards count"),
         ("home", "Leave the race"),
         ("quit", "Quit"),
     )

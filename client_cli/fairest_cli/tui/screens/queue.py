@@ -1,6 +1,7 @@
 """The screen of a player who waits for an opponent: for how long, and with how many others."""
 
-from typing import ClassVar
+from textwrap import wrap
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -12,6 +13,10 @@ from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line
 from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.widgets.text_lines import TextLines
 from fairest_cli.untrusted_text import clean
+
+BEGINNING: Final = "The race begins in a room of its own, when both of you are ready."
+EDGE_COLUMNS: Final = 4
+"""The blanks at either side of the text."""
 
 
 class QueueScreen(RoomScreen):
@@ -43,7 +48,7 @@ class QueueScreen(RoomScreen):
             Text(),
             Text.assemble((format_time(max(0, waited_ms) / 1000), "bold"), (f"   {who}", QUIET)),
             Text(),
-            Text("The race begins in a room of its own, when both of you are ready.", QUIET),
+            *(Text(line, QUIET) for line in wrap(BEGINNING, max(20, self.size.width - 2 * EDGE_COLUMNS))),
         ]
         text = self.query_one("#queue-text", TextLines)
         text.styles.height = len(lines)

@@ -36,7 +36,7 @@ class RaceMenu(ModalScreen[str]):
         )
         yield OptionList(
             Option(Text("Back to the race"), id="back"),
-            Option(Text("Stop: end your race; the cards you have placed count"), id="stop"),
+            Option(Text("Stop: end your race; your placed cards count"), id="stop"),
             Option(Text("Resign: give up this round"), id="resign"),
             Option(Text(leaving), id="quit"),
             id="menu",

@@ -95,13 +95,18 @@ class RatingsScreen(FairestScreen):
         except RatingsUnavailable as reason:
             self._show_notice(clean(str(reason)), is_error=True)
             return
+        self.show_board(board)
+
+    def show_board(self, board: Leaderboard) -> None:
+        """Show a page of a leaderboard."""
+        ranks = self.query_one(OptionList)
         self._board = board
         if board.players:
             heads, *lines = describe_ranks(board, self.size.width - EDGE_COLUMNS)
-            self.query_one("#rank-heads", TextLines).update(Text(f"   {heads}", QUIET))
+            self.query_one("#rank-heads", TextLines).update(Text(f"  {heads}", QUIET))
             ranks.add_options([Option(Text(f" {line}", no_wrap=True)) for line in lines])
             ranks.highlighted = 0
-        self._show_notice("" if board.players else NOBODY.format(rules=rules))
+        self._show_notice("" if board.players else NOBODY.format(rules=board.rules))
         self.draw()
 
     def _show_notice(self, sentence: str, *, is_error: bool = False) -> None:

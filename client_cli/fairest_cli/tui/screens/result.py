@@ -20,7 +20,7 @@ from fairest_cli.text.board_text import describe_ledger, describe_score, format_
 from fairest_cli.text.move_text import YOU, describe_winner_first, seats_by_result
 from fairest_cli.text.narration import describe_end, player_name
 from fairest_cli.text.ratings import standings_after_match
-from fairest_cli.tui.board.card_style import GOLD, QUIET, fitted_key_line
+from fairest_cli.tui.board.card_style import GOLD, QUIET, fitted_key_line, longest_fit
 from fairest_cli.tui.board.progress_chart import STYLES, draw_chart
 from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.screens.analysis import AnalysisScreen
@@ -36,6 +36,10 @@ from fairest_protocol.messages.from_server import MatchRecord
 
 SIDE_COLUMNS = 6
 """Columns that are left blank beside the proof."""
+LOW_LINES = 20
+"""Below this height, the scores are shown without their details, and no blank lines stand round them."""
+MIN_CHART_LINES = 3
+"""A chart with fewer lines shows nothing, and is left out."""
 PROOF_LINES = 3
 """The least lines for the proof, so that the chart above it does not move when the record comes."""
 
@@ -43,6 +47,7 @@ PROOF_LINES = 3
 class ResultScreen(RoomScreen):
     """Stays until the player goes on to the next round, to a rematch, to the replay, or home."""
 
+    MIN_SIZE: ClassVar[tuple[int, int]] = (50, 16)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "ready", "Ready"),
         Binding("r", "rematch", "Rematch"),
@@ -56,7 +61,6 @@ class ResultScreen(RoomScreen):
     def __init__(self, session: RoomSession) -> None:
         super().__init__(session)
         self._has_asked_to_leave = False
-        self._proof_lines = PROOF_LINES
         self._standing_on_server = ""
         """Our rating and the score against the other player, as far as the server has told them."""
 
@@ -97,29 +101,32 @@ class ResultScreen(RoomScreen):
         names = [YOU if seat == end.seat else self.name_of(seat, end) for seat in range(len(outcome.scores))]
         headline = f"{describe_winner_first(outcome, names)}, after {took}"
         self.query_one("#headline", TextLines).update(Text(headline, f"bold {GOLD}"))
+        is_low = self.size.height < LOW_LINES
+        self.query_one("#result").styles.padding = (0, 1) if is_low else (1, 2)
         lines, width = [], max(40, self.size.width - SIDE_COLUMNS)
         for seat in seats_by_result(outcome):
             first, second = describe_score(self.name_of(seat, end), outcome.scores[seat])
             if len(second) > width:
                 second = second.replace(" of them played", "")
-            lines += [Text(first, STYLES[seat]), Text(second, QUIET)]
-        lines += [Text(line, QUIET) for row in describe_ledger(names, outcome) for line in wrap(row, width)]
+            lines += [Text(first, STYLES[seat])] if is_low else [Text(first, STYLES[seat]), Text(second, QUIET)]
+        ledger = [*describe_ledger(names, outcome)]
+        lines += [
+            Text(line, QUIET)
+            for row in (ledger[-1:] if is_low else ledger)
+            for line in wrap(row, width, subsequent_indent="    ")
+        ]
         # Without colours the curves are told apart by their digits.
         has_digits = self.card_style.is_ascii or self.settings.colours is Colours.MONOCHROME or self.app.no_color
         heading = _describe_match(end)
         if has_digits:
             heading.append(f"  1 is {self.name_of(0, end)}, 2 is {self.name_of(1, end)}", QUIET)
         lines.append(heading)
-        self.query_one("#scores", TextLines).update(lines)
-        chart = self.query_one("#chart", TextLines)
         record, number = self.session.record, end.scene.round_number
         # Rounds that were called off stand in the record too, but have no number on the screen.
         dealt = [index for index, played in enumerate(record.rounds) if played.outcome] if record else []
         players = (
             progress_of(record, dealt[number - 1]) if record and number <= len(dealt) else self.session.progress.players
         )
-        most, size = max(1, *(score.placed for score in outcome.scores)), chart.size
-        chart.update(draw_chart(players, most, size.width - 2, size.height, is_ascii=has_digits))
         proof = [
             Text(line, "bold #9be29b") for sentence in describe_proof(end.seal_check) for line in wrap(sentence, width)
         ]
@@ -132,13 +139,19 @@ class ResultScreen(RoomScreen):
         if self.session.problem:
             problem = f"{clean(self.session.problem)} Press w to save elsewhere."
             proof += [Text(line, "bold #ff8a70") for line in wrap(problem, width)]
-        proof_lines = self.query_one("#proof", TextLines)
-        proof_lines.update(proof)
-        needed = max(PROOF_LINES, len(proof))
-        if needed != self._proof_lines:
-            self._proof_lines = proof_lines.styles.height = needed
-            # The chart gets the lines that are left, and is drawn again once it has them.
-            self.call_after_refresh(self.draw)
+        proof_lines = max(PROOF_LINES, len(proof))
+        blanks = 0 if is_low else 1
+        # The lines that are left beside the headline, what comes next, and the keys.
+        room = self.size.height - 3 * blanks - 3 - len(lines) - proof_lines
+        most = max(1, *(score.placed for score in outcome.scores))
+        has_chart = room >= MIN_CHART_LINES
+        curves = draw_chart(players, most, width - 2, room, is_ascii=has_digits) if has_chart else []
+        parts = ((lines, len(lines)), (curves, room), (proof, proof_lines))
+        for name, (content, height) in zip(("scores", "chart", "proof"), parts, strict=True):
+            part = self.query_one(f"#{name}", TextLines)
+            part.styles.height = max(0, height)
+            part.update(content)
+        self.query_one("#scores").styles.margin = (blanks, 0, 0, 0)
         self._draw_next()
 
     def _draw_next(self) -> None:
@@ -146,16 +159,27 @@ class ResultScreen(RoomScreen):
             return
         model, own = self.session.model, self.session.model.own
         left = f" ({self.time_left()} left)" if self.time_left() else ""
+        columns = self.size.width - 2
         keys = [("v", "replay"), ("p", "practise this deal"), ("a", "analysis"), ("Esc", "home")]
         sentence = ""
         if self._has_asked_to_leave:
-            sentence = "Leaving now gives up the match. Esc leaves, Enter stays and gets you ready."
-        elif own is not None and model.phase is Phase.READY:
-            sentence = (
-                f"You are ready; waiting for the other player ...{left}"
-                if own.entropy_hash
-                else (f"The next round is open: press Enter when you are ready.{left}")
+            sentence = longest_fit(
+                (
+                    "Leaving now gives up the match. Esc leaves, Enter stays and gets you ready.",
+                    "Esc again gives up the match; Enter stays.",
+                ),
+                columns,
             )
+        elif own is not None and model.phase is Phase.READY:
+            wordings = (
+                (f"You are ready; waiting for the other player ...{left}", f"Ready; waiting for the other one.{left}")
+                if own.entropy_hash
+                else (
+                    f"The next round is open: press Enter when you are ready.{left}",
+                    f"Next round: press Enter.{left}",
+                )
+            )
+            sentence = longest_fit(wordings, columns)
             keys.insert(0, ("Enter", "ready"))
         elif own is not None and model.phase is Phase.FINISHED and model.scene and model.scene.match_is_over:
             other = model.scene.seats[1 - (model.seat or 0)]

@@ -26,6 +26,8 @@ QUESTIONS: Final = {
 }
 SAMPLE = ("KC", "9D", "TH", "AS")
 """A card of each suit, and the one rank of two digits."""
+SAMPLE_LINES: Final = 19
+"""From this height on, there is room for the sample below the settings."""
 
 
 class SettingsScreen(FairestScreen):
@@ -53,7 +55,9 @@ class SettingsScreen(FairestScreen):
             return
         cards = [self.card_style.card(Card(text)) for text in SAMPLE]
         rows = [Text(" ") + Text("  ").join([card[line] for card in cards]) for line in range(CARD_LINES)]
-        self.query_one("#sample", TextLines).update(rows)
+        sample = self.query_one("#sample", TextLines)
+        sample.update(rows)
+        sample.display = self.size.height >= SAMPLE_LINES
 
     def on_option_list_option_highlighted(self) -> None:
         """Show the note of the choice in full, which a narrow line has no room for."""

@@ -16,7 +16,7 @@ from fairest_cli.tui.widgets.timeline_view import TimelineView
 class SolutionScreen(FairestScreen):
     """Shows the board of the line; the keys of `TimelineView` play, step, seek and change the speed."""
 
-    MIN_SIZE: ClassVar[tuple[int, int]] = (80, 24)
+    MIN_SIZE: ClassVar[tuple[int, int]] = (50, 16)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "close", "Back")]
 
     def __init__(self, timeline: Timeline) -> None:
@@ -26,7 +26,7 @@ class SolutionScreen(FairestScreen):
     def compose_body(self) -> ComposeResult:
         """Yield a heading and the timeline; there is no second board."""
         yield TextLines(Text(" A line that wins, knowing the order of the stock", QUIET, no_wrap=True), id="heading")
-        yield TimelineView(self._timeline, ("the line", ""), self.card_style)
+        yield TimelineView(self._timeline, ("the line",), self.card_style)
 
     def action_close(self) -> None:
         """Return to the screen below."""

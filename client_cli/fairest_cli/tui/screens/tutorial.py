@@ -21,6 +21,7 @@ from fairest_cli.tui.widgets.text_lines import TableSlot, TextLines
 from fairest_protocol.value import replace
 
 KEYS = key_line([("Esc", "skip the tutorial"), ("?", "help")])
+DONE_KEYS = key_line([("Enter", "go on"), ("?", "help")])
 
 
 class TutorialScreen(FairestScreen):
@@ -62,7 +63,7 @@ class TutorialScreen(FairestScreen):
         why, key = describe_step(tutorial, settings.keys, self.card_style)
         self.query_one("#step-why", TextLines).update(Text(f" {why}", "bold"))
         self.query_one("#step-key", TextLines).update(Text(f" {key} ", WANTED))
-        self.query_one("#key-line", TextLines).update(KEYS)
+        self.query_one("#key-line", TextLines).update(DONE_KEYS if tutorial.step is Step.DONE else KEYS)
 
     async def on_key(self, event: events.Key) -> None:
         """Make the move that the key stands for if the step asks for it; else answer why not."""

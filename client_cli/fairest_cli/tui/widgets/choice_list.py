@@ -62,8 +62,16 @@ class ChoiceList(OptionList):
 
     def __init__(self, rows: Sequence[Choice | str], *, id: str | None = None) -> None:  # noqa: A002
         """`rows` are choices, and titles of those that follow; the cursor passes over a title."""
-        super().__init__(*map(_option, rows), id=id, markup=False)
         self.choices = {row.name: row for row in rows if isinstance(row, Choice)}
+        longest = max((len(_keyed(choice)) for choice in self.choices.values()), default=0)
+        self._label_columns = max(LABEL_COLUMNS, longest)
+        options = [
+            Option(self._line(row), id=row.name)
+            if isinstance(row, Choice)
+            else Option(Text(f" {row}", QUIET, no_wrap=True), disabled=True)
+            for row in rows
+        ]
+        super().__init__(*options, id=id, markup=False)
 
     def on_resize(self) -> None:
         """Show each note where it fits in full; none is cut off."""
@@ -77,9 +85,16 @@ class ChoiceList(OptionList):
         return self.choices[highlighted.id or ""].note if highlighted is not None else ""
 
     def _fitted(self, choice: Choice) -> Text:
-        line = _line(choice)
+        line = self._line(choice)
         fits = line.cell_len <= self.scrollable_content_region.width - EDGE_COLUMNS
-        return line if fits else _line(replace(choice, note=""))
+        return line if fits else self._line(replace(choice, note=""))
+
+    def _line(self, choice: Choice) -> Text:
+        line = Text(f" {_keyed(choice):<{self._label_columns}}", "bold" if not choice.values else "", no_wrap=True)
+        line.stylize(LETTER, 1, 1 + len(choice.key))
+        if choice.values:
+            line.append(f"< {choice.value} >", f"bold {GOLD}")
+        return line.append(f"  {choice.note}", f"not bold {QUIET}" if not choice.values else QUIET)
 
     def value(self, name: str) -> str:
         """Return the current value of the choice called `name`."""
@@ -112,18 +127,6 @@ class ChoiceList(OptionList):
         self.post_message(self.Changed(changed))
 
 
-def _option(row: Choice | str) -> Option:
-    if isinstance(row, Choice):
-        return Option(_line(row), id=row.name)
-    return Option(Text(f" {row}", QUIET, no_wrap=True), disabled=True)
-
-
-def _line(choice: Choice) -> Text:
-    line = Text(" ", no_wrap=True)
-    if choice.key:
-        line.append(f"{choice.key}  ", LETTER)
-    style = "bold" if not choice.values else ""
-    line.append(f"{choice.label:<{LABEL_COLUMNS - len(line) + 1}}", style)
-    if choice.values:
-        line.append(f"< {choice.value} >", f"bold {GOLD}")
-    return line.append(f"  {choice.note}", QUIET)
+def _keyed(choice: Choice) -> str:
+    """Return the label of a choice behind its key, if it has one."""
+    return f"{choice.key}  {choice.label}" if choice.key else choice.label

@@ -73,11 +73,11 @@ class TimelineView(Vertical, can_focus=True):
     ]
 
     def __init__(
-        self, timeline: Timeline, names: tuple[str, str], card_style: CardStyle, *, left_seat: int = 0
+        self, timeline: Timeline, names: tuple[str, ...], card_style: CardStyle, *, left_seat: int = 0
     ) -> None:
-        """`names` are those of both seats; the board of `left_seat` stands on the left."""
+        """`names` are those of both seats, or of the only one; the board of `left_seat` stands on the left."""
         super().__init__(id="timeline")
-        self._seats = (left_seat, 1 - left_seat)
+        self._seats = (left_seat, 1 - left_seat) if len(names) > 1 else (0,)
         self._points: tuple[Sequence[Moment], list[TurningPoint]] = ((), [])
         """The moments that were searched last for turning points, and the turning points."""
         self.timeline = timeline
@@ -88,8 +88,8 @@ class TimelineView(Vertical, can_focus=True):
     def compose(self) -> ComposeResult:
         """Yield both boards, the label of the moment, the bar, and a line with the state and the keys."""
         with Horizontal(id="sides"):
-            yield TextLines(id="side-0", classes="side")
-            yield TextLines(id="side-1", classes="side")
+            for place in range(len(self._seats)):
+                yield TextLines(id=f"side-{place}", classes="side")
         yield TextLines(id="label")
         yield SeekBar(id="seek")
         yield TextLines(id="transport")
@@ -126,8 +126,9 @@ class TimelineView(Vertical, can_focus=True):
             board = moment.boards[seat]
             goal = f" of {board.goal}" if board else ""
             head = Text.assemble((f" {self.names[seat]} ", "bold"), (f"{moment.counts[seat]}{goal}", GOLD))
-            if board is not None and board.placed != moment.counts[seat]:
-                head.append(f"  ({board.placed} shown)", QUIET)
+            shown = "" if board is None or board.placed == moment.counts[seat] else f"  ({board.placed} shown)"
+            if head.cell_len + len(shown) < side.size.width:
+                head.append(shown, QUIET)
             if moment.outcome is not None and moment.outcome.winner == seat:
                 head.append("  wins", f"bold {GOLD}")
             lines = (
@@ -136,10 +137,14 @@ class TimelineView(Vertical, can_focus=True):
                 else side_lines(head, board, side.size.width - 1, side.size.height, self.card_style)
             )
             side.update(lines)
-        self.query_one("#label", TextLines).update(_label(self.timeline, self.turning_points, self.names))
+        self.query_one("#label", TextLines).update(
+            _label(self.timeline, self.turning_points, self.names, self.size.width)
+        )
         seek = self.query_one("#seek", SeekBar)
         seek.update(_bar(self.timeline, [point.index for point in self.turning_points], seek.size.width))
-        self.query_one("#transport", TextLines).update(_transport(self.timeline, self.size.width))
+        self.query_one("#transport", TextLines).update(
+            _transport(self.timeline, self.size.width, has_leads=len(self.names) > 1)
+        )
 
     @property
     def turning_points(self) -> list[TurningPoint]:
@@ -192,15 +197,16 @@ class TimelineView(Vertical, can_focus=True):
         self.show_timeline(self.timeline.advanced())
 
 
-def _label(timeline: Timeline, points: Sequence[TurningPoint], names: Sequence[str]) -> Text:
-    """Return what happened at the shown moment, whether that is a turning point, and who leads."""
+def _label(timeline: Timeline, points: Sequence[TurningPoint], names: Sequence[str], columns: int) -> Text:
+    """Return what happened at the shown moment, whether that is a turning point, and, if it fits, who leads."""
     moment = timeline.shown
     if moment is None:
         return Text()
     words = [describe_turning_point(point, moment, names) for point in points if point.index == timeline.index]
     text = Text(f" {moment.label}", "bold", no_wrap=True)
     text.append("".join(f"; {each}" for each in words), f"bold {GOLD}")
-    return text.append(f"   {describe_lead(moment, names)}", QUIET)
+    lead = f"   {describe_lead(moment, names)}" if len(names) > 1 else ""
+    return text.append(lead if text.cell_len + len(lead) <= columns else "", QUIET)
 
 
 def _bar(timeline: Timeline, turns: Sequence[int], columns: int) -> Text:
@@ -217,7 +223,7 @@ def _bar(timeline: Timeline, turns: Sequence[int], columns: int) -> Text:
     return text
 
 
-def _transport(timeline: Timeline, columns: int) -> Text:
+def _transport(timeline: Timeline, columns: int, *, has_leads: bool) -> Text:
     """Return the state, the speed, the position in the timeline, and the keys, with their meanings if they fit."""
     moment = timeline.shown
     if moment is None:
@@ -235,5 +241,6 @@ def _transport(timeline: Timeline, columns: int) -> Text:
         (("Space", space), ("n", "lead"), ("f", "foundation"), ("?", "keys")),
         (("Space", space), ("n", ""), ("f", ""), ("?", "keys")),
     )
-    lines = [text.copy().append_text(key_line(keys)) for keys in wordings]
+    kept = [[pair for pair in keys if has_leads or pair[0] != "n"] for keys in wordings]
+    lines = [text.copy().append_text(key_line(keys)) for keys in kept]
     return next((line for line in lines if line.cell_len <= columns), lines[-1])

@@ -47,6 +47,11 @@ def test_a_digit_of_a_foundation_that_needs_another_rank_says_so(board: Board) -
     assert pressed(board, "4").sentence == "Foundation 4 needs an 8, not the 4."
 
 
+def test_a_digit_that_means_the_top_of_a_pile_names_the_keys_that_play_it(board: Board) -> None:
+    assert pressed(board, "3").sentence == "Foundation 3 needs a 6 (Shift+a), not the 4."
+    assert pressed(board, "3", STOCK, Keys.TYPED).sentence == "Foundation 3 needs a 6 (a, then 3), not the 4."
+
+
 def test_a_letter_lays_the_turned_card_onto_a_pile(board: Board) -> None:
     assert pressed(board, "c") == InputResult(move=MOVES["sc"])
 

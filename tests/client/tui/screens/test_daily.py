@@ -49,7 +49,7 @@ async def test_an_attempt_is_raced_by_keys_and_stopped(
         await player.is_on(DailyMenu)
         await player.press("down", "enter")
         await player.until(lambda: screen.game is not None and screen.game.result is not None)
-        await player.sees("Your attempt is over")
+        await player.sees("Rank 1 of 1 so far.")
 
 
 async def test_keys_that_come_ahead_of_the_answer_are_played_in_their_order(
