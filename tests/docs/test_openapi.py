@@ -175,7 +175,7 @@ async def test_a_page_of_finished_matches_is_the_one_described(limited: Limited,
 
 
 async def test_a_daily_deal_and_the_record_of_an_attempt_are_the_ones_described(limited: Limited, redis: Redis) -> None:
-    await open_long_ago(redis, ann=[])
+    await open_long_ago(redis, None, ann=[])
     async with limited() as url:
         answer = await ask(url, f"/daily?day={LONG_AGO.day}")
         assert (answer.status, answer_faults("/daily", answer)) == (HTTPStatus.OK, [])

@@ -119,7 +119,7 @@ async def test_the_page_of_a_deal_under_way_holds_no_card(limited: Limited, redi
 
 
 async def test_the_page_of_an_opened_deal_has_its_table_and_the_records(limited: Limited, redis: Redis) -> None:
-    await open_long_ago(redis, ann=long_ago_moves(), bob=[])
+    await open_long_ago(redis, None, ann=long_ago_moves(), bob=[])
     async with limited() as url:
         answer = await ask(url, f"/daily?day={LONG_AGO.day}")
         page = DailyPage.model_validate_json(answer.body)

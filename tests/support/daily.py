@@ -1,12 +1,14 @@
 """Daily deals in a test's Redis: of a day that is under way, and of one that is over."""
 
+import asyncio
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, cast
 
 from redis.asyncio import Redis
 
 from fairest_cli.model.daily_game import DailyGame, begin_daily
 from fairest_cli.session.own_clock import now_ms
+from fairest_cli.session.round_pages import fetch_summary
 from fairest_protocol.calculation.daily import (
     LIMIT_MS,
     AttemptScore,
@@ -21,18 +23,24 @@ from fairest_protocol.calculation.deal import SealedDeal, seal_deal
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Race, start_race
 from fairest_protocol.calculation.rules import VARIANTS, Rules, find_variant
-from fairest_protocol.calculation.seal import commit_secret
+from fairest_protocol.calculation.seal import NO_ROUNDS, chain_round_line, commit_secret
 from fairest_protocol.messages.daily import AttemptResult, DailySeal, DailyView
+from fairest_protocol.messages.rounds import chained_line
 from fairest_server.daily.attempt import Attempt, begin, replay, show_all
 from fairest_server.live.daily_deals import end_entry, opening_entry
 from fairest_server.store import daily_keys
 from fairest_server.store.daily import DailyName, DailyStore
+from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clock import read_clock
+from fairest_server.store.rounds import NewEntry, RoundStore
+from tests.support.waiting import until
 
 SECRET: Final = bytes(range(32))
-BEACON: Final = bytes(range(32, 64))
 LONG_AGO: Final = DailyName("2026-01-05", "classic")
 """A day that is over by every clock."""
+FIRST_LINE: Final = chained_line(opening_entry(LONG_AGO, SECRET), 1, LONG_AGO.begins_ms - 3_600_000)
+"""The first entry of a chain of rounds, which announces the deal of that day."""
+BEACON: Final = chain_round_line(NO_ROUNDS, FIRST_LINE)
 
 
 async def deal_a_day(redis: Redis, variant: str = "classic", secret: bytes = SECRET) -> DailyName:
@@ -91,21 +99,55 @@ async def store_attempt(
     return score
 
 
-async def deal_today(redis: Redis, variant: str = "classic") -> None:
-    """Announce and deal today, and tomorrow as well, since a test may run over midnight."""
+async def deal_today(redis: Redis, server_url: str, variant: str = "classic") -> None:
+    """Announce and deal today, and tomorrow as well, since a test may run over midnight; wait until the server's chain
+    of rounds shows both.
+    """
     today = day_of(await read_clock(redis))
     for day in (today, next_day(today)):
-        await deal(redis, DailyName(day, variant))
+        name = DailyName(day, variant)
+        number, chain = await _add_to_chain(redis, opening_entry(name, SECRET), name.begins_ms - 3_600_000)
+        # Not by `announce`, whose entry would join the chain a second time, between the announcement and the beacon.
+        await redis.hset(daily_keys.deal(name.day, name.variant), "secret", SECRET)
+        await redis.sadd(daily_keys.UNOPENED, f"{name.day} {name.variant}")
+        await DailyStore(redis).keep_beacon(name, number, chain)
+    await _shown(server_url, number)
 
 
-async def open_long_ago(redis: Redis, **attempts: Sequence[str]) -> None:
-    """Deal `LONG_AGO`, store these attempts at it, by their players, and open it."""
+async def _shown(server_url: str, number: int) -> None:
+    """Wait until the server shows the entry with this number: it reads the end of the chain now and then."""
+
+    async def is_shown() -> bool:
+        return (await asyncio.to_thread(fetch_summary, server_url)).head.number >= number
+
+    await until(is_shown, "the server shows the entry")
+
+
+async def _add_to_chain(redis: Redis, entry: str, at_ms: int) -> tuple[int, bytes]:
+    """Add an entry to the chain of rounds with this time; return its number and its chain."""
+    rounds = RoundStore(cast("BatchingRedis", redis), "test")
+    while True:
+        end = await rounds.read_end(0)
+        line = chained_line(entry, end.number + 1, at_ms)
+        chain = chain_round_line(end.chain, line)
+        if await rounds.extend(end, [NewEntry(chain, line)], at_ms, 0):
+            return end.number + 1, chain
+
+
+async def open_long_ago(redis: Redis, server_url: str | None, **attempts: Sequence[str]) -> None:
+    """Deal `LONG_AGO`, store these attempts at it, by their players, and open it.
+
+    Wait until the server, if there is one, shows its chain.
+    """
+    assert await _add_to_chain(redis, opening_entry(LONG_AGO, SECRET), LONG_AGO.begins_ms - 3_600_000) == (1, BEACON)
     await deal(redis, LONG_AGO)
     for player, moves in attempts.items():
         await store_attempt(redis, LONG_AGO, player, moves)
     found = await DailyStore(redis).find(LONG_AGO)
     assert found is not None
     assert await DailyStore(redis).open(LONG_AGO, end_entry(found))
+    if server_url is not None:
+        await _shown(server_url, 1)
 
 
 def long_ago_moves(count: int = 1_000) -> list[str]:

@@ -50,13 +50,19 @@ def read_chain(
     for number in range(first_page, (last - 1) // size + 1):
         if time.monotonic() > deadline:
             raise ChainUnavailable(f"The chain could not be read within {MAX_SECONDS:.0f} seconds.")
-        page = _fetch(server_url, f"/rounds?page={number}", RoundsPage)
-        if page.page != number or len(page.lines) > size:
-            raise BrokenChain(f"The server answers with another page than {number}.")
-        if len(page.lines) < min(size, last - number * size):
-            raise BrokenChain(f"Page {number} lacks entries.")
-        reader.add_page(page, size)
+        reader.add_page(fetch_round_page(server_url, summary, number), size)
         on_progress(reader.number, last)
+
+
+def fetch_round_page(server_url: str, summary: RoundsSummary, number: int) -> RoundsPage:
+    """Return a page of the chain, with all its entries up to the head. Raises `ChainUnavailable` and `BrokenChain`."""
+    size = summary.page_lines
+    page = _fetch(server_url, f"/rounds?page={number}", RoundsPage)
+    if page.page != number or len(page.lines) > size:
+        raise BrokenChain(f"The server answers with another page than {number}.")
+    if len(page.lines) < min(size, summary.head.number - number * size):
+        raise BrokenChain(f"Page {number} lacks entries.")
+    return page
 
 
 def _fetch(server_url: str, path: str, kind: type[M]) -> M:

@@ -6,6 +6,7 @@ from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.daily_game import check_opening
 from fairest_cli.model.daily_table import check_own_row, check_row, check_table
 from fairest_cli.records.daily_notes import DailyNote, daily_folder, load_notes
+from fairest_cli.session.daily_chain import look_up_daily
 from fairest_cli.session.daily_pages import DailyUnavailable, fetch_attempt, fetch_daily, fetch_table
 from fairest_cli.session.own_clock import now_ms
 from fairest_cli.text.daily import describe_page, describe_table
@@ -57,7 +58,7 @@ def open_daily(server: str, rules: Rules, day: str, name: str | None = None) -> 
         raise Cheated("The seal of the daily deal is not that of its day and its variant.")
     note = _own_note(server, rules.name, day, name)
     check_opening(page.seal, rules, page.secret, note.envelopes if note else ())
-    proofs = ["The secret belongs to the commitment."]
+    proofs = ["The secret belongs to the commitment.", look_up_daily(server, rules, day, page.seal)]
     own = None
     if note is not None:
         if note.seal != page.seal:

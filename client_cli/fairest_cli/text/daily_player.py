@@ -1,9 +1,11 @@
 """An attempt at a daily deal in lines: typed moves go to the server, and its board is printed after each answer."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 
 from fairest_cli.model.daily_game import DailyGame, refusal_of
 from fairest_cli.records.daily_notes import keep_note
+from fairest_cli.session.daily_chain import look_up_daily
 from fairest_cli.session.daily_connection import DailyConnection
 from fairest_cli.session.own_clock import now_ms
 from fairest_cli.text.daily import HELP, describe_attempt
@@ -21,13 +23,33 @@ async def race_daily(
     Raises `Rejected` and `Cheated`. Safe to cancel: the attempt stays on the server.
     """
     game = await connection.begin()
+    looking = asyncio.create_task(asyncio.to_thread(look_up_daily, server, game.rules, game.day, game.seal))
+    try:
+        return await _race(connection, server, lines, print_line, game, looking)
+    finally:
+        looking.cancel()
+
+
+async def _race(
+    connection: DailyConnection,
+    server: str,
+    lines: AsyncIterator[str],
+    print_line: Callable[[str], None],
+    game: DailyGame,
+    looking: asyncio.Task[str],
+) -> DailyGame:
     for note in filter(None, (clean(connection.problem), _note(server, connection, game))):
         print_line(note)
     print_line(HELP)
     _show(game, print_line)
     if game.result is not None:
+        print_line(await looking)
         return game
+    is_told = False
     async for line in lines:
+        if looking.done() and not is_told:
+            is_told = True
+            print_line(looking.result())
         word = line.lower().replace(" ", "")
         if word in QUIT:
             break
@@ -48,6 +70,8 @@ async def race_daily(
             if problem:
                 print_line(problem)
             break
+    if not is_told:
+        print_line(await looking)
     return game
 
 

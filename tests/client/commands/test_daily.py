@@ -20,7 +20,7 @@ async def run(home: Path, url: str, *words: str, typed: str = "") -> tuple[int, 
 
 
 async def test_an_attempt_is_raced_in_lines_and_once(server_url: str, redis: Redis, tmp_path: Path) -> None:
-    await deal_today(redis)
+    await deal_today(redis, server_url)
     code, shown = await run(tmp_path, server_url, "--name", "ann", typed="sa\nab\nstop\n")
     assert code == 0
     assert "Cards never move from one waste pile to another." in shown
@@ -30,7 +30,7 @@ async def test_an_attempt_is_raced_in_lines_and_once(server_url: str, redis: Red
 
 
 async def test_an_attempt_that_was_left_goes_on_where_it_was(server_url: str, redis: Redis, tmp_path: Path) -> None:
-    await deal_today(redis)
+    await deal_today(redis, server_url)
     await run(tmp_path, server_url, "--name", "ann", typed="sa\nsb\nquit\n")
     code, shown = await run(tmp_path, server_url, "--name", "ann", typed="sc\nstop\n")
     assert code == 0 and "Rank 1 of 1" in shown
@@ -44,7 +44,7 @@ async def test_a_server_without_daily_deals_says_so(server_url: str, tmp_path: P
 
 
 async def test_the_table_of_a_day_is_printed(server_url: str, redis: Redis, tmp_path: Path) -> None:
-    await open_long_ago(redis, ann=long_ago_moves(), bob=[])
+    await open_long_ago(redis, server_url, ann=long_ago_moves(), bob=[])
     code, shown = await run(tmp_path, server_url, "--day", LONG_AGO.day)
     assert code == 0
     rows = [line.split()[:2] for line in shown.splitlines() if "  ann " in line or "  bob " in line]
@@ -55,20 +55,20 @@ async def test_the_table_of_a_day_is_printed(server_url: str, redis: Redis, tmp_
 async def test_yesterday_is_the_day_before_today(
     server_url: str, redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await open_long_ago(redis, ann=long_ago_moves())
+    await open_long_ago(redis, server_url, ann=long_ago_moves())
     monkeypatch.setattr("fairest_cli.commands.daily._today", lambda: next_day(LONG_AGO.day))
     _, shown = await run(tmp_path, server_url, "--yesterday")
     assert LONG_AGO.day in shown
 
 
 async def test_a_table_is_printed_for_programs_as_json(server_url: str, redis: Redis, tmp_path: Path) -> None:
-    await open_long_ago(redis, ann=long_ago_moves())
+    await open_long_ago(redis, server_url, ann=long_ago_moves())
     _, shown = await run(tmp_path, server_url, "--day", LONG_AGO.day, "--json")
     assert [row["name"] for row in json.loads(shown)["rows"]] == ["ann"]
 
 
 async def test_an_attempt_is_replayed_beside_the_best_one(server_url: str, redis: Redis, tmp_path: Path) -> None:
-    await open_long_ago(redis, ann=long_ago_moves(), bob=["sa", "sb"])
+    await open_long_ago(redis, server_url, ann=long_ago_moves(), bob=["sa", "sb"])
     code, shown = await run(tmp_path, server_url, "--day", LONG_AGO.day, "--replay", "--rank", "2", "--plain")
     assert code == 0
     assert "bob against ann" in shown
@@ -78,7 +78,7 @@ async def test_an_attempt_is_analysed_beside_the_best_one(
     server_url: str, redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fairest_cli.commands.daily.Effort", lambda: Effort(1, 1, 0))
-    await open_long_ago(redis, ann=long_ago_moves(6), bob=["sa", "sb"])
+    await open_long_ago(redis, server_url, ann=long_ago_moves(6), bob=["sa", "sb"])
     code, shown = await run(tmp_path, server_url, "--day", LONG_AGO.day, "--analyse", "--rank", "2")
     assert code == 0
     assert "bob: the chance to win" in shown and "ann: the chance to win" in shown
@@ -87,10 +87,37 @@ async def test_an_attempt_is_analysed_beside_the_best_one(
 async def test_a_forged_table_ends_with_the_exit_code_of_a_broken_seal(
     server_url: str, redis: Redis, tmp_path: Path
 ) -> None:
-    await open_long_ago(redis, ann=long_ago_moves(), bob=[])
+    await open_long_ago(redis, server_url, ann=long_ago_moves(), bob=[])
     await redis.hset(daily_keys.deal(LONG_AGO.day, LONG_AGO.variant), "secret", bytes(32))
     code, shown = await run(tmp_path, server_url, "--day", LONG_AGO.day, "--replay")
     assert code == 3 and "THE SEAL IS BROKEN" in shown
+
+
+async def test_a_beacon_that_the_chain_of_rounds_contradicts_is_an_alarm(
+    server_url: str, redis: Redis, tmp_path: Path
+) -> None:
+    await open_long_ago(redis, server_url)
+    await redis.hset(daily_keys.deal(LONG_AGO.day, LONG_AGO.variant), "beacon", f"1 {'00' * 32}")
+    code, shown = await run(tmp_path, server_url, "--day", LONG_AGO.day)
+    assert code == 3 and "is not the hash of entry 1 of the server's list of rounds" in shown
+
+
+async def test_an_attempt_on_a_deal_that_the_chain_contradicts_ends_with_an_alarm(
+    server_url: str, redis: Redis, tmp_path: Path
+) -> None:
+    await deal_today(redis, server_url)
+    for key in [key async for key in redis.scan_iter("fairest:{0}:daily:deal:*")]:
+        await redis.hset(key, "beacon", f"1 {'00' * 32}")
+    code, shown = await run(tmp_path, server_url, "--name", "ann", typed="sa\nquit\n")
+    assert code == 3 and "is not the hash of entry 1" in shown
+
+
+async def test_an_attempt_says_where_its_deal_stands_in_the_chain_of_rounds(
+    server_url: str, redis: Redis, tmp_path: Path
+) -> None:
+    await deal_today(redis, server_url)
+    _, shown = await run(tmp_path, server_url, "--name", "ann", typed="sa\nquit\n")
+    assert "of the server's list of rounds, the beacon entry" in shown
 
 
 @pytest.mark.parametrize(

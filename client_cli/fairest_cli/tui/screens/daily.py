@@ -11,6 +11,7 @@ from textual import events
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.daily_game import DailyGame, refusal_of
 from fairest_cli.records.daily_notes import daily_folder, day_under_way, keep_note
+from fairest_cli.session.daily_chain import look_up_daily
 from fairest_cli.session.daily_connection import DailyConnection
 from fairest_cli.session.identity import IdentityInUse, open_identity
 from fairest_cli.session.own_clock import now_ms
@@ -97,7 +98,18 @@ class DailyScreen(TableScreen):
         begun = "Your attempt is over." if self.game.result else "Go! Your time goes on, whatever happens."
         self.show_notice(begun)
         _keep_note(self, self._server, connection.name, self.game)
+        self.run_worker(self._look_up(self.game), exclusive=True, group="daily-chain")
         self.draw()
+
+    async def _look_up(self, game: DailyGame) -> None:
+        """Look the deal up in the server's chain of rounds; a contradiction is an alarm, whatever has been played."""
+        try:
+            proof = await asyncio.to_thread(look_up_daily, self._server, game.rules, game.day, game.seal)
+        except Cheated as reason:
+            self.app.push_screen(cheated_page(reason))
+        else:
+            if self.game is game:
+                self.show_notice(proof)
 
     async def _make(self, connection: DailyConnection, move: Move) -> None:
         assert self.game is not None, "moves are made in an attempt"

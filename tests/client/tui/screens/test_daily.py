@@ -39,7 +39,7 @@ async def begun(player: Terminal) -> DailyScreen:
 async def test_an_attempt_is_raced_by_keys_and_stopped(
     server_url: str, redis: Redis, tmp_path: Path, columns: int, lines: int
 ) -> None:
-    await deal_today(redis)
+    await deal_today(redis, server_url)
     async with terminal(InDaily(CLASSIC, server_url, "ann"), tmp_path, columns=columns, lines=lines) as player:
         screen = await begun(player)
         for number, pile in enumerate("abc", 1):
@@ -55,7 +55,7 @@ async def test_an_attempt_is_raced_by_keys_and_stopped(
 async def test_keys_that_come_ahead_of_the_answer_are_played_in_their_order(
     server_url: str, redis: Redis, tmp_path: Path
 ) -> None:
-    await deal_today(redis)
+    await deal_today(redis, server_url)
     async with terminal(InDaily(CLASSIC, server_url, "ann"), tmp_path) as player:
         screen = await begun(player)
         await player.press("a", "b", "c", "d")
@@ -67,13 +67,24 @@ async def test_keys_that_come_ahead_of_the_answer_are_played_in_their_order(
 async def test_a_program_that_is_started_again_comes_back_to_the_attempt(
     server_url: str, redis: Redis, tmp_path: Path
 ) -> None:
-    await deal_today(redis)
+    await deal_today(redis, server_url)
     for expected in (0, 1):
         async with terminal(InDaily(CLASSIC, server_url, "ann"), tmp_path) as player:
             await begun(player)
             assert moves_of(player) == expected
             await player.make(MOVES["sa"])
             await has_made(player, expected + 1)
+
+
+async def test_a_deal_that_the_chain_of_rounds_contradicts_is_an_alarm(
+    server_url: str, redis: Redis, tmp_path: Path
+) -> None:
+    await deal_today(redis, server_url)
+    for key in [key async for key in redis.scan_iter("fairest:{0}:daily:deal:*")]:
+        await redis.hset(key, "beacon", f"1 {'00' * 32}")
+    async with terminal(InDaily(CLASSIC, server_url, "ann"), tmp_path) as player:
+        await player.is_on(TextPage)
+        await player.sees("THE SEAL IS BROKEN")
 
 
 async def test_a_server_without_daily_deals_says_so(server_url: str, tmp_path: Path) -> None:
@@ -83,7 +94,7 @@ async def test_a_server_without_daily_deals_says_so(server_url: str, tmp_path: P
 
 
 async def test_home_offers_the_daily_deal_and_yesterdays_table(server_url: str, redis: Redis, tmp_path: Path) -> None:
-    await deal_today(redis)
+    await deal_today(redis, server_url)
     async with terminal(AtHome(server_url, "ann"), tmp_path) as player:
         await player.is_on(HomeScreen)
         await player.press("y")
