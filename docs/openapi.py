@@ -19,10 +19,9 @@ from fairest_protocol.messages.matches import MatchesPage
 from fairest_protocol.messages.ratings import Leaderboard, PlayerPage
 from fairest_protocol.messages.rounds import ChainedEntry, RoundsPage, RoundsSummary
 from fairest_protocol.value import Value
-from fairest_server.edge.daily_pages import DAY_PATTERN
 from fairest_server.edge.http_pages import JSON, METHODS, PREFLIGHT_SECONDS, TEXT
 from fairest_server.edge.match_pages import PARAMETERS
-from fairest_server.edge.rating_pages import NAME_PATTERN, PAGE_PATTERN
+from fairest_server.edge.page_parameters import CHAIN_PAGE_PATTERN, DAY_PATTERN, NAME_PATTERN, PAGE_PATTERN
 from fairest_server.edge.record_pages import LINES
 
 ABOUT: Final = (
@@ -143,7 +142,7 @@ PAGES: Final = (
         {
             HTTPStatus.OK: ("The message `lobby`.", JSON, _refer("LobbyPage")),
         },
-        (_page_number("^[0-9]{1,6}$"),),
+        (_page_number(f"^{PAGE_PATTERN}$"),),
     ),
     DescribedPage(
         "/rounds",
@@ -157,8 +156,9 @@ PAGES: Final = (
                 {"oneOf": [_refer("RoundsSummary"), _refer("RoundsPage")]},
             ),
             HTTPStatus.NOT_FOUND: "The page is not kept any more, or it is behind the head.",
+            HTTPStatus.TOO_MANY_REQUESTS: "This address has read many pages lately.",
         },
-        (_page_number("^[0-9]{1,12}$"),),
+        (_page_number(f"^{CHAIN_PAGE_PATTERN}$"),),
     ),
     DescribedPage(
         "/records/{match}",
@@ -168,7 +168,7 @@ PAGES: Final = (
         {
             HTTPStatus.OK: ("The lines of the record.", LINES, _refer("Record")),
             HTTPStatus.NOT_FOUND: "No record of this match is kept.",
-            HTTPStatus.TOO_MANY_REQUESTS: "This address has read many records lately.",
+            HTTPStatus.TOO_MANY_REQUESTS: "This address has read many pages lately.",
         },
         (MATCH,),
     ),
@@ -179,7 +179,7 @@ PAGES: Final = (
         "Show finished matches of listed rooms, the newest first: all, or those of a player or a variant.",
         {
             HTTPStatus.OK: ("A page of matches.", JSON, _refer("MatchesPage")),
-            HTTPStatus.TOO_MANY_REQUESTS: "This address has read many records lately.",
+            HTTPStatus.TOO_MANY_REQUESTS: "This address has read many pages lately.",
         },
         tuple(_filter(name, pattern, meaning) for name, (pattern, meaning) in PARAMETERS.items()),
     ),
@@ -190,7 +190,7 @@ PAGES: Final = (
         "Show players of a variant by their rating. A page behind the last is empty.",
         {
             HTTPStatus.OK: ("A page of the leaderboard.", JSON, _refer("Leaderboard")),
-            HTTPStatus.TOO_MANY_REQUESTS: "This address has read many records lately.",
+            HTTPStatus.TOO_MANY_REQUESTS: "This address has read many pages lately.",
         },
         (_filter("rules", *PARAMETERS["rules"]), _page_number(f"^{PAGE_PATTERN}$")),
     ),
@@ -202,7 +202,7 @@ PAGES: Final = (
         {
             HTTPStatus.OK: ("The page of the player.", JSON, _refer("PlayerPage")),
             HTTPStatus.NOT_FOUND: "Nobody is known by one of the names.",
-            HTTPStatus.TOO_MANY_REQUESTS: "This address has read many records lately.",
+            HTTPStatus.TOO_MANY_REQUESTS: "This address has read many pages lately.",
         },
         (NAME, _filter("against", NAME_PATTERN, "the name of another player")),
     ),
@@ -214,7 +214,7 @@ PAGES: Final = (
         {
             HTTPStatus.OK: ("The page of the deal.", JSON, _refer("DailyPage")),
             HTTPStatus.NOT_FOUND: "There is no daily deal of this variant on this day.",
-            HTTPStatus.TOO_MANY_REQUESTS: "This address has read many records lately.",
+            HTTPStatus.TOO_MANY_REQUESTS: "This address has read many pages lately.",
         },
         (
             _filter("rules", *PARAMETERS["rules"]),
@@ -230,7 +230,7 @@ PAGES: Final = (
         {
             HTTPStatus.OK: ("Both lines of the record.", LINES, {"type": "string"}),
             HTTPStatus.NOT_FOUND: "No record of this attempt can be shown.",
-            HTTPStatus.TOO_MANY_REQUESTS: "This address has read many records lately.",
+            HTTPStatus.TOO_MANY_REQUESTS: "This address has read many pages lately.",
         },
         (ATTEMPT,),
     ),

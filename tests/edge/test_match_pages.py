@@ -107,4 +107,4 @@ async def test_a_list_that_redis_refuses_is_unavailable(limited: Limited, redis:
         for number in range(16):
             await redis.set(f"fairest:{{{number}}}:matches", "no list")
         answer = await ask(url, "/matches")
-    assert (answer.status, answer.body) == (503, b"Matches cannot be read right now; try again.\n")
+    assert (answer.status, answer.body) == (503, b"The server cannot answer right now; try again.\n")

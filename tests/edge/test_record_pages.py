@@ -80,7 +80,7 @@ async def test_records_of_a_redis_that_refuses_are_unavailable(limited: Limited,
     async with limited() as url:
         await redis.hset(keys.record(NO_MATCH), "not", "a text")
         answer = await ask(url, f"/records/{NO_MATCH}")
-    assert (answer.status, answer.body) == (503, b"Records cannot be read right now; try again.\n")
+    assert (answer.status, answer.body) == (503, b"The server cannot answer right now; try again.\n")
 
 
 async def test_records_of_an_archive_that_is_away_are_unavailable(limited: Limited, tmp_path: Path) -> None:

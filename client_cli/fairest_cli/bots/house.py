@@ -8,7 +8,6 @@ lobby says all there is to know, and a rival in a race comes back to its seat as
 import asyncio
 import random
 from collections.abc import Callable, Iterator
-from http import HTTPStatus
 from typing import Final
 
 from fairest_cli.bots.house_room import bot_name
@@ -19,9 +18,9 @@ from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.model.round_end import WayOut
 from fairest_cli.session.connection import Connection, Update
-from fairest_cli.session.http_pages import PageUnavailable, fetch_page
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.room_session import RoomSession
+from fairest_cli.session.server_pages import PageUnreadable, read_message
 from fairest_cli.session.websocket import Rejected
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Join
@@ -157,9 +156,8 @@ def _seconds_after(race: "asyncio.Task[float]", print_line: Callable[[str], None
 async def _look(server_url: str) -> LobbyPage | None:
     """Return the lobby's first page, which has the rooms with a free seat; None while the server does not answer."""
     try:
-        status, text = await asyncio.to_thread(fetch_page, server_url, "/lobby?page=0")
-        return LobbyPage.model_validate_json(text) if status == HTTPStatus.OK else None
-    except (PageUnavailable, ValueError):
+        return await asyncio.to_thread(read_message, server_url, "/lobby?page=0", LobbyPage)
+    except PageUnreadable:
         return None
 
 

@@ -19,9 +19,10 @@ from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.records.daily_match import as_match
 from fairest_cli.records.daily_notes import daily_folder, day_under_way
 from fairest_cli.session.daily_connection import DailyConnection
-from fairest_cli.session.daily_pages import DailyUnavailable, fetch_daily
+from fairest_cli.session.daily_pages import fetch_daily
 from fairest_cli.session.identity import IdentityInUse, open_identity
 from fairest_cli.session.own_clock import now_ms
+from fairest_cli.session.server_pages import PageUnreadable
 from fairest_cli.session.websocket import Rejected
 from fairest_cli.text import replay as replaying
 from fairest_cli.text.analysis import describe_analysis
@@ -81,7 +82,7 @@ def daily(
             print(as_json_line(fetch_daily(server, chosen.name, None)))
         else:
             _race(chosen, server, name, plain=plain)
-    except (Rejected, IdentityInUse, DailyUnavailable) as reason:
+    except (Rejected, IdentityInUse, PageUnreadable) as reason:
         fail(str(reason))
     except Cheated as reason:
         print("\n".join(describe_broken_seal(reason, daily_folder())), file=sys.stderr)

@@ -34,8 +34,8 @@ from fairest_cli.records.receipts import receipts_folder
 from fairest_cli.session.identity import IdentityInUse
 from fairest_cli.session.local_server import ServerNotStarted
 from fairest_cli.session.record_source import is_match_id
+from fairest_cli.session.server_pages import PageUnreadable
 from fairest_cli.session.websocket import EntryRequest, Rejected
-from fairest_cli.text.lobby import LobbyUnavailable
 from fairest_cli.text.narration import as_json_lines, describe_broken_seal, describe_update
 from fairest_cli.text.run import let_bot_play, race, race_house_bot, watch_room
 from fairest_cli.text.tv import watch_tv
@@ -190,7 +190,7 @@ def tv(server: Server = DEFAULT_SERVER, as_json: Json = False, plain: Plain = Fa
     print_line = partial(print, flush=True)
     try:
         _run(watch_tv(server, as_json_lines if as_json else describe_update, print_line, print_note))
-    except LobbyUnavailable as reason:
+    except PageUnreadable as reason:
         fail(str(reason))
 
 

@@ -8,8 +8,8 @@ import typer
 from fairest_cli.commands.options import Json, RulesName, Server, chosen_rules, fail
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.session.addresses import name_problem
+from fairest_cli.session.server_pages import PageUnreadable
 from fairest_cli.text.ratings import (
-    RatingsUnavailable,
     describe_leaderboard,
     describe_player,
     fetch_leaderboard,
@@ -57,7 +57,7 @@ def player(name: PlayerName, against: Against = None, server: Server = DEFAULT_S
 def _print(fetch: Callable[[], M], describe: Callable[[M], Iterable[str]], *, as_json: bool) -> None:
     try:
         found = fetch()
-    except RatingsUnavailable as reason:
+    except PageUnreadable as reason:
         fail(str(reason))
     for line in [as_json_line(found)] if as_json else describe(found):
         print(line)

@@ -8,8 +8,9 @@ import typer
 from fairest_cli.commands.options import Json, Plain, Server, fail, is_full_screen
 from fairest_cli.exit_codes import FAULT
 from fairest_cli.model.known_room import DEFAULT_SERVER
+from fairest_cli.session.server_pages import PageUnreadable
 from fairest_cli.text.doctor import describe_finding, examine
-from fairest_cli.text.lobby import LobbyUnavailable, describe_lobby, fetch_lobby
+from fairest_cli.text.lobby import describe_lobby, fetch_lobby
 from fairest_cli.untrusted_text import as_json_line
 
 app = typer.Typer()
@@ -31,7 +32,7 @@ def lobby(
         return
     try:
         found = fetch_lobby(server, page)
-    except LobbyUnavailable as reason:
+    except PageUnreadable as reason:
         fail(str(reason))
     option = "" if server == DEFAULT_SERVER else f" --server {server}"
     for line in [as_json_line(found)] if as_json else describe_lobby(found, option):

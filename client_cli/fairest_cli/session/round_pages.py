@@ -2,21 +2,19 @@
 
 import time
 from collections.abc import Callable
-from http import HTTPStatus
 from typing import Final, TypeVar
-
-from pydantic import ValidationError
 
 from fairest_cli.records.chain_audit import BrokenChain, ChainReader
 from fairest_cli.records.heads import is_head_signed
-from fairest_cli.session.failures import advise_without_server, own_sentence
-from fairest_cli.session.http_pages import PageUnavailable, fetch_page
+from fairest_cli.session.server_pages import PageUnreadable, read_message
 from fairest_protocol.messages.fields import Message
 from fairest_protocol.messages.rounds import RoundsPage, RoundsSummary
 
 MAX_ENTRIES: Final = 1_000_000
 """Entries that are read, the newest ones; reading as many takes ten minutes and 300 MiB."""
 MAX_SECONDS: Final = 3_600.0
+PAGE_SECONDS: Final = 60.0
+"""The wait for a single page when this address has read many."""
 
 M = TypeVar("M", bound=Message)
 
@@ -27,7 +25,7 @@ class ChainUnavailable(Exception):
 
 def fetch_summary(server_url: str) -> RoundsSummary:
     """Return the head of the server's chain. Raises `ChainUnavailable`, and `BrokenChain` if it is not signed."""
-    summary = _fetch(server_url, "/rounds", RoundsSummary)
+    summary = _read(server_url, "/rounds", RoundsSummary, PAGE_SECONDS)
     if not is_head_signed(summary.head, summary.key):
         raise BrokenChain("The head of the chain is not signed with the server's key.")
     return summary
@@ -50,14 +48,19 @@ def read_chain(
     for number in range(first_page, (last - 1) // size + 1):
         if time.monotonic() > deadline:
             raise ChainUnavailable(f"The chain could not be read within {MAX_SECONDS:.0f} seconds.")
-        reader.add_page(fetch_round_page(server_url, summary, number), size)
+        reader.add_page(fetch_round_page(server_url, summary, number, deadline - time.monotonic()), size)
         on_progress(reader.number, last)
 
 
-def fetch_round_page(server_url: str, summary: RoundsSummary, number: int) -> RoundsPage:
-    """Return a page of the chain, with all its entries up to the head. Raises `ChainUnavailable` and `BrokenChain`."""
+def fetch_round_page(
+    server_url: str, summary: RoundsSummary, number: int, patience_seconds: float = PAGE_SECONDS
+) -> RoundsPage:
+    """Return a page of the chain, with all its entries up to the head. Raises `ChainUnavailable` and `BrokenChain`.
+
+    `patience_seconds` is as for `read_message`.
+    """
     size = summary.page_lines
-    page = _fetch(server_url, f"/rounds?page={number}", RoundsPage)
+    page = _read(server_url, f"/rounds?page={number}", RoundsPage, patience_seconds)
     if page.page != number or len(page.lines) > size:
         raise BrokenChain(f"The server answers with another page than {number}.")
     if len(page.lines) < min(size, summary.head.number - number * size):
@@ -65,17 +68,8 @@ def fetch_round_page(server_url: str, summary: RoundsSummary, number: int) -> Ro
     return page
 
 
-def _fetch(server_url: str, path: str, kind: type[M]) -> M:
+def _read(server_url: str, path: str, kind: type[M], patience_seconds: float) -> M:
     try:
-        status, text = fetch_page(server_url, path)
-    except PageUnavailable as reason:
-        raise ChainUnavailable(
-            f"No server answers at {server_url}: {reason}. {advise_without_server(server_url)}"
-        ) from reason
-    if status != HTTPStatus.OK:
-        said = own_sentence(text) or f"it answers with HTTP status {status}"
-        raise ChainUnavailable(f"The server at {server_url} does not show {path}: {said}")
-    try:
-        return kind.model_validate_json(text)
-    except ValidationError:
-        raise ChainUnavailable(f"The answer of {server_url} to {path} is not one of a Fairest server.") from None
+        return read_message(server_url, path, kind, patience_seconds)
+    except PageUnreadable as reason:
+        raise ChainUnavailable(f"The server does not show {path}. {reason}") from reason

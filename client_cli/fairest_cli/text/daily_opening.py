@@ -7,8 +7,9 @@ from fairest_cli.model.daily_game import check_opening
 from fairest_cli.model.daily_table import check_own_row, check_row, check_table
 from fairest_cli.records.daily_notes import DailyNote, daily_folder, load_notes
 from fairest_cli.session.daily_chain import look_up_daily
-from fairest_cli.session.daily_pages import DailyUnavailable, fetch_attempt, fetch_daily, fetch_table
+from fairest_cli.session.daily_pages import fetch_attempt, fetch_daily, fetch_table
 from fairest_cli.session.own_clock import now_ms
+from fairest_cli.session.server_pages import PageUnreadable
 from fairest_cli.text.daily import describe_page, describe_table
 from fairest_cli.text.narration import describe_broken_seal
 from fairest_cli.untrusted_text import clean
@@ -29,21 +30,21 @@ class OpenedDaily(Value):
     proofs: tuple[str, ...]
 
     def find(self, rank: int | None) -> TableRow:
-        """Return the first row with a rank; without one our own, else the best one. Raises `DailyUnavailable`."""
+        """Return the first row with a rank; without one our own, else the best one. Raises `PageUnreadable`."""
         if not self.rows:
-            raise DailyUnavailable("Nobody raced this deal.")
+            raise PageUnreadable("Nobody raced this deal.")
         if rank is None:
             return self.own or self.rows[0]
         for row in self.rows:
             if row.rank == rank:
                 return row
-        raise DailyUnavailable(f"No attempt has rank {rank}; there are {len(self.rows)}.")
+        raise PageUnreadable(f"No attempt has rank {rank}; there are {len(self.rows)}.")
 
 
 def open_daily(server: str, rules: Rules, day: str, name: str | None = None) -> OpenedDaily | DailyPage:
     """Return a deal that is opened, or its page if it is not. `name` is our player's, None for any of this machine.
 
-    Raises `DailyUnavailable`, and `Cheated` if the deal or the table is not what the server has shown before. Blocks.
+    Raises `PageUnreadable`, and `Cheated` if the deal or the table is not what the server has shown before. Blocks.
     """
     page = fetch_daily(server, rules.name, day)
     if not page.opened:
@@ -71,7 +72,7 @@ def open_daily(server: str, rules: Rules, day: str, name: str | None = None) -> 
 
 
 def fetch_row(server: str, opened: OpenedDaily, row: TableRow) -> DailyRecord:
-    """Return the record of a row, proved. Raises `DailyUnavailable` and `Cheated`. Blocks on the network."""
+    """Return the record of a row, proved. Raises `PageUnreadable` and `Cheated`. Blocks on the network."""
     try:
         record = fetch_attempt(server, row.attempt)
     except BadRecord as reason:
@@ -85,7 +86,7 @@ def describe_yesterday(server: str, rules: Rules) -> list[str]:
     day = next_day(day_of(now_ms()), -1)
     try:
         opened = open_daily(server, rules, day)
-    except DailyUnavailable as reason:
+    except PageUnreadable as reason:
         return [clean(str(reason))]
     except Cheated as reason:
         return list(describe_broken_seal(reason, daily_folder()))

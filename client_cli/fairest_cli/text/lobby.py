@@ -1,35 +1,17 @@
 """The lobby of a server, read over plain HTTP, which opens no WebSocket and creates no player."""
 
 from collections.abc import Iterator
-from http import HTTPStatus
 
-from pydantic import ValidationError
-
-from fairest_cli.session.failures import advise_without_server, describe_stranger, own_sentence
-from fairest_cli.session.http_pages import PageUnavailable, fetch_page
+from fairest_cli.session.server_pages import read_message
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import ListedRoom, LobbyPage
 from fairest_protocol.messages.options import Spectators
 
 
-class LobbyUnavailable(Exception):
-    """The lobby could not be read; the text says why."""
-
-
 def fetch_lobby(server_url: str, page: int) -> LobbyPage:
-    """Return a page of the lobby; `page` counts from 0. Raises `LobbyUnavailable`. Blocks on the network."""
-    try:
-        status, text = fetch_page(server_url, f"/lobby?page={page}")
-    except PageUnavailable as reason:
-        advice = advise_without_server(server_url)
-        raise LobbyUnavailable(f"No server answers at {server_url}: {reason}. {advice}") from reason
-    if status != HTTPStatus.OK:
-        raise LobbyUnavailable(own_sentence(text) or describe_stranger(server_url, status))
-    try:
-        return LobbyPage.model_validate_json(text)
-    except ValidationError as reason:
-        raise LobbyUnavailable(describe_stranger(server_url, status)) from reason
+    """Return a page of the lobby; `page` counts from 0. Raises `PageUnreadable`. Blocks on the network."""
+    return read_message(server_url, f"/lobby?page={page}", LobbyPage)
 
 
 def describe_lobby(lobby: LobbyPage, server_option: str) -> Iterator[str]:

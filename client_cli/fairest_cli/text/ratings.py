@@ -5,38 +5,28 @@ Names need no cleaning: they were checked when the answer was parsed.
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
-from http import HTTPStatus
-from typing import Final, TypeVar
+from typing import Final
 from urllib.parse import quote, urlencode
 
-from pydantic import ValidationError
-
 from fairest_cli.model.deal_check import known_rules
-from fairest_cli.session.failures import advise_without_server, describe_stranger, own_sentence
-from fairest_cli.session.http_pages import PageUnavailable, fetch_page
-from fairest_protocol.messages.fields import Message
+from fairest_cli.session.server_pages import PageUnreadable, read_message
 from fairest_protocol.messages.ratings import Leaderboard, PairVariant, PlayerPage, RatedVariant
 from fairest_protocol.messages.rivals import is_bot_name
 from fairest_protocol.messages.scene import Scene
 
-M = TypeVar("M", bound=Message)
 RATING_WAITS_SECONDS: Final = (0.5, 1.5, 4.0)
 """The waits after a match before each request for the new rating."""
 
 
-class RatingsUnavailable(Exception):
-    """The ratings could not be read; the text says why."""
-
-
 def fetch_leaderboard(server_url: str, rules: str, page: int) -> Leaderboard:
-    """Return a page of the leaderboard of a variant, counted from 0. Raises `RatingsUnavailable`. Blocks."""
-    return _fetch(server_url, f"/leaderboard?{urlencode({'rules': rules, 'page': page})}", Leaderboard)
+    """Return a page of the leaderboard of a variant, counted from 0. Raises `PageUnreadable`. Blocks."""
+    return read_message(server_url, f"/leaderboard?{urlencode({'rules': rules, 'page': page})}", Leaderboard)
 
 
 def fetch_player(server_url: str, name: str, against: str | None) -> PlayerPage:
-    """Return the page of a player, and its score against another one. Raises `RatingsUnavailable`. Blocks."""
+    """Return the page of a player, and its score against another one. Raises `PageUnreadable`. Blocks."""
     query = "" if against is None else f"?{urlencode({'against': against})}"
-    return _fetch(server_url, f"/players/{quote(name, safe='')}{query}", PlayerPage)
+    return read_message(server_url, f"/players/{quote(name, safe='')}{query}", PlayerPage)
 
 
 def describe_leaderboard(board: Leaderboard) -> Iterator[str]:
@@ -111,7 +101,7 @@ async def standings_after_match(server_url: str, scene: Scene, seat: int) -> Asy
         await asyncio.sleep(seconds)
         try:
             page = await asyncio.to_thread(fetch_player, server_url, *names)
-        except RatingsUnavailable:
+        except PageUnreadable:
             continue
         sentence = describe_standing(page, rules.name)
         if sentence and sentence != shown:
@@ -184,17 +174,3 @@ def _format_table(rows: Sequence[Sequence[str]], left: int) -> Iterator[str]:
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         yield "  ".join(cells).rstrip()
-
-
-def _fetch(server_url: str, path: str, kind: type[M]) -> M:
-    try:
-        status, text = fetch_page(server_url, path)
-    except PageUnavailable as reason:
-        advice = advise_without_server(server_url)
-        raise RatingsUnavailable(f"No server answers at {server_url}: {reason}. {advice}") from reason
-    if status != HTTPStatus.OK:
-        raise RatingsUnavailable(own_sentence(text) or describe_stranger(server_url, status))
-    try:
-        return kind.model_validate_json(text)
-    except ValidationError as reason:
-        raise RatingsUnavailable(describe_stranger(server_url, status)) from reason

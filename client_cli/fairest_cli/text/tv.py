@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.session.connection import Update
 from fairest_cli.session.room_session import RoomSession
+from fairest_cli.session.server_pages import PageUnreadable
 from fairest_cli.session.tv import RESULT_SECONDS, SEARCH_SECONDS, choose_match, follow_match
 from fairest_cli.session.viewer_connections import open_unstored
 from fairest_cli.session.websocket import Rejected
-from fairest_cli.text.lobby import LobbyUnavailable, describe_listed_rules, describe_players, fetch_lobby
+from fairest_cli.text.lobby import describe_listed_rules, describe_players, fetch_lobby
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.messages.from_client import Watch
 from fairest_protocol.messages.from_server import ListedRoom
@@ -20,7 +21,7 @@ MOST_PAGES = 10
 
 
 def find_match(server_url: str) -> ListedRoom | None:
-    """Return the match of a server to watch now, if there is one. Raises `LobbyUnavailable`. Blocks on the network."""
+    """Return the match of a server to watch now, if there is one. Raises `PageUnreadable`. Blocks on the network."""
     return choose_match(_listed_rooms(server_url))
 
 
@@ -34,7 +35,7 @@ async def watch_tv(
 ) -> None:
     """Print one match after the other, without end. Notes are what does not come from a room.
 
-    Raises `LobbyUnavailable` if the first look fails; later ones are made again. Raises `Cheated`. Safe to cancel.
+    Raises `PageUnreadable` if the first look fails; later ones are made again. Raises `Cheated`. Safe to cancel.
     """
 
     async def print_update(before: KnownRoom, update: Update) -> None:
@@ -62,7 +63,7 @@ async def watch_tv(
             await asyncio.sleep(search_seconds)
         try:
             listed = await asyncio.to_thread(find_match, server_url)
-        except LobbyUnavailable as reason:
+        except PageUnreadable as reason:
             listed = None
             print_note(str(reason))
 

@@ -25,10 +25,10 @@ from fairest_cli.session.identity import IdentityInUse
 from fairest_cli.session.local_server import ServerNotStarted
 from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.room_session import OnUpdate, RoomSession
+from fairest_cli.session.server_pages import PageUnreadable
 from fairest_cli.session.tv import RESULT_SECONDS, SEARCH_SECONDS, follow_match
 from fairest_cli.session.viewer_connections import open_guest_seat, open_seat, open_unstored
 from fairest_cli.session.websocket import EntryRequest, Rejected
-from fairest_cli.text.lobby import LobbyUnavailable
 from fairest_cli.text.narration import describe_closing
 from fairest_cli.text.tv import LOOKING, find_match
 from fairest_cli.untrusted_text import clean
@@ -208,7 +208,7 @@ async def _run_tv(host: RunnerHost, server_url: str, clock: Callable[[], int], f
         try:
             listed = await asyncio.to_thread(find_match, server_url)
             host.show_notice("" if listed else LOOKING)
-        except LobbyUnavailable as reason:
+        except PageUnreadable as reason:
             host.show_notice(clean(str(reason)))
         if listed is None:
             await asyncio.sleep(SEARCH_SECONDS)

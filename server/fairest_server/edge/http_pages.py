@@ -10,11 +10,13 @@ from http import HTTPStatus
 from typing import Final
 from urllib.parse import parse_qs
 
+from redis.exceptions import RedisError
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from fairest_protocol.value import Value
 from fairest_server.edge.admission import Admission
+from fairest_server.live.record_finder import RecordUnavailable
 
 TEXT: Final = "text/plain; charset=utf-8"
 JSON: Final = "application/json"
@@ -59,7 +61,16 @@ class PageRequest(Value):
     origin: str = ""
 
 
+class PageRefused(Exception):
+    """A request for a page that is answered with another one, which says why."""
+
+    def __init__(self, page: Page) -> None:
+        super().__init__(page.body.decode().strip())
+        self.page = page
+
+
 Show = Callable[[PageRequest], Awaitable[Page]]
+"""Shows a page. May raise `PageRefused`, and RedisError, OSError and `RecordUnavailable` if it cannot be read now."""
 Pages = Mapping[str, Show]
 """Pages by their paths. A path that ends with a slash is that of many pages, each with a name behind the slash."""
 Respond = Callable[[str, Request], Awaitable[Response | None]]
@@ -72,6 +83,21 @@ Raises `RequestRefused`.
 def text_page(text: str, status: HTTPStatus = HTTPStatus.OK, retry_seconds: int | None = None) -> Page:
     """Return a page of one line."""
     return Page(f"{text}\n".encode(), status=status, retry_seconds=retry_seconds)
+
+
+def bad_request(sentence: str) -> PageRefused:
+    """Return the refusal to raise for a malformed path or parameter."""
+    return PageRefused(text_page(sentence, HTTPStatus.BAD_REQUEST))
+
+
+def not_found(sentence: str) -> PageRefused:
+    """Return the refusal to raise for a page that is not there."""
+    return PageRefused(text_page(sentence, HTTPStatus.NOT_FOUND))
+
+
+def unavailable() -> PageRefused:
+    """Return the refusal to raise for a page that may be there in a moment."""
+    return PageRefused(text_page("The server cannot answer right now; try again.", HTTPStatus.SERVICE_UNAVAILABLE))
 
 
 def make_responder(
@@ -101,14 +127,21 @@ def make_responder(
         show, name = found
         address = peer if admission is None else admission.address_of(peer, request)
         params = {key: values[-1] for key, values in parse_qs(query).items()}
-        try:
-            async with asyncio.timeout(PAGE_SECONDS):
-                page = await show(PageRequest(address, name, params, _accepts_gzip(request), origin))
-        except TimeoutError:
-            page = text_page("The server cannot answer right now; try again.", HTTPStatus.SERVICE_UNAVAILABLE)
+        page = await _show(show, PageRequest(address, name, params, _accepts_gzip(request), origin))
         return answer(page, fields, has_body=request.method != "HEAD")
 
     return respond
+
+
+async def _show(show: Show, request: PageRequest) -> Page:
+    """Return the page, or the one that says why it is not shown."""
+    try:
+        async with asyncio.timeout(PAGE_SECONDS):
+            return await show(request)
+    except PageRefused as refusal:
+        return refusal.page
+    except (RedisError, OSError, RecordUnavailable):
+        return unavailable().page
 
 
 def answer(page: Page, fields: Fields = (), *, has_body: bool = True) -> Response:

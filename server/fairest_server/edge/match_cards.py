@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 
 from fairest_protocol.value import Value
 from fairest_server.edge.card_picture import draw_card
-from fairest_server.edge.http_pages import Page, PageRequest, text_page
+from fairest_server.edge.http_pages import Page, PageRefused, PageRequest, not_found, unavailable
 from fairest_server.edge.match_card import MatchCard, read_card
 from fairest_server.edge.page_files import PageFiles
 from fairest_server.edge.read_budget import ReadBudget
@@ -57,30 +57,31 @@ class MatchCards:
         match_id = request.name.removesuffix(PICTURE)
         if not _MATCH_ID.fullmatch(match_id):
             return self._files.index(request, status=HTTPStatus.NOT_FOUND)
-        found = await self._find(match_id, request.address)
+        try:
+            found = await self._find(match_id, request.address)
+        except PageRefused as refusal:
+            if request.name.endswith(PICTURE):
+                raise
+            missing = refusal.page.status is HTTPStatus.NOT_FOUND
+            return self._files.index(request, status=HTTPStatus.NOT_FOUND if missing else HTTPStatus.OK)
         if request.name.endswith(PICTURE):
-            return _show_picture(found, request) if isinstance(found, _Kept) else found
-        if isinstance(found, _Kept):
-            return self._files.index(request, title=found.card.title, head=_head(found.card, match_id, request))
-        missing = found.status is HTTPStatus.NOT_FOUND
-        return self._files.index(request, status=HTTPStatus.NOT_FOUND if missing else HTTPStatus.OK)
+            return _show_picture(found, request)
+        return self._files.index(request, title=found.card.title, head=_head(found.card, match_id, request))
 
-    async def _find(self, match_id: str, address: str) -> _Kept | Page:
-        """Return the card of a match, or why there is none."""
+    async def _find(self, match_id: str, address: str) -> _Kept:
+        """Return the card of a match. Raises `PageRefused` if there is none."""
         if match_id in self._kept:
             # The last one asked for is the last one forgotten.
             kept = self._kept[match_id] = self._kept.pop(match_id)
             return kept
-        refusal = self._budget.try_read(address)
-        if refusal is not None:
-            return refusal
+        self._budget.charge(address)
         try:
             content = await self._records.read(match_id)
-        except (RedisError, OSError, RecordUnavailable):
-            return text_page("Records cannot be read right now; try again.", HTTPStatus.SERVICE_UNAVAILABLE)
+        except (RedisError, OSError, RecordUnavailable) as reason:
+            raise unavailable() from reason
         card = None if content is None else await self._slices.finish(read_card(content))
         if card is None:
-            return text_page("No record of this match is kept.", HTTPStatus.NOT_FOUND)
+            raise not_found("No record of this match is kept.")
         kept = self._kept[match_id] = _Kept(card, gzip.compress(draw_card(card), mtime=0))
         if len(self._kept) > CARDS_KEPT:
             del self._kept[next(iter(self._kept))]

@@ -1,18 +1,16 @@
 """The list of finished matches over HTTP, page by page."""
 
 import re
-from http import HTTPStatus
 from typing import Final
 
-from redis.exceptions import RedisError
-
 from fairest_protocol.messages.codec import encode
-from fairest_server.edge.http_pages import JSON, Page, PageRequest, text_page
+from fairest_server.edge.http_pages import JSON, Page, PageRequest, bad_request
+from fairest_server.edge.page_parameters import NAME_PATTERN
 from fairest_server.edge.read_budget import ReadBudget
 from fairest_server.live.room_server import RoomServer
 
 PARAMETERS: Final = {
-    "player": ("[A-Za-z0-9_-]{2,20}", "a name, 2 to 20 letters, digits, _ or -"),
+    "player": (NAME_PATTERN, "a name, 2 to 20 letters, digits, _ or -"),
     "rules": ("[A-Za-z0-9-]{1,40}", "the name of a variant"),
     "before": ("[0-9a-f]{48}", "the `next` of the page before"),
 }
@@ -32,15 +30,9 @@ class MatchPages:
         for name, value in asked.items():
             pattern, meaning = PARAMETERS[name]
             if not re.fullmatch(pattern, value):
-                return text_page(f"{name} is {meaning}, not {value[:40]!a}.", HTTPStatus.BAD_REQUEST)
-        refusal = self._budget.try_read(request.address)
-        if refusal is not None:
-            return refusal
-        now_ms = self._rooms.clock.now_ms()
-        try:
-            found = await self._rooms.matches.page(
-                now_ms, name=asked.get("player"), rules=asked.get("rules"), before=asked.get("before")
-            )
-        except (RedisError, OSError):
-            return text_page("Matches cannot be read right now; try again.", HTTPStatus.SERVICE_UNAVAILABLE)
+                raise bad_request(f"{name} is {meaning}, not {value[:40]!a}.")
+        self._budget.charge(request.address)
+        found = await self._rooms.matches.page(
+            self._rooms.clock.now_ms(), name=asked.get("player"), rules=asked.get("rules"), before=asked.get("before")
+        )
         return Page(encode(found), JSON)

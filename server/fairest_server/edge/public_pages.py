@@ -1,9 +1,6 @@
 """The pages on the port of the players, by their paths. docs/openapi.json describes each of them."""
 
-from functools import partial
 from http import HTTPStatus
-
-from redis.exceptions import RedisError
 
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.version import installed_version
@@ -13,11 +10,12 @@ from fairest_server.edge.http_pages import JSON, Page, PageRequest, Pages, text_
 from fairest_server.edge.match_cards import MatchCards
 from fairest_server.edge.match_pages import MatchPages
 from fairest_server.edge.page_files import INDEX_PATHS, PageFiles
+from fairest_server.edge.page_parameters import page_number
 from fairest_server.edge.rating_pages import RatingPages
 from fairest_server.edge.read_budget import ReadBudget
 from fairest_server.edge.record_pages import RecordPages
 from fairest_server.edge.room_pages import RoomPages
-from fairest_server.edge.round_pages import page_rounds
+from fairest_server.edge.round_pages import RoundPages
 from fairest_server.live.room_server import RoomServer
 from fairest_server.store.lobby import Lobby
 from fairest_server.store.redis.durability import Durability
@@ -50,12 +48,15 @@ def shared_pages(rooms: RoomServer, lobby: Lobby, durability: Durability, budget
     async def page_durability(_: PageRequest) -> Page:
         return text_page(durability.promise)
 
+    async def page_lobby(request: PageRequest) -> Page:
+        return Page(encode(await lobby.page(page_number(request))), JSON)
+
     ratings, dailies = RatingPages(rooms, budget), DailyPages(rooms, budget)
     return {
         "/key": page_key,
         "/durability": page_durability,
-        "/lobby": partial(_page_lobby, lobby),
-        "/rounds": partial(page_rounds, rooms),
+        "/lobby": page_lobby,
+        "/rounds": RoundPages(rooms, budget).show,
         "/records/": RecordPages(rooms.records, budget).show,
         "/matches": MatchPages(rooms, budget).show,
         "/leaderboard": ratings.show_leaderboard,
@@ -74,13 +75,3 @@ def site_pages(rooms: RoomServer, budget: ReadBudget, limits: AddressLimits) -> 
         "/m/": MatchCards(files, rooms.records, rooms.slices, budget).show,
         f"{files.base}/": files.show_file,
     }
-
-
-async def _page_lobby(lobby: Lobby, request: PageRequest) -> Page:
-    number = request.params.get("page", "0")
-    if not (number.isascii() and number.isdecimal() and len(number) <= 6):
-        return text_page(f"page is a number from 0, not {number[:40]!r}", HTTPStatus.BAD_REQUEST)
-    try:
-        return Page(encode(await lobby.page(int(number))), JSON)
-    except (RedisError, OSError):
-        return text_page("The lobby cannot be read right now; try again.", HTTPStatus.SERVICE_UNAVAILABLE)

@@ -1,18 +1,14 @@
 """Records over HTTP: the lines of one match, as its file has them."""
 
-import re
-from http import HTTPStatus
 from typing import Final
 
-from redis.exceptions import RedisError
-
-from fairest_server.edge.http_pages import Page, PageRequest, text_page
+from fairest_server.edge.http_pages import Page, PageRequest, not_found
 from fairest_server.edge.message_costs import READ_FOR_TOKEN
+from fairest_server.edge.page_parameters import id_in_path
 from fairest_server.edge.read_budget import ReadBudget
-from fairest_server.live.record_finder import RecordFinder, RecordUnavailable
+from fairest_server.live.record_finder import RecordFinder
 
 LINES: Final = "application/x-ndjson"
-_MATCH_ID: Final = re.compile("[0-9a-f]{32}")
 
 
 class RecordPages:
@@ -23,18 +19,11 @@ class RecordPages:
         self._budget = budget
 
     async def show(self, request: PageRequest) -> Page:
-        """Return the record of the match that is named, or why there is none."""
-        if not _MATCH_ID.fullmatch(request.name):
-            sentence = f"A match is 32 digits of 0-9 and a-f, not {request.name[:40]!a}."
-            return text_page(sentence, HTTPStatus.BAD_REQUEST)
-        refusal = self._budget.try_read(request.address)
-        if refusal is not None:
-            return refusal
-        try:
-            text = await self._records.read(request.name)
-        except (RedisError, OSError, RecordUnavailable):
-            return text_page("Records cannot be read right now; try again.", HTTPStatus.SERVICE_UNAVAILABLE)
+        """Return the record of the match that is named."""
+        match_id = id_in_path(request, "A match")
+        self._budget.charge(request.address)
+        text = await self._records.read(match_id)
         if text is None:
-            return text_page("No record of this match is kept.", HTTPStatus.NOT_FOUND)
+            raise not_found("No record of this match is kept.")
         self._budget.take(request.address, text.count(b"\n") // READ_FOR_TOKEN)
         return Page(text, LINES)

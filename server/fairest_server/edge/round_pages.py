@@ -1,36 +1,34 @@
 """The chain of rounds over HTTP: its head, and its entries page by page."""
 
-from http import HTTPStatus
-
-from redis.exceptions import RedisError
-
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.rounds import PAGE_LINES, RoundsSummary
-from fairest_server.edge.http_pages import JSON, Page, PageRequest, text_page
+from fairest_server.edge.http_pages import JSON, Page, PageRequest, not_found, unavailable
+from fairest_server.edge.message_costs import CHAIN_PAGE_TOKENS
+from fairest_server.edge.page_parameters import CHAIN_PAGE_PATTERN, page_number
+from fairest_server.edge.read_budget import ReadBudget
 from fairest_server.live.room_server import RoomServer
 
 
-async def page_rounds(rooms: RoomServer, request: PageRequest) -> Page:
-    """Return the head of the chain, or the page of its entries that `request` names."""
-    chain = rooms.rounds
-    try:
+class RoundPages:
+    """The head of the chain, and the pages of its entries. Each counts against the budget of an address."""
+
+    def __init__(self, rooms: RoomServer, budget: ReadBudget) -> None:
+        self._rooms = rooms
+        self._budget = budget
+
+    async def show(self, request: PageRequest) -> Page:
+        """Return the head of the chain, or the page of its entries that `request` names."""
+        chain, number = self._rooms.rounds, page_number(request, CHAIN_PAGE_PATTERN)
+        is_page = "page" in request.params
+        self._budget.charge(request.address, CHAIN_PAGE_TOKENS if is_page else 1)
         if chain.head is None:
-            return _unreadable()
-        if "page" not in request.params:
+            raise unavailable()
+        if not is_page:
             summary = RoundsSummary(
-                key=rooms.key.public, head=chain.head, page_lines=PAGE_LINES, first_page=chain.first_page
+                key=self._rooms.key.public, head=chain.head, page_lines=PAGE_LINES, first_page=chain.first_page
             )
             return Page(encode(summary), JSON)
-        number = request.params["page"]
-        if not (number.isascii() and number.isdecimal() and len(number) <= 12):
-            return text_page(f"page is a number from 0, not {number[:40]!r}", HTTPStatus.BAD_REQUEST)
-        body = await chain.page(int(number))
-    except (RedisError, OSError):
-        return _unreadable()
-    if body is None:
-        return text_page("There is no such page of the chain of rounds.", HTTPStatus.NOT_FOUND)
-    return Page(body, JSON)
-
-
-def _unreadable() -> Page:
-    return text_page("The chain of rounds cannot be read right now; try again.", HTTPStatus.SERVICE_UNAVAILABLE)
+        body = await chain.page(number)
+        if body is None:
+            raise not_found("There is no such page of the chain of rounds.")
+        return Page(body, JSON)

@@ -10,8 +10,9 @@ import pytest
 from websockets.exceptions import InvalidHandshake
 
 from fairest_cli.session.failures import describe_failure, own_sentence
+from fairest_cli.session.server_pages import PageUnreadable
 from fairest_cli.session.websocket import open_websocket
-from fairest_cli.text.lobby import LobbyUnavailable, fetch_lobby
+from fairest_cli.text.lobby import fetch_lobby
 from tests.support.ports import free_port
 
 PAGE = "<!DOCTYPE html><html><h1>Not Found</h1></html>"
@@ -70,13 +71,13 @@ async def test_another_program_at_the_address_is_called_that(kind: str, answered
 
 async def test_a_page_of_another_program_is_not_shown_as_a_lobby() -> None:
     async with stranger(HTTP) as url:
-        with pytest.raises(LobbyUnavailable, match="Another program than Fairest answers") as caught:
+        with pytest.raises(PageUnreadable, match="Another program than Fairest answers") as caught:
             await asyncio.to_thread(fetch_lobby, url, 0)
     assert "<" not in str(caught.value)
 
 
 async def test_a_lobby_that_nobody_serves_is_refused_in_words() -> None:
-    with pytest.raises(LobbyUnavailable, match=r"connection refused\. Is it running\?"):
+    with pytest.raises(PageUnreadable, match=r"connection refused\. Is it running\?"):
         await asyncio.to_thread(fetch_lobby, f"ws://127.0.0.1:{free_port()}", 0)
 
 

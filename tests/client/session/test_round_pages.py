@@ -74,7 +74,7 @@ def test_a_page_that_is_missing_cannot_be_read() -> None:
 
 
 def test_a_server_without_a_chain_cannot_be_audited() -> None:
-    with pytest.raises(ChainUnavailable, match="not one of a Fairest server"):
+    with pytest.raises(ChainUnavailable, match="Another program than Fairest"):
         read({"/rounds": b"[]"})
 
 

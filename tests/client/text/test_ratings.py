@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
+from fairest_cli.session.server_pages import PageUnreadable
 from fairest_cli.text.ratings import (
-    RatingsUnavailable,
     describe_leaderboard,
     describe_player,
     describe_ranks,
@@ -162,10 +162,10 @@ async def test_the_page_of_a_player_is_fetched(server_url: str, redis: Redis) ->
 
 
 async def test_the_sentence_of_the_server_is_the_reason(server_url: str) -> None:
-    with pytest.raises(RatingsUnavailable, match=r"Nobody is known by the name nobody\."):
+    with pytest.raises(PageUnreadable, match=r"Nobody is known by the name nobody\."):
         await asyncio.to_thread(fetch_player, server_url, "nobody", None)
 
 
 def test_a_server_that_does_not_answer_is_named() -> None:
-    with pytest.raises(RatingsUnavailable, match="No server answers at ws:"):
+    with pytest.raises(PageUnreadable, match="No server answers at ws:"):
         fetch_leaderboard("ws://127.0.0.1:1", "classic", 0)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from fairest_cli.text.lobby import LobbyUnavailable
+from fairest_cli.session.server_pages import PageUnreadable
 from fairest_cli.text.narration import describe_update
 from fairest_cli.text.tv import LOOKING, watch_tv
 from fairest_protocol.messages.options import RoomOptions
@@ -37,5 +37,5 @@ async def test_tv_shows_one_match_after_the_other(server_url: str) -> None:
 
 
 async def test_tv_without_a_server_says_so() -> None:
-    with pytest.raises(LobbyUnavailable, match="No server answers"):
+    with pytest.raises(PageUnreadable, match="No server answers"):
         await watch_tv(f"ws://127.0.0.1:{free_port()}", describe_update, print, print)

@@ -11,7 +11,8 @@ from textual.containers import Vertical
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from fairest_cli.text.lobby import LobbyUnavailable, describe_listed_rules, describe_players, fetch_lobby
+from fairest_cli.session.server_pages import PageUnreadable
+from fairest_cli.text.lobby import describe_listed_rules, describe_players, fetch_lobby
 from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.widgets.text_lines import TextLines
@@ -59,7 +60,7 @@ class LobbyScreen(FairestScreen):
     async def _fetch(self) -> None:
         try:
             page = await asyncio.to_thread(fetch_lobby, self._server_url, self._page_number)
-        except LobbyUnavailable as reason:
+        except PageUnreadable as reason:
             self._show_notice(clean(str(reason)), "bold #ff8a70")
             return
         if page.total and not page.rooms and self._page_number:

@@ -12,8 +12,8 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from fairest_cli.records.own_names import GUEST, own_names
+from fairest_cli.session.server_pages import PageUnreadable
 from fairest_cli.text.ratings import (
-    RatingsUnavailable,
     describe_player,
     describe_ranks,
     fetch_leaderboard,
@@ -92,7 +92,7 @@ class RatingsScreen(FairestScreen):
         self.query_one("#rank-heads", TextLines).update("")
         try:
             board = await asyncio.to_thread(fetch_leaderboard, self._server_url, rules, page)
-        except RatingsUnavailable as reason:
+        except PageUnreadable as reason:
             self._show_notice(clean(str(reason)), is_error=True)
             return
         self.show_board(board)
@@ -175,7 +175,7 @@ def _player_lines(server_url: str, name: str, against: str | None) -> Callable[[
     async def lines() -> AsyncGenerator[str, None]:
         try:
             found = await asyncio.to_thread(fetch_player, server_url, name, against)
-        except RatingsUnavailable as reason:
+        except PageUnreadable as reason:
             yield clean(str(reason))
             return
         for line in describe_player(found):
