@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from fairest_cli.records.record_check import WrongRecord
-from fairest_cli.session import record_request
+from fairest_cli.session import one_request
 from fairest_cli.session.record_request import fetch_record
 from fairest_cli.session.websocket import Rejected
 from fairest_protocol.messages.codec import encode
@@ -78,7 +78,7 @@ async def test_a_server_that_never_comes_to_the_record_is_left(
             await script.send(message)
             await asyncio.sleep(0)
 
-    monkeypatch.setattr(record_request, "ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(one_request, "ANSWER_SECONDS", 0.5)
     async with scripted_server(go_on) as url:
         with pytest.raises(Rejected):
             await fetch_record(url, MATCH)
