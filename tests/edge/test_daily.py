@@ -129,11 +129,14 @@ async def test_the_page_of_an_opened_deal_has_its_table_and_the_records(limited:
     assert (record.name, record.commitment) == ("ann", page.commitment)
 
 
-async def test_the_record_of_an_attempt_under_way_is_not_found(limited: Limited, redis: Redis) -> None:
-    await deal(redis, LONG_AGO)
-    async with limited() as url:
+async def test_the_record_of_an_attempt_is_not_found_before_the_deal_is_opened(limited: Limited, redis: Redis) -> None:
+    name = await deal_a_day(redis)
+    async with limited() as url, open_client(url) as client:
+        await begin(client, name)
+        await play(client, name, 1, "stop")
+        [row] = await DailyStore(redis).rows(name, 0, 10)
+        assert (await ask(url, f"/daily/{row.attempt.attempt_id}")).status == 404
         assert (await ask(url, f"/daily/{'0' * 32}")).status == 404
-        assert (await ask(url, "/daily/ann")).status == 400
 
 
 async def test_a_page_that_is_asked_for_wrongly_is_refused(limited: Limited) -> None:

@@ -19,8 +19,8 @@ FAR_MS = 10**15
 NOTHING = AttemptScore(won=False, placed=4, direct=0, time_ms=0)
 
 
-async def begin(redis: BatchingRedis, name: DailyName, player: str = "p1") -> Attempt:
-    begun = await DailyStore(redis).begin(name, player, "ann", "ab" * 16, "here", FAR_MS)
+async def begin(redis: BatchingRedis, name: DailyName, player: str = "p1", address: str = "here") -> Attempt:
+    begun = await DailyStore(redis).begin(name, player, "ann", "ab" * 16, address, FAR_MS)
     assert isinstance(begun, Attempt)
     return begun
 
@@ -156,10 +156,10 @@ async def test_equal_attempts_share_a_rank_on_every_page(redis: BatchingRedis) -
 
 
 async def test_the_table_counts_the_attempts_of_an_address(redis: BatchingRedis) -> None:
-    await deal(redis, LONG_AGO)
+    name = await deal_a_day(redis)
     for player, address in (("p1", "here"), ("p2", "there"), ("p3", "here")):
-        await store_attempt(redis, LONG_AGO, player, [], address)
-    rows = await DailyStore(redis).rows(LONG_AGO, 0, 10)
+        await add(redis, name, await begin(redis, name, player, address), "stop", ends=True)
+    rows = await DailyStore(redis).rows(name, 0, 10)
     assert {row.attempt.player_id: row.from_address for row in rows} == {"p1": 2, "p2": 1, "p3": 2}
 
 
