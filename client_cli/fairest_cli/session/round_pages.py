@@ -13,7 +13,7 @@ from fairest_protocol.messages.rounds import RoundsPage, RoundsSummary
 MAX_ENTRIES: Final = 1_000_000
 """Entries that are read, the newest ones; reading as many takes ten minutes and 300 MiB."""
 MAX_SECONDS: Final = 3_600.0
-PAGE_SECONDS: Final = 60.0
+PAGE_SECONDS: Final = 10.0
 """The wait for a single page when this address has read many."""
 
 M = TypeVar("M", bound=Message)
