@@ -72,4 +72,5 @@ def _read(server_url: str, path: str, kind: type[M], patience_seconds: float) ->
     try:
         return read_message(server_url, path, kind, patience_seconds)
     except PageUnreadable as reason:
-        raise ChainUnavailable(f"The server does not show {path}. {reason}") from reason
+        said = str(reason) if reason.status is None else f"The server does not show {path}. {reason}"
+        raise ChainUnavailable(said) from reason
