@@ -85,8 +85,13 @@ def describe_return(before: KnownRoom, update: Update) -> str:
     if model.own is None or before.own is None or model.scene is None:
         return "Connected again."
     away_ms = _away_ms(before, update)
-    sentence = f"Connected again. You were away for {format_time(away_ms / 1000)} of {_grace(model)}."
     was_racing = before.phase in (Phase.COUNTDOWN, Phase.RACING) and not before.own.has_stopped
+    goes_on = was_racing and model.phase is Phase.RACING and not model.own.has_stopped
+    if goes_on and away_ms > model.scene.options.grace_seconds * 1000:
+        # A client that was stopped or asleep is missed later, once it does not answer.
+        away = f"You were away for {format_time(away_ms / 1000)}, and missed for less than {_grace(model)}"
+        return f"Connected again. {away}: your race goes on."
+    sentence = f"Connected again. You were away for {format_time(away_ms / 1000)} of {_grace(model)}."
     return f"{sentence} {_describe_stopped_race(model, away_ms) if was_racing else ''}".strip()
 
 

@@ -72,6 +72,12 @@ def test_a_player_is_told_the_length_of_the_absence() -> None:
     assert describe_return(*back(staged.racing(), 41_000)) == "Connected again. You were away for 0:41 of 60 s."
 
 
+def test_a_player_who_was_missed_late_is_told_that_the_race_goes_on() -> None:
+    assert describe_return(*back(staged.racing(), 75_000)) == (
+        "Connected again. You were away for 1:15, and missed for less than 60 s: your race goes on."
+    )
+
+
 def test_a_longer_grace_period_is_named() -> None:
     assert describe_return(*back(staged.racing(options=LONG), 41_000)).endswith("0:41 of 5:00.")
 
