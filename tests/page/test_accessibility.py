@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from playwright.async_api import Page
+from redis.asyncio import Redis
 
 from fairest_protocol.messages.from_client import Create, Join
 from fairest_protocol.messages.options import RoomOptions
@@ -14,6 +15,7 @@ from tests.page.test_ratings import rate
 from tests.support.axe import violations
 from tests.support.bots import bot, start_match
 from tests.support.browser import Browser
+from tests.support.daily import LONG_AGO, deal_today, long_ago_moves, open_long_ago
 from tests.support.processes import Fleet
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
@@ -57,6 +59,7 @@ async def test_the_pages_without_a_race_are_for_everybody(looking: Browser, flee
             "/practice": ".slot.stock",
             "/tv": "text=Looking for a race",
             "/ratings": "text=No established rating",
+            "/today": "text=There is no daily deal",
             f"/p/{record.names[0]}": ".more a",
             f"/r/{room}": ".end input",
             f"/m/{record.match_id}": ".verdict.right",
@@ -80,6 +83,23 @@ async def test_ratings_and_the_queue_are_for_everybody(looking: Browser, fleet: 
     page = await looking.open(url)
     await page.click("form.quick button.main")
     await page.wait_for_selector("text=Nobody else waits yet.")
+    await check(looking, page)
+
+
+async def test_the_daily_deal_is_for_everybody(looking: Browser, fleet: Fleet, redis: Redis) -> None:
+    await deal_today(redis)
+    await open_long_ago(redis, ann=long_ago_moves(5))
+    url = await fleet.start("--daily-rules", "classic")
+    page = await looking.open(url, f"/today?day={LONG_AGO.day}")
+    await page.wait_for_selector(".proof li")
+    await check(looking, page)
+    page = await looking.open(url, "/today")
+    await page.click("text=Begin my attempt")
+    await page.wait_for_selector("button.slot.stock")
+    await check(looking, page)
+    for text in ("End my attempt", "Press again"):
+        await page.click(f"text={text}")
+    await page.wait_for_selector(".daily-result p")
     await check(looking, page)
 
 

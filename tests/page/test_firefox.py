@@ -1,37 +1,18 @@
 """The page in a real Firefox, against a real server: it shows, plays and proves a race, and finds its way back."""
 
 import asyncio
-import os
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
 from fairest_cli.records.record_check import verify_record
 from fairest_protocol.messages.from_client import Join
-from tests.page.conftest import VARIABLE
 from tests.page.test_browser import QUICK, piles_of
 from tests.support.bots import bot, start_match
-from tests.support.firefox import PROGRAM, Firefox, open_firefox
+from tests.support.firefox import Firefox, found
 from tests.support.ports import free_port
 from tests.support.processes import Fleet
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
-
-
-@pytest.fixture
-async def firefox(tmp_path: Path) -> AsyncIterator[Firefox]:
-    """Yield a browser; skip the test on a machine that has none."""
-    if PROGRAM is None and VARIABLE not in os.environ:
-        pytest.skip("there is no Firefox on the PATH: install Debian's package firefox-esr")
-    profile = tmp_path / "profile"
-    profile.mkdir()
-    async with open_firefox(profile) as started:
-        yield started
-
-
-def found(selector: str) -> str:
-    return f"document.querySelector({selector!r})"
 
 
 async def test_a_race_of_two_bots_ends_with_the_boards_of_the_record(firefox: Firefox, fleet: Fleet) -> None:

@@ -86,6 +86,16 @@ class Firefox:
         buttons = [{"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp")]
         await self._act({"type": "pointer", "id": "mouse", "actions": [*moves, *buttons]})
 
+    async def type(self, selector: str, text: str) -> None:
+        """Click a field and type a text into it."""
+        await self.click(selector)
+        for letter in text:
+            await self.press(letter)
+
+    async def wait_for_text(self, text: str) -> None:
+        """Wait until the page shows a text."""
+        await self.wait_for(f"document.body.innerText.includes({text!r})")
+
     async def check(self) -> None:
         """Raise AssertionError if a script of the page failed, or the page asked for what its policy forbids."""
         assert await self.evaluate("violations") == []
@@ -109,6 +119,11 @@ class Firefox:
                 if message.get("id") == number:
                     assert message["type"] == "success", message
                     return message["result"]
+
+
+def found(selector: str) -> str:
+    """Return the expression for the first element that a selector finds."""
+    return f"document.querySelector({selector!r})"
 
 
 @asynccontextmanager

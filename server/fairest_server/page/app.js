@@ -1,4 +1,5 @@
 // The page: which view its path asks for, and the choice of colours.
+import { DailyView } from "./daily_view.js";
 import { make, setText } from "./dom.js";
 import { firstTable } from "./first_view.js";
 import { LobbyView } from "./lobby_view.js";
@@ -68,6 +69,7 @@ function choosePage() {
   else if (kind === "ratings") show(showLeaderboard(location.search));
   else if (kind === "p" && name) show(showPlayer(decodeURIComponent(name), location.search));
   else if (kind === "tv") showTv();
+  else if (kind === "today") show(new DailyView(location.search).element);
   else if (kind === "practice") show(new PracticeView(location.search).element);
   else showLobby();
 }

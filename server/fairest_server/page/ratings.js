@@ -7,7 +7,7 @@ const TRIES = 4;
 const PAUSE_MS = 1500;
 
 /** Fetch an answer of the server; return it, or a sentence that says why it cannot be read. */
-async function fetchAnswer(path) {
+export async function fetchAnswer(path) {
   try {
     const answer = await fetch(path);
     return answer.ok ? await answer.json() : (await answer.text()).trim();

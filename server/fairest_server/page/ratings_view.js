@@ -2,19 +2,10 @@
 import { make, setText } from "./dom.js";
 import { fetchLeaderboard, fetchPlayer } from "./ratings.js";
 import DATA from "./record_data.js";
+import { table } from "./table.js";
 import { TEXT, clock } from "./texts.js";
 
 const playerLink = (name) => make("a", { href: `/p/${encodeURIComponent(name)}` }, name);
-
-/** Return a table; `rows` are lists of texts or elements, of which the first heads its row. */
-function table(caption, heads, rows) {
-  const head = make("tr", {}, ...heads.map((each) => make("th", { scope: "col" }, each)));
-  const body = rows.map(([first, ...rest]) =>
-    make("tr", {}, make("th", { scope: "row" }, first), ...rest.map((each) => make("td", {}, each))));
-  // On a narrow screen the table scrolls in its frame, which the keyboard must reach.
-  return make("div", { class: "scrolled", tabindex: 0, role: "region", "aria-label": caption },
-    make("table", {}, make("caption", {}, caption), make("thead", {}, head), make("tbody", {}, ...body)));
-}
 
 const share = (part, whole) => (whole ? `${Math.round((100 * part) / whole)} %` : "–");
 

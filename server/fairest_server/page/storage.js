@@ -6,6 +6,8 @@ const HEADS_NAME = "fairest.heads.";
 const TAB_NAME = "fairest.tab";
 const ENTROPY_NAME = "fairest.entropies";
 const MAX_ENTROPIES = 20;
+const DAILY_NAME = "fairest.daily";
+const MAX_NOTES = 20;
 
 export const storage = (() => {
   try {
@@ -54,3 +56,21 @@ export function keepEntropy(round, entropy) {
   const kept = Object.entries({ ...readEntropies(), [round]: entropy }).slice(-MAX_ENTROPIES);
   storage?.setItem(ENTROPY_NAME, JSON.stringify(Object.fromEntries(kept)));
 }
+
+const readNotes = () => JSON.parse(storage?.getItem(DAILY_NAME) ?? "[]");
+
+/**
+ * Keep what this browser was shown of an attempt at a daily deal, in the place of an older note of it: `rules`, `day`, the
+ * `name` of the player, `seal`, `envelopes`, `moves`, `result`, and `until_ms`, the end of its time by our clock.
+ */
+export function keepDailyNote(note) {
+  const others = readNotes().filter(({ rules, day }) => rules !== note.rules || day !== note.day);
+  storage?.setItem(DAILY_NAME, JSON.stringify([...others, note].slice(-MAX_NOTES)));
+}
+
+/** Return the note of our attempt at the deal of a variant and a day, or null. */
+export const readDailyNote = (rules, day) => readNotes().find((note) => note.rules === rules && note.day === day) ?? null;
+
+/** Return the note of an attempt at a deal of a variant that has not ended and has time left, or null. */
+export const readNoteUnderWay = (rules, now_ms) =>
+  readNotes().findLast((note) => note.rules === rules && !note.result && note.until_ms > now_ms) ?? null;

@@ -1,0 +1,188 @@
+// The daily deal on the page: what everybody may know of it, our attempt, and the table once it is opened.
+import { cardOf, goalOf, mayRedeal, placedOn } from "./board.js";
+import { BoardView, SeatHead } from "./board_view.js";
+import { Cheated } from "./cheated.js";
+import { STATUS } from "./connection.js";
+import { DailyConnection } from "./daily_connection.js";
+import { boardOf } from "./daily_game.js";
+import { PageMissing, fetchDaily, openDaily } from "./daily_table.js";
+import { announce, make, setText } from "./dom.js";
+import { click, press, targetsOf } from "./hand.js";
+import DATA from "./record_data.js";
+import { readDailyNote, readNoteUnderWay } from "./storage.js";
+import { table } from "./table.js";
+import { TEXT, clock } from "./texts.js";
+
+const TICK_MS = 250;
+const DAY_MS = 86400000;
+
+/** Return the day that is so many `days` later. */
+const dayAfter = (day, days) => new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
+
+/** The page of the daily deal that the query of its address asks for: of a variant and a day, today's without one. */
+export class DailyView {
+  #rules;
+  #day;
+  #notice = make("p", { role: "status" });
+  #place = make("div");
+  #attempt = null;
+  element;
+
+  constructor(query) {
+    const asked = new URLSearchParams(query);
+    this.#rules = DATA.terms.rules.includes(asked.get("rules")) ? asked.get("rules") : "classic";
+    this.#day = /^\d{4}-\d\d-\d\d$/.test(asked.get("day") ?? "") ? asked.get("day") : null;
+    const chosen = make("select", {}, ...DATA.terms.rules.map((value) => make("option", { value, selected: value === this.#rules }, value)));
+    chosen.addEventListener("change", () => location.assign(this.#path(chosen.value, this.#day)));
+    this.element = make(
+      "section", { class: "room daily" }, make("h1", {}, TEXT.dailyTitle),
+      make("label", { class: "check" }, TEXT.variant, chosen), this.#notice, this.#place, make("p", { class: "hint" }, TEXT.dailyHint));
+    this.#load();
+  }
+
+  #path(rules, day) {
+    return `/today?${new URLSearchParams(day ? { rules, day } : { rules })}`;
+  }
+
+  async #load() {
+    setText(this.#notice, TEXT.loadingDaily);
+    const page = await fetchDaily(this.#rules, this.#day);
+    if (typeof page === "string") {
+      setText(this.#notice, page);
+      this.#place.replaceChildren(...this.#attemptParts(null));
+      return;
+    }
+    setText(this.#notice, TEXT.dailyOf(page.day, page.rules, page.begun, page.ended));
+    const links = make("p", { class: "more" }, make("a", { class: "button", href: this.#path(page.rules, dayAfter(page.day, -1)) }, TEXT.dayBefore));
+    const parts = page.opened ? await this.#openedParts(page) : this.#attemptParts(page);
+    this.#place.replaceChildren(...parts, links);
+  }
+
+  /** Return the button that begins our attempt, or leads back to it. */
+  #attemptParts(page) {
+    const note = readNoteUnderWay(this.#rules, Date.now());
+    if (!page && !note) return [];
+    const isUnderWay = page && page.seal && page.now_ms < page.ends_ms;
+    if (page && !note && !isUnderWay) return [make("p", {}, page.seal ? TEXT.dailyNotOpened : TEXT.dailyNotDealt)];
+    const name = make("input", { pattern: "[A-Za-z0-9_\\-]{2,20}", maxlength: 20, autocomplete: "nickname" });
+    const begin = (event) => {
+      event.preventDefault();
+      this.#begin(note?.day ?? page.day, name.value || null);
+    };
+    const isDone = page && readDailyNote(this.#rules, page.day)?.result;
+    return [make(
+      "form", { onsubmit: begin }, make("p", {}, isDone ? TEXT.dailyDone : note ? TEXT.dailyUnderWay(note.day) : TEXT.dailyRules),
+      ...(note || isDone ? [] : [make("label", {}, TEXT.yourName, name)]),
+      make("button", { class: "main" }, isDone ? TEXT.dailyShow : note ? TEXT.dailyGoOn : TEXT.dailyBegin),
+    )];
+  }
+
+  async #openedParts(page) {
+    try {
+      const { rows, own, proofs } = await openDaily(page, readDailyNote(page.rules, page.day));
+      const marked = ({ rank }, isOwn) => (isOwn ? `▸ ${rank}` : String(rank));
+      const lines = rows.map((row) => [
+        marked(row, row === own), row.name, `${row.placed}${row.won ? " ✓" : ""}`, String(row.direct), clock(row.time_ms), String(row.from_address)]);
+      return [
+        ...(rows.length ? [table(TEXT.dailyTable(page.day, page.rules), TEXT.dailyHeads, lines)] : [make("p", {}, TEXT.dailyNobody)]),
+        make("ul", { class: "proof right" }, ...proofs.map((each) => make("li", {}, each)))];
+    } catch (fault) {
+      if (fault instanceof PageMissing) return [make("p", { role: "alert" }, fault.message)];
+      if (!(fault instanceof Cheated)) throw fault;
+      return [alarm(fault.message)];
+    }
+  }
+
+  #begin(day, name) {
+    this.#attempt = new DailyAttempt(new DailyConnection(this.#rules, day, name, () => this.#attempt?.update()));
+    this.#place.replaceChildren(this.#attempt.element);
+    this.#attempt.update();
+  }
+}
+
+const alarm = (sentence) =>
+  make("div", { class: "alarm", role: "alert" }, make("strong", {}, TEXT.cheated), make("p", {}, TEXT.cheatedAdvice), make("p", {}, sentence));
+
+/** Our attempt: the board, the time that is left, and the result. */
+class DailyAttempt {
+  #connection;
+  #picked = null;
+  #isSure = false;
+  #board = new BoardView((slot) => this.#may && this.#apply(click(boardOf(this.#connection.game), this.#picked, slot)));
+  #head = new SeatHead();
+  #status = make("p", { class: "status" });
+  #sentence = make("p", { class: "sentence", role: "status" });
+  #warning = make("p", { class: "warning", role: "alert" });
+  #buttons = make("div", { class: "actions" });
+  #result = make("div", { class: "daily-result" });
+  #alarm = make("div");
+  element = make(
+    "div", {}, this.#alarm, this.#warning, this.#status, this.#sentence, this.#result, this.#buttons,
+    make("div", { class: "seat practice" }, this.#head.element, this.#board.element), make("p", { class: "hint" }, TEXT.keys));
+
+  constructor(connection) {
+    this.#connection = connection;
+    document.addEventListener("keydown", (event) => this.#key(event));
+    setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  get #may() {
+    return this.#connection.mayMove;
+  }
+
+  update() {
+    const { game, cheated, warning, sentence, status } = this.#connection;
+    if (cheated) {
+      this.#alarm.replaceChildren(alarm(cheated));
+      return;
+    }
+    setText(this.#warning, warning);
+    if (sentence && (status === STATUS.ENDED || this.#may)) setText(this.#sentence, sentence);
+    this.#tick();
+    if (!game) return;
+    const board = boardOf(game);
+    const fitting = this.#picked ? targetsOf(board, this.#picked) : [];
+    this.#board.draw(board, { picked: this.#picked, fitting });
+    this.#head.draw(TEXT.you, TEXT.count(placedOn(board), goalOf(board)), "");
+    const button = (label, work) => make("button", { type: "button", onclick: work }, label);
+    this.#buttons.replaceChildren(...(game.result ? [] : [
+      ...(mayRedeal(board) ? [button(TEXT.redeal, () => this.#apply({ move: "redeal", picked: null }))] : []),
+      button(this.#isSure ? TEXT.sure : TEXT.dailyStop, () => this.#stop())]));
+    if (game.result && !this.#result.firstChild) {
+      setText(this.#sentence, "");
+      this.#result.replaceChildren(...TEXT.dailyResult(game.result, clock(game.result.time_ms)).map((each) => make("p", {}, each)));
+      announce(TEXT.dailyResult(game.result, clock(game.result.time_ms)).join(" "));
+    }
+  }
+
+  #tick() {
+    const { game, status, now } = this.#connection;
+    const byStatus = { [STATUS.CONNECTING]: TEXT.connecting, [STATUS.LOST]: TEXT.lost };
+    const left = game && !game.result ? TEXT.left(clock(game.until_ms - now)) : "";
+    setText(this.#status, byStatus[status] ?? left);
+  }
+
+  /** Ask once more before the attempt is ended. */
+  #stop() {
+    if (!this.#may) return;
+    if (this.#isSure) this.#connection.play("stop");
+    this.#isSure = !this.#isSure;
+    this.update();
+  }
+
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT"].includes(event.target.tagName)) return;
+    const result = this.#may ? press(boardOf(this.#connection.game), this.#picked, event.key, event.shiftKey) : undefined;
+    if (!result) return;
+    this.#apply(result);
+    event.preventDefault();
+  }
+
+  #apply({ move, picked, sentence }) {
+    this.#picked = picked;
+    this.#isSure = false;
+    setText(this.#sentence, sentence ?? (move ? TEXT.youMoved(move, cardOf(boardOf(this.#connection.game), move)) : ""));
+    if (move) this.#connection.play(move);
+    this.update();
+  }
+}
