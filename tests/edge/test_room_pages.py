@@ -13,9 +13,12 @@ from redis.asyncio import Redis
 from fairest_protocol.messages.from_client import Create, Watch
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.options import RoomOptions, Spectators
+from fairest_server.app import running
+from fairest_server.settings import Settings
 from fairest_server.store import keys
 from fairest_server.store.bans import Ban, BanStore, parse_network
 from tests.support.limited import Limited
+from tests.support.processes import redis_process
 from tests.support.raw_http import Answer, ask
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
@@ -124,3 +127,19 @@ async def test_a_banned_address_is_shown_no_room(limited: Limited, redis: Redis)
             return await view_of(url, client.room) is None
 
         await until(is_hidden, "the page shows nothing of the room")
+
+
+async def test_the_page_comes_without_a_view_while_redis_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fairest_server.edge.room_pages.VIEW_SECONDS", 0.2)
+    with redis_process() as redis:
+        async with running(Settings(port=0, redis_url=redis.url)) as url:
+            redis.freeze()
+            view = await view_of(url, NO_ROOM)
+            redis.thaw()
+    assert view is None
+
+
+async def test_the_page_of_a_log_that_cannot_be_read_comes_without_a_view(limited: Limited, redis: Redis) -> None:
+    await redis.set(keys.log("broken-amber-otter"), "not a log")
+    async with limited() as url:
+        assert await view_of(url, "broken-amber-otter") is None

@@ -1,6 +1,4 @@
-"""The queue, receipts, ratings and the daily deal in a real Firefox, as `test_queue`, `test_ratings` and others have them
-in Chromium.
-"""
+"""The queue, receipts, ratings and the daily deal in a real Firefox; other files have them in Chromium."""
 
 import asyncio
 

@@ -17,8 +17,10 @@ from fairest_server.edge.read_budget import ReadBudget
 from fairest_server.live.entrance import NoRoom
 from fairest_server.live.room_server import RoomServer
 
-VIEW_SECONDS: Final = 0.5
-"""Time limit for the view. A browser that waited longer would draw sooner without it."""
+VIEW_SECONDS: Final = 5.0
+"""Time limit for the view, shorter than that of a page: the markup comes in any case. While Redis is slow, the
+connection would show nothing earlier. If Redis has been silent for as long, it is not asked.
+"""
 _CODE: Final = re.compile(r"(?=.{1,60}\Z)[a-z]+(?:-[a-z]+){1,5}")
 """As `RoomCode` of the wire."""
 
@@ -47,7 +49,7 @@ class RoomPages:
             _CODE.fullmatch(request.name) is not None
             and rooms.bans.of_address(address) is None
             and not rooms.drain.is_draining
-            and rooms.clock.decision_window() is not None
+            and rooms.clock.silent_seconds < VIEW_SECONDS
             and self._limits.may_try_code(address)
             and self._budget.may_read(address)
         )
