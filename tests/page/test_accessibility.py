@@ -59,7 +59,6 @@ async def test_the_pages_without_a_race_are_for_everybody(looking: Browser, flee
             "/practice": ".slot.stock",
             "/tv": "text=Looking for a race",
             "/ratings": "text=No established rating",
-            "/today": "text=There is no daily deal",
             f"/p/{record.names[0]}": ".more a",
             f"/r/{room}": ".end input",
             f"/m/{record.match_id}": ".verdict.right",
