@@ -86,9 +86,9 @@ async def test_ratings_and_the_queue_are_for_everybody(looking: Browser, fleet: 
 
 
 async def test_the_daily_deal_is_for_everybody(looking: Browser, fleet: Fleet, redis: Redis) -> None:
-    await deal_today(redis)
-    await open_long_ago(redis, ann=long_ago_moves(5))
     url = await fleet.start("--daily-rules", "classic")
+    await open_long_ago(redis, url, ann=long_ago_moves(5))
+    await deal_today(redis, url)
     page = await looking.open(url, f"/today?day={LONG_AGO.day}")
     await page.wait_for_selector(".proof li")
     await check(looking, page)

@@ -50,8 +50,9 @@ async def end_attempt(page: Page) -> None:
 
 
 async def test_an_attempt_is_raced_by_keys_and_clicks_to_its_rank(browser: Browser, fleet: Fleet, redis: Redis) -> None:
-    await deal_today(redis)
-    page = await browser.open(await fleet.start("--daily-rules", "classic"), "/today")
+    url = await fleet.start("--daily-rules", "classic")
+    await deal_today(redis, url)
+    page = await browser.open(url, "/today")
     await begin_attempt(page)
     await page.keyboard.press("b")
     await pile_count(page, "b", 1)
@@ -66,8 +67,9 @@ async def test_an_attempt_is_raced_by_keys_and_clicks_to_its_rank(browser: Brows
 async def test_a_page_that_is_loaded_again_goes_on_with_the_attempt(
     browser: Browser, fleet: Fleet, redis: Redis
 ) -> None:
-    await deal_today(redis)
-    page = await browser.open(await fleet.start("--daily-rules", "classic"), "/today")
+    url = await fleet.start("--daily-rules", "classic")
+    await deal_today(redis, url)
+    page = await browser.open(url, "/today")
     await begin_attempt(page)
     await page.keyboard.press("b")
     await pile_count(page, "b", 1)
@@ -82,8 +84,8 @@ async def test_a_page_that_is_loaded_again_goes_on_with_the_attempt(
 
 
 async def test_a_move_is_sent_again_after_the_server_was_killed(browser: Browser, fleet: Fleet, redis: Redis) -> None:
-    await deal_today(redis)
     url = await fleet.start("--daily-rules", "classic")
+    await deal_today(redis, url)
     page = await browser.open(url, "/today")
     await begin_attempt(page)
     await fleet.kill(url)
@@ -97,8 +99,9 @@ async def test_a_move_is_sent_again_after_the_server_was_killed(browser: Browser
 async def test_the_table_of_a_day_that_is_opened_is_shown_and_proved(
     browser: Browser, fleet: Fleet, redis: Redis
 ) -> None:
-    await open_long_ago(redis, ann=long_ago_moves(), bob=long_ago_moves(5))
-    page = await browser.open(await fleet.start(), f"/today?day={LONG_AGO.day}")
+    url = await fleet.start()
+    await open_long_ago(redis, url, ann=long_ago_moves(), bob=long_ago_moves(5))
+    page = await browser.open(url, f"/today?day={LONG_AGO.day}")
     await page.wait_for_selector(".proof >> text=The secret belongs to the commitment.")
     ranks = await page.eval_on_selector_all("tbody th", "(heads) => heads.map(({ textContent }) => textContent)")
     assert ranks == ["1", "2"]
@@ -120,8 +123,9 @@ async def keep_note(page: Page, own: AttemptScore, card_of_another_deal: str | N
 
 
 async def test_an_own_attempt_is_marked_and_proved_in_the_table(browser: Browser, fleet: Fleet, redis: Redis) -> None:
-    await open_long_ago(redis, ann=long_ago_moves(), bob=long_ago_moves(5))
-    page = await browser.open(await fleet.start(), f"/today?day={LONG_AGO.day}")
+    url = await fleet.start()
+    await open_long_ago(redis, url, ann=long_ago_moves(), bob=long_ago_moves(5))
+    page = await browser.open(url, f"/today?day={LONG_AGO.day}")
     await keep_note(page, score_of(long_ago_moves()))
     await page.wait_for_selector(".proof >> text=Your attempt stands in the table with your score.")
     await page.wait_for_selector(".proof >> text=The deck is the one in the envelopes that you were shown.")
@@ -132,8 +136,9 @@ async def test_an_own_attempt_is_marked_and_proved_in_the_table(browser: Browser
 async def test_another_deck_than_the_one_that_was_shown_raises_the_alarm(
     browser: Browser, fleet: Fleet, redis: Redis
 ) -> None:
-    await open_long_ago(redis, ann=long_ago_moves())
-    page = await browser.open(await fleet.start(), f"/today?day={LONG_AGO.day}")
+    url = await fleet.start()
+    await open_long_ago(redis, url, ann=long_ago_moves())
+    page = await browser.open(url, f"/today?day={LONG_AGO.day}")
     await keep_note(page, score_of(long_ago_moves()), "ab" * 32)
     await page.wait_for_selector(".alarm >> text=hold another deal's cards")
 
@@ -141,14 +146,16 @@ async def test_another_deck_than_the_one_that_was_shown_raises_the_alarm(
 async def test_an_own_attempt_that_is_missing_in_the_table_raises_the_alarm(
     browser: Browser, fleet: Fleet, redis: Redis
 ) -> None:
-    await open_long_ago(redis, ann=long_ago_moves())
-    page = await browser.open(await fleet.start(), f"/today?day={LONG_AGO.day}")
+    url = await fleet.start()
+    await open_long_ago(redis, url, ann=long_ago_moves())
+    page = await browser.open(url, f"/today?day={LONG_AGO.day}")
     await keep_note(page, score_of(long_ago_moves(5)))
     await page.wait_for_selector(".alarm >> text=Your attempt is not in the table")
 
 
 async def test_a_secret_of_another_commitment_raises_the_alarm(browser: Browser, fleet: Fleet, redis: Redis) -> None:
-    await open_long_ago(redis, ann=long_ago_moves(5))
+    url = await fleet.start()
+    await open_long_ago(redis, url, ann=long_ago_moves(5))
     page = await browser.blank()
 
     async def lie(route: Any) -> None:
@@ -156,7 +163,6 @@ async def test_a_secret_of_another_commitment_raises_the_alarm(browser: Browser,
         await route.fulfill(response=answer, json=await answer.json() | {"secret": "ab" * 32})
 
     await page.route(re.compile("/daily"), lie)
-    url = await fleet.start()
     await page.goto(f"{url.replace('ws', 'http', 1).rstrip('/')}/today?day={LONG_AGO.day}")
     await page.wait_for_selector(".alarm >> text=does not belong to its commitment")
 
@@ -195,7 +201,8 @@ def fewer_envelopes(message: dict[str, Any]) -> None:
 async def test_an_answer_that_breaks_the_seal_stops_everything(
     browser: Browser, fleet: Fleet, redis: Redis, change: Callable[[dict[str, Any]], None], sentence: str
 ) -> None:
-    await deal_today(redis)
+    url = await fleet.start("--daily-rules", "classic")
+    await deal_today(redis, url)
     page = await browser.blank()
 
     def tamper(text: str) -> str:
@@ -208,7 +215,6 @@ async def test_an_answer_that_breaks_the_seal_stops_everything(
         server.on_message(lambda text: route.send(tamper(str(text))))
 
     await page.route_web_socket(re.compile("."), lie)
-    url = await fleet.start("--daily-rules", "classic")
     await page.goto(f"{url.replace('ws', 'http', 1).rstrip('/')}/today")
     await page.click("text=Begin my attempt")
     await page.wait_for_selector(f".alarm >> text={sentence}")

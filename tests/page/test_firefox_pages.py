@@ -103,9 +103,9 @@ async def test_the_leaderboard_and_a_player_are_shown(firefox: Firefox, fleet: F
 
 
 async def test_an_attempt_at_the_daily_deal_is_raced_to_its_rank(firefox: Firefox, fleet: Fleet, redis: Redis) -> None:
-    await deal_today(redis)
-    await open_long_ago(redis, ann=long_ago_moves(5))
     url = await fleet.start("--daily-rules", "classic")
+    await open_long_ago(redis, url, ann=long_ago_moves(5))
+    await deal_today(redis, url)
     await firefox.open(url, "/today")
     await firefox.wait_for(found(".daily form button"))
     await firefox.click(".daily form button")
