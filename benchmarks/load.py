@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import uvloop
 
 from benchmarks.delivery import PageSpectator, TimedRacer, delays_ms
-from fairest_server.load.clients import MOVES, Guest, Sender, play
+from fairest_server.load.clients import MOVES, Guest, Racer, Sender, play
 from fairest_server.load.websocket_client import Target, frame
 
 CONNECTING = 50
@@ -144,8 +144,15 @@ async def _connect_all(senders: Sequence[Sender], at_once: int = CONNECTING) -> 
     """Connect the clients, `at_once` at a time, in order, so that rooms fill one after the other."""
     for start in range(0, len(senders), at_once):
         group = senders[start : start + at_once]
-        await asyncio.gather(*(sender.connect() for sender in group))
+        await asyncio.gather(*(_connect(sender) for sender in group))
         await asyncio.gather(*(_or_closed(sender, sender.is_ready) for sender in group))
+
+
+async def _connect(sender: Sender) -> None:
+    """Connect a client; one that joins a room waits for the room's code, and connects at its address."""
+    if isinstance(sender, Racer) and sender.other is not None:
+        await asyncio.shield(sender.other.room)
+    await sender.connect()
 
 
 async def _or_closed(sender: Sender, awaited: "asyncio.Future[None]") -> None:

@@ -45,10 +45,25 @@ async def _measure(most: int) -> list[Figure]:
     for rooms, each in ratios.items():
         figures += median_of(f"room_scaling_{rooms}", each, "", "0.8 to 1.2", lambda ratio: 0.8 <= ratio <= 1.2)
     figures += median_of("room_scaling_us_at_100", settled, "us")
-    for workers in (1, 2):
-        costs = [await _saturate(workers) for _ in range(REPEATS)]
-        figures += median_of(f"moves_per_second_workers_{workers}", [cost.per_second for cost in costs], "/s")
-        figures += median_of(f"move_us_workers_{workers}", [cost.server_us for cost in costs], "us")
+    return figures + await _measure_workers()
+
+
+async def _measure_workers() -> list[Figure]:
+    """Return the cost of a move on one process and on two, with the players of a room together and where they fall."""
+    costs: dict[str, list[Cost]] = {"1": [], "2": [], "2_apart": []}
+    for _ in range(REPEATS):
+        costs["1"].append(await _saturate(1))
+        costs["2"].append(await _saturate(2))
+        costs["2_apart"].append(await _saturate(2, hands_over=False))
+    figures = list[Figure]()
+    for kind, each in costs.items():
+        figures += median_of(f"moves_per_second_workers_{kind}", [cost.per_second for cost in each], "/s")
+        figures += median_of(f"move_us_workers_{kind}", [cost.server_us for cost in each], "us")
+        figures += median_of(f"move_redis_us_workers_{kind}", [cost.redis_us for cost in each], "us")
+    for kind, goal in (("2", 1.1), ("2_apart", None)):
+        ratios = [two.server_us / one.server_us for one, two in zip(costs["1"], costs[kind], strict=True)]
+        name = f"workers_ratio{kind.removeprefix('2')}"
+        figures += median_of(name, ratios, "", f"<= {goal}", goal.__ge__) if goal else median_of(name, ratios, "")
     return figures
 
 
@@ -69,8 +84,11 @@ async def _cost_of_a_move(rooms: int) -> float:
     return move_us
 
 
-async def _saturate(workers: int) -> Cost:
-    async with serving(processes=workers) as served, loading("race", served, WORKERS_ROOMS) as load:
+async def _saturate(workers: int, *, hands_over: bool = True) -> Cost:
+    async with (
+        serving(processes=workers, hands_over=hands_over) as served,
+        loading("race", served, WORKERS_ROOMS) as load,
+    ):
         await load.move(4)
         cost = await load.move()
     print(f"  {workers} workers: {cost.per_second:.0f} moves/s, {cost.server_us:.1f} us", file=sys.stderr)

@@ -147,9 +147,19 @@ async def loading(kind: str, served: Processes, rooms: int, **options: float | s
 
 
 @asynccontextmanager
-async def serving(*options: str, fsync: str = "everysec", processes: int = 1) -> AsyncIterator[Processes]:
-    """Run our server on a Redis of its own, without the limits that a load would exceed."""
-    with redis_process("--appendonly", "yes", "--appendfsync", fsync) as redis:
+async def serving(
+    *options: str, fsync: str = "everysec", processes: int = 1, hands_over: bool = True
+) -> AsyncIterator[Processes]:
+    """Run our server on a Redis of its own, without the limits that a load would exceed.
+
+    Unless `hands_over`, the system alone decides to which of the processes a player comes.
+    """
+    with (
+        redis_process("--appendonly", "yes", "--appendfsync", fsync) as redis,
+        tempfile.TemporaryDirectory(prefix="fairest-") as folder,
+    ):
+        if processes > 1 and hands_over:
+            options = (*options, "--handover-folder", folder)
         async with serving_fleet(redis.url) as fleet:
             port = await start_servers(fleet, processes, *options)
             yield Processes(tuple(each.pid for each in fleet.processes.values()), redis.pid, port)

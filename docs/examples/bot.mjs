@@ -49,7 +49,7 @@ export class Bot {
   // Open a connection and take what it brings, one message after the other; return the event that ends it.
   connect() {
     return new Promise((resolve, reject) => {
-      const socket = new Socket(this.url, "fairest.v1");
+      const socket = new Socket(this.url + (this.entry.room ? `/r/${this.entry.room}` : ""), "fairest.v1");
       let taken = Promise.resolve();
       const take = async (message) => {
         if (!this.isDone) await this.receive(message);

@@ -49,8 +49,8 @@ class Bot:
         """Play the match, over a new connection whenever one ends."""
         while True:
             try:
-                async with websockets.connect(self.url, subprotocols=[PROTOCOL], max_size=2**22) as self.socket:
-                    self.asked: Json = {}
+                self.asked, path = Json(), f"/r/{self.entry['room']}" if "room" in self.entry else ""
+                async with websockets.connect(self.url + path, subprotocols=[PROTOCOL], max_size=2**22) as self.socket:
                     await self.ask(type="hello", token=self.token, capabilities=["credit"])
                     async for frame in self.socket:
                         if await self.receive(json.loads(frame)):

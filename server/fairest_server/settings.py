@@ -35,6 +35,13 @@ class Settings(BaseSettings):
         bool,
         Field(description="Share the port with other processes that set this too; --workers sets it for its workers."),
     ] = False
+    handover_folder: Annotated[
+        Path | None,
+        Field(
+            description="Folder in which processes that share a port find each other, to hand connections over to the "
+            "process of their room; --workers sets it for its workers. Linux only, and without --tls-cert."
+        ),
+    ] = None
     ends_with_input: Annotated[
         bool,
         Field(

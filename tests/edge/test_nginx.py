@@ -24,6 +24,7 @@ from tests.support.bots import start_match
 from tests.support.certificates import make_certificate
 from tests.support.history import check_history
 from tests.support.limited import limited_server
+from tests.support.meeting import meet_at_address
 from tests.support.ports import free_port
 from tests.support.processes import Fleet, end_process
 from tests.support.waiting import PATIENCE_SECONDS, until
@@ -31,6 +32,7 @@ from tests.support.wire_client import QUICK, racing_players
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "nginx.conf"
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}{os.pathsep}/usr/sbin")
+ROOMS = 4
 ADDRESSES = 3
 """Connections to a process that one address may have here."""
 
@@ -173,6 +175,11 @@ async def test_two_players_race_to_the_end_behind_nginx(site: Site, redis: Batch
     match = await start_match((site.url,), QUICK, spectators=1)
     await match.end()
     assert check_history(match.room, await Log(redis).read(match.room), match.transcripts) == []
+
+
+async def test_players_at_the_address_of_their_room_meet_on_one_process(site: Site, redis: BatchingRedis) -> None:
+    for _ in range(ROOMS):
+        await meet_at_address(site.url, redis)
 
 
 @pytest.mark.long

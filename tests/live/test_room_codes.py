@@ -38,3 +38,14 @@ async def test_a_code_that_is_taken_is_drawn_again(monkeypatch: pytest.MonkeyPat
         await redis.xadd(keys.log(taken), {"e": "created"})
     monkeypatch.setattr(room_codes, "_GENERATOR", Generator("a-b-c", "d-e-f", "g-h-i"))
     assert await draw_free_code(Log(redis)) == "g-h-i"
+
+
+async def test_a_code_of_which_another_process_serves_the_room_is_drawn_again(
+    monkeypatch: pytest.MonkeyPatch, redis: BatchingRedis
+) -> None:
+    monkeypatch.setattr(room_codes, "_GENERATOR", Generator("a-b-c", "d-e-f"))
+    assert await draw_free_code(Log(redis), "d-e-f".__eq__) == "d-e-f"
+
+
+async def test_a_process_that_serves_no_code_by_preference_draws_one_all_the_same(redis: BatchingRedis) -> None:
+    assert await draw_free_code(Log(redis), lambda _: False)

@@ -26,6 +26,7 @@ from fairest_cli.session.evidence_notes import note_drop, note_pong, note_said, 
 from fairest_cli.session.failures import advise_without_server, describe_failure, refuse_banned_address
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.own_clock import now_ms
+from fairest_cli.session.room_address import open_at_room, requested_room
 from fairest_cli.session.saving import NewProblems
 from fairest_cli.session.websocket import (
     EntryRequest,
@@ -37,7 +38,6 @@ from fairest_cli.session.websocket import (
     fit_request,
     make_repeatable,
     next_entry_request,
-    open_websocket,
 )
 from fairest_protocol.calculation.certified import CAPABILITY as CERTIFIED
 from fairest_protocol.calculation.distance import CAPABILITY as CREDIT
@@ -161,7 +161,8 @@ class Connection:
         while True:
             since, lasted = time.monotonic(), 0.0
             try:
-                async with aclosing(self._run_socket()) as updates:
+                # After a failure elsewhere: the process that does not answer may be that of our room.
+                async with aclosing(self._run_socket(names_room=backoff.failures % 2 == 0)) as updates:
                     async for update in updates:
                         yield update
                 note, lasted = "The connection was lost.", time.monotonic() - since
@@ -208,12 +209,13 @@ class Connection:
                 self._asked[message.type] = message
             await self._socket.send(message)
 
-    async def _run_socket(self) -> AsyncGenerator[Update]:
-        """Open a socket, and yield the changes until it ends. Raises `Rejected` and `Cheated`."""
+    async def _run_socket(self, *, names_room: bool) -> AsyncGenerator[Update]:
+        """Yield the changes on a new socket, by `names_room` at our room's address. Raises `Rejected` and `Cheated`."""
         # Before the attempt: one that fails must count as a failure, and be followed by a longer wait.
         self._has_room_gone_on = False
         self._asked.clear()
-        websocket = await open_websocket(self._url)
+        room = (self.model.room or requested_room(self._entry_request)) if names_room else None
+        websocket = await open_at_room(self._url, room)
         self._socket = socket = ServerSocket(websocket, self._note_said, lambda play: play in self.model.sent)
         pinging = asyncio.create_task(socket.note_pongs(self._note_pong))
         try:

@@ -22,9 +22,11 @@ from fairest_server.edge.read_budget import ReadBudget
 from fairest_server.edge.refusal_log import RefusalLog
 from fairest_server.edge.renewal import Renewal
 from fairest_server.edge.room_entry import RoomEntry
+from fairest_server.edge.room_handover import IS_SUPPORTED, RoomHandover
 from fairest_server.edge.server import Server, os_error_text
 from fairest_server.edge.session import Session
 from fairest_server.edge.websocket import WebSocket
+from fairest_server.live.room_codes import is_any_room
 from fairest_server.live.room_counts import count_rooms
 from fairest_server.live.room_server import RoomServer
 from fairest_server.ops import metrics
@@ -66,7 +68,9 @@ async def public_port(
     admission = Admission(settings, rooms.drain, rooms.bans, refusals)
     limits = AddressLimits(settings)
     hello = Handshake(players, player_rooms, rooms, limits.may_enroll, settings.hello_seconds)
-    room_entry = RoomEntry(rooms, openings, limits, settings)
+    handover = _make_handover(settings, rooms.process_id)
+    is_served_here = handover.is_served_here if handover else is_any_room
+    room_entry = RoomEntry(rooms, openings, limits, settings, is_served_here)
     lookup = Lookup(rooms, lobby, Renewal(players, control, limits.may_enroll))
     queue = RaceQueue(tickets, rooms.processes, rooms.clock, rooms.slices, rooms.ratings.points)
 
@@ -82,7 +86,7 @@ async def public_port(
     shared, site = shared_pages(rooms, lobby, durability, budget), site_pages(rooms, budget, limits)
     tls = certificate.context if certificate else None
     pages = make_responder(health_pages(rooms), shared, admission, site)
-    server = Server(settings, pages, handle, refusals, tls)
+    server = Server(settings, pages, handle, refusals, tls, handover)
     with _as_cannot_listen(settings.host, settings.port):
         port = await server.listen(settings.host, settings.port, reuse_port=settings.reuse_port)
     draining = asyncio.create_task(
@@ -123,6 +127,13 @@ async def admin_port(settings: Settings, rooms: RoomServer) -> AsyncIterator[str
         yield f"http://{settings.admin_host}:{port}"
     finally:
         await server.close(CloseCode.RESTARTING, "restarting", DRAIN_SECONDS)
+
+
+def _make_handover(settings: Settings, process_id: str) -> RoomHandover | None:
+    """Return the handover between the processes on this port, None without one. TLS hides what a request asks for."""
+    if settings.handover_folder is None or settings.tls_cert is not None or not IS_SUPPORTED:
+        return None
+    return RoomHandover(settings.handover_folder, process_id)
 
 
 async def _handle_none(_: WebSocket, __: Request) -> None:

@@ -54,12 +54,15 @@ class RoomEntry:
         openings: RoomOpenings,
         limits: AddressLimits,
         settings: Settings,
+        is_served_here: Callable[[str], bool],
     ) -> None:
+        """`is_served_here` returns whether clients that ask for the address of a room come to this process."""
         self.limits: Final = limits
         self._rooms = rooms
         self._openings = openings
         self._rooms_per_player = settings.rooms_per_player
         self._rooms_per_address = settings.rooms_per_address
+        self._is_served_here = is_served_here
 
     async def enter(
         self,
@@ -126,7 +129,7 @@ class RoomEntry:
         # Counted last: one player that is refused again and again must not use up the rooms of its address.
         if await self._openings.count_at(address) > self._rooms_per_address:
             return refuse("create", Refusal.TOO_MANY_ROOMS, _MANY_AT_ADDRESS)
-        drawn = await draw_free_code(self._rooms.log)
+        drawn = await draw_free_code(self._rooms.log, self._is_served_here)
         code = await self._openings.open(player.player_id, key, drawn, self._rooms_per_player)
         return refuse("create", Refusal.TOO_MANY_ROOMS) if code is None else code
 

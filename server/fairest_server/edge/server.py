@@ -19,6 +19,7 @@ from websockets.http11 import Request
 from fairest_server.edge.http_pages import Respond, answer, text_page
 from fairest_server.edge.refusal_log import RefusalLog
 from fairest_server.edge.request_refused import RequestRefused
+from fairest_server.edge.room_handover import RoomHandover
 from fairest_server.edge.socket_counts import SocketCounts
 from fairest_server.edge.turns import Turns
 from fairest_server.edge.websocket import WebSocket
@@ -56,6 +57,7 @@ class Server:
         handle: Handle,
         refusals: RefusalLog,
         tls: ssl.SSLContext | None = None,
+        handover: RoomHandover | None = None,
     ) -> None:
         self.settings: Final = settings
         self.turns: Final = Turns()
@@ -64,6 +66,7 @@ class Server:
         self._counts = SocketCounts(settings)
         self._refusals = refusals
         self._tls = tls
+        self._handover = handover
         self._listeners: list[socket.socket] = []
         self._handshakes: set[asyncio.Task[None]] = set()
         """One for each accepted socket that is not a connection yet: its TLS handshake is under way."""
@@ -87,7 +90,11 @@ class Server:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER_BYTES)
             listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             _limit_silence(listener, 2 * self.settings.heartbeat_seconds)
+            if self._handover is not None:
+                self._handover.prepare(listener)
             self._accept_from(listener)
+        if self._handover is not None:
+            self._handover.open(self.adopt)
         return int(self._listeners[0].getsockname()[1])
 
     def stop_listening(self) -> None:
@@ -96,10 +103,14 @@ class Server:
             asyncio.get_running_loop().remove_reader(listener)
             listener.close()
         self._listeners.clear()
+        if self._handover is not None:
+            self._handover.leave()
 
     async def close(self, code: int, reason: str, seconds: float) -> None:
         """Close all connections with this code; abort those that are still there after `seconds`."""
         self.stop_listening()
+        if self._handover is not None:
+            self._handover.close()
         # A task that is cancelled before it has begun would leave its socket open.
         await asyncio.sleep(0)
         for task in self._handshakes:
@@ -172,19 +183,39 @@ class Server:
                 loop.call_later(NO_FILES_SECONDS, self._accept_from, listener)
                 return
             accepted.setblocking(False)
-            self._accept(accepted, str(address[0]))
+            self._accept(accepted, str(address[0]), self._handover)
 
     def _accept_from(self, listener: socket.socket) -> None:
         if listener in self._listeners:
             asyncio.get_running_loop().add_reader(listener, self._accept_some, listener)
 
-    def _accept(self, accepted: socket.socket, peer: str) -> None:
-        if self._counts.try_add(peer):
-            metrics.SOCKETS.inc()
-            _keep(self._handshakes, asyncio.create_task(self._connect(accepted, peer)))
-        else:
+    def adopt(self, accepted: socket.socket) -> None:
+        """Serve a socket that another process has accepted."""
+        try:
+            peer = str(accepted.getpeername()[0])
+        except OSError:
+            # The client has gone.
+            accepted.close()
+            return
+        self._accept(accepted, peer, None)
+
+    def _accept(self, accepted: socket.socket, peer: str, handover: RoomHandover | None) -> None:
+        """Serve a socket, or pass it to the process of its room by `handover`. Close it if there are too many."""
+        if not self._counts.try_add(peer):
             accepted.close()
             self._refusals.add(TurnedAway.SOCKETS, peer, "Too many sockets, or too many new ones in a short time.")
+            return
+        metrics.SOCKETS.inc()
+
+        def settle(is_taken: bool) -> None:
+            if is_taken:
+                accepted.close()
+                self._uncount(peer)
+            else:
+                _keep(self._handshakes, asyncio.create_task(self._connect(accepted, peer)))
+
+        if handover is None or not handover.try_pass(accepted, settle):
+            settle(is_taken=False)
 
     async def _connect(self, accepted: socket.socket, peer: str) -> None:
         """Make a connection of an accepted socket: with TLS, complete its handshake in time."""

@@ -53,8 +53,12 @@ class Sender:
         if self._has_connected:
             self.socket.mute()
         self._has_connected = True
-        self.socket = WebSocketClient(self.target, self.on_open, self.on_text)
+        self.socket = WebSocketClient(self.target.at_room(self.known_room()), self.on_open, self.on_text)
         await self.socket.connect()
+
+    def known_room(self) -> str | None:
+        """Return the code of the room that the client is about to enter, None if it knows none."""
+        return None
 
     def on_open(self) -> None:
         """Begin to talk: the handshake is done."""
@@ -97,6 +101,11 @@ class Sender:
             return
         self.sent_at = time.perf_counter()
         self.socket.send_frame(self.frames[self.number])
+
+
+def _result_of(room: "asyncio.Future[str]") -> str | None:
+    """Return the code of a room once it is known."""
+    return room.result() if room.done() and not room.cancelled() else None
 
 
 def play(number: int, move: str = "sa") -> bytes:
@@ -149,6 +158,10 @@ class Spectator(Guest):
         self.room = room
         self._is_stalled = is_stalled
 
+    def known_room(self) -> str | None:
+        """Return the room to watch."""
+        return _result_of(self.room)
+
     def on_text(self, payload: bytes) -> None:
         """Ask for the room, wait for its snapshot, then count frames."""
         if self.is_ready.done():
@@ -198,6 +211,10 @@ class Racer(Guest):
     def make_frames(self) -> list[bytes]:
         """Return the moves that lay every card onto the first pile."""
         return [frame(play(number + 1)) for number in range(MOVES)]
+
+    def known_room(self) -> str | None:
+        """Return the room that was entered before, or that the other player has made."""
+        return _result_of(self.room) or (_result_of(self.other.room) if self.other else None)
 
     async def connect(self) -> None:
         """Connect to the server, or connect again and resume. Raises OSError."""

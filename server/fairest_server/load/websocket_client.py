@@ -28,6 +28,10 @@ class Target(NamedTuple):
     path: str = "/"
     tls: ssl.SSLContext | None = None
 
+    def at_room(self, room: str | None) -> "Target":
+        """Return the address of a room, or with None this."""
+        return self if room is None else self._replace(path=f"{self.path.rstrip('/')}/r/{room}")
+
     @property
     def request(self) -> bytes:
         """The opening handshake."""

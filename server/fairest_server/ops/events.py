@@ -47,6 +47,7 @@ class Event(StrEnum):
     WORKERS_NOT_RENEWED = "workers_not_renewed", "A new worker does not start; the remaining old ones stay."
     WORKERS_RENEWED = "workers_renewed", "All workers are new."
 
+    NO_HANDOVER = "no_handover", "Connections cannot be handed over; each worker serves those that it accepts."
     WORKER_DRAINS = "worker_drains", "A worker drains; another one is started."
     WORKER_DRAINED = "worker_drained", "A worker has drained and ended."
 

@@ -20,6 +20,14 @@ from fairest_protocol.version import installed_version, python_version
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 
 
+class Passed(StrEnum):
+    """The end of a socket on its way to the process of its room."""
+
+    TAKEN = "taken"
+    LATE = "late"
+    """The other process did not take it in time, so this one serves it."""
+
+
 class TurnedAway(StrEnum):
     """A reason for which a request becomes no connection, or is not answered with the page that it asks for."""
 
@@ -193,6 +201,12 @@ CUT_OFF: Final = counter(
     CutOff,
 )
 SOCKETS: Final = Gauge("fairest_sockets", "Accepted sockets: connections, pages, and handshakes under way.")
+PASSED: Final = counter(
+    "fairest_passed",
+    "Sockets passed to the process of their room, by how that ended: taken, or late, so that this one serves them.",
+    "end",
+    Passed,
+)
 PAUSED: Final = counter(
     "fairest_paused",
     "Times that a connection was not read for a while since it had sent too much, by the kind of most of its frames.",

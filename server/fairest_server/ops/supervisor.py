@@ -1,16 +1,20 @@
 """The supervisor of several server processes on one port: it starts the workers, and replaces one that dies.
 
-The kernel spreads connections over the workers. Any worker serves any player of any room, so it does not matter which.
+The kernel spreads connections over the workers. Any worker serves any player of any room; a worker hands connections
+that name their room over to the worker that serves it by preference, which finds it in a folder (`edge/room_handover`).
 """
 
 import asyncio
 import os
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
 from typing import Any, Final
 
 import structlog
@@ -45,6 +49,8 @@ class Supervisor:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._redis_url = ""
+        self._handover_folder: Path | None = None
+        """The folder in which workers find each other, None if none can be made."""
         self._processes: set[Process] = set()
         """The workers that were started and whose end was not seen yet."""
         self._slots: dict[int, Process | None] = {}
@@ -63,7 +69,7 @@ class Supervisor:
     async def serving(self, redis_url: str) -> AsyncIterator[str]:
         """Yield the URL once all workers serve. Raises WorkerError, and OSError for a port that cannot be bound."""
         self._redis_url = redis_url
-        with _reserve(self._settings.host, self._settings.port) as port:
+        with _reserve(self._settings.host, self._settings.port) as port, _handover_folder() as self._handover_folder:
             try:
                 async with asyncio.TaskGroup() as tasks:
                     for number in range(self._settings.workers):
@@ -157,6 +163,8 @@ class Supervisor:
         chosen = self._settings.model_dump(exclude_none=True)
         chosen |= {"workers": 1, "port": port, "redis_url": self._redis_url}
         chosen |= {"reuse_port": True, "ends_with_input": True, "worker_deaths": self._deaths.get(slot, 0)}
+        if self._handover_folder is not None:
+            chosen["handover_folder"] = self._handover_folder
         if self._settings.admin_port:
             chosen["admin_port"] = self._settings.admin_port + slot
         inherited = {
@@ -249,6 +257,21 @@ async def _stop(processes: Iterable[Process]) -> None:
         if process.returncode is None:
             process.kill()
             await process.wait()
+
+
+@contextmanager
+def _handover_folder() -> Iterator[Path | None]:
+    """Make a folder that only this user may read; None if that fails. The last worker removes it after a kill."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="fairest-"))
+    except OSError as reason:
+        _LOG.warning(Event.NO_HANDOVER, reason=str(reason))
+        yield None
+        return
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
