@@ -41,6 +41,7 @@ export class RoomConnection {
   #line = new SocketLine({
     open: () => this.#greet(),
     text: (text) => this.#take(text),
+    room: () => this.#entry.room,
     lost: (code, reason) => this.#lost(code, reason),
     beat: () => this.status === STATUS.CONNECTED && this.#send({ type: "ping" }),
   });

@@ -8,8 +8,8 @@ const MAX_FULL_PAUSE_MS = 60000;
 const PING_MS = 10000;
 const SILENT_MS = 22000;
 
-/** Return the URL of the WebSocket of the server that the page came from. */
-export const socketUrl = () => `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/`;
+/** Return the URL of the WebSocket of the server that the page came from; with a room, the address of that room. */
+export const socketUrl = (room = null) => `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/${room ? `r/${room}` : ""}`;
 
 /** A line to the server. It is lost at most once each time that it is opened, also if the server falls silent. */
 export class SocketLine {
@@ -17,9 +17,14 @@ export class SocketLine {
   #pause = FIRST_PAUSE_MS;
   #timers = new Set();
   #heardAt = 0;
+  /** How often it was opened since the server served us last. */
+  #openings = 0;
   #on;
 
-  /** `on` has `open()`, `text(text)`, `lost(code, reason)`, and `beat()`, which asks for a sign of life. */
+  /**
+   * `on` has `open()`, `text(text)`, `lost(code, reason)`, `beat()`, which asks for a sign of life, and `room()`, which returns the
+   * code of the room that we are about to enter, if we know it.
+   */
   constructor(on) {
     this.#on = on;
   }
@@ -29,7 +34,9 @@ export class SocketLine {
   }
 
   open() {
-    const socket = new WebSocket(socketUrl(), "fairest.v1");
+    // Every second time at the server's own: the process that does not answer may be that of our room.
+    const socket = new WebSocket(socketUrl(this.#openings % 2 ? null : this.#on.room()), "fairest.v1");
+    this.#openings += 1;
     this.#socket = socket;
     this.#heardAt = Date.now();
     socket.onopen = () => this.#on.open();
@@ -51,6 +58,7 @@ export class SocketLine {
   /** Note that the server serves us: the next pause is short again. */
   serves() {
     this.#pause = FIRST_PAUSE_MS;
+    this.#openings = 0;
   }
 
   send(message) {
