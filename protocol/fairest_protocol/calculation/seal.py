@@ -7,6 +7,7 @@ four bytes, most significant first. docs/protocol.md gives the layouts, with tes
 import hashlib
 import hmac
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import Final
 
 from fairest_protocol.calculation.cards import Card
@@ -26,9 +27,17 @@ _CONSONANTS: Final = "bdfghjklmnprstvz"
 _VOWELS: Final = "aiou"
 
 
+@cache
+def _encode_label(label: str) -> bytes:
+    text = b"fairest.v1." + label.encode()
+    return len(text).to_bytes(4, "big") + text
+
+
 def _encode(label: str, *parts: bytes) -> bytes:
-    encoded = (b"fairest.v1." + label.encode(), *parts)
-    return b"".join([len(part).to_bytes(4, "big") + part for part in encoded])
+    encoded = [_encode_label(label)]
+    for part in parts:
+        encoded += (len(part).to_bytes(4, "big"), part)
+    return b"".join(encoded)
 
 
 def _proquint(number: int) -> str:
