@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from fairest_cli.session.daily_pages import DailyUnavailable, fetch_attempt, fetch_daily, fetch_table
+from fairest_cli.session.daily_pages import fetch_attempt, fetch_daily, fetch_table
+from fairest_cli.session.server_pages import PageUnreadable
 from fairest_protocol.calculation.record import BadRecord
 from tests.support.lying_chain import serving_pages
 from tests.support.ports import free_port
@@ -52,24 +53,24 @@ def test_a_page_is_read() -> None:
 
 @pytest.mark.parametrize("changes", [{"day": "2026-11-23"}, {"rules": "senior"}, {"page": 1}])
 def test_the_page_of_another_deal_is_refused(changes: dict[str, Any]) -> None:
-    with pytest.raises(DailyUnavailable, match="another daily deal"):
+    with pytest.raises(PageUnreadable, match="another daily deal"):
         fetch({PATH: page(**changes)})
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"\xff", page(commitment="11")])
 def test_an_answer_that_is_no_page_is_refused(body: bytes) -> None:
-    with pytest.raises(DailyUnavailable):
+    with pytest.raises(PageUnreadable):
         fetch({PATH: body})
 
 
 def test_a_server_that_is_silent_is_named() -> None:
     url = f"ws://127.0.0.1:{free_port()}"
-    with pytest.raises(DailyUnavailable, match=f"No server answers at {url}"):
+    with pytest.raises(PageUnreadable, match=f"No server answers at {url}"):
         fetch_daily(url, "classic", DAY)
 
 
 def test_a_deal_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(DailyUnavailable):
+    with pytest.raises(PageUnreadable):
         fetch({})
 
 
@@ -82,7 +83,7 @@ def test_all_pages_of_a_table_are_read_in_order() -> None:
 
 
 def test_a_table_that_lacks_a_page_is_refused() -> None:
-    with serving_pages({PATH: page(pages=2, rows=[row(1)])}) as url, pytest.raises(DailyUnavailable):
+    with serving_pages({PATH: page(pages=2, rows=[row(1)])}) as url, pytest.raises(PageUnreadable):
         fetch_table(url, fetch_daily(url, "classic", DAY))
 
 
