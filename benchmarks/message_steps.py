@@ -43,6 +43,17 @@ from fairest_protocol.messages.from_client import (
     Watch,
 )
 from fairest_protocol.messages.from_server import FromServer, Left, LeftQueue, Placed, Queued, Renewed
+from fairest_protocol.messages.tournaments import (
+    CreateTournament,
+    JoinTournament,
+    LeaveTournament,
+    PlayTournament,
+    RaceTournament,
+    ReadyTournament,
+    RevealTournament,
+    StartTournament,
+    WatchTournament,
+)
 from fairest_protocol.value import replace
 from fairest_server.edge.pair_maker import LOOK_SECONDS
 from fairest_server.edge.race_queue import MAX_TICKETS
@@ -61,6 +72,8 @@ LIMITS = (
 REPEATS = 4
 OLD_DAY = "2020-01-01"
 """A day that has no daily deal: a deployment has one when its second day begins."""
+NO_CUP = "no-such-cup"
+"""A code of no tournament."""
 SETTLE_SECONDS = 0.05
 ROUNDS = 9
 JUNK = b'{"type":"play","number":1,"move":' + b"[" * 2000 + b"]" * 2000 + b"}"
@@ -91,6 +104,15 @@ MESSAGES: Final[dict[str, type[Message] | None]] = {
     "get_record_none": GetRecord,
     "daily_none": Daily,
     "play_daily_none": PlayDaily,
+    "create_tournament": CreateTournament,
+    "join_tournament_none": JoinTournament,
+    "leave_tournament_none": LeaveTournament,
+    "start_tournament_none": StartTournament,
+    "watch_tournament_none": WatchTournament,
+    "ready_tournament_none": ReadyTournament,
+    "reveal_tournament_none": RevealTournament,
+    "race_tournament_none": RaceTournament,
+    "play_tournament_none": PlayTournament,
     "renew": Renew,
     "ping": Ping,
     "junk": None,
@@ -238,6 +260,15 @@ async def _measure_racing(
         "get_record_none": GetRecord(match=bytes(16).hex()),
         "daily_none": Daily(day=OLD_DAY),
         "play_daily_none": PlayDaily(rules="classic", day=OLD_DAY, number=1, move=MOVES["sa"]),
+        "create_tournament": CreateTournament(),
+        "join_tournament_none": JoinTournament(tournament=NO_CUP),
+        "leave_tournament_none": LeaveTournament(tournament=NO_CUP),
+        "start_tournament_none": StartTournament(tournament=NO_CUP),
+        "watch_tournament_none": WatchTournament(tournament=NO_CUP),
+        "ready_tournament_none": ReadyTournament(tournament=NO_CUP, round=1, entropy_hash=bytes(32)),
+        "reveal_tournament_none": RevealTournament(tournament=NO_CUP, round=1, entropy=bytes(32)),
+        "race_tournament_none": RaceTournament(tournament=NO_CUP, round=1),
+        "play_tournament_none": PlayTournament(tournament=NO_CUP, round=1, number=1, move=MOVES["sa"]),
         "create": Create(),
         "join": Join(room=room),
     }.items():

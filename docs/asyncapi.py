@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from docs.message_examples import message_examples
 from docs.schemas import SCHEMAS, Schema, attribute_docs, kind_of, shared_schemas
-from fairest_protocol.messages import daily, from_client, from_server
+from fairest_protocol.messages import daily, from_client, from_server, tournaments
 from fairest_protocol.messages.fields import SUBPROTOCOL, Message
 from fairest_protocol.messages.refusals import CLOSE_CODES, CloseCode
 from fairest_server.settings import Settings
@@ -29,6 +29,15 @@ REPLIES: Final[dict[type[Message], tuple[type[Message], ...]]] = {
     from_client.Renew: (from_server.Renewed,),
     daily.Daily: (daily.DailyView,),
     daily.PlayDaily: (daily.DailyView,),
+    tournaments.CreateTournament: (tournaments.Tournament,),
+    tournaments.JoinTournament: (tournaments.Tournament,),
+    tournaments.LeaveTournament: (tournaments.Tournament,),
+    tournaments.StartTournament: (tournaments.Tournament,),
+    tournaments.WatchTournament: (tournaments.Tournament, tournaments.TournamentTick),
+    tournaments.ReadyTournament: (tournaments.Tournament,),
+    tournaments.RevealTournament: (tournaments.Tournament,),
+    tournaments.RaceTournament: (tournaments.TournamentRace,),
+    tournaments.PlayTournament: (tournaments.TournamentRace,),
     from_client.Ping: (from_server.Pong,),
 }
 """The messages that answer each request; any request may be answered by `Refused` as well."""

@@ -49,12 +49,14 @@ from fairest_protocol.messages.refusals import SENTENCES
 from fairest_server.ops import metrics
 from fairest_server.ops.events import Event
 from fairest_server.settings import ENV_PREFIX, Settings
-from fairest_server.store import daily_keys, keys
+from fairest_server.store import daily_keys, keys, tournament_keys
 
 DOCS: Final = Path(__file__).parent
 OBJECTS: Final = (
     *("RequestedOptions", "RoomOptions", "Spectators", "Scene", "SeatScene", "Board", "Foundation", "Outcome", "Score"),
     *("Timing", "ListedRoom", "RoundsHead", "DailySeal", "AttemptResult", "Phase", "Ending"),
+    *("Standing", "TournamentRound", "TournamentPair", "ReadyEntrant", "RaceScore", "RunningCount"),
+    *("TournamentPhase", "TournamentFormat"),
 )
 
 SECRET: Final = bytes(range(0x20))
@@ -154,11 +156,12 @@ def make_keys() -> str:
     """Return the table of keys in Redis, from their docstrings: kind, content, lifetime."""
     documented = [
         (value, text)
-        for module in (keys, daily_keys)
+        for module in (keys, daily_keys, tournament_keys)
         for name, text in attribute_docs(module)
         if str(value := getattr(module, name)).startswith("fairest:")
     ]
-    for function in filter(inspect.isfunction, (*vars(keys).values(), *vars(daily_keys).values())):
+    modules = (keys, daily_keys, tournament_keys)
+    for function in filter(inspect.isfunction, (each for module in modules for each in vars(module).values())):
         if inspect.signature(function).return_annotation is str:
             parameters = inspect.signature(function).parameters.values()
             filled = [0 if each.annotation is int else f"<{each.name.removesuffix('_id')}>" for each in parameters]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from docs.tournament_examples import tournament_examples
 from fairest_protocol.calculation.daily import LIMIT_MS, daily_round_id, daily_seed
 from fairest_protocol.calculation.deal import seal_deal
 from fairest_protocol.calculation.rules import find_variant
@@ -97,6 +98,7 @@ def _made() -> Iterator[Message]:
         yield Error(code=breach.breach, sentence=breach.sentence)
     yield _make_record()
     yield _make_daily_view()
+    yield from tournament_examples()
 
 
 def _make_record() -> MatchRecord:

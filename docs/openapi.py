@@ -18,11 +18,13 @@ from fairest_protocol.messages.from_server import LobbyPage
 from fairest_protocol.messages.matches import MatchesPage
 from fairest_protocol.messages.ratings import Leaderboard, PlayerPage
 from fairest_protocol.messages.rounds import ChainedEntry, RoundsPage, RoundsSummary
+from fairest_protocol.messages.tournaments import Tournament, TournamentList
 from fairest_protocol.value import Value
 from fairest_server.edge.http_pages import JSON, METHODS, PREFLIGHT_SECONDS, TEXT
 from fairest_server.edge.match_pages import PARAMETERS
 from fairest_server.edge.page_parameters import CHAIN_PAGE_PATTERN, DAY_PATTERN, NAME_PATTERN, PAGE_PATTERN
 from fairest_server.edge.record_pages import LINES
+from fairest_server.edge.tournament_pages import CODE_PATTERN, NUMBER_PATTERN
 
 ABOUT: Final = (
     "The pages that a Fairest server answers beside the WebSocket, for everybody and without a player; asyncapi.json "
@@ -101,6 +103,13 @@ NAME: Final[Schema] = {
     "description": "The name of a player, in any case.",
     "required": True,
     "schema": {"type": "string", "pattern": f"^{NAME_PATTERN}$"},
+}
+TOURNAMENT: Final[Schema] = {
+    "name": "code",
+    "in": "path",
+    "description": "The code of a tournament.",
+    "required": True,
+    "schema": {"type": "string", "pattern": f"^{CODE_PATTERN}$", "maxLength": 60},
 }
 PAGES: Final = (
     DescribedPage(
@@ -234,6 +243,41 @@ PAGES: Final = (
         },
         (ATTEMPT,),
     ),
+    DescribedPage(
+        "/tournaments",
+        "Tournaments",
+        SHARED,
+        "Show the tournaments that are open or under way, at most a hundred, the newest first.",
+        {HTTPStatus.OK: ("The list.", JSON, _refer("TournamentList"))},
+    ),
+    DescribedPage(
+        "/tournaments/{code}",
+        "Tournament",
+        SHARED,
+        "Show a tournament: its players, its rounds, and the standings.",
+        {
+            HTTPStatus.OK: ("The tournament.", JSON, _refer("Tournament")),
+            HTTPStatus.NOT_FOUND: "There is no tournament with this code.",
+            HTTPStatus.TOO_MANY_REQUESTS: "This address has read many pages lately.",
+        },
+        (TOURNAMENT,),
+    ),
+    DescribedPage(
+        "/tournament-races/{code}",
+        "TournamentRace",
+        SHARED,
+        "Show the record of the race of a player in a round that is over.",
+        {
+            HTTPStatus.OK: ("Both lines of the record.", LINES, {"type": "string"}),
+            HTTPStatus.NOT_FOUND: "No record of this race can be shown.",
+            HTTPStatus.TOO_MANY_REQUESTS: "This address has read many pages lately.",
+        },
+        (
+            TOURNAMENT,
+            _filter("round", f"^{NUMBER_PATTERN}$", "the number of the round"),
+            _filter("name", f"^{NAME_PATTERN}$", "the name of the player"),
+        ),
+    ),
 )
 
 
@@ -339,7 +383,17 @@ def _schemas() -> dict[str, Schema]:
     """Return the schemas of the answers, in the JSON Schema of 2020 on which OpenAPI 3.1 is built."""
     adapters = [
         (each, "serialization", TypeAdapter(each))
-        for each in (LobbyPage, RoundsSummary, RoundsPage, MatchesPage, Leaderboard, PlayerPage, DailyPage)
+        for each in (
+            LobbyPage,
+            RoundsSummary,
+            RoundsPage,
+            MatchesPage,
+            Leaderboard,
+            PlayerPage,
+            DailyPage,
+            TournamentList,
+            Tournament,
+        )
     ]
     roots, made = TypeAdapter.json_schemas(
         [*adapters, ("entry", "serialization", TypeAdapter(ChainedEntry))],  # type: ignore[list-item]

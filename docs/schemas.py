@@ -155,7 +155,7 @@ def shared_schemas() -> tuple[list[str], list[str], list[str], dict[str, Schema]
     clients, servers, shown, schemas = all_schemas()
     shared = {RENAMED.get(name, name): _field_type(name) for name in SHARED}
     schemas["Entry"] = {"description": "One entry of a view.", **schemas["View"]["properties"]["entries"]["items"]}
-    for message in ("View", "DailyView"):
+    for message in ("View", "DailyView", "TournamentRace"):
         schemas[message]["properties"]["entries"]["items"] = {"$ref": SCHEMAS + "Entry"}
     schemas["Turn"]["description"] = inspect.cleandoc(Turn.__doc__ or "")
     for field, text in attribute_docs(Scene):

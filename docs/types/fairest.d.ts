@@ -44,6 +44,15 @@ export type FromClient =
   | Renew
   | Daily
   | PlayDaily
+  | CreateTournament
+  | JoinTournament
+  | LeaveTournament
+  | StartTournament
+  | WatchTournament
+  | ReadyTournament
+  | RevealTournament
+  | RaceTournament
+  | PlayTournament
   | Ping;
 
 /** A message of a server. */
@@ -63,7 +72,10 @@ export type FromServer =
   | LeftQueue
   | Announcement
   | MatchRecord
-  | DailyView;
+  | DailyView
+  | Tournament
+  | TournamentTick
+  | TournamentRace;
 
 /** The messages that answer a request, by its `type`. */
 export interface Replies {
@@ -85,6 +97,15 @@ export interface Replies {
   renew: Renewed | Refused;
   daily: DailyView | Refused;
   play_daily: DailyView | Refused;
+  create_tournament: Tournament | Refused;
+  join_tournament: Tournament | Refused;
+  leave_tournament: Tournament | Refused;
+  start_tournament: Tournament | Refused;
+  watch_tournament: Tournament | TournamentTick | Refused;
+  ready_tournament: Tournament | Refused;
+  reveal_tournament: Tournament | Refused;
+  race_tournament: TournamentRace | Refused;
+  play_tournament: TournamentRace | Refused;
   ping: Pong | Refused;
 }
 
@@ -240,6 +261,36 @@ export interface Create {
   rival_after_seconds?: number | null;
   /** @defaultValue `null` */
   rival_level?: string | null;
+}
+
+/**
+ * Create a tournament, and enter it; the answer is `tournament`, as to the five below. Only with the capability
+ * `tournaments`.
+ *
+ * `rounds` null: as many as the format needs. `most_players` may enter. With `rival_level`, rivals fill it up to
+ * `most_players` when it is started. A player has `ready_seconds` to get ready for a round, and `limit_seconds` for a
+ * race. The same `key` again leads to the same tournament.
+ */
+export interface CreateTournament {
+  /** @defaultValue `null` */
+  id?: string | null;
+  type: "create_tournament";
+  /** @defaultValue `"classic"` */
+  rules?: RulesName;
+  /** @defaultValue `"swiss"` */
+  format?: TournamentFormat;
+  /** @defaultValue `null` */
+  rounds?: number | null;
+  /** An integer from 2 to 128. @defaultValue `16` */
+  most_players?: number;
+  /** @defaultValue `null` */
+  rival_level?: string | null;
+  /** An integer from 5 to 3600. @defaultValue `120` */
+  ready_seconds?: number;
+  /** An integer from 30 to 3600. @defaultValue `1200` */
+  limit_seconds?: number;
+  /** @defaultValue `null` */
+  key?: string | null;
 }
 
 /**
@@ -433,6 +484,14 @@ export interface Join {
   room: RoomCode;
 }
 
+/** Enter a tournament that has not begun. */
+export interface JoinTournament {
+  /** @defaultValue `null` */
+  id?: string | null;
+  type: "join_tournament";
+  tournament: RoomCode;
+}
+
 /** Leave the room. Once both players are ready, a player who leaves resigns. */
 export interface Leave {
   /** @defaultValue `null` */
@@ -445,6 +504,14 @@ export interface LeaveQueue {
   /** @defaultValue `null` */
   id?: string | null;
   type: "leave_queue";
+}
+
+/** Leave a tournament: before it begins as if one had never entered, later for good. */
+export interface LeaveTournament {
+  /** @defaultValue `null` */
+  id?: string | null;
+  type: "leave_tournament";
+  tournament: RoomCode;
 }
 
 /** The answer to `leave`: this connection is in no room any more. */
@@ -588,6 +655,19 @@ export interface PlayDaily {
   move: Move;
 }
 
+/** A move in the race of a round. `number` counts the accepted moves of the race, from 1. */
+export interface PlayTournament {
+  /** @defaultValue `null` */
+  id?: string | null;
+  type: "play_tournament";
+  tournament: RoomCode;
+  /** An integer from 1 to 128. */
+  round: number;
+  /** An integer from 1 to 100000. */
+  number: number;
+  move: Move;
+}
+
 /**
  * A player is ready, bound to the entropy behind this hash. `until_ms`: both are, and reveal until this time.
  *
@@ -641,12 +721,50 @@ export interface Queued {
   waiting: number;
 }
 
+/** The score of a race that has ended, by which the races of a pair are compared: in the order of these fields. */
+export interface RaceScore {
+  won: boolean;
+  /** An integer from 0. */
+  placed: number;
+  /** An integer from 0. */
+  direct: number;
+  time_ms: TimeMs;
+}
+
+/** Begin the race of a round, or come back to it; the answer is `tournament_race`. */
+export interface RaceTournament {
+  /** @defaultValue `null` */
+  id?: string | null;
+  type: "race_tournament";
+  tournament: RoomCode;
+  /** An integer from 1 to 128. */
+  round: number;
+}
+
 /** Ready for this round, with the hash of this player's own 32 random bytes. */
 export interface Ready {
   /** @defaultValue `null` */
   id?: string | null;
   type: "ready";
   round: Hex16;
+  entropy_hash: Hex32;
+}
+
+/** A player who is ready for a round: the hash of its entropy, and the entropy once it is shown. */
+export interface ReadyEntrant {
+  name: Name;
+  entropy_hash: Hex32;
+  entropy: Hex32 | null;
+}
+
+/** Get ready for a round, bound to the entropy behind this hash. */
+export interface ReadyTournament {
+  /** @defaultValue `null` */
+  id?: string | null;
+  type: "ready_tournament";
+  tournament: RoomCode;
+  /** An integer from 1 to 128. */
+  round: number;
   entropy_hash: Hex32;
 }
 
@@ -700,6 +818,14 @@ export type Refusal =
   | "no_record"
   /** There is no daily deal of these rules on this day, or none that you may begin now. */
   | "no_daily_deal"
+  /** There is no tournament with this code; ask for it again, or create one. */
+  | "no_such_tournament"
+  /** No more players may enter this tournament; you can watch it. */
+  | "tournament_full"
+  /** You are not a player of this round: you have not entered the tournament, or have left it. */
+  | "not_entered"
+  /** Only the player who created this tournament starts it. */
+  | "not_creator"
   /** The race has not started yet. */
   | "race_not_started"
   /** The race is over. */
@@ -844,6 +970,17 @@ export interface Reveal {
   entropy: Hex32;
 }
 
+/** Show the entropy, once the hashes of all who are ready are shown. */
+export interface RevealTournament {
+  /** @defaultValue `null` */
+  id?: string | null;
+  type: "reveal_tournament";
+  tournament: RoomCode;
+  /** An integer from 1 to 128. */
+  round: number;
+  entropy: Hex32;
+}
+
 /** A player showed its entropy. */
 export interface Revealed {
   type: "revealed";
@@ -946,6 +1083,14 @@ export interface RoundsHead {
 /** The name of a variant, such as `classic`. It matches `^[A-Za-z0-9-]{1,40}$`. */
 export type RulesName = string;
 
+/** How many cards a player has placed in the race of the round under way, and whether that race has ended. */
+export interface RunningCount {
+  name: Name;
+  /** An integer from 0. */
+  placed: number;
+  ended: boolean;
+}
+
 /** A room and its round in the eyes of one viewer. */
 export interface Scene {
   options: RoomOptions;
@@ -1025,6 +1170,35 @@ export interface Snapshot {
 /** The view of spectators: up to the horizon, everything at once, or nothing. */
 export type Spectators = "horizon" | "open" | "closed";
 
+/**
+ * A player of a tournament: its rank, and that by which it is ranked, in the order of these fields.
+ *
+ * `points` are 2 for a win, a bye or a walkover, 1 for a tie. `placed` and `direct` are added up over the rounds,
+ * `buchholz` is the sum of the opponents' points.
+ */
+export interface Standing {
+  /** An integer from 1. */
+  rank: number;
+  name: Name;
+  /** An integer from 0. */
+  points: number;
+  /** An integer from 0. */
+  placed: number;
+  /** An integer from 0. */
+  direct: number;
+  /** An integer from 0. */
+  buchholz: number;
+  has_left: boolean;
+}
+
+/** Start a tournament; only its creator may. */
+export interface StartTournament {
+  /** @defaultValue `null` */
+  id?: string | null;
+  type: "start_tournament";
+  tournament: RoomCode;
+}
+
 /** The race is on, until this time at the latest. */
 export interface Started {
   type: "started";
@@ -1067,6 +1241,98 @@ export interface Timing {
 export type Token = string;
 
 /**
+ * A tournament as everybody is shown it, also by `GET /tournaments/CODE`.
+ *
+ * `tournament` is its id. `rounds` is null until it has begun. `until_ms` is the time at which the phase ends by
+ * itself, if it does. `wanted` is the number of rivals that may enter now.
+ */
+export interface Tournament {
+  id?: string | null;
+  code: RoomCode;
+  /** An integer from 0. */
+  version: number;
+  now_ms: TimeMs;
+  type: "tournament";
+  tournament: Hex16;
+  phase: TournamentPhase;
+  creator: Name;
+  rules: RulesName;
+  format: TournamentFormat;
+  rounds: number | null;
+  /** An integer from 0. */
+  most_players: number;
+  rival_level: string | null;
+  /** An integer from 0. */
+  wanted: number;
+  /** An integer from 0. */
+  ready_seconds: number;
+  /** An integer from 0. */
+  limit_seconds: number;
+  until_ms: TimeMs | null;
+  standings: Standing[];
+  played: TournamentRound[];
+}
+
+/** How the players of a tournament are paired. */
+export type TournamentFormat = "swiss" | "round_robin" | "knockout";
+
+/**
+ * The opponents of a round, with the second one null for a bye. `points` are null until the round is over; a score is
+ * null for a player who did not race.
+ */
+export interface TournamentPair {
+  names: [Name, Name | null];
+  points: [number, number] | null;
+  scores: [RaceScore | null, RaceScore | null];
+}
+
+/** Where a tournament stands. */
+export type TournamentPhase = "open" | "filling" | "gathering" | "revealing" | "racing" | "over" | "cancelled";
+
+/**
+ * The answer to `race_tournament`, with all entries of the race, and to `play_tournament`, with those of the move.
+ *
+ * The entries are those of a room's view in seat 0. `moves` counts the moves accepted so far; `result` is there once
+ * the race has ended.
+ */
+export interface TournamentRace {
+  id?: string | null;
+  type: "tournament_race";
+  code: RoomCode;
+  /** An integer from 1 to 128. */
+  round: number;
+  until_ms: TimeMs;
+  now_ms: TimeMs;
+  /** An integer from 0. */
+  moves: number;
+  entries: Entry[];
+  result: RaceScore | null;
+}
+
+/** A round. `ready` and `started_ms` are there for the newest one, `secret` when the round is over. */
+export interface TournamentRound {
+  /** An integer from 1 to 128. */
+  number: number;
+  round: Hex16;
+  commitment: Hex32;
+  pairs: TournamentPair[];
+  ready: ReadyEntrant[];
+  started_ms: TimeMs | null;
+  secret: Hex32 | null;
+}
+
+/** The answer to `watch_tournament` while nothing has changed but the counts of the races under way. */
+export interface TournamentTick {
+  id?: string | null;
+  code: RoomCode;
+  /** An integer from 0. */
+  version: number;
+  now_ms: TimeMs;
+  type: "tournament_tick";
+  counts: RunningCount[];
+}
+
+/**
  * How far a player has seen. Turns compare in the order in which a player reaches them.
  *
  * `position` is a position in the committed order of *all* stock cards of the pass, from 0. An empty stock is one more
@@ -1101,6 +1367,19 @@ export interface Watch {
   id?: string | null;
   type: "watch";
   room: RoomCode;
+}
+
+/**
+ * Ask for a tournament. `version` is the newest one that is known; while there is no newer one, the answer is
+ * `tournament_tick`. Ask about once a second.
+ */
+export interface WatchTournament {
+  /** @defaultValue `null` */
+  id?: string | null;
+  type: "watch_tournament";
+  tournament: RoomCode;
+  /** An integer from 0, below 2147483648. @defaultValue `0` */
+  version?: number;
 }
 
 /**

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairest_protocol.calculation.daily import LIMIT_MS
-from fairest_protocol.calculation.daily_record import TimedMove
 from fairest_protocol.calculation.deal import SealedDeal
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Turn
 from fairest_protocol.calculation.rules import VARIANTS, Rules
+from fairest_protocol.calculation.timed_moves import TimedMove
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.daily import DailyView
 from fairest_protocol.messages.options import RoomOptions

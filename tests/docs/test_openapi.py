@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from http import HTTPStatus
 from typing import Any
 
@@ -28,6 +29,7 @@ from tests.support.listed_matches import make_row
 from tests.support.processes import redis_process
 from tests.support.raw_http import Answer, ask
 from tests.support.records import store_records
+from tests.support.tournaments import play_a_cup
 from tests.support.waiting import until
 from tests.support.wire_client import open_client, racing_players
 
@@ -74,7 +76,12 @@ def answer_faults(path: str, answer: Answer, method: str = "get") -> list[str]:
 
 def asked(path: str, match: str = NO_MATCH) -> str:
     """Return a path that a client can ask for."""
-    return path.replace("{match}", match).replace("{attempt}", match).replace("{name}", "ann")
+    return (
+        path.replace("{match}", match)
+        .replace("{attempt}", match)
+        .replace("{name}", "ann")
+        .replace("{code}", "no-such-cup")
+    )
 
 
 async def test_the_document_has_the_pages_of_a_server_and_no_other(
@@ -84,6 +91,7 @@ async def test_the_document_has_the_pages_of_a_server_and_no_other(
     budget = ReadBudget(admission, settings_for_tests)
     shared = shared_pages(rooms, Lobby(redis), await read_durability(redis), budget)
     parts = {"/records/": "{match}", "/players/": "{name}", "/daily/": "{attempt}"}
+    parts |= dict.fromkeys(("/tournaments/", "/tournament-races/"), "{code}")
     served = {path + parts.get(path, "") for path in (*health_pages(rooms), *shared)}
     assert served == set(PATHS)
 
@@ -141,6 +149,11 @@ async def test_a_page_of_the_chain_of_rounds_and_its_entries_are_the_ones_descri
         ("/daily", "/daily", HTTPStatus.NOT_FOUND),
         ("/daily/{attempt}", "/daily/x", HTTPStatus.BAD_REQUEST),
         ("/daily/{attempt}", f"/daily/{NO_MATCH}", HTTPStatus.NOT_FOUND),
+        ("/tournaments/{code}", "/tournaments/x", HTTPStatus.BAD_REQUEST),
+        ("/tournaments/{code}", "/tournaments/no-such-cup", HTTPStatus.NOT_FOUND),
+        ("/tournament-races/{code}", "/tournament-races/no-such-cup?round=0&name=ann", HTTPStatus.BAD_REQUEST),
+        ("/tournament-races/{code}", "/tournament-races/no-such-cup?round=1", HTTPStatus.BAD_REQUEST),
+        ("/tournament-races/{code}", "/tournament-races/no-such-cup?round=1&name=ann", HTTPStatus.NOT_FOUND),
     ],
 )
 async def test_an_answer_to_a_wrong_request_is_the_one_described(
@@ -181,6 +194,16 @@ async def test_a_daily_deal_and_the_record_of_an_attempt_are_the_ones_described(
         assert (answer.status, answer_faults("/daily", answer)) == (HTTPStatus.OK, [])
         record = await ask(url, f"/daily/{json.loads(answer.body)['rows'][0]['attempt']}")
     assert (record.status, answer_faults("/daily/{attempt}", record)) == (HTTPStatus.OK, [])
+
+
+@pytest.mark.long
+async def test_a_tournament_and_the_record_of_a_race_are_the_ones_described(limited: Limited) -> None:
+    async with limited() as url, AsyncExitStack() as stack:
+        code = await play_a_cup(url, stack)
+        shown = await ask(url, f"/tournaments/{code}")
+        assert (shown.status, answer_faults("/tournaments/{code}", shown)) == (HTTPStatus.OK, [])
+        record = await ask(url, f"/tournament-races/{code}?round=1&name=player-1")
+    assert (record.status, answer_faults("/tournament-races/{code}", record)) == (HTTPStatus.OK, [])
 
 
 async def test_the_answers_while_redis_is_away_are_the_ones_described() -> None:

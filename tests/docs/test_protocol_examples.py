@@ -16,6 +16,7 @@ from docs.exchange import HEADING, PAGE, record_exchange
 from fairest_protocol.messages.from_client import Create
 from fairest_protocol.messages.from_server import LobbyPage, Refused, View
 from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.tournaments import Tournament
 from tests.support.round_chain import chain_of, get_json
 from tests.support.waiting import until
 from tests.support.wire_client import open_client, racing_players
@@ -118,6 +119,17 @@ async def daily(url: str, shown: Messages) -> None:
             assert (refused.to, refused.id) == (asked["type"], asked["id"])
 
 
+async def create_tournament(url: str, shown: Messages) -> None:
+    """A player creates a tournament, and asks for things for which it is too early."""
+    async with open_client(url) as client:
+        await client.send(json.dumps(shown[0]))
+        code = (await client.receive_a(Tournament)).code
+        for asked in shown[1:]:
+            await client.send(json.dumps({**asked, "tournament": code}))
+            await client.receive()
+            assert json.loads(client.frames[-1])["id"] == asked["id"]
+
+
 async def resume(url: str, shown: Messages) -> None:
     """A player comes back to its race with the position and the tag of its last view: nothing was missed."""
     (asked,) = shown
@@ -151,7 +163,7 @@ async def rounds_page_of(url: str, path: str) -> Any:
 
 
 RUN: dict[str, Callable[[str, Messages], Awaitable[None]]] = {
-    each.__name__: each for each in (get_lobby, queue, daily, resume, rounds, rounds_page)
+    each.__name__: each for each in (get_lobby, queue, daily, create_tournament, resume, rounds, rounds_page)
 }
 
 

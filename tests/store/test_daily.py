@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from fairest_protocol.calculation.daily import AttemptScore
-from fairest_protocol.calculation.daily_record import TimedMove
 from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.calculation.timed_moves import TimedMove
 from fairest_protocol.value import replace
 from fairest_server.daily.attempt import Attempt
 from fairest_server.live.daily_deals import end_entry, opening_entry

@@ -18,12 +18,12 @@ from fairest_protocol.calculation.daily import (
     next_day,
     score_attempt,
 )
-from fairest_protocol.calculation.daily_record import TimedMove
 from fairest_protocol.calculation.deal import SealedDeal, seal_deal
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Race, start_race
 from fairest_protocol.calculation.rules import VARIANTS, Rules, find_variant
 from fairest_protocol.calculation.seal import NO_ROUNDS, chain_round_line, commit_secret
+from fairest_protocol.calculation.timed_moves import TimedMove
 from fairest_protocol.messages.daily import AttemptResult, DailySeal, DailyView
 from fairest_protocol.messages.rounds import chained_line
 from fairest_server.daily.attempt import Attempt, begin, replay, show_all

@@ -27,6 +27,17 @@ from fairest_protocol.messages.from_client import (
     Reveal,
     Watch,
 )
+from fairest_protocol.messages.tournaments import (
+    CreateTournament,
+    JoinTournament,
+    LeaveTournament,
+    PlayTournament,
+    RaceTournament,
+    ReadyTournament,
+    RevealTournament,
+    StartTournament,
+    WatchTournament,
+)
 
 MESSAGES: list[Message] = [
     Hello(),
@@ -47,6 +58,15 @@ MESSAGES: list[Message] = [
     LeaveQueue(),
     Daily(day="2026-11-24"),
     PlayDaily(rules="classic", day="2026-11-24", number=1, move=MOVES["sa"]),
+    CreateTournament(key="k"),
+    JoinTournament(tournament="one-two-three"),
+    LeaveTournament(tournament="one-two-three"),
+    StartTournament(tournament="one-two-three"),
+    WatchTournament(tournament="one-two-three"),
+    ReadyTournament(tournament="one-two-three", round=1, entropy_hash=bytes(32)),
+    RevealTournament(tournament="one-two-three", round=1, entropy=bytes(32)),
+    RaceTournament(tournament="one-two-three", round=1),
+    PlayTournament(tournament="one-two-three", round=1, number=1, move=MOVES["sa"]),
     Renew(token="B" * 43),
 ]
 TEXTS = [

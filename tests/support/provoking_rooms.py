@@ -1,6 +1,7 @@
 """Provocations of the refusals that are about players, rooms and rounds, and of those of a Redis that fails."""
 
 import hashlib
+from contextlib import AsyncExitStack
 
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages.daily import Daily
@@ -23,6 +24,13 @@ from fairest_protocol.messages.from_client import (
 from fairest_protocol.messages.from_server import Left, Queued, Refused
 from fairest_protocol.messages.options import RoomOptions, Spectators
 from fairest_protocol.messages.refusals import Refusal
+from fairest_protocol.messages.tournaments import (
+    CreateTournament,
+    JoinTournament,
+    LeaveTournament,
+    StartTournament,
+    Tournament,
+)
 from fairest_server.store import keys
 from tests.support.faulty_link import faulty_link
 from tests.support.operator import operate
@@ -81,6 +89,38 @@ async def not_queued(deployment: Deployment) -> Refused:
 async def no_daily_deal(deployment: Deployment) -> Refused:
     async with deployment.server() as url, open_client(url) as client:
         return await client.expect_refusal(Daily())
+
+
+@refusal
+async def no_such_tournament(deployment: Deployment) -> Refused:
+    async with deployment.server() as url, open_client(url) as client:
+        return await client.expect_refusal(JoinTournament(tournament="no-such-cup"))
+
+
+@refusal
+async def tournament_full(deployment: Deployment) -> Refused:
+    async with deployment.server() as url, AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(open_client(url)) for _ in range(3)]
+        await clients[0].send(CreateTournament(most_players=2))
+        code = (await clients[0].receive_a(Tournament)).code
+        await clients[1].send(JoinTournament(tournament=code))
+        return await clients[2].expect_refusal(JoinTournament(tournament=code))
+
+
+@refusal
+async def not_entered(deployment: Deployment) -> Refused:
+    async with deployment.server() as url, open_client(url) as client, open_client(url) as other:
+        await client.send(CreateTournament())
+        code = (await client.receive_a(Tournament)).code
+        return await other.expect_refusal(LeaveTournament(tournament=code))
+
+
+@refusal
+async def not_creator(deployment: Deployment) -> Refused:
+    async with deployment.server() as url, open_client(url) as client, open_client(url) as other:
+        await client.send(CreateTournament())
+        code = (await client.receive_a(Tournament)).code
+        return await other.expect_refusal(StartTournament(tournament=code))
 
 
 @refusal

@@ -1,8 +1,9 @@
 """The house: a program beside a server that keeps rivals ready for players who wait alone in the lobby.
 
 It is an ordinary client. Once a second it reads the lobby over HTTP, and sends a rival into each room that has asked
-for one and waited long enough. It keeps nothing: after a restart of the server or of the house, the next look at the
-lobby says all there is to know, and a rival in a race comes back to its seat as every client does.
+for one and waited long enough; and the list of tournaments, of which it fills up those that wish for rivals. It keeps
+nothing: after a restart of the server or of the house, the next look at the lobby says all there is to know, and a
+rival in a race comes back to its seat as every client does.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from fairest_cli.bots.house_room import bot_name
 from fairest_cli.bots.levels import DEFAULT_LEVEL, PROFILES, Level
 from fairest_cli.bots.player import BotPlayer, may_ask_rematch
 from fairest_cli.bots.thinking import ThinkingFailed
+from fairest_cli.bots.tournament_rivals import TournamentRivals
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.model.round_end import WayOut
@@ -26,6 +28,7 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Join
 from fairest_protocol.messages.from_server import ListedRoom, LobbyPage
 from fairest_protocol.messages.rivals import is_bot_name
+from fairest_protocol.messages.tournaments import ListedTournament, TournamentList
 from fairest_protocol.value import Value
 
 LOOK_SECONDS: Final = 1.0
@@ -39,7 +42,7 @@ NAME_DIGITS: Final = 4
 
 
 class House(Value):
-    """The levels that are offered, the least time that a room waits, and the most rooms at the same time."""
+    """The levels that are offered, the least time that a room waits, and the most rivals at the same time."""
 
     levels: tuple[Level, ...] = (Level.LEARNER, Level.CLUB, Level.STRONG)
     wait_seconds: float = 0.0
@@ -71,8 +74,12 @@ class Programs:
             if program.level is level:
                 self._free.remove(program)
                 return program
+        return Program(level, self.new_name(level), Identity())
+
+    def new_name(self, level: Level) -> str:
+        """Return a random name that says the level."""
         digits = self._chance.randrange(10**NAME_DIGITS)
-        return Program(level, f"{bot_name(level)}-{digits:0{NAME_DIGITS}}", Identity())
+        return f"{bot_name(level)}-{digits:0{NAME_DIGITS}}"
 
     def give_back(self, program: Program) -> None:
         """Keep a program that has left its room, for the next one."""
@@ -121,6 +128,7 @@ async def keep_house(server_url: str, house: House, print_line: Callable[[str], 
     """By the code of its room, each race under way: its task returns for how long the room is left alone then."""
     left_until: dict[str, float] = {}
     waiting, programs, clock = Waiting(), Programs(random.Random()), asyncio.get_running_loop().time
+    in_tournaments = TournamentRivals(server_url, programs.new_name, print_line)
     print_line(f"The house offers {', '.join(house.levels)} at {server_url}.")
     try:
         while True:
@@ -131,11 +139,19 @@ async def keep_house(server_url: str, house: House, print_line: Callable[[str], 
             races = {code: race for code, race in races.items() if not race.done()}
             page = await _look(server_url)
             for listed, level in waiting.due(page, house, clock()) if page is not None else ():
-                if len(races) < house.most_rooms and listed.room not in races and listed.room not in left_until:
+                if (
+                    len(races) + len(in_tournaments) < house.most_rooms
+                    and listed.room not in races
+                    and listed.room not in left_until
+                ):
                     rival = _send_rival(server_url, listed.room, programs, level, print_line)
                     races[listed.room] = asyncio.create_task(rival)
+            free = max(0, house.most_rooms - len(races) - len(in_tournaments))
+            rows = await _look_at_tournaments(server_url) if page is not None else ()
+            in_tournaments.send(rows, lambda wished: nearest_level(wished, house.levels), free)
             await asyncio.sleep(LOOK_SECONDS)
     finally:
+        await in_tournaments.end()
         for race in races.values():
             race.cancel()
         await asyncio.gather(*races.values(), return_exceptions=True)
@@ -159,6 +175,15 @@ async def _look(server_url: str) -> LobbyPage | None:
         return await asyncio.to_thread(read_message, server_url, "/lobby?page=0", LobbyPage)
     except PageUnreadable:
         return None
+
+
+async def _look_at_tournaments(server_url: str) -> tuple[ListedTournament, ...]:
+    """Return the tournaments that are open or under way; none while the server does not answer, or has none."""
+    try:
+        found = await asyncio.to_thread(read_message, server_url, "/tournaments", TournamentList)
+    except PageUnreadable:
+        return ()
+    return found.tournaments
 
 
 async def _send_rival(

@@ -5,7 +5,17 @@ from io import TextIOWrapper
 
 import typer
 
-from fairest_cli.commands import daily, identity, learning, offline, online, ratings, server_audit, server_state
+from fairest_cli.commands import (
+    daily,
+    identity,
+    learning,
+    offline,
+    online,
+    ratings,
+    server_audit,
+    server_state,
+    tournament,
+)
 from fairest_cli.commands.options import Name, Plain, Server, Version, is_full_screen
 from fairest_cli.exit_codes import USAGE
 from fairest_cli.model.known_room import DEFAULT_SERVER
@@ -38,6 +48,7 @@ def home(
 
 app.add_typer(online.app)
 app.add_typer(daily.app)
+app.add_typer(tournament.app)
 app.add_typer(server_state.app)
 app.add_typer(ratings.app)
 app.add_typer(identity.app)

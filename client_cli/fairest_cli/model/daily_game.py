@@ -5,58 +5,28 @@ when the day is over: `check_opening` then deals the deck again.
 """
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from fairest_cli.model.cheated import Cheated, name_place
-from fairest_cli.model.deal_check import check_layout, first_wrong_envelope
-from fairest_protocol.calculation.board import Board
+from fairest_cli.model.deal_check import first_wrong_envelope
+from fairest_cli.model.solo_game import SoloGame, after_deal, after_entries, check_start, empty_scene
 from fairest_protocol.calculation.daily import LIMIT_MS, daily_round_id, daily_seed
-from fairest_protocol.calculation.deal import seal_deal, sealed_pass
+from fairest_protocol.calculation.deal import seal_deal
 from fairest_protocol.calculation.moves import RESIGN, STOP, Move
 from fairest_protocol.calculation.rules import Rules
-from fairest_protocol.calculation.seal import commit_secret, make_envelope
+from fairest_protocol.calculation.seal import commit_secret
 from fairest_protocol.messages.daily import AttemptResult, DailySeal, DailyView
-from fairest_protocol.messages.entries import Dealt, Entry, Moved, Started, Turned
-from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
-from fairest_protocol.messages.scene import Scene, SeatScene
-from fairest_protocol.value import Value, replace
-
-OWN_SEAT = 0
+from fairest_protocol.value import replace
 
 
-class DailyGame(Value):
-    """An attempt of ours: what the server has shown of it. `until_ms` is the end of its time on the server's clock.
+class DailyGame(SoloGame):
+    """An attempt of ours: what the server has shown of it."""
 
-    `ahead_ms` is how far our clock is ahead of the server's.
-    """
-
-    rules: Rules
+    WHAT: ClassVar[str] = "the daily deal"
     day: str
     seal: DailySeal
-    scene: Scene
-    until_ms: int
-    ahead_ms: int
     result: AttemptResult | None = None
-
-    @property
-    def own(self) -> SeatScene:
-        """Our seat in the scene."""
-        return self.scene.seats[OWN_SEAT]
-
-    @property
-    def board(self) -> Board:
-        """Our board, as far as we have played."""
-        assert self.own.board is not None, "an attempt begins with its deal"
-        return self.own.board
-
-    @property
-    def envelopes(self) -> Sequence[Sequence[bytes]]:
-        """The envelopes of each sealed pass."""
-        return self.scene.envelopes
-
-    def seconds_left(self, now_ms: int) -> float:
-        """Return the time that the attempt still has, by our clock."""
-        return max(0.0, (self.until_ms + self.ahead_ms - now_ms) / 1000)
 
 
 def begin_daily(rules: Rules, view: DailyView, now_ms: int, known: DailyGame | None = None) -> DailyGame:
@@ -69,19 +39,9 @@ def begin_daily(rules: Rules, view: DailyView, now_ms: int, known: DailyGame | N
         raise Cheated("The server shows another daily deal than the one that was asked for.")
     if seal.round != daily_round_id(view.day, rules):
         raise Cheated("The round of the daily deal is not that of its day and its variant.")
-    kinds = [type(entry) for entry in view.entries[:3]]
-    if kinds != [Dealt, Started, Turned]:
-        raise Cheated("The server does not begin the daily deal with its cards.")
-    dealt = view.entries[0]
-    assert isinstance(dealt, Dealt), "it was looked at just now"
-    check_layout(rules, dealt)
-    if (dealt.piles, dealt.redeals) != (rules.piles, rules.redeals):
-        raise Cheated("The piles and redeals of the daily deal are not those of its variant.")
-    scene = Scene(options=RoomOptions(rules=rules.name).resolved())
-    game = DailyGame(rules, view.day, seal, scene, view.until_ms, now_ms - view.now_ms)
-    for entry in view.entries:
-        game = _after_entry(game, entry)
-    game = _with_result(game, view)
+    check_start(rules, view.entries, DailyGame.WHAT)
+    game = DailyGame(rules, seal.round, empty_scene(rules), view.until_ms, now_ms - view.now_ms, view.day, seal)
+    game = _with_result(after_entries(game, view.entries), view)
     if known is not None:
         _compare(known, game)
     return game
@@ -91,11 +51,8 @@ def after_view(game: DailyGame, view: DailyView) -> DailyGame:
     """Return the attempt after the answer to a move of ours. Raises `Cheated`."""
     if (view.day, view.rules) != (game.day, game.rules.name):
         raise Cheated("The server answers a move with another daily deal.")
-    if any(isinstance(entry, (Dealt, Started)) for entry in view.entries):
-        raise Cheated("The server deals the daily deal a second time.")
-    for entry in view.entries:
-        game = _after_entry(game, entry)
-    return _with_result(replace(game, until_ms=view.until_ms), view)
+    following = after_entries(after_deal(game, view.entries), view.entries)
+    return _with_result(replace(following, until_ms=view.until_ms), view)
 
 
 def refusal_of(game: DailyGame, move: Move) -> str:
@@ -119,45 +76,6 @@ def check_opening(game_seal: DailySeal, rules: Rules, secret: bytes, envelopes: 
     wrong = first_wrong_envelope(envelopes, sealed.envelopes) if envelopes else None
     if wrong is not None:
         raise Cheated(f"The envelope at {name_place(wrong)} of the daily deal holds another deal's card.")
-
-
-def _after_entry(game: DailyGame, entry: Entry) -> DailyGame:
-    if isinstance(entry, (Turned, Moved)) and entry.seat != OWN_SEAT:
-        raise Cheated("The server shows the seat of another player in a daily deal.")
-    if isinstance(entry, Turned):
-        _check_turned(game, entry)
-    elif isinstance(entry, Moved):
-        _check_moved(game, entry)
-    elif not isinstance(entry, (Dealt, Started)):
-        # Another type, of a later server.
-        return game
-    try:
-        return replace(game, scene=game.scene.after(entry))
-    except ValueError as reason:
-        raise Cheated(f"The server shows what cannot be on the board of the daily deal: {reason}.") from reason
-
-
-def _check_turned(game: DailyGame, entry: Turned) -> None:
-    pass_number, position = entry.turn
-    before = game.own.turn
-    if before is not None and entry.turn <= before:
-        raise Cheated(f"The card at {name_place(entry.turn)} was turned out of its order.")
-    if pass_number == 0 and position != (0 if before is None else before.position + 1):
-        raise Cheated(f"The card at {name_place(entry.turn)} was turned, and not the one before it.")
-    number = sealed_pass(pass_number, game.envelopes)
-    if not position < len(game.envelopes[number]):
-        raise Cheated(f"There is no card at {name_place(entry.turn)}.")
-    envelope = make_envelope(game.seal.round, number, position, entry.card, entry.salt)
-    if envelope != game.envelopes[number][position]:
-        raise Cheated(f"The card at {name_place(entry.turn)} does not belong to its envelope.")
-
-
-def _check_moved(game: DailyGame, entry: Moved) -> None:
-    if entry.number != game.own.moves + 1:
-        raise Cheated(f"The server shows our move {entry.number} behind move {game.own.moves}.")
-    illegal = None if entry.move is STOP else game.board.refusal(entry.move)
-    if illegal or entry.move is RESIGN or entry.card != game.board.card_of(entry.move):
-        raise Cheated(f"The server shows a move of ours that cannot be made: {entry.move}.")
 
 
 def _with_result(game: DailyGame, view: DailyView) -> DailyGame:

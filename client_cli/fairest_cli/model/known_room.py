@@ -39,6 +39,7 @@ from fairest_protocol.messages.from_server import (
 )
 from fairest_protocol.messages.refusals import Refusal
 from fairest_protocol.messages.scene import Scene, SeatScene
+from fairest_protocol.messages.tournaments import Tournament, TournamentRace, TournamentTick
 from fairest_protocol.value import Value, replace
 
 DEFAULT_SERVER: Final = "ws://127.0.0.1:8765"
@@ -175,6 +176,9 @@ class KnownRoom(Value):
                 | Renewed()
                 | Pong()
                 | DailyView()
+                | Tournament()
+                | TournamentTick()
+                | TournamentRace()
                 | UnknownMessage()
             ):
                 return model

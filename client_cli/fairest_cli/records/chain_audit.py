@@ -20,6 +20,7 @@ from fairest_protocol.messages.rounds import (
     CERTIFIED_SUFFIX,
     DAILY_SUFFIX,
     MERGE_SECONDS,
+    TOURNAMENT_SUFFIX,
     ChainedEnd,
     ChainedLoss,
     ChainedOpening,
@@ -165,7 +166,9 @@ class ChainReader:
             self._dailies.add(entry.commitment)
             return
         self.findings.opened += 1
-        self._open[entry.commitment] = _Opened(entry.number, entry.at_ms, entry.rules)
+        # The deck of a tournament's round follows from its seed as that of any other round.
+        rules = entry.rules.replace(f"{TOURNAMENT_SUFFIX} ", " ")
+        self._open[entry.commitment] = _Opened(entry.number, entry.at_ms, rules)
         if entry.commitment.hex() in self._wanted:
             self.kept_openings[entry.commitment.hex()] = entry
 

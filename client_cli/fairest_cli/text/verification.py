@@ -1,14 +1,16 @@
 """The output of `fairest verify`, which the full screen shows too, word for word."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from fairest_cli.records.attempt_check import LIMITS_OF_ATTEMPT, checking_attempt
 from fairest_cli.records.receipt_replay import judge_receipt
 from fairest_cli.records.record_against_receipt import compare_receipt
 from fairest_cli.records.record_check import LIMITS_OF_RECEIPT, LIMITS_OF_RECORD, WrongRecord, verify_record
+from fairest_cli.records.tournament_check import LIMITS_OF_TOURNAMENT_RACE, checking_tournament_race
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.daily_record import is_daily_record
+from fairest_protocol.calculation.tournament_record import is_tournament_record
 from fairest_protocol.value import Value
 
 
@@ -25,7 +27,9 @@ def verify(record_text: str | None, key: bytes | None = None, receipt: Iterable[
     Raises OSError and `BadReceipt`, if reading `receipt` does.
     """
     if record_text is not None and is_daily_record(record_text):
-        return _verify_attempt(record_text, key)
+        return _verify_alone(checking_attempt(record_text, key), LIMITS_OF_ATTEMPT)
+    if record_text is not None and is_tournament_record(record_text):
+        return _verify_alone(checking_tournament_race(record_text, key), LIMITS_OF_TOURNAMENT_RACE)
     lines: list[str] = []
     try:
         if record_text is None:
@@ -42,15 +46,15 @@ def verify(record_text: str | None, key: bytes | None = None, receipt: Iterable[
     return Verification((*lines, "Everything that can be checked is right.", *limits.split("\n")), is_right=True)
 
 
-def _verify_attempt(text: str, key: bytes | None) -> Verification:
-    """Check the record of an attempt at a daily deal."""
+def _verify_alone(checks: Iterator[str], limits: str) -> Verification:
+    """Make all checks of the record of a race without a room; `limits` is what they cannot show."""
     lines: list[str] = []
     try:
-        for sentence in checking_attempt(text, key):
+        for sentence in checks:
             lines.append(sentence)  # noqa: PERF402 (a check that fails must not lose those before it)
     except WrongRecord as reason:
         return Verification((*lines, describe_wrong(reason)), is_right=False)
-    return Verification((*lines, "Everything that can be checked is right.", LIMITS_OF_ATTEMPT), is_right=True)
+    return Verification((*lines, "Everything that can be checked is right.", limits), is_right=True)
 
 
 def describe_wrong(reason: WrongRecord) -> str:

@@ -31,10 +31,10 @@ from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.crash import CrashReportingApp
 from fairest_cli.tui.launch import AgainstBot, AgainstGhost, AtHome, AtReplay, InLobby, InPractice, InRoom, OnTv, Start
 from fairest_cli.tui.room_runner import RoomRunner
+from fairest_cli.tui.screens.alone import screen_alone
 from fairest_cli.tui.screens.base import RoomScreen
 from fairest_cli.tui.screens.cheat_alert import CheatAlert
 from fairest_cli.tui.screens.countdown import CountdownScreen
-from fairest_cli.tui.screens.daily import DailyScreen
 from fairest_cli.tui.screens.ghost import GhostCountdown
 from fairest_cli.tui.screens.home import HomeScreen
 from fairest_cli.tui.screens.lobby import LobbyScreen
@@ -110,7 +110,7 @@ class FairestApp(CrashReportingApp):
         self.settings_path = settings_file or settings_path()
         self.settings, self._settings_problem = load_settings(self.settings_path)
         self._start = start
-        online = start if isinstance(start, (AtHome, InLobby, OnTv, InRoom, launch.InDaily)) else None
+        online = start if isinstance(start, launch.Online) else None
         server_url = online.server if online else self.settings.server or DEFAULT_SERVER
         player = (online.name if online else None) or self.settings.name or None
         self.clock = clock
@@ -160,8 +160,8 @@ class FairestApp(CrashReportingApp):
                 await self.push_screen(ReplayScreen(record, timeline_of(record), own_seat or 0))
             case AgainstGhost(ghost=ghost):
                 await self.push_screen(GhostCountdown(ghost))
-            case launch.InDaily(rules=rules, server=server, name=name):
-                await self.push_screen(DailyScreen(rules, server, name))
+            case launch.InDaily() | launch.InTournament():
+                await self.push_screen(screen_alone(self._start))
             case InPractice(game=game):
                 await self.push_screen(PracticeScreen(game))
             case AtHome() if is_first:

@@ -8,6 +8,7 @@ from fairest_cli.session.websocket import EntryRequest
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.calculation.rules import Rules
 from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.tournaments import CreateTournament, JoinTournament, WatchTournament
 from fairest_protocol.value import Value
 
 
@@ -73,4 +74,14 @@ class InDaily(Value):
     name: str | None = None
 
 
-Start = AtHome | InLobby | OnTv | InRoom | AgainstBot | AgainstGhost | AtReplay | InPractice | InDaily
+class InTournament(Value):
+    """A tournament, created, entered or watched."""
+
+    entering: CreateTournament | JoinTournament | WatchTournament
+    server: str = DEFAULT_SERVER
+    name: str | None = None
+
+
+Online = AtHome | InLobby | OnTv | InRoom | InDaily | InTournament
+"""The starts that name a server and a player."""
+Start = AtHome | InLobby | OnTv | InRoom | AgainstBot | AgainstGhost | AtReplay | InPractice | InDaily | InTournament

@@ -75,13 +75,13 @@ def score_of_order(order: int) -> AttemptScore:
     return AttemptScore(bool(won), placed, direct, _TIMES - 1 - late)
 
 
-def score_attempt(race: Race, last_move_ms: int) -> AttemptScore:
+def score_attempt(race: Race, last_move_ms: int, limit_ms: int = LIMIT_MS) -> AttemptScore:
     """Return the score of an attempt: `race` has one seat, and its last move was made `last_move_ms` after its start.
 
-    An attempt that has not ended by a move ran out of time.
+    An attempt that has not ended by a move ran out of time, after `limit_ms`.
     """
     racer = race.racers[0]
-    time_ms = LIMIT_MS if racer.ending is None else min(last_move_ms, LIMIT_MS)
+    time_ms = limit_ms if racer.ending is None else min(last_move_ms, limit_ms)
     return AttemptScore(racer.ending is Ending.WON, racer.board.placed, racer.board.direct, time_ms)
 
 

@@ -5,36 +5,34 @@ The first line holds everything, the second one the server's signature over it. 
 """
 
 import json
-import re
 from typing import Any, Final
 
 from fairest_protocol.calculation.daily import (
     LIMIT_MS,
     AttemptScore,
-    can_be_played,
     daily_round_id,
     daily_seed,
     day_start_ms,
     score_attempt,
 )
-from fairest_protocol.calculation.deal import make_deal
-from fairest_protocol.calculation.moves import MOVES, Move
-from fairest_protocol.calculation.race import Race, start_race
+from fairest_protocol.calculation.race import Race
 from fairest_protocol.calculation.record import MAX_LINE_BYTES, BadRecord
 from fairest_protocol.calculation.rules import BadRules, Rules, find_variant
 from fairest_protocol.calculation.seal import commit_secret
+from fairest_protocol.calculation.timed_moves import (
+    TimedMove,
+    read_bytes,
+    read_moves,
+    read_number,
+    read_score,
+    read_text,
+    replay_moves,
+)
 from fairest_protocol.value import Value, replace
 
 FORMAT: Final = 1
 _HEAD: Final = '{"type":"attempt",'
 _SEAL: Final = '{"type":"seal","signature":"'
-
-
-class TimedMove(Value):
-    """A move of an attempt, `at_ms` milliseconds after its start."""
-
-    at_ms: int
-    move: Move
 
 
 class DailyRecord(Value):
@@ -98,14 +96,7 @@ class DailyRecord(Value):
 
     def replay(self) -> Race:
         """Return the race after all moves. Raises `BadRecord` for a move that the rules or the limit forbid."""
-        race, before_ms = start_race(self.rules, make_deal(self.rules, self.seed), seats=1), 0
-        for number, timed in enumerate(self.moves, 1):
-            if not before_ms <= timed.at_ms <= LIMIT_MS:
-                raise BadRecord(f"move {number} was made at {timed.at_ms} ms, which cannot be")
-            if not can_be_played(race, timed.move):
-                raise BadRecord(f"move {number}, {timed.move.text}, could not be made")
-            race, before_ms = race.play(0, timed.move), timed.at_ms
-        return race
+        return replay_moves(self.rules, self.seed, self.moves, LIMIT_MS)
 
     def check(self) -> None:
         """Check that the moves lead to the score. Raises `BadRecord`."""
@@ -141,41 +132,14 @@ def parse_daily_record(text: str) -> DailyRecord:
 def _read(fields: dict[str, Any]) -> DailyRecord:
     day_start_ms(fields["day"])
     return DailyRecord(
-        attempt=_text(fields["attempt"], "[0-9a-f]{32}"),
+        attempt=read_text(fields["attempt"], "[0-9a-f]{32}"),
         day=fields["day"],
         rules=find_variant(fields["rules"]).rules,
-        name=_text(fields["name"], "[A-Za-z0-9_-]{2,20}"),
-        secret=_bytes(fields["secret"], 32),
-        beacon_number=_number(fields["beacon_number"]),
-        beacon=_bytes(fields["beacon"], 32),
-        moves=tuple(TimedMove(_number(at_ms), MOVES[move]) for at_ms, move in fields["moves"]),
-        score=AttemptScore(
-            _truth(fields["won"]), _number(fields["placed"]), _number(fields["direct"]), _number(fields["time_ms"])
-        ),
-        key=_bytes(fields["key"], 32),
+        name=read_text(fields["name"], "[A-Za-z0-9_-]{2,20}"),
+        secret=read_bytes(fields["secret"], 32),
+        beacon_number=read_number(fields["beacon_number"]),
+        beacon=read_bytes(fields["beacon"], 32),
+        moves=read_moves(fields["moves"]),
+        score=read_score(fields),
+        key=read_bytes(fields["key"], 32),
     )
-
-
-def _text(value: str, pattern: str) -> str:
-    if not re.fullmatch(pattern, value):
-        raise ValueError(f"{value[:40]!r} is not written as {pattern}")
-    return value
-
-
-def _truth(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"true or false, not {value!r}")
-    return value
-
-
-def _bytes(text: str, length: int) -> bytes:
-    found = bytes.fromhex(text)
-    if len(found) != length:
-        raise ValueError(f"{length} bytes, not {len(found)}")
-    return found
-
-
-def _number(value: object) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(f"a number from 0, not {value!r}")
-    return value

@@ -79,6 +79,27 @@ def daily_statement(line: str) -> bytes:
     return _encode("attempt", line.encode())
 
 
+def hash_tournament_round(tournament_id: bytes, number: int) -> bytes:
+    """Return the round id of a round of a tournament, counted from 1: that of the deal of all its races."""
+    return _digest("tournament", tournament_id, number.to_bytes(2, "big"))[:ROUND_ID_BYTES]
+
+
+def commit_entrant(round_id: bytes, name: str, entropy: bytes) -> bytes:
+    """Return the hash that a player sends to be ready for a round of a tournament, bound to the round and the name."""
+    return _digest("entrant", round_id, name.encode(), entropy)
+
+
+def mix_entropies(round_id: bytes, shown: Iterable[tuple[str, bytes]]) -> bytes:
+    """Return one hash over the entropies that the players of a tournament's round have shown, by their names."""
+    parts = [part for name, entropy in sorted(shown) for part in (name.encode(), entropy)]
+    return _digest("entrants", round_id, *parts)
+
+
+def tournament_statement(line: str) -> bytes:
+    """Return the bytes that the server signs for the record of a race in a tournament; `line` is its first line."""
+    return _encode("tournament race", line.encode())
+
+
 def make_salt(seed: bytes, pass_number: int, position: int) -> bytes:
     """Return the salt of one envelope: HMAC-SHA-256 under the seed, so that one salt says nothing about another."""
     place = (bytes([pass_number]), position.to_bytes(2, "big"))

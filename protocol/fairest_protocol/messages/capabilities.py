@@ -15,5 +15,7 @@ RENEW: Final = "renew"
 """A player may take another token: `renew`."""
 DAILY: Final = "daily"
 """A player may race the daily deal: `daily` and `play_daily`."""
-SERVER_CAPABILITIES: Final = (RIVALS, CERTIFIED, ASK_FINISH, RACE_QUEUE, RENEW, DAILY, CREDIT)
+TOURNAMENTS: Final = "tournaments"
+"""Players may create, enter and race tournaments: `create_tournament` and the messages about one."""
+SERVER_CAPABILITIES: Final = (RIVALS, CERTIFIED, ASK_FINISH, RACE_QUEUE, RENEW, DAILY, TOURNAMENTS, CREDIT)
 """The capabilities of a server of this version."""

@@ -22,6 +22,17 @@ from fairest_protocol.messages.fields import (
 )
 from fairest_protocol.messages.options import RoomOptions, keep_unplayable
 from fairest_protocol.messages.rivals import RivalLevel, RivalSeconds, RivalWish
+from fairest_protocol.messages.tournaments import (
+    CreateTournament,
+    JoinTournament,
+    LeaveTournament,
+    PlayTournament,
+    RaceTournament,
+    ReadyTournament,
+    RevealTournament,
+    StartTournament,
+    WatchTournament,
+)
 
 
 class Hello(WithId):
@@ -198,6 +209,15 @@ FromClient = Annotated[
     | Renew
     | Daily
     | PlayDaily
+    | CreateTournament
+    | JoinTournament
+    | LeaveTournament
+    | StartTournament
+    | WatchTournament
+    | ReadyTournament
+    | RevealTournament
+    | RaceTournament
+    | PlayTournament
     | Ping,
     Field(discriminator="type"),
 ]

@@ -30,6 +30,7 @@ from fairest_protocol.messages.refusals import Breach, Refusal
 from fairest_protocol.messages.rivals import RivalLevel, RivalSeconds
 from fairest_protocol.messages.rounds import RoundsHead
 from fairest_protocol.messages.scene import Scene
+from fairest_protocol.messages.tournaments import Tournament, TournamentRace, TournamentTick
 
 
 class Welcome(Answer):
@@ -223,6 +224,9 @@ FromServer = Annotated[
     | Announcement
     | MatchRecord
     | DailyView
+    | Tournament
+    | TournamentTick
+    | TournamentRace
     | UnknownMessage,
     Field(discriminator="type"),
 ]

@@ -33,6 +33,10 @@ class Refusal(StrEnum):
     WRONG_ENTROPY = "wrong_entropy"
     NO_RECORD = "no_record"
     NO_DAILY_DEAL = "no_daily_deal"
+    NO_SUCH_TOURNAMENT = "no_such_tournament"
+    TOURNAMENT_FULL = "tournament_full"
+    NOT_ENTERED = "not_entered"
+    NOT_CREATOR = "not_creator"
     RACE_NOT_STARTED = "race_not_started"
     RACE_OVER = "race_over"
     SEAT_STOPPED = "seat_stopped"
@@ -79,6 +83,10 @@ SENTENCES: Final[dict[Refusal, str]] = {
     Refusal.WRONG_ENTROPY: "These bytes do not belong to the hash that you sent with ready.",
     Refusal.NO_RECORD: "There is no such record: no match was finished here yet, or none of this id is kept.",
     Refusal.NO_DAILY_DEAL: "There is no daily deal of these rules on this day, or none that you may begin now.",
+    Refusal.NO_SUCH_TOURNAMENT: "There is no tournament with this code; ask for it again, or create one.",
+    Refusal.TOURNAMENT_FULL: "No more players may enter this tournament; you can watch it.",
+    Refusal.NOT_ENTERED: "You are not a player of this round: you have not entered the tournament, or have left it.",
+    Refusal.NOT_CREATOR: "Only the player who created this tournament starts it.",
     Refusal.RACE_NOT_STARTED: "The race has not started yet.",
     Refusal.RACE_OVER: "The race is over.",
     Refusal.SEAT_STOPPED: "Your race has ended; your count stands.",

@@ -23,6 +23,9 @@ CERTIFIED_SUFFIX: Final = "-certified"
 DAILY_SUFFIX: Final = "-daily"
 """Ends the name of the rules in the entry of a daily deal, which lasts longer than a round and belongs to no match."""
 
+TOURNAMENT_SUFFIX: Final = "-tournament"
+"""Ends the name of the rules in the entry of a tournament's round, whose deal all its races share."""
+
 EntryNumber = Annotated[int, Field(ge=0, lt=2**53)]
 
 
@@ -74,7 +77,8 @@ class RoundsPage(ServerMessage):
 class ChainedOpening(Message):
     """A round was opened: its commitment, and the rules of its deal (``classic 4 0``: name, piles, redeals).
 
-    The name of the rules ends with `-certified` in a certified room, and with `-daily` for a daily deal.
+    The name of the rules ends with `-certified` in a certified room, with `-daily` for a daily deal, and with
+    `-tournament` for the round of a tournament.
     """
 
     number: EntryNumber
@@ -124,6 +128,11 @@ def describe_rules(name: str, piles: int, redeals: int, *, is_certified: bool) -
 def describe_daily(name: str, piles: int, redeals: int) -> str:
     """Return the rules of a daily deal as an entry has them."""
     return f"{name}{DAILY_SUFFIX} {piles} {redeals}"
+
+
+def describe_tournament(name: str, piles: int, redeals: int) -> str:
+    """Return the rules of a tournament's round as an entry has them."""
+    return f"{name}{TOURNAMENT_SUFFIX} {piles} {redeals}"
 
 
 def parse_chained(line: str) -> ChainedOpening | ChainedEnd | ChainedLoss:

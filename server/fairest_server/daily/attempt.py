@@ -7,11 +7,11 @@ the player's own moves and of the cards up to the player's own turn: another pla
 from collections.abc import Sequence
 
 from fairest_protocol.calculation.daily import LIMIT_MS
-from fairest_protocol.calculation.daily_record import TimedMove
 from fairest_protocol.calculation.deal import SealedDeal
 from fairest_protocol.calculation.moves import RESIGN, Move
 from fairest_protocol.calculation.race import Race, start_race
 from fairest_protocol.calculation.rules import Rules
+from fairest_protocol.calculation.timed_moves import TimedMove
 from fairest_protocol.messages.entries import Dealt, Entry, Moved, Started, Turned
 from fairest_protocol.messages.refusals import Refusal
 from fairest_protocol.value import Value
@@ -44,9 +44,9 @@ def paused_ms(started_ms: int, until_ms: int, gaps: Sequence[Gap]) -> int:
     return sum(max(0, min(gap.end_ms, until_ms) - max(gap.start_ms, started_ms)) for gap in gaps)
 
 
-def ends_ms(started_ms: int, gaps: Sequence[Gap]) -> int:
+def ends_ms(started_ms: int, gaps: Sequence[Gap], limit_ms: int = LIMIT_MS) -> int:
     """Return when the time of an attempt is over; each gap that begins before then makes it later."""
-    until_ms = started_ms + LIMIT_MS
+    until_ms = started_ms + limit_ms
     for gap in sorted(gaps, key=lambda each: each.start_ms):
         if gap.end_ms > started_ms and gap.start_ms < until_ms:
             until_ms += gap.end_ms - max(gap.start_ms, started_ms)

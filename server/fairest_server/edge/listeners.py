@@ -25,6 +25,7 @@ from fairest_server.edge.room_entry import RoomEntry
 from fairest_server.edge.room_handover import IS_SUPPORTED, RoomHandover
 from fairest_server.edge.server import Server, os_error_text
 from fairest_server.edge.session import Session
+from fairest_server.edge.tournament_desk import TournamentDesk
 from fairest_server.edge.websocket import WebSocket
 from fairest_server.live.room_codes import is_any_room
 from fairest_server.live.room_counts import count_rooms
@@ -71,7 +72,8 @@ async def public_port(
     handover = _make_handover(settings, rooms.process_id)
     is_served_here = handover.is_served_here if handover else is_any_room
     room_entry = RoomEntry(rooms, openings, limits, settings, is_served_here)
-    lookup = Lookup(rooms, lobby, Renewal(players, control, limits.may_enroll))
+    desk = TournamentDesk(rooms, openings, settings)
+    lookup = Lookup(rooms, lobby, Renewal(players, control, limits.may_enroll), desk)
     queue = RaceQueue(tickets, rooms.processes, rooms.clock, rooms.slices, rooms.ratings.points)
 
     async def handle(websocket: WebSocket, request: Request) -> None:

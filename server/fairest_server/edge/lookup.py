@@ -1,4 +1,4 @@
-"""Answers to messages that are about no seat: a record, the lobby, the clock, another token, a daily deal."""
+"""Answers to messages that are about no seat: a record, the lobby, the clock, a token, a daily deal, a tournament."""
 
 from typing import Protocol
 
@@ -9,15 +9,17 @@ from fairest_protocol.messages.daily import Daily, DailyView, PlayDaily
 from fairest_protocol.messages.from_client import GetLobby, GetRecord, Ping, Renew
 from fairest_protocol.messages.from_server import LobbyPage, MatchRecord, Pong, Refused, Renewed
 from fairest_protocol.messages.refusals import Refusal
+from fairest_protocol.messages.tournaments import TournamentRequest
 from fairest_server.edge.renewal import Renewal
 from fairest_server.edge.room_messages import refuse_message
+from fairest_server.edge.tournament_desk import TournamentAnswer, TournamentDesk
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.room_server import RoomServer
 from fairest_server.store.lobby import Lobby
 from fairest_server.store.players import Player
 
-Question = GetRecord | GetLobby | Ping | Renew | Daily | PlayDaily
-Answer = LobbyPage | MatchRecord | Pong | Refused | Renewed | DailyView
+Question = GetRecord | GetLobby | Ping | Renew | Daily | PlayDaily | TournamentRequest
+Answer = LobbyPage | MatchRecord | Pong | Refused | Renewed | DailyView | TournamentAnswer
 
 
 class Asker(Protocol):
@@ -31,10 +33,11 @@ class Asker(Protocol):
 class Lookup:
     """Looks up what clients ask for. One serves all connections of a process."""
 
-    def __init__(self, rooms: RoomServer, lobby: Lobby, renewal: Renewal) -> None:
+    def __init__(self, rooms: RoomServer, lobby: Lobby, renewal: Renewal, desk: TournamentDesk) -> None:
         self._rooms = rooms
         self._lobby = lobby
         self._renewal = renewal
+        self._desk = desk
 
     async def answer(self, message: Question, asker: Asker) -> tuple[Answer, int]:
         """Return the answer to a message of a client; `renew` changes its player. Safe to cancel.
@@ -52,6 +55,9 @@ class Lookup:
                 return renewed, 0
             if isinstance(message, Daily | PlayDaily):
                 return await self._answer_daily(message, asker), 0
+            if isinstance(message, TournamentRequest):
+                assert asker.player is not None, "a message is answered only after the handshake"
+                return (await self._desk.answer(message, asker.player, asker.address)).with_id(message.id), 0
             room = None if asker.room is None else asker.room.code
             if room is None and message.match is None:
                 return refuse_message(message, Refusal.NOT_IN_ROOM), 0

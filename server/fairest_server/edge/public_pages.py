@@ -16,6 +16,7 @@ from fairest_server.edge.read_budget import ReadBudget
 from fairest_server.edge.record_pages import RecordPages
 from fairest_server.edge.room_pages import RoomPages
 from fairest_server.edge.round_pages import RoundPages
+from fairest_server.edge.tournament_pages import TournamentPages
 from fairest_server.live.room_server import RoomServer
 from fairest_server.store.lobby import Lobby
 from fairest_server.store.redis.durability import Durability
@@ -52,6 +53,7 @@ def shared_pages(rooms: RoomServer, lobby: Lobby, durability: Durability, budget
         return Page(encode(await lobby.page(page_number(request))), JSON)
 
     ratings, dailies = RatingPages(rooms, budget), DailyPages(rooms, budget)
+    tournaments = TournamentPages(rooms, budget)
     return {
         "/key": page_key,
         "/durability": page_durability,
@@ -63,6 +65,9 @@ def shared_pages(rooms: RoomServer, lobby: Lobby, durability: Durability, budget
         "/players/": ratings.show_player,
         "/daily": dailies.show_deal,
         "/daily/": dailies.show_attempt,
+        "/tournaments": tournaments.show_list,
+        "/tournaments/": tournaments.show_tournament,
+        "/tournament-races/": tournaments.show_race,
     }
 
 

@@ -14,6 +14,7 @@ from fairest_protocol.messages.from_client import (
 )
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.refusals import Refusal
+from fairest_protocol.messages.tournaments import PlayTournament
 from fairest_server.room.refusing import refuse
 
 RoomMessage = Play | Ready | Reveal | Rematch | AskFinish | Leave
@@ -28,5 +29,5 @@ since timing one takes a fiftieth of it.
 
 def refuse_message(message: FromClient, code: Refusal) -> Refused:
     """Return the refusal of this message, with its id; that of a move carries the move's number."""
-    number = message.number if isinstance(message, Play | PlayDaily) else None
+    number = message.number if isinstance(message, Play | PlayDaily | PlayTournament) else None
     return refuse(message.type, code, number=number).with_id(message.id)

@@ -9,10 +9,11 @@ from collections import OrderedDict
 from typing import Final
 
 from fairest_protocol.calculation.daily import AttemptScore, day_of, score_attempt
-from fairest_protocol.calculation.daily_record import DailyRecord, TimedMove
+from fairest_protocol.calculation.daily_record import DailyRecord
 from fairest_protocol.calculation.deal import SealedDeal
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.race import Race
+from fairest_protocol.calculation.timed_moves import TimedMove
 from fairest_protocol.messages.daily import PAGE_ATTEMPTS, AttemptResult, DailyPage, DailyView, TableRow
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.refusals import Refusal

@@ -27,10 +27,13 @@ from fairest_server.live.redis_clock import RedisClock
 from fairest_server.live.registry import RoomRegistry
 from fairest_server.live.room_tasks import RoomTasks
 from fairest_server.live.round_chain import RoundChain
+from fairest_server.live.round_deals import RoundDeals
 from fairest_server.live.signing import DeploymentKey
 from fairest_server.live.slices import Slices
 from fairest_server.live.step_finder import StepFinder
 from fairest_server.live.subscribers import Subscriber
+from fairest_server.live.tournament_races import TournamentRaces
+from fairest_server.live.tournaments import Tournaments
 from fairest_server.room.refusing import refuse
 from fairest_server.store.daily import DailyStore
 from fairest_server.store.log import Log
@@ -42,6 +45,7 @@ from fairest_server.store.ratings import RatingStore
 from fairest_server.store.records import RecordStore
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.rounds import RoundStore
+from fairest_server.store.tournaments import TournamentStore
 
 WIND_UP_SECONDS: Final = 1.5
 """How long a process that stops goes on with appends and reads that are under way."""
@@ -75,6 +79,9 @@ class RoomServer:
         self.rounds: Final = RoundChain(RoundStore(redis, processes.process_id), key.sign_head, rounds_kept)
         self.daily_deals: Final = DailyDeals(DailyStore(redis), RoundStore(redis, self.process_id), self.clock, dailies)
         self.daily_attempts: Final = DailyAttempts(self.daily_deals, self.clock, key)
+        deals = RoundDeals()
+        self.tournaments: Final = Tournaments(TournamentStore(redis), self.clock, deals)
+        self.tournament_races: Final = TournamentRaces(self.tournaments, self.clock, deals, key)
         self.bans: Final = Bans(self.clock)
         self.connections: Final = ClientConnections()
         """The connections of clients to this process."""

@@ -19,7 +19,9 @@ from fairest_protocol.calculation.seal import (
     record_statement,
     round_statement,
     rounds_head_statement,
+    tournament_statement,
 )
+from fairest_protocol.calculation.tournament_record import TournamentRecord
 from fairest_protocol.messages.rounds import RoundsHead
 from fairest_protocol.value import replace
 from fairest_server.ops.events import Event
@@ -67,6 +69,11 @@ class SigningKey:
         """Return the record of an attempt at a daily deal under this key."""
         keyed = replace(record, key=self.public)
         return replace(keyed, signature=self._key.sign(daily_statement(keyed.statement())))
+
+    def sign_race(self, record: TournamentRecord) -> TournamentRecord:
+        """Return the record of a race in a tournament under this key."""
+        keyed = replace(record, key=self.public)
+        return replace(keyed, signature=self._key.sign(tournament_statement(keyed.statement())))
 
     def sign_lines(self, record: Record) -> Iterator[str]:
         """Yield the lines of the record under this key, without line ends: those of `sign`, at half of the cost."""
@@ -116,6 +123,10 @@ class DeploymentKey:
     def sign_attempt(self, record: DailyRecord) -> DailyRecord:
         """Return the record of an attempt at a daily deal under this key."""
         return self._key.sign_attempt(record)
+
+    def sign_race(self, record: TournamentRecord) -> TournamentRecord:
+        """Return the record of a race in a tournament under this key."""
+        return self._key.sign_race(record)
 
     def sign_lines(self, record: Record) -> Iterator[str]:
         """Yield the lines of the record under this key, as `SigningKey.sign_lines` does."""

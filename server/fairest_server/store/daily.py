@@ -11,8 +11,8 @@ from typing import Any, cast
 from redis.asyncio import Redis
 
 from fairest_protocol.calculation.daily import AttemptScore, day_start_ms, next_day, score_of_order
-from fairest_protocol.calculation.daily_record import TimedMove
 from fairest_protocol.calculation.moves import MOVES, Move
+from fairest_protocol.calculation.timed_moves import TimedMove
 from fairest_protocol.value import Value, replace
 from fairest_server.daily.attempt import Attempt, Gap
 from fairest_server.store import daily_keys, keys

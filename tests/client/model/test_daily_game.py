@@ -7,11 +7,11 @@ import pytest
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.daily_game import DailyGame, after_view, begin_daily, check_opening, refusal_of
 from fairest_protocol.calculation.daily import LIMIT_MS
-from fairest_protocol.calculation.daily_record import TimedMove
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Turn
 from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.calculation.seal import commit_secret
+from fairest_protocol.calculation.timed_moves import TimedMove
 from fairest_protocol.messages.daily import AttemptResult, DailySeal, DailyView
 from fairest_protocol.messages.entries import Dealt, Moved, Turned
 from fairest_server.daily.attempt import Attempt, begin, replay, show_all, show_move

@@ -4,11 +4,12 @@ import pytest
 
 from fairest_cli.records.daily_match import as_match
 from fairest_protocol.calculation.daily import score_attempt
-from fairest_protocol.calculation.daily_record import DailyRecord, TimedMove
+from fairest_protocol.calculation.daily_record import DailyRecord
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Ending
 from fairest_protocol.calculation.record import BadRecord
 from fairest_protocol.calculation.record_parser import read_record
+from fairest_protocol.calculation.timed_moves import TimedMove
 from fairest_protocol.value import replace
 from tests.protocol.calculation.test_daily_record import make_record
 

@@ -5,12 +5,13 @@ import json
 import pytest
 
 from fairest_protocol.calculation.daily import score_attempt
-from fairest_protocol.calculation.daily_record import DailyRecord, TimedMove, is_daily_record, parse_daily_record
+from fairest_protocol.calculation.daily_record import DailyRecord, is_daily_record, parse_daily_record
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import start_race
 from fairest_protocol.calculation.record import BadRecord
 from fairest_protocol.calculation.rules import VARIANTS
+from fairest_protocol.calculation.timed_moves import TimedMove
 from fairest_protocol.value import replace
 from tests.support.daily import BEACON, SECRET, careless_moves
 

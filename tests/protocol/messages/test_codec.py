@@ -164,7 +164,8 @@ def test_a_violation_names_its_breach(frame: str, breach: Breach) -> None:
 
 TYPES = (
     "hello, get_lobby, create, queue, leave_queue, join, watch, resume, ready, reveal, play, rematch, ask_finish, "
-    "leave, get_record, renew, daily, play_daily, ping"
+    "leave, get_record, renew, daily, play_daily, create_tournament, join_tournament, leave_tournament, "
+    "start_tournament, watch_tournament, ready_tournament, reveal_tournament, race_tournament, play_tournament, ping"
 )
 
 

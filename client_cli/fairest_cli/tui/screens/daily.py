@@ -1,12 +1,10 @@
 """The daily deal on the full screen: the table of a race for one player, whose moves the server judges."""
 
 import asyncio
-from collections import deque
 from textwrap import wrap
 from typing import ClassVar, Final
 
 from rich.text import Text
-from textual import events
 
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.daily_game import DailyGame, refusal_of
@@ -20,28 +18,19 @@ from fairest_cli.text.board_text import format_time
 from fairest_cli.text.daily import describe_result
 from fairest_cli.text.daily_opening import describe_yesterday
 from fairest_cli.text.narration import describe_broken_seal
-from fairest_cli.tui.board import card_input
 from fairest_cli.tui.board.card_input import InputResult
-from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line, longest_fit
-from fairest_cli.tui.board.optimistic_board import OptimisticBoard
-from fairest_cli.tui.board.race_keys import race_key_line
+from fairest_cli.tui.board.card_style import GOLD, QUIET, longest_fit
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.help import OwnKeys
+from fairest_cli.tui.screens.judged_table import JudgedRace, JudgedTable
 from fairest_cli.tui.screens.practice_menu import DailyMenu
-from fairest_cli.tui.screens.table import TableScreen
 from fairest_cli.tui.screens.text_page import TextPage, made_in_thread
-from fairest_cli.tui.widgets.race_boards import RaceBoards
-from fairest_cli.tui.widgets.text_lines import TextLines
-from fairest_cli.tui.widgets.typed_keys import typed_character
 from fairest_cli.untrusted_text import clean
-from fairest_protocol.calculation.board import Board
 from fairest_protocol.calculation.moves import STOP, Move
 from fairest_protocol.calculation.rules import Rules
 from fairest_protocol.messages.daily import AttemptResult
-from fairest_protocol.value import replace
 
 TITLE: Final = " Daily deal"
-OVER_KEYS: Final = key_line((("Tab", "all ranks"), ("?", "help"), ("Esc", "menu")))
 ABOUT: Final = (
     "Everybody has this deck today, and races it once. Its cards are hidden from all who have not turned them.",
     "Ranked by: every card placed, cards, cards played straight from the stock, time.",
@@ -49,8 +38,8 @@ ABOUT: Final = (
 )
 
 
-class DailyScreen(TableScreen):
-    """Races the daily deal of a server. Keys that come while the server judges a move wait for its answer."""
+class DailyScreen(JudgedTable):
+    """Races the daily deal of a server."""
 
     OWN_KEYS: ClassVar[OwnKeys] = OwnKeys(
         "Keys in the daily deal", (("Esc", "the menu: stop, yesterday's table, leave; the time goes on meanwhile"),)
@@ -59,22 +48,26 @@ class DailyScreen(TableScreen):
     def __init__(self, rules: Rules, server: str, name: str | None) -> None:
         """`name` is that of our player, None for the first one of this machine that is free."""
         self._rules, self._server, self._player = rules, server, name
-        boards = RaceBoards(rules.foundation_count, rules.piles, has_rival=False)
-        super().__init__(boards, self._clickable_board, self._apply, self._open_daily_menu)
         self.game: DailyGame | None = None
         """Our attempt, None before the server has shown it."""
-        self._typed: deque[str] = deque()
-        self._moves: asyncio.Queue[Move] = asyncio.Queue()
-        self._is_judging = False
+        race = JudgedRace(
+            game=lambda: self.game,
+            is_over=self._is_over,
+            refusal=self._refusal,
+            head=self._head,
+            side=lambda columns, lines: _side_lines(self.game, columns, lines),
+            wordings=self._wordings,
+        )
+        super().__init__(rules, race, self._open_daily_menu)
 
     def on_mount(self) -> None:
         """Begin the attempt, or come back to it."""
-        self.set_interval(1.0, self._draw_head)
+        self.set_interval(1.0, self.draw_head)
         self.show_notice("The server is asked ...")
-        self.run_worker(self._race(), exclusive=True, group="daily")
+        self.run_worker(self._follow(), exclusive=True, group="daily")
         self.draw()
 
-    async def _race(self) -> None:
+    async def _follow(self) -> None:
         """Play the moves that are made, for as long as the screen is open."""
         try:
             with open_identity(self._server, self._player) as identity:
@@ -82,8 +75,7 @@ class DailyScreen(TableScreen):
                 connection = DailyConnection(self._server, identity, self._rules, self._player, day)
                 try:
                     await self._begin(connection)
-                    while True:
-                        await self._make(connection, await self._moves.get())
+                    await self.play_moves(connection.play, lambda: self._on_played(connection))
                 finally:
                     await connection.close()
         except (Rejected, IdentityInUse) as reason:
@@ -111,90 +103,33 @@ class DailyScreen(TableScreen):
             if self.game is game:
                 self.show_notice(proof)
 
-    async def _make(self, connection: DailyConnection, move: Move) -> None:
-        assert self.game is not None, "moves are made in an attempt"
-        before, moves = self.game.board, self.game.own.moves
-        self.game = await connection.play(move)
-        self._is_judging = False
-        if self.game.own.moves > moves:
-            self.show_notice(self.show_play(move, before, self.game.board))
-        if self.game.result is not None:
-            self._typed.clear()
-            self.show_notice(f"Rank {self.game.result.rank} of {self.game.result.ended} so far.")
+    def _on_played(self, connection: DailyConnection) -> None:
+        self.game = connection.game
+        result = self.game.result if self.game is not None else None
+        if self.game is not None and result is not None:
+            self.show_notice(f"Rank {result.rank} of {result.ended} so far.")
             _keep_note(self, self._server, connection.name, self.game)
-        self.draw()
-        while self._typed and not self._is_judging:
-            self._press(self._typed.popleft())
 
-    # Drawing.
+    def _is_over(self) -> bool:
+        return self.game is not None and self.game.result is not None
 
-    def draw(self) -> None:
-        """Redraw everything from the attempt."""
-        if self.is_too_small or not self.is_mounted:
-            return
-        self._draw_head()
-        game = self.game
-        self._boards.draw_side(_side_lines(game, *self._boards.side_size))
-        if game is None:
-            return
-        settings = replace(self.settings, hints=False) if game.result else self.settings
-        self._boards.draw_own(OptimisticBoard(game.board), game.scene.markers, self._picked, settings)
-        self.set_class(game.result is not None, "-over")
-        sentence = longest_fit(_result_wordings(game.result), self.size.width - 1) if game.result is not None else ""
-        self.query_one("#advice", TextLines).update(Text(f" {sentence}", "bold", no_wrap=True))
-        keys = OVER_KEYS if game.result else race_key_line(self.settings.keys, game.board, self.size.width)
-        self.query_one("#key-line", TextLines).update(keys)
-
-    def _draw_head(self) -> None:
-        if self.is_too_small or not self.is_mounted:
-            return
-        game = self.game
-        text = Text.assemble((f" Daily deal, {self._rules.name} ", "bold"), no_wrap=True)
-        if game is not None:
-            left = f"  {format_time(game.seconds_left(now_ms()))} left" if game.result is None else "  over"
-            count = f"{game.board.placed} of {game.board.goal}"
-            titles = (f" Daily deal {game.day}, {game.rules.name} ", f" Daily deal, {game.rules.name} ", " Daily deal ")
-            title = longest_fit(titles, self.size.width - len(count) - len(left))
-            text = Text.assemble((title, "bold"), (count, GOLD), (left, QUIET), no_wrap=True)
-        self.query_one("#head", TextLines).update(text)
-
-    # Moving.
-
-    def on_key(self, event: events.Key) -> None:
-        """Take a key of the table; leave all other keys to the bindings."""
-        key = typed_character(event)
-        if key is None or self.is_too_small or self.game is None:
-            return
-        if self._is_judging and event.key not in self.active_bindings:
-            event.stop()
-            self._typed.append(key)
-        elif self._press(key):
-            event.stop()
-
-    def _clickable_board(self) -> Board | None:
-        return None if self.game is None or self._is_judging else self.game.board
-
-    def _press(self, key: str) -> bool:
-        """Make what the key stands for; return False for a key that is none of the table's."""
-        assert self.game is not None, "keys are taken in an attempt"
-        result = card_input.press_key(self.settings.keys, key, self._picked, self.game.board)
-        if result is not None:
-            self._apply(result)
-        return result is not None
-
-    def _apply(self, result: InputResult) -> None:
-        """Let the server judge the move that a key or a click stands for, if the rules allow it; or show a sentence."""
+    def _refusal(self, move: Move) -> str:
         assert self.game is not None, "moves are made in an attempt"
-        self._picked = result.picked
-        refused = refusal_of(self.game, result.move) if result.move is not None else ""
-        if refused:
-            self.show_notice(refused, is_error=True)
-        elif result.move is not None and not self._is_judging:
-            self._is_judging = True
-            self._moves.put_nowait(result.move)
-        elif result.sentence:
-            self.show_notice(result.sentence, is_error=result.picked is None)
-        self.draw()
+        return refusal_of(self.game, move)
+
+    def _wordings(self) -> tuple[str, ...]:
+        result = None if self.game is None else self.game.result
+        return () if result is None else _result_wordings(result)
+
+    def _head(self) -> Text:
+        game = self.game
+        if game is None:
+            return Text.assemble((f" Daily deal, {self._rules.name} ", "bold"), no_wrap=True)
+        left = f"  {format_time(game.seconds_left(now_ms()))} left" if game.result is None else "  over"
+        count = f"{game.board.placed} of {game.board.goal}"
+        titles = (f" Daily deal {game.day}, {game.rules.name} ", f" Daily deal, {game.rules.name} ", " Daily deal ")
+        title = longest_fit(titles, self.size.width - len(count) - len(left))
+        return Text.assemble((title, "bold"), (count, GOLD), (left, QUIET), no_wrap=True)
 
     def _open_daily_menu(self) -> None:
         """Open the menu; the time of the attempt goes on."""
@@ -204,7 +139,7 @@ class DailyScreen(TableScreen):
     def _on_menu_choice(self, choice: str | None) -> None:
         match choice:
             case "stop" if self.game is not None and self.game.result is None:
-                self._apply(InputResult(None, STOP))
+                self.apply(InputResult(None, STOP))
             case "yesterday":
                 self.app.push_screen(yesterday_page(self._server, self._rules))
             case "home":
@@ -213,10 +148,6 @@ class DailyScreen(TableScreen):
                 self.program.quit_now()
             case _:
                 pass
-
-    def board_for_help(self) -> Board | None:
-        """Return the board, whose sequences the page of keys shows."""
-        return None if self.game is None else self.game.board
 
 
 def _result_wordings(result: AttemptResult) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ from fairest_cli.tui.screens.room_form import RoomForm, options_from, rival_seco
 from fairest_cli.tui.screens.rules import RulesScreen
 from fairest_cli.tui.screens.settings import SettingsScreen
 from fairest_cli.tui.screens.text_page import TextPage
+from fairest_cli.tui.screens.tournament import TournamentScreen
 from fairest_cli.tui.screens.tutorial import TutorialScreen
 from fairest_cli.tui.widgets.choice_list import ChoiceList
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
@@ -45,6 +46,7 @@ from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.rules import choose_rules
 from fairest_protocol.messages.from_client import Create, Queue
+from fairest_protocol.messages.tournaments import JoinTournament
 
 TITLE_LINES: Final = 2
 """The least lines besides the entries and the notice: title and address."""
@@ -124,6 +126,7 @@ class HomeScreen(FairestScreen):
     def action_go(self, name: str) -> None:
         """Clear the notice and open what the entry called `name` stands for."""
         self.show_notice("")
+        rooms = self.program.rooms
         match name:
             case "bot":
                 self.app.push_screen(
@@ -149,8 +152,15 @@ class HomeScreen(FairestScreen):
             case "history":
                 self.app.push_screen(HistoryScreen())
             case "daily":
-                rooms = self.program.rooms
                 self.app.push_screen(DailyScreen(choose_rules("classic"), rooms.server_url, rooms.player))
+            case "tournament":
+                self._ask_code(
+                    "join",
+                    lambda code: self.app.push_screen(
+                        TournamentScreen(JoinTournament(tournament=code), rooms.server_url, rooms.player)
+                    ),
+                    "tournament",
+                )
             case "training":
                 self.show_notice("The ghost gets ready ...")
                 self.run_worker(self._race_training(), exclusive=True, group="training")
@@ -214,13 +224,13 @@ class HomeScreen(FairestScreen):
                 Create(options=options_from(form), rival_after_seconds=seconds, rival_level=wished)
             )
 
-    def _ask_code(self, verb: str, enter: Callable[[str], None]) -> None:
+    def _ask_code(self, verb: str, enter: Callable[[str], object], what: str = "room") -> None:
         def on_typed(code: str | None) -> None:
             if code:
                 self._typed_code = code
                 enter(read_code(code))
 
-        self.app.push_screen(RoomCodePrompt(verb, self._typed_code), on_typed)
+        self.app.push_screen(RoomCodePrompt(verb, self._typed_code, what), on_typed)
 
 
 def doctor_page(server_url: str) -> TextPage:

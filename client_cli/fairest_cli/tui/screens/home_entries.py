@@ -30,6 +30,7 @@ RACE: Final = Group(
         Choice("create", "Create a room", key="c", note="for a friend"),
         Choice("join", "Join a room", key="j", note="by its code"),
         Choice("daily", "Daily deal", key="y", note="the server's, once a day"),
+        Choice("tournament", "Tournament", key="k", note="enter, by its code"),
         Choice("training", "Training deal", key="g", note="today's, with a ghost"),
     ),
 )

@@ -65,6 +65,28 @@ class DailyMenu(PracticeMenu):
     )
 
 
+class TournamentMenu(PracticeMenu):
+    """Dismissed with `back`, `leave`, `home` or `quit`, or with None, which means `back`."""
+
+    ENTRIES = (
+        ("back", "Back to the tournament"),
+        ("leave", "Leave the tournament for good"),
+        ("home", "Home: the same command leads back"),
+        ("quit", "Quit"),
+    )
+
+
+class TournamentRaceMenu(PracticeMenu):
+    """Dismissed with `back`, `stop`, `standings` or `quit`, or with None, which means `back`."""
+
+    ENTRIES = (
+        ("back", "Back to the race, whose time goes on meanwhile"),
+        ("stop", "Stop: end your race; the cards you have placed count"),
+        ("standings", "Standings: Enter leads back to the race"),
+        ("quit", "Quit"),
+    )
+
+
 class GhostMenu(PracticeMenu):
     """Dismissed with `back`, `again`, `stop`, `home` or `quit`, or with None, which means `back`."""
 

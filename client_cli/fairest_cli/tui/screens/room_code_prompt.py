@@ -13,9 +13,9 @@ CODE: Final = re.compile(r"[a-z]+(-[a-z]+){1,5}")
 class RoomCodePrompt(TextPrompt):
     """Dismissed with what was typed, which `read_code` takes, or with None. A code that cannot be one stays."""
 
-    def __init__(self, what_for: str, typed: str = "") -> None:
-        """`what_for` is `join` or `watch`; `typed` is what was typed before."""
-        super().__init__(f"Code of the room to {what_for}, such as {EXAMPLE}", typed, refusal=refuse_code)
+    def __init__(self, what_for: str, typed: str = "", what: str = "room") -> None:
+        """`what_for` is `join` or `watch`; `typed` is what was typed before; `what` has the code."""
+        super().__init__(f"Code of the {what} to {what_for}, such as {EXAMPLE}", typed, refusal=refuse_code)
 
 
 def read_code(typed: str) -> str:

@@ -1,0 +1,62 @@
+"""The rivals of a house that fill up tournaments which were started and wish for some."""
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+
+from fairest_cli.bots.levels import Level
+from fairest_cli.bots.thinking import ThinkingFailed
+from fairest_cli.bots.tournament_bot import play_tournament
+from fairest_cli.model.cheated import Cheated
+from fairest_cli.session.identity import Identity
+from fairest_cli.session.tournament_connection import TournamentConnection
+from fairest_cli.session.websocket import Rejected
+from fairest_protocol.messages.tournaments import ListedTournament
+
+
+class TournamentRivals:
+    """The rivals in tournaments. Each tournament is sent rivals once, as many as it wants and the house has left."""
+
+    def __init__(self, server_url: str, new_name: Callable[[Level], str], print_line: Callable[[str], None]) -> None:
+        """`new_name` returns a name that says the level."""
+        self._server_url = server_url
+        self._new_name = new_name
+        self._print_line = print_line
+        self._served: set[str] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def __len__(self) -> int:
+        """The number of rivals that play in tournaments."""
+        return len(self._tasks)
+
+    def send(self, rows: Sequence[ListedTournament], level_of: Callable[[str | None], Level], most: int) -> None:
+        """Send rivals into those of these tournaments that want some, `most` in all."""
+        self._served &= {row.code for row in rows}
+        for row in rows:
+            if not row.wanted or row.code in self._served:
+                continue
+            self._served.add(row.code)
+            for _ in range(min(row.wanted, most)):
+                most -= 1
+                task = asyncio.create_task(self._play(row.code, level_of(row.rival_level)))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+
+    async def end(self) -> None:
+        """End all rivals; the next round of their tournaments goes on without them."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _play(self, code: str, level: Level) -> None:
+        name = self._new_name(level)
+        connection = TournamentConnection(self._server_url, Identity(), name)
+        self._print_line(f"{name} enters the tournament {code}.")
+        try:
+            shown = await play_tournament(connection, code, level, random.Random())
+            self._print_line(f"{name} is done with the tournament {code}: {shown.phase}.")
+        except (Rejected, Cheated, ThinkingFailed) as reason:
+            self._print_line(f"{name} is gone from the tournament {code}: {reason}")
+        finally:
+            await connection.close()

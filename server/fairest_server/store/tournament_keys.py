@@ -1,0 +1,33 @@
+"""Every key of tournaments in Redis, as `keys` has the others. RECORD_SECONDS is that of `keys`."""
+
+from typing import Final
+
+BUCKET: Final = 0
+"""The bucket of all tournaments: one script may then use any of their keys, and an outbox of rounds."""
+ACTIVE: Final = f"fairest:{{{BUCKET}}}:tournament:active"
+"""Sorted set: codes of the tournaments that are not over, by the time of their creation. Never expires."""
+
+
+def tournament(code: str) -> str:
+    """Hash: a tournament and its version. Expires RECORD_SECONDS after the last change."""
+    return f"fairest:{{{BUCKET}}}:tournament:state:{code}"
+
+
+def running(code: str, number: int) -> str:
+    """Sorted set: players whose race in a round has not ended, by its start. Expires after RECORD_SECONDS."""
+    return f"fairest:{{{BUCKET}}}:tournament:running:{code}:{number}"
+
+
+def scores(code: str, number: int) -> str:
+    """Sorted set: players whose race in a round has ended, by its score. Expires RECORD_SECONDS after the last."""
+    return f"fairest:{{{BUCKET}}}:tournament:scores:{code}:{number}"
+
+
+def placed(code: str, number: int) -> str:
+    """Hash: number of cards that players have placed in a round. Expires RECORD_SECONDS after the last move."""
+    return f"fairest:{{{BUCKET}}}:tournament:placed:{code}:{number}"
+
+
+def moves(code: str, number: int, player_id: str) -> str:
+    """List: moves of a player in a round with their times. Expires RECORD_SECONDS after the last one."""
+    return f"fairest:{{{BUCKET}}}:tournament:moves:{code}:{number}:{player_id}"

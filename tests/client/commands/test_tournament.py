@@ -1,0 +1,63 @@
+"""`fairest tournament` as typed, and `fairest verify` of the record of a race."""
+
+import asyncio
+import json
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from fairest_cli.session.http_pages import fetch_page
+from fairest_protocol.messages.tournaments import CreateTournament
+from tests.support.invoking import invoke
+from tests.support.tournaments import entrant, play_a_cup
+
+
+async def run(home: Path, url: str, *words: str, typed: str = "") -> tuple[int, str]:
+    ran = await asyncio.to_thread(lambda: invoke(home, "tournament", *words, "--server", url, typed=typed))
+    return ran.exit_code, ran.output
+
+
+async def test_a_tournament_is_created_listed_and_left(server_url: str, tmp_path: Path) -> None:
+    code, shown = await run(tmp_path, server_url, "create", "--name", "ann", "--format", "knockout", typed="leave\n")
+    assert code == 0 and "knock-out, classic, 1 players, open" in shown and "You have left" in shown
+    _, listed = await run(tmp_path, server_url, "list")
+    assert "No tournament is open" in listed
+
+
+async def test_tournaments_are_listed(server_url: str, tmp_path: Path) -> None:
+    ann = entrant(server_url, "ann")
+    shown = await ann.enter(CreateTournament(most_players=8))
+    await ann.close()
+    code, listed = await run(tmp_path, server_url, "list")
+    assert code == 0 and shown.code in listed and "1 of 8 players, open, by ann" in listed
+
+
+async def test_a_code_of_no_tournament_is_named(server_url: str, tmp_path: Path) -> None:
+    code, shown = await run(tmp_path, server_url, "join", "no-such-cup")
+    assert (code, "There is no tournament with this code" in shown) == (1, True)
+
+
+@pytest.mark.long
+async def test_a_tournament_that_is_over_is_shown_with_its_standings(server_url: str, tmp_path: Path) -> None:
+    async with AsyncExitStack() as stack:
+        code = await play_a_cup(server_url, stack)
+    status, shown = await run(tmp_path, server_url, "watch", code)
+    assert status == 0 and "over" in shown and "player-1" in shown and "rank" in shown
+    _, as_json = await run(tmp_path, server_url, "watch", code, "--json")
+    # The server of the test logs to the same output.
+    [line] = [line for line in as_json.splitlines() if line.startswith("{")]
+    assert json.loads(line)["phase"] == "over"
+
+
+@pytest.mark.long
+async def test_the_record_of_a_race_is_proved_and_a_changed_one_is_not(server_url: str, tmp_path: Path) -> None:
+    async with AsyncExitStack() as stack:
+        code = await play_a_cup(server_url, stack)
+    _, body = await asyncio.to_thread(fetch_page, server_url, f"/tournament-races/{code}?round=1&name=player-2")
+    right, wrong = tmp_path / "right", tmp_path / "wrong"
+    right.write_bytes(body)
+    wrong.write_bytes(body.replace(b'"won":false', b'"won":true'))
+    proved = await asyncio.to_thread(lambda: invoke(tmp_path, "verify", str(right)))
+    assert proved.exit_code == 0 and "round 1 of the tournament" in proved.output
+    assert (await asyncio.to_thread(lambda: invoke(tmp_path, "verify", str(wrong)))).exit_code == 3

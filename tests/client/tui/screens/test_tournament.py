@@ -1,0 +1,95 @@
+"""A tournament on the full screen: entered, raced by keys, and shown to its standings on a real server."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from fairest_cli.tui.launch import AtHome, InTournament
+from fairest_cli.tui.screens.home import HomeScreen
+from fairest_cli.tui.screens.practice_menu import TournamentMenu, TournamentRaceMenu
+from fairest_cli.tui.screens.room_code_prompt import RoomCodePrompt
+from fairest_cli.tui.screens.tournament import TournamentScreen
+from fairest_cli.tui.screens.tournament_race import TournamentRaceScreen
+from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.messages.tournaments import CreateTournament, JoinTournament, TournamentPhase
+from tests.support.full_screen import Terminal, terminal
+from tests.support.tournaments import entrant, play_careless
+
+pytestmark = pytest.mark.usefixtures("home")
+
+
+def phase_of(screen: TournamentScreen) -> TournamentPhase | None:
+    return None if screen.known is None else screen.known.shown.phase
+
+
+async def shown(player: Terminal) -> TournamentScreen:
+    screen = await player.is_on(TournamentScreen)
+    await player.until(lambda: screen.known is not None)
+    return screen
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (120, 40), (50, 16)])
+async def test_a_tournament_is_created_raced_by_keys_and_shown_to_its_end(
+    server_url: str, tmp_path: Path, columns: int, lines: int
+) -> None:
+    entering = CreateTournament(most_players=2)
+    async with terminal(InTournament(entering, server_url, "ann"), tmp_path, columns=columns, lines=lines) as player:
+        screen = await shown(player)
+        assert screen.known is not None
+        bob = entrant(server_url, "bob")
+        await bob.join(screen.known.shown.code)
+        playing = asyncio.create_task(play_careless(bob, 3, 1))
+        await player.until(lambda: screen.known is not None and len(screen.known.shown.standings) == 2)
+        await player.press("s")
+        await player.until(lambda: phase_of(screen) is TournamentPhase.GATHERING)
+        await player.press("enter")
+        race = await player.is_on(TournamentRaceScreen)
+        await player.until(lambda: race.game is not None)
+        await player.make(MOVES["sa"])
+        await player.until(lambda: race.game is not None and race.game.own.moves == 1)
+        await player.press("escape")
+        await player.is_on(TournamentRaceMenu)
+        await player.press("down", "enter")
+        await player.until(lambda: race.game is not None and race.game.result is not None)
+        await player.press("escape")
+        await player.is_on(TournamentRaceMenu)
+        await player.press("down", "enter")
+        await player.is_on(TournamentScreen)
+        await player.until(lambda: phase_of(screen) is TournamentPhase.OVER)
+        await player.sees("bob")
+        await playing
+        await bob.close()
+
+
+async def test_home_asks_for_the_code_of_a_tournament(server_url: str, tmp_path: Path) -> None:
+    bob = entrant(server_url, "bob")
+    code = (await bob.enter(CreateTournament())).code
+    await bob.close()
+    async with terminal(AtHome(server_url, "ann"), tmp_path) as player:
+        await player.is_on(HomeScreen)
+        await player.press("k")
+        await player.is_on(RoomCodePrompt)
+        await player.press(*code, "enter")
+        await shown(player)
+        await player.sees(code)
+
+
+async def test_a_player_leaves_a_tournament_by_the_menu(server_url: str, tmp_path: Path) -> None:
+    bob = entrant(server_url, "bob")
+    code = (await bob.enter(CreateTournament())).code
+    async with terminal(InTournament(JoinTournament(tournament=code), server_url, "ann"), tmp_path) as player:
+        screen = await shown(player)
+        await player.press("escape")
+        await player.is_on(TournamentMenu)
+        await player.press("down", "enter")
+        await player.until(lambda: screen.known is not None and len(screen.known.shown.standings) == 1)
+    await bob.close()
+
+
+async def test_a_code_of_no_tournament_is_named(server_url: str, tmp_path: Path) -> None:
+    entering = JoinTournament(tournament="no-such-cup")
+    async with terminal(InTournament(entering, server_url, "ann"), tmp_path) as player:
+        await player.is_on(TournamentScreen)
+        await player.sees("There is no tournament with this code")

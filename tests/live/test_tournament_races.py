@@ -1,0 +1,177 @@
+"""Races of tournaments: over processes, to their end by time, and without a trace of another race on the same deal."""
+
+import random
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from redis.asyncio import Redis
+
+from fairest_protocol.calculation.moves import MOVES, STOP
+from fairest_protocol.calculation.race import Race
+from fairest_protocol.calculation.tournament_record import parse_tournament_record
+from fairest_protocol.messages.codec import encode
+from fairest_protocol.messages.refusals import Refusal
+from fairest_protocol.messages.tournaments import Tournament as ShownTournament
+from fairest_protocol.messages.tournaments import TournamentPhase, TournamentRace
+from fairest_protocol.value import replace
+from fairest_server.daily.attempt import begin
+from fairest_server.live.redis_clock import RedisClock
+from fairest_server.live.round_deals import RoundDeals
+from fairest_server.live.signing import DeploymentKey, SigningKey
+from fairest_server.live.tournament_races import TournamentRaces
+from fairest_server.live.tournaments import Tournaments
+from fairest_server.store.redis.batching_client import BatchingRedis
+from fairest_server.store.redis.clock import read_clock
+from fairest_server.store.tournaments import Changed, TournamentStore
+from fairest_server.tournament.state import COUNTDOWN_MS
+from tests.tournament.cup import CODE, Cup, names
+
+FOUR = names("abcd")
+CLOCK = re.compile(rb'"(until|now|started)_ms":[0-9]+')
+
+
+class Process:
+    """The tournaments of a process that has just heard Redis' clock."""
+
+    def __init__(self, redis: BatchingRedis, now_ms: int) -> None:
+        clock, self.deals = RedisClock(), RoundDeals()
+        clock.beat(now_ms)
+        self.tournaments = Tournaments(TournamentStore(redis), clock, self.deals)
+        key = DeploymentKey(redis, SigningKey(bytes(32)))
+        self.races = TournamentRaces(self.tournaments, clock, self.deals, key)
+
+    async def play(self, player: str, number: int, move: str, code: str = CODE) -> TournamentRace | Refusal:
+        return await self.races.play(code, 1, player, number, MOVES[move])
+
+    async def show(self, code: str = CODE) -> ShownTournament:
+        shown = await self.tournaments.show(code)
+        assert isinstance(shown, ShownTournament)
+        return shown
+
+
+async def a_process(redis: BatchingRedis) -> Process:
+    return Process(redis, await read_clock(redis))
+
+
+async def begin_races(redis: Redis, players: Sequence[str] = FOUR, code: str = CODE, **options: Any) -> Cup:
+    """Store a tournament whose first races start now. All that are begun so have the same deals."""
+    cup = Cup(players, rounds=1, **options)
+    cup.at = replace(cup.at, code=code)
+    cup.now_ms = await read_clock(redis) - COUNTDOWN_MS
+    cup.start()
+    cup.ready(players)
+    before = cup.at
+    cup.reveal(players)
+    assert cup.at.phase is TournamentPhase.RACING
+    store, not_after_ms = TournamentStore(redis), cup.now_ms + 60_000
+    assert await store.change(None, before, not_after_ms, ()) is Changed.MADE
+    cup.at = replace(cup.at, version=before.version + 1)
+    assert await store.change(before, cup.at, not_after_ms, ()) is Changed.MADE
+    return cup
+
+
+def race_of(cup: Cup, process: Process) -> Race:
+    return begin(cup.at.rules, process.deals.sealed(cup.at, cup.at.newest))
+
+
+async def test_a_race_is_played_over_two_processes(redis: BatchingRedis) -> None:
+    await begin_races(redis)
+    first, second = await a_process(redis), await a_process(redis)
+    for number, process in enumerate([first, second, first], 1):
+        assert isinstance(await process.play("aa", number, "sa"), TournamentRace)
+    answer = await second.play("aa", 4, "stop")
+    assert isinstance(answer, TournamentRace) and answer.result is not None and answer.moves == 4
+
+
+async def test_the_last_move_sent_again_is_answered_by_the_same_entries(redis: BatchingRedis) -> None:
+    await begin_races(redis)
+    process = await a_process(redis)
+    first = await process.play("aa", 1, "sa")
+    again = await (await a_process(redis)).play("aa", 1, "sa")
+    assert isinstance(first, TournamentRace) and isinstance(again, TournamentRace)
+    assert (again.entries, again.moves) == (first.entries, 1)
+
+
+async def test_a_player_without_a_part_in_the_round_has_no_race(redis: BatchingRedis) -> None:
+    await begin_races(redis)
+    assert await (await a_process(redis)).races.race(CODE, 1, "stranger") is Refusal.NOT_ENTERED
+
+
+async def test_no_card_is_shown_before_the_races_start(redis: BatchingRedis) -> None:
+    cup = await begin_races(redis)
+    early = Process(redis, cup.at.newest.started_ms - 2_000)
+    assert await early.races.race(CODE, 1, "aa") is Refusal.RACE_NOT_STARTED
+
+
+async def test_the_round_is_over_when_all_races_have_ended(redis: BatchingRedis) -> None:
+    await begin_races(redis)
+    process = await a_process(redis)
+    for player in FOUR:
+        assert (await process.show()).phase is TournamentPhase.RACING
+        await process.play(player, 1, "stop")
+    shown = await process.show()
+    assert shown.phase is TournamentPhase.OVER and shown.played[0].secret is not None
+
+
+async def test_races_end_when_their_time_is_over(redis: BatchingRedis) -> None:
+    cup = await begin_races(redis, limit_seconds=30)
+    await (await a_process(redis)).play("aa", 1, "sa")
+    late = await begin_races(redis, code="late-green-heron", limit_seconds=30)
+    store = TournamentStore(redis)
+    overdue = replace(late.at.newest, started_ms=cup.at.newest.started_ms - 31_000)
+    following = replace(late.at, rounds=(overdue,), version=late.at.version + 1)
+    assert await store.change(late.at, following, cup.now_ms + 60_000, ()) is Changed.MADE
+    process = await a_process(redis)
+    await process.tournaments.advance()
+    over, going_on = await process.show("late-green-heron"), await process.show()
+    assert (over.phase, going_on.phase) == (TournamentPhase.OVER, TournamentPhase.RACING)
+    scores = [score for pair in over.played[0].pairs for score in pair.scores]
+    assert [score.time_ms for score in scores if score is not None] == [30_000] * 4
+
+
+async def test_the_record_of_a_race_is_there_when_the_round_is_over_and_proves_itself(redis: BatchingRedis) -> None:
+    await begin_races(redis)
+    process = await a_process(redis)
+    await process.play("aa", 1, "sa")
+    for player in FOUR:
+        assert await process.races.record(CODE, 1, "aa") is None
+        await process.play(player, 2 if player == "aa" else 1, "stop")
+    text = await process.races.record(CODE, 1, "aa")
+    assert text is not None
+    assert [timed.move.text for timed in parse_tournament_record(text).moves] == ["sa", "stop"]
+
+
+async def what_a_player_is_shown(redis: BatchingRedis, code: str, own: int, others: int) -> list[bytes]:
+    """Return all that the player aa is sent while it plays; its moves follow from the seed `own`, those of the three
+    others, in its pair and in the other one, and who is ahead, from `others`. Clock and code are left out.
+    """
+    cup = await begin_races(redis, code=code)
+    process = await a_process(redis)
+    races = {name: race_of(cup, process) for name in FOUR}
+    chances = {name: random.Random(own if name == "aa" else others * 10 + at) for at, name in enumerate(FOUR)}
+    order, sent = random.Random(others), list[bytes]()
+    while races["aa"].racers[0].moves < 12:
+        name = order.choice(FOUR)
+        legal = [
+            move for move in races[name].racers[0].board.legal_moves() if move is not STOP and move.text != "resign"
+        ]
+        move, number = chances[name].choice(legal), races[name].racers[0].moves + 1
+        answer = await process.play(name, number, move.text, code)
+        races[name] = races[name].play(0, move)
+        if name == "aa":
+            again = await process.races.race(code, 1, name)
+            refused = await process.play(name, number + 5, "sa", code)
+            watched = await process.show(code)
+            assert isinstance(answer, TournamentRace) and isinstance(again, TournamentRace), (answer, again)
+            assert isinstance(refused, Refusal)
+            sent += [*map(encode, (answer, again, watched)), refused.encode()]
+    return [CLOCK.sub(b"", data).replace(code.encode(), b"") for data in sent]
+
+
+@pytest.mark.parametrize("own", range(3))
+async def test_a_player_is_shown_the_same_whatever_others_do_on_the_same_deal(redis: BatchingRedis, own: int) -> None:
+    first = await what_a_player_is_shown(redis, "first-green-heron", own, others=1)
+    second = await what_a_player_is_shown(redis, "second-green-heron", own, others=2)
+    assert first == second
