@@ -28,11 +28,16 @@ NAME_COLUMNS: Final = 20
 FORMATS: Final = {"swiss": "Swiss", "round_robin": "round robin", "knockout": "knock-out"}
 
 
-def describe_head(shown: Tournament) -> str:
-    """Return what tournament it is, and where it stands, in one line."""
+def describe_head(shown: Tournament) -> tuple[str, ...]:
+    """Return what tournament it is, and where it stands, in one line: from the longest wording to the shortest."""
     kind, rounds = FORMATS[shown.format], f" of {shown.rounds}" if shown.rounds else ""
-    where = f"round {shown.played[-1].number}{rounds}" if shown.played else f"{len(shown.standings)} players"
-    return f"Tournament {shown.code}: {kind}, {shown.rules}, {where}, {describe_phase(shown.phase)}"
+    where = f"round {shown.played[-1].number}{rounds}" if shown.played else _count(len(shown.standings))
+    phase = describe_phase(shown.phase)
+    return (
+        f"Tournament {shown.code}: {kind}, {shown.rules}, {where}, {phase}",
+        f"{shown.code}: {kind}, {where}, {phase}",
+        f"Tournament: {where}, {phase}",
+    )
 
 
 def describe_phase(phase: TournamentPhase) -> str:
@@ -76,10 +81,20 @@ def describe_round(played: TournamentRound, counts: Sequence[RunningCount] = ())
         yield f"   {first}  -  {second}"
 
 
-def describe_due(shown: Tournament, pair: TournamentPair | None, own: str, seconds: float) -> str:
-    """Return what the player `own`, in this pair, has to do or to wait for; `seconds` until the phase ends."""
+def describe_due(
+    shown: Tournament,
+    pair: TournamentPair | None,
+    own: str,
+    seconds: float,
+    ready: str = "type ready",
+    start: str = "Type start",
+) -> str:
+    """Return what the player `own`, in this pair, has to do or to wait for; `seconds` until the phase ends.
+
+    `ready` and `start` say how that is done.
+    """
     if shown.phase is TournamentPhase.OPEN:
-        who = "Type start when all are here" if shown.creator == own else f"{clean(shown.creator)} starts it"
+        who = f"{start} when all are here" if shown.creator == own else f"{clean(shown.creator)} starts it"
         return f"{who}. Others enter by: fairest tournament join {shown.code}"
     if shown.phase is TournamentPhase.FILLING:
         return f"Rivals have {seconds:.0f} s to enter."
@@ -87,11 +102,11 @@ def describe_due(shown: Tournament, pair: TournamentPair | None, own: str, secon
         return "The tournament is over." if shown.played else "The tournament was cancelled."
     newest = shown.played[-1]
     if pair is None:
-        return f"{len(newest.ready)} players are ready for round {newest.number}."
+        return f"{_count(len(newest.ready))} ready for round {newest.number}."
     other = next((name for name in pair.names if name not in (own, None)), None)
     against = f"against {clean(other)}" if other else "with a bye; the deal is yours to race as well"
     if shown.phase is TournamentPhase.GATHERING and all(each.name != own for each in newest.ready):
-        return f"Round {newest.number}: you race {against}. Get ready within {seconds:.0f} s: type ready."
+        return f"Round {newest.number}: you race {against}. Get ready within {seconds:.0f} s: {ready}."
     if shown.phase is TournamentPhase.RACING:
         return f"Round {newest.number}: you race {against}."
     return f"Round {newest.number}: you are ready, {against}."
@@ -123,6 +138,10 @@ def describe_list(rows: Sequence[ListedTournament]) -> Iterator[str]:
         where = f"round {row.round}" if row.round else f"{row.players} of {row.most_players} players"
         kind = FORMATS[row.format]
         yield f"{row.code:30}  {kind:11}  {row.rules:10}  {where}, {describe_phase(row.phase)}, by {clean(row.creator)}"
+
+
+def _count(players: int) -> str:
+    return "1 player" if players == 1 else f"{players} players"
 
 
 def _describe_side(pair: TournamentPair, seat: int, count: RunningCount | None) -> str:

@@ -96,7 +96,7 @@ class TournamentPlayer:
         if len(over) != had_over or (shown.phase in ENDED and over):
             self._print_lines(describe_round(over[-1]))
             self._print_lines(describe_standings(shown, self._connection.name))
-        self._print(describe_head(shown))
+        self._print(describe_head(shown)[0])
         self._print(self._due(shown))
 
     async def take(self, line: str) -> bool:

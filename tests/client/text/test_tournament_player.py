@@ -66,7 +66,7 @@ async def test_a_spectator_sees_pairs_and_may_not_get_ready(server_url: str) -> 
         await bob.join(code)
         await ann.start()
         await eve.watch(code)
-        typist = Typist(("0 players are ready", "round"), ("Round 1", "quit"))
+        typist = Typist(("0 players ready", "round"), ("Round 1", "quit"))
         shown = await follow_tournament(eve, typist.lines(), typist.printed.append)
     assert shown.phase is TournamentPhase.GATHERING
     assert any("ann" in line and "bob" in line for line in typist.printed)

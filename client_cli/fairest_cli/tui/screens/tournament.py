@@ -1,6 +1,7 @@
 """A tournament on the full screen: its standings, the pairs of the round, and one key into our race."""
 
 import asyncio
+from textwrap import wrap
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -15,7 +16,7 @@ from fairest_cli.session.request_connection import RequestRefused
 from fairest_cli.session.tournament_connection import Entering, TournamentConnection
 from fairest_cli.session.websocket import Rejected
 from fairest_cli.text.tournament import describe_due, describe_head, describe_round, describe_standings
-from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line
+from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line, longest_fit
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.help import OwnKeys
 from fairest_cli.tui.screens.practice_menu import TournamentMenu
@@ -55,7 +56,7 @@ class TournamentScreen(FairestScreen):
     def compose_body(self) -> ComposeResult:
         """Yield the head, what is due, the standings with the round, the notice, and the keys."""
         yield TextLines(id="heading")
-        yield TextLines(id="due")
+        yield Paragraph(id="due")
         with VerticalScroll(id="page"):
             yield Paragraph(id="page-text")
         yield TextLines(id="notice")
@@ -111,9 +112,12 @@ class TournamentScreen(FairestScreen):
             return
         shown = known.shown
         seconds = 0.0 if shown.until_ms is None else connection.seconds_until(shown.until_ms)
-        self.query_one("#heading", TextLines).update(Text(f" {describe_head(shown)}", f"bold {GOLD}", no_wrap=True))
-        due = describe_due(shown, known.pair, known.name, seconds)
-        self.query_one("#due", TextLines).update(Text(f" {due}", "bold", no_wrap=True))
+        head = longest_fit(describe_head(shown), self.size.width - 2)
+        self.query_one("#heading", TextLines).update(Text(f" {head}", f"bold {GOLD}", no_wrap=True))
+        due = self.query_one("#due", Paragraph)
+        sentence = describe_due(shown, known.pair, known.name, seconds, "press Enter", "Press s")
+        due.update([Text(f" {line}", "bold") for line in wrap(sentence, self.size.width - 2)])
+        due.refresh(layout=True)
         page = self.query_one("#page-text", Paragraph)
         page.update(_page_lines(known, connection, self.size.width))
         page.refresh(layout=True)

@@ -100,7 +100,7 @@ class TournamentRaceScreen(JudgedTable):
         """Return the cards that all players have placed, our opponent first, in at most `lines` lines."""
         known = self._connection.known
         pair = None if known is None else known.pair
-        rows = [Text(" Cards placed", f"bold {GOLD}")]
+        rows = [Text(" Cards placed", f"bold {GOLD}")] if self._connection.counts else []
         counts = sorted(
             self._connection.counts,
             key=lambda each: (pair is None or each.name not in pair.names, -each.placed, each.name),
