@@ -1,7 +1,7 @@
 """The races of players in tournaments: shown, played, and recorded.
 
 An answer holds nothing of another player's race: so nobody is shown a card, or a decision, before it was due at the own
-table, whichever opponents race on the same deal.
+table, however many race on the same deal.
 """
 
 from collections import OrderedDict
