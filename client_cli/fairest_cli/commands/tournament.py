@@ -5,6 +5,7 @@ import secrets
 import sys
 import threading
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -154,9 +155,11 @@ async def _lines() -> AsyncIterator[str]:
     loop, typed = asyncio.get_running_loop(), asyncio.Queue[str | None]()
 
     def read() -> None:
-        for line in typed_lines():
-            loop.call_soon_threadsafe(typed.put_nowait, line)
-        loop.call_soon_threadsafe(typed.put_nowait, None)
+        # The loop is closed once the player has quit, and the line that was read then is for nobody.
+        with suppress(RuntimeError):
+            for line in typed_lines():
+                loop.call_soon_threadsafe(typed.put_nowait, line)
+            loop.call_soon_threadsafe(typed.put_nowait, None)
 
     threading.Thread(target=read, daemon=True).start()
     while (line := await typed.get()) is not None:
