@@ -9,8 +9,9 @@ import pytest
 from redis.asyncio import Redis
 
 from fairest_cli.model.cheated import Cheated
-from fairest_cli.session.daily_connection import ANSWER_SECONDS, DailyConnection
+from fairest_cli.session.daily_connection import DailyConnection
 from fairest_cli.session.identity import Identity
+from fairest_cli.session.request_connection import ANSWER_SECONDS
 from fairest_cli.session.websocket import Rejected
 from fairest_cli.text.daily_player import race_daily
 from fairest_protocol.calculation.moves import MOVES, STOP
