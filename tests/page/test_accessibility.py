@@ -86,7 +86,7 @@ async def test_ratings_and_the_queue_are_for_everybody(looking: Browser, fleet: 
 
 
 async def test_the_daily_deal_is_for_everybody(looking: Browser, fleet: Fleet, redis: Redis) -> None:
-    url = await fleet.start("--daily-rules", "classic")
+    url = await fleet.start()
     await open_long_ago(redis, url, ann=long_ago_moves(5))
     await deal_today(redis, url)
     page = await looking.open(url, f"/today?day={LONG_AGO.day}")

@@ -50,7 +50,7 @@ async def end_attempt(page: Page) -> None:
 
 
 async def test_an_attempt_is_raced_by_keys_and_clicks_to_its_rank(browser: Browser, fleet: Fleet, redis: Redis) -> None:
-    url = await fleet.start("--daily-rules", "classic")
+    url = await fleet.start()
     await deal_today(redis, url)
     page = await browser.open(url, "/today")
     await begin_attempt(page)
@@ -67,7 +67,7 @@ async def test_an_attempt_is_raced_by_keys_and_clicks_to_its_rank(browser: Brows
 async def test_a_page_that_is_loaded_again_goes_on_with_the_attempt(
     browser: Browser, fleet: Fleet, redis: Redis
 ) -> None:
-    url = await fleet.start("--daily-rules", "classic")
+    url = await fleet.start()
     await deal_today(redis, url)
     page = await browser.open(url, "/today")
     await begin_attempt(page)
@@ -84,14 +84,14 @@ async def test_a_page_that_is_loaded_again_goes_on_with_the_attempt(
 
 
 async def test_a_move_is_sent_again_after_the_server_was_killed(browser: Browser, fleet: Fleet, redis: Redis) -> None:
-    url = await fleet.start("--daily-rules", "classic")
+    url = await fleet.start()
     await deal_today(redis, url)
     page = await browser.open(url, "/today")
     await begin_attempt(page)
     await fleet.kill(url)
     await page.keyboard.press("b")
     await page.wait_for_selector("text=The connection is lost")
-    await fleet.start("--daily-rules", "classic", port=int(url.rstrip("/").rpartition(":")[2]))
+    await fleet.start(port=int(url.rstrip("/").rpartition(":")[2]))
     await pile_count(page, "b", 1)
     await browser.check(page)
 
@@ -201,7 +201,7 @@ def fewer_envelopes(message: dict[str, Any]) -> None:
 async def test_an_answer_that_breaks_the_seal_stops_everything(
     browser: Browser, fleet: Fleet, redis: Redis, change: Callable[[dict[str, Any]], None], sentence: str
 ) -> None:
-    url = await fleet.start("--daily-rules", "classic")
+    url = await fleet.start()
     await deal_today(redis, url)
     page = await browser.blank()
 

@@ -103,7 +103,7 @@ async def test_the_leaderboard_and_a_player_are_shown(firefox: Firefox, fleet: F
 
 
 async def test_an_attempt_at_the_daily_deal_is_raced_to_its_rank(firefox: Firefox, fleet: Fleet, redis: Redis) -> None:
-    url = await fleet.start("--daily-rules", "classic")
+    url = await fleet.start()
     await open_long_ago(redis, url, ann=long_ago_moves(5))
     await deal_today(redis, url)
     await firefox.open(url, "/today")

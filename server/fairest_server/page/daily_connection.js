@@ -36,6 +36,7 @@ export class DailyConnection {
     text: (text) => this.#take(text),
     lost: (code, reason) => this.#lost(code, reason),
     beat: () => this.#line.isOpen && this.#line.send({ type: "ping" }),
+    room: () => null,
   });
 
   /** `day` is that of an attempt which was begun before, null for today's. `onChange()` is called after each change. */
