@@ -114,10 +114,17 @@ async def test_a_long_record_costs_its_reader_more(limited: Limited, redis: Redi
     assert [answer.status for answer in answers] == [200, 429]
 
 
-async def test_requests_at_the_same_time_are_counted_before_they_are_answered(limited: Limited) -> None:
-    async with limited(messages_burst=30, messages_per_second=0.01) as url:
+async def test_requests_at_the_same_time_are_counted_before_redis_is_asked(limited: Limited, redis: Redis) -> None:
+    async with limited(messages_burst=30, messages_per_second=0.01) as url, redis.monitor() as monitor:
         answers = await asyncio.gather(*(ask(url, f"/records/{NO_MATCH}") for _ in range(10)))
+        await redis.echo("the end")
+        asked, command = 0, ""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while "the end" not in command:
+                command = (await monitor.next_command())["command"]
+                asked += NO_MATCH in command
     assert sorted(answer.status for answer in answers) == [404] * 3 + [429] * 7
+    assert asked == 3
 
 
 async def test_clients_behind_a_proxy_have_limits_of_their_own(limited: Limited) -> None:
