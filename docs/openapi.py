@@ -426,16 +426,16 @@ def _schemas() -> dict[str, Schema]:
 
 
 def _with_items(node: Any) -> Any:
-    """Return the schema with one schema for all items of a list that has the same for each of them, as tools expect."""
+    """Return the schema with one schema for all items of a list that has one for each of them, as tools expect."""
     if isinstance(node, list):
         return [_with_items(each) for each in node]
     if not isinstance(node, dict):
         return node
     plain = {key: _with_items(value) for key, value in node.items()}
     match plain:
-        case {"prefixItems": [first, *others]} if all(each == first for each in others):
+        case {"prefixItems": [first, *others]}:
             del plain["prefixItems"]
-            plain["items"] = first
+            plain["items"] = first if all(each == first for each in others) else {"anyOf": [first, *others]}
     return plain
 
 
