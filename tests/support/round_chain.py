@@ -4,18 +4,24 @@ import asyncio
 import hashlib
 import http.client
 import json
+import time
 from collections import Counter
+from http import HTTPStatus
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 
 def get_json(url: str, path: str) -> Any:
-    """Return the JSON of a page of the server at the WebSocket URL `url`."""
-    connection = http.client.HTTPConnection(url.partition("#")[0].split("://")[1], timeout=20)
-    connection.request("GET", path)
-    answer = connection.getresponse()
-    text = answer.read().decode()
+    """Return the JSON of a page of the server at the WebSocket URL `url`, after the time that the server asks for."""
+    while True:
+        connection = http.client.HTTPConnection(url.partition("#")[0].split("://")[1], timeout=20)
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        if answer.status != HTTPStatus.TOO_MANY_REQUESTS:
+            break
+        time.sleep(float(answer.headers["Retry-After"]))
     assert answer.status == 200, text
     return json.loads(text)
 

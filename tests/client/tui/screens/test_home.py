@@ -45,6 +45,7 @@ PLAYERS_COMMANDS = (
     "lobby",
     "tv",
     "daily",
+    "tournament",
     "leaderboard",
     "history",
     "replay",
