@@ -17,10 +17,10 @@ async def kill_and_wait(process: asyncio.subprocess.Process) -> None:
     # No task of its own waits: a program that ends cancels all tasks, also those that are shielded.
     while process.returncode is None or (process.stdout is not None and not process.stdout.at_eof()):
         try:
-            await process.wait()
             if process.stdout is not None:
-                # What the process has written keeps the pipe open until it is read.
+                # First: a process counts as ended once its pipes are closed, and a full one is closed when it is read.
                 await process.stdout.read()
+            await process.wait()
         except asyncio.CancelledError as reason:
             cancelled = reason
     if cancelled is not None:

@@ -17,7 +17,10 @@ async def start() -> asyncio.subprocess.Process:
 
 
 async def test_a_process_with_a_full_pipe_ends() -> None:
-    process = await start()
+    # With this limit the reader stops after the first of what the process writes, and the rest fills the pipe.
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", SLEEPER, stdin=PIPE, stdout=PIPE, limit=1)
+    assert process.stdout is not None
+    await process.stdout.readexactly(1)
     async with asyncio.timeout(PATIENCE_SECONDS):
         await kill_and_wait(process)
     assert process.returncode == -9
