@@ -138,6 +138,35 @@ async def test_workers_that_start_do_not_outlive_a_killed_supervisor(starting: S
     await until(are_gone, "all workers are gone")
 
 
+@asynccontextmanager
+async def supervising_in(
+    folder: Path, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[tuple[Served, Path]]:
+    """A supervisor that serves, and the folder of its workers' sockets, which it has made in this one."""
+    monkeypatch.setenv("TMPDIR", str(folder))
+    async with supervising(workers=WORKERS, port=0, redis_url=redis_url) as served:
+        await served.wait_until_it_serves()
+        (sockets,) = folder.glob("fairest-*")
+        yield served, sockets
+
+
+async def test_only_the_user_of_the_server_may_pass_sockets_to_its_workers(
+    tmp_path: Path, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with supervising_in(tmp_path, redis_url, monkeypatch) as (_, sockets):
+        assert sockets.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
+async def test_no_socket_of_a_worker_is_left_behind(
+    tmp_path: Path, redis_url: str, monkeypatch: pytest.MonkeyPatch, ending: signal.Signals
+) -> None:
+    async with supervising_in(tmp_path, redis_url, monkeypatch) as (served, sockets):
+        served.supervisor.send_signal(ending)
+        await until(lambda: asyncio.to_thread(lambda: not sockets.exists()), "the folder of the sockets is removed")
+
+
 @pytest.mark.long
 async def test_no_worker_holds_the_pipes_of_another(served: Served) -> None:
     """A worker would not see the end of its input for as long as another one held the writing end."""
