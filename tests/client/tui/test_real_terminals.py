@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from fairest_protocol.messages.from_client import Create
 from tests.client.tui.test_full_screen import CALM
 from tests.support.long_tests import parametrize_with_long
-from tests.support.processes import CLIENT_COMMAND
+from tests.support.processes import CLIENT_COMMAND, Fleet
 from tests.support.real_terminal import RealTerminal, shell_on_terminal
 from tests.support.wire_client import open_client
 
@@ -57,6 +58,28 @@ async def test_ctrl_z_suspends_a_race_which_goes_on_after_fg(server_url: str, tm
             await asyncio.to_thread(shell.sees, "on pile a")
     finally:
         shell.close()
+
+
+@pytest.mark.long
+async def test_a_client_that_stood_still_is_back_in_its_race_and_says_for_how_long(
+    fleet: Fleet, tmp_path: Path
+) -> None:
+    """As on a machine that sleeps: the server gives the connection up while the client cannot notice."""
+    url = await fleet.start("--heartbeat-seconds", "1")
+    async with open_client(url, name="rival") as rival:
+        shown = await rival.enter(Create(options=CALM))
+        with client(tmp_path, "join", shown.room, "--server", url) as player:
+            await asyncio.to_thread(player.sees, "Press Enter when you are ready")
+            player.type(b"\r")
+            await rival.take_part_in_deal()
+            await asyncio.to_thread(player.sees, "Esc menu")
+            player.process.send_signal(signal.SIGSTOP)
+            await rival.receive_until(lambda scene: scene.seats[1].until_ms is not None)
+            player.process.send_signal(signal.SIGCONT)
+            await rival.receive_until(lambda scene: scene.seats[1].until_ms is None)
+            await asyncio.to_thread(player.sees, "You were away for")
+            player.type(b"a")
+            await asyncio.to_thread(player.sees, "on pile a")
 
 
 @parametrize_with_long("environment", WITHOUT_UTF8, quick=1, ids=lambda chosen: "".join(chosen.values()))
