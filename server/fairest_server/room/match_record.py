@@ -63,6 +63,11 @@ class MatchFold:
     def add(self, step: Step) -> None:
         """Add one step of the log."""
         self._state = step.after
+        match = self._match
+        if match is not None and isinstance(step.event, events.Played) and step.after.phase is Phase.RACING:
+            # Nearly all steps are moves that end nothing, of which only the time is to be found.
+            match.events.append(RecordedMove(_since_start_ms(match, step), step.event.seat, step.event.move))
+            return
         if isinstance(step.event, events.Checkpoint):
             if self._match is None:
                 self._start_at(step.event)
@@ -151,9 +156,7 @@ def _players(state: RoomState) -> tuple[str, str]:
 def _add_step(match: _Match, step: Step) -> None:
     """Add a step of the log to its match: a move or a stop, a pause, or the end of a round."""
     before, event, after = step.before, step.event, step.after
-    # No earlier than the event before: a pause may be timed by a clock ahead of the room's own, on another node.
-    earliest = (match.events[-1].at_ms or 0) if match.events else 0
-    since_start = max(earliest, step.at_ms - (after.clocks.started_at_ms or step.at_ms))
+    since_start = _since_start_ms(match, step)
     if isinstance(event, events.Played):
         match.events.append(RecordedMove(since_start, event.seat, event.move))
     elif isinstance(event, events.SeatsStopped) and after.race is not None:
@@ -167,6 +170,15 @@ def _add_step(match: _Match, step: Step) -> None:
         recorded = _recorded(after, after.round)
         match.rounds.append(replace(recorded, events=tuple(match.events), outcome=after.round.outcome))
         match.events = []
+
+
+def _since_start_ms(match: _Match, step: Step) -> int:
+    """Return when a step took place, after the start of the race; 0 before it.
+
+    No earlier than the event before: a pause may be timed by a clock ahead of the room's own, on another node.
+    """
+    earliest = (match.events[-1].at_ms or 0) if match.events else 0
+    return max(earliest, step.at_ms - (step.after.clocks.started_at_ms or step.at_ms))
 
 
 def _clamp_to_pause_start(match: _Match, since_start_ms: int) -> None:
