@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Callable
 
 import pytest
 from redis.exceptions import RedisError
@@ -44,8 +45,8 @@ def make_rater(redis: BatchingRedis, now_ms: int = FINISHED_MS) -> Rater:
 
 async def finish(redis: BatchingRedis, rater: Rater, record: Record) -> None:
     """Store a record and let it be rated, as a record maker does."""
-    await RecordStore(redis).keep(record)
-    await rater.expect(ROOM, record, PLAYERS)
+    is_new = await RecordStore(redis).keep(record)
+    await rater.expect(ROOM, record, PLAYERS, is_new=is_new)
 
 
 async def tallies(redis: BatchingRedis) -> list[Tally]:
@@ -129,7 +130,7 @@ def with_another_signature(text: str) -> str:
 async def test_a_record_that_was_changed_is_never_rated(redis: BatchingRedis, lie: object) -> None:
     assert callable(lie)
     rater, record = make_rater(redis), make_record(1, FINISHED_MS)
-    await rater.expect(ROOM, record, PLAYERS)
+    await rater.expect(ROOM, record, PLAYERS, is_new=False)
     await redis.set(keys.record(record.match_id), lie("\n".join(record.lines())))
     await look(rater)
     assert [tally.rounds for tally in await tallies(redis)] == [0, 0]
@@ -138,7 +139,7 @@ async def test_a_record_that_was_changed_is_never_rated(redis: BatchingRedis, li
 
 async def test_a_record_that_another_key_has_signed_is_never_rated(redis: BatchingRedis) -> None:
     rater, record = make_rater(redis), make_record(1, FINISHED_MS)
-    await rater.expect(ROOM, record, PLAYERS)
+    await rater.expect(ROOM, record, PLAYERS, is_new=False)
     other = SigningKey(bytes([1]) * 32)
     rounds = tuple(
         replace(
@@ -158,18 +159,48 @@ async def test_a_record_signed_with_the_right_key_whose_moves_do_not_lead_to_its
     redis: BatchingRedis,
 ) -> None:
     rater, record = make_rater(redis), make_record(1, FINISHED_MS)
-    await rater.expect(ROOM, record, PLAYERS)
-    [played] = record.rounds
-    assert played.outcome is not None and played.outcome.winner is not None
-    turned = replace(played, outcome=replace(played.outcome, winner=1 - played.outcome.winner))
-    await RecordStore(redis).keep(KEY.sign(replace(record, rounds=(turned,))))
+    await rater.expect(ROOM, record, PLAYERS, is_new=False)
+    await RecordStore(redis).keep(KEY.sign(with_the_other_winner(record)))
     await look(rater)
     assert [tally.rounds for tally in await tallies(redis)] == [0, 0]
 
 
+def with_the_other_winner(record: Record) -> Record:
+    [played] = record.rounds
+    assert played.outcome is not None and played.outcome.winner is not None
+    turned = replace(played, outcome=replace(played.outcome, winner=1 - played.outcome.winner))
+    return replace(record, rounds=(turned,))
+
+
+def with_a_commitment_of_another_key(record: Record) -> Record:
+    [played] = record.rounds
+    other = SigningKey(bytes([1]) * 32)
+    opened = other.open_round(played.round_id, played.secret, None, 1, record.terms.text)
+    return replace(record, rounds=(replace(played, signature=opened.signature),))
+
+
+@pytest.mark.parametrize("forge", [with_the_other_winner, with_a_commitment_of_another_key])
+async def test_a_record_made_of_a_log_that_no_server_wrote_is_never_rated(
+    redis: BatchingRedis, forge: Callable[[Record], Record]
+) -> None:
+    rater, record = make_rater(redis), forge(make_record(1, FINISHED_MS))
+    await finish(redis, rater, record)
+    await rater.advance()
+    assert [tally.rounds for tally in await tallies(redis)] == [0, 0]
+    assert await RatingStore(redis).waiting() == []
+
+
+async def test_a_record_is_not_read_back_by_the_process_that_has_just_stored_it(redis: BatchingRedis) -> None:
+    rater, record = make_rater(redis), make_record(1, FINISHED_MS)
+    await finish(redis, rater, record)
+    await redis.delete(keys.record(record.match_id))
+    await rater.advance()
+    assert [tally.rounds for tally in await tallies(redis)] == [1, 1]
+
+
 async def test_a_match_whose_record_is_gone_is_not_rated(redis: BatchingRedis) -> None:
     rater = make_rater(redis)
-    await rater.expect(ROOM, make_record(1, FINISHED_MS), PLAYERS)
+    await rater.expect(ROOM, make_record(1, FINISHED_MS), PLAYERS, is_new=False)
     await rater.advance()
     assert [tally.rounds for tally in await tallies(redis)] == [0, 0]
     assert await RatingStore(redis).waiting() == []
@@ -186,7 +217,7 @@ async def test_a_match_that_was_put_there_by_hand_and_is_not_rated_stays_unrated
 async def test_a_tally_that_cannot_be_read_holds_up_no_other_match(redis: BatchingRedis) -> None:
     rater, first, second = make_rater(redis), make_record(1, FINISHED_MS), make_record(2, FINISHED_MS)
     await RecordStore(redis).keep(first)
-    await rater.expect(ROOM, first, ("broken", "two"))
+    await rater.expect(ROOM, first, ("broken", "two"), is_new=False)
     await redis.hset(keys.tallies("broken"), "classic", "no tally")
     await finish(redis, rater, second)
     await rater.advance()
@@ -232,7 +263,7 @@ async def test_a_match_waits_while_the_node_of_the_ratings_is_away(cluster: Redi
         away.freeze()
         try:
             async with asyncio.timeout(20):
-                await rater.expect(room, record, PLAYERS)
+                await rater.expect(room, record, PLAYERS, is_new=False)
                 with pytest.raises(RedisError):
                     await rater.advance()
         finally:

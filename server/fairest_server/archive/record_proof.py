@@ -9,6 +9,7 @@ from fairest_protocol.calculation.record import BadRecord, Record
 from fairest_protocol.calculation.record_parser import parsing_record
 from fairest_protocol.calculation.seal import commit_secret, record_statement
 from fairest_protocol.calculation.sliced import Sliced, finish
+from fairest_protocol.value import replace
 
 
 class BrokenRecord(Exception):
@@ -45,10 +46,31 @@ def proving_record(content: bytes, match_id: str) -> Sliced[Record]:
     return record
 
 
+def checking_made_record(record: Record, key: bytes) -> Sliced[None]:
+    """Check a record that this process has made of a log, under the key `key`. Raises `BrokenRecord`.
+
+    The log may hold what no server has written: other moves, a commitment that was not signed. The chain, the seal and
+    the envelopes follow from what is checked here, since this process has made them.
+    """
+    try:
+        yield from checking_record(record)
+    except BadRecord as reason:
+        raise BrokenRecord(str(reason)) from reason
+    keyed = replace(record, key=key)
+    for number in range(len(record.rounds)):
+        yield
+        _check_commitment(keyed, number)
+
+
+def _check_commitment(record: Record, number: int) -> None:
+    signature = record.rounds[number].signature
+    _check_signature(record, record.round_statement(number), signature, f"the commitment of round {number + 1}")
+
+
 def _check_seal(record: Record, number: int) -> None:
     """Check that the round with this number, from 0, was dealt as the server had committed itself to."""
     played, where = record.rounds[number], f"round {number + 1}"
-    _check_signature(record, record.round_statement(number), played.signature, f"the commitment of {where}")
+    _check_commitment(record, number)
     if commit_secret(played.round_id, played.secret) != played.commitment:
         raise BrokenRecord(f"the secret of {where} does not belong to its commitment")
     sealed = seal_deal(record.rules, played.seed, played.round_id).envelopes if played.is_dealt else ()

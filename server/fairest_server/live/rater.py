@@ -2,6 +2,8 @@
 
 record_maker -> outbox of the bucket -> `advance`, of the process that stored the record -> proof -> rate_match.lua
 
+The process that has made a record proves it as it stands in memory; any other one proves what Redis has.
+
 Matches that their own process leaves behind, because it was killed or the node of the ratings was away, are rated by
 any other one. Two that rate the same match at once do no harm: the script takes the first (`store/ratings.py`).
 """
@@ -13,7 +15,7 @@ import structlog
 from redis.exceptions import RedisError
 
 from fairest_protocol.calculation.record import Record
-from fairest_server.archive.record_proof import BrokenRecord, proving_record
+from fairest_server.archive.record_proof import BrokenRecord, checking_made_record, proving_record
 from fairest_server.live.record_finder import RecordFinder, RecordUnavailable
 from fairest_server.live.redis_clock import RedisClock
 from fairest_server.live.slices import Slices
@@ -52,17 +54,21 @@ class Rater:
         self._clock = clock
         self._slices = slices
         self._public_key = public_key
-        self._own: list[WaitingMatch] = []
-        """Matches whose records this process has stored since it advanced last."""
+        self._own: list[tuple[WaitingMatch, Record | None]] = []
+        """Matches that this process expects since it advanced last, each with the record if it has just stored it."""
         self._advanced = 0
 
-    async def expect(self, room: str, record: Record, players: tuple[str, str]) -> None:
-        """Let the match of a record that is stored be rated, if it can be. Raises RedisError; safe to call again."""
+    async def expect(self, room: str, record: Record, players: tuple[str, str], *, is_new: bool) -> None:
+        """Let the match of a record that is stored be rated, if it can be. Raises RedisError; safe to call again.
+
+        `is_new`: this process has made the record of the room's log and stored it just now. Otherwise Redis may have
+        another one.
+        """
         if isinstance(read_result(record, players), Unrated):
             return
         match = WaitingMatch(keys.bucket(room), record.match_id, players, record.finished_at_ms)
         await self._ratings.add_waiting(match)
-        self._own.append(match)
+        self._own.append((match, record if is_new else None))
 
     async def advance(self) -> None:
         """Rate what waits for this process, and now and then what others have left. Raises RedisError, OSError.
@@ -73,18 +79,19 @@ class Rater:
         self._advanced += 1
         if self._advanced % LOOK_STRIDE == 0:
             latest_ms = self._clock.now_ms() - LEFT_BEHIND_MS
-            waiting += [match for match in await self._ratings.waiting() if match.finished_at_ms <= latest_ms]
-        for match in waiting:
-            await self._rate_or_report(match)
+            left = [match for match in await self._ratings.waiting() if match.finished_at_ms <= latest_ms]
+            waiting += [(match, None) for match in left]
+        for match, made in waiting:
+            await self._rate_or_report(match, made)
         if self._advanced % FADING_STRIDE == 1:
             await self._ratings.drop_faded(self._clock.now_ms() // DAY_MS)
 
-    async def _rate_or_report(self, match: WaitingMatch) -> None:
+    async def _rate_or_report(self, match: WaitingMatch, made: Record | None) -> None:
         failure: Exception | None = None
         # A match that cannot be rated because of a fault of this program does not hold up those behind it.
         with contained(Part.RATING, match=match.match_id):
             try:
-                await self._rate(match)
+                await self._rate(match, made)
             except BrokenRecord as reason:
                 metrics.UNRATED.inc()
                 _LOG.error(Event.UNRATED, match=match.match_id, reason=str(reason))
@@ -96,14 +103,9 @@ class Rater:
         if failure is not None:
             raise failure
 
-    async def _rate(self, match: WaitingMatch) -> None:
+    async def _rate(self, match: WaitingMatch, made: Record | None) -> None:
         """Rate a match, and remove it from its outbox. Raises `BrokenRecord` as well."""
-        text = await self._records.read(match.match_id)
-        if text is None:
-            raise BrokenRecord("its record is not kept any more")
-        record = await self._slices.finish(proving_record(text, match.match_id))
-        if record.key != self._public_key():
-            raise BrokenRecord(f"its record is signed with another key, {record.key.hex()}")
+        record = await self._proved(match.match_id) if made is None else await self._checked(made)
         result = read_result(record, match.players)
         if isinstance(result, Unrated):
             raise BrokenRecord(result.value)
@@ -116,3 +118,18 @@ class Rater:
         if kept is Kept.RATED:
             metrics.RATED.inc()
         await self._ratings.remove(match)
+
+    async def _checked(self, made: Record) -> Record:
+        """Return a record that this process has made. Raises `BrokenRecord` if no server wrote the log it is made of."""
+        await self._slices.finish(checking_made_record(made, self._public_key()))
+        return made
+
+    async def _proved(self, match_id: str) -> Record:
+        """Return the record that Redis or the archive has. Raises `BrokenRecord` if it does not prove itself."""
+        text = await self._records.read(match_id)
+        if text is None:
+            raise BrokenRecord("its record is not kept any more")
+        record = await self._slices.finish(proving_record(text, match_id))
+        if record.key != self._public_key():
+            raise BrokenRecord(f"its record is signed with another key, {record.key.hex()}")
+        return record

@@ -91,14 +91,15 @@ class RecordMaker:
         steps, matches = await self._read(code)
         for record in matches.recording(code, only_unstored=True):
             lines = await self._slices.finish(collecting(self._sign_lines(record)))
-            if await self._records.keep_lines(record.match_id, lines):
+            is_new = await self._records.keep_lines(record.match_id, lines)
+            if is_new:
                 metrics.RECORDS.inc()
             # Behind the record, which its row leads to, and also if the record was there: a process may have been
             # killed between the two. The room's log says that a match is published only after both.
             row = list_match(record)
             if row is not None:
                 await self._matches.add(code, row)
-            await self._rater.expect(code, record, matches.players[record.match_id])
+            await self._rater.expect(code, record, matches.players[record.match_id], is_new=is_new)
         return steps[-1].after.unrecorded_match if steps else 0
 
     async def last_record(self, code: str) -> LastRecord:
