@@ -108,7 +108,7 @@ def _loading(kind: str, served: Processes, rooms: int, pace_seconds: float) -> A
 
 
 async def _end_races(move_us: float) -> float:
-    """CPU time of the end of a race beyond its last moves: its log is read once more, the record signed and stored."""
+    """CPU time of the end of a race beyond its moves: the record made, signed, stored and proved for the ratings."""
     async with serving() as served, loading("race", served, ROOMS) as load:
         await load.move(FIRST_MOVES + MEASURED_MOVES)
         last = await load.move()

@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from fairest_protocol.calculation.record import Record
+from fairest_protocol.calculation.sliced import finish
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.live.rater import Rater
 from fairest_server.live.record_finder import RecordFinder
 from fairest_server.live.record_maker import RecordMaker
 from fairest_server.live.redis_clock import RedisClock
 from fairest_server.live.slices import Slices
-from fairest_server.room.match_record import record_matches
+from fairest_server.room.match_record import MatchFold, record_matches
 from fairest_server.room.steps import Step
 from fairest_server.store import keys
 from fairest_server.store.log import Log
@@ -23,7 +24,7 @@ from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
 from tests.support.races import KEY, raced
 from tests.support.redis_cluster import RedisCluster, other_than
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 ROOMS = [f"room-{number}" for number in range(5 * keys.BUCKETS)]
 
@@ -37,6 +38,16 @@ def make_record_maker(
     rater = Rater(RatingStore(redis), RecordFinder(records, None), RedisClock(), slices, lambda: KEY.public)
     stopping = stopping or asyncio.Event()
     return RecordMaker(Log(redis), records, MatchList(redis), rater, slices, sign_lines, stopping)
+
+
+def read_log() -> None:
+    """The room is not open here, so its log is read."""
+
+
+def folded(steps: Sequence[Step]) -> MatchFold:
+    matches = MatchFold()
+    finish(matches.adding(steps))
+    return matches
 
 
 async def write_logs(redis: BatchingRedis) -> None:
@@ -68,7 +79,7 @@ async def test_of_all_races_that_end_at_the_same_moment_one_of_a_bucket_is_in_me
 
     async def archive(room: str) -> None:
         nonlocal stored
-        await publisher.store_record(room)
+        await publisher.store_record(room, read_log)
         stored += 1
 
     async with asyncio.timeout(20):
@@ -91,10 +102,10 @@ async def test_races_whose_node_does_not_answer_hold_up_the_records_of_no_others
         publisher = make_record_maker(redis, stopping=stopping)
         frozen.freeze()
         try:
-            waiting = [asyncio.create_task(publisher.store_record(room)) for room in hurt]
+            waiting = [asyncio.create_task(publisher.store_record(room, read_log)) for room in hurt]
             await asyncio.sleep(0)
             async with asyncio.timeout(PATIENCE_SECONDS):
-                await publisher.store_record(spared)
+                await publisher.store_record(spared, read_log)
             assert not any(each.done() for each in waiting)
         finally:
             frozen.thaw()
@@ -112,6 +123,35 @@ async def test_a_match_whose_process_was_killed_behind_its_record_is_listed_by_t
     await store.keep_lines(record.match_id, list(KEY.sign_lines(record)))
     maker = make_record_maker(redis)
     for _ in range(2):
-        await maker.store_record(ROOMS[0])
+        await maker.store_record(ROOMS[0], read_log)
     listed = await matches.page(record.finished_at_ms)
     assert [row.match for row in listed.matches] == [record.match_id]
+
+
+async def test_a_match_is_recorded_from_what_its_open_room_knows(redis: BatchingRedis) -> None:
+    steps = raced(1).steps
+    [record] = record_matches(ROOMS[0], steps)
+    await make_record_maker(redis).store_record(ROOMS[0], lambda: folded(steps))
+    stored = await RecordStore(redis).read(record.match_id)
+    assert stored == "\n".join(KEY.sign_lines(record)).encode()
+
+
+async def test_once_redis_has_refused_a_record_only_what_the_log_still_holds_is_recorded(redis: BatchingRedis) -> None:
+    """As after a fail-over that has lost the end of the race."""
+    steps = raced(1).steps
+    [record] = record_matches(ROOMS[0], steps)
+    await write_log(redis, ROOMS[0], steps[:-5])
+    await redis.config_set("maxmemory", 1)
+    try:
+        storing = asyncio.create_task(make_record_maker(redis).store_record(ROOMS[0], lambda: folded(steps)))
+
+        async def is_refused() -> bool:
+            return bool(await redis.info("errorstats"))
+
+        await redis.config_resetstat()
+        await until(is_refused, "Redis has refused the record")
+    finally:
+        await redis.config_set("maxmemory", 0)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        assert await storing == 0
+    assert await RecordStore(redis).read(record.match_id) is None

@@ -158,6 +158,23 @@ def test_the_matches_after_a_checkpoint_have_the_records_of_the_whole_log(seed: 
 
 
 @given(seeds, any_options)
+def test_an_open_room_that_forgets_what_is_stored_records_what_its_log_does(seed: int, options: RoomOptions) -> None:
+    """With a checkpoint in the log, and each time that a match is over."""
+    whole, _, _ = cut_somewhere(seed, options)
+    live = MatchFold()
+    for number, step in enumerate(whole, 1):
+        live.add(step)
+        if not step.after.unrecorded_match:
+            live.forget_stored()
+        if step.before is None or step.after.unrecorded_match != step.before.unrecorded_match:
+            read = MatchFold()
+            finish(read.adding(whole[:number]))
+            recorded = [list(each.recording(ROOM, only_unstored=True)) for each in (live, read)]
+            assert recorded[0] == recorded[1]
+            assert all(live.players[each.match_id] == read.players[each.match_id] for each in recorded[0])
+
+
+@given(seeds, any_options)
 def test_the_newest_record_is_known_from_a_cut_log(seed: int, options: RoomOptions) -> None:
     whole, cut, _ = cut_somewhere(seed, options)
     known = []

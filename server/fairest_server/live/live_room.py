@@ -38,6 +38,7 @@ from fairest_server.live.room_services import RoomServices
 from fairest_server.live.subscribers import Subscriber, Subscribers
 from fairest_server.ops.metrics import MOVE_SECONDS
 from fairest_server.room.commands import ApplyPauses, CreateRoom, Disconnect, ExpireDeadline, TakeSeat
+from fairest_server.room.match_record import MatchFold
 from fairest_server.room.refusing import refuse_for_now
 from fairest_server.room.state import Deadline, RoomState, has_work_left
 from fairest_server.room.steps import LogEntry, LogSlice, Step, fold
@@ -60,6 +61,7 @@ class LiveRoom:
         "cursor",
         "deadline",
         "keys",
+        "matches",
         "recent",
         "requests",
         "state",
@@ -74,6 +76,8 @@ class LiveRoom:
         self.deadline: Deadline | None = None
         """The next deadline of this state."""
         self.cursor = LogCursor()
+        self.matches = MatchFold()
+        """The matches without a record, folded over the same steps as the state."""
         self.requests = RequestQueue()
         self.subscribers = Subscribers(services.later)
         self.recent = RecentHistory(services.later)
@@ -98,7 +102,7 @@ class LiveRoom:
     def open(self, steps: list[Step], index: int) -> None:
         """Begin at the end of a log that was read just now, with the entry `index`.
 
-        The steps are those of the whole log, or from its last checkpoint on.
+        The steps are those of the whole log, or from its last checkpoint on. `matches` was folded over them.
         """
         self.state = steps[-1].after
         cursor = self.cursor
@@ -324,9 +328,13 @@ class LiveRoom:
             self._has_changed = True
             self.cursor.note_checkpoint(steps)
         self.cursor.index += len(steps)
+        for step in steps:
+            self.matches.add(step)
         self.recent.extend(steps, is_complete=self.subscribers.is_complete)
         if before is None or before.phase is not Phase.RACING or self.state.phase is not Phase.RACING:
             # No seat is given or freed between two moves of a race, so that a move does not pay for this.
+            if not self.state.unrecorded_match:
+                self.matches.forget_stored()
             self._services.on_steps(self.code, steps)
         for subscriber in self.subscribers.show(steps):
             self._services.welcome(self, subscriber)

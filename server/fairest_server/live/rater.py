@@ -120,7 +120,7 @@ class Rater:
         await self._ratings.remove(match)
 
     async def _checked(self, made: Record) -> Record:
-        """Return a record that this process has made. Raises `BrokenRecord` if no server wrote the log it is made of."""
+        """Return a record that this process has made. Raises `BrokenRecord` if no server wrote its log."""
         await self._slices.finish(checking_made_record(made, self._public_key()))
         return made
 

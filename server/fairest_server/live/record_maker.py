@@ -62,34 +62,43 @@ class RecordMaker:
         self._stopping = stopping
         self._under_way: set[str] = set()
         self._locks = [asyncio.Lock() for _ in range(keys.BUCKETS)]
-        """One for each bucket: the whole log of a room, 100 KiB, is in memory until Redis has its record.
+        """One for each bucket: the lines of a record, 20 KB, are in memory until Redis has them.
 
         A node of a Cluster that is away holds up its own buckets only.
         """
+        self._failures = [0] * keys.BUCKETS
+        """How often Redis has not answered, by bucket."""
 
-    async def store_record(self, code: str) -> int | None:
+    async def store_record(self, code: str, known: Callable[[], MatchFold | None]) -> int | None:
         """Store the finished matches of this room, trying until Redis takes them; return the newest one's number.
+
+        `known` returns the matches as the open room knows them, None if it was dropped. Once Redis has not answered,
+        they may be more than a fail-over has left of the log, which is read then.
 
         Returns None if they are being stored already, or if this process stops and leaves them to another process.
         """
         if code in self._under_way:
             return None
         self._under_way.add(code)
+        bucket = keys.bucket(code)
+        failures = self._failures[bucket]
         try:
             while not self._stopping.is_set():
                 try:
-                    async with self._locks[keys.bucket(code)]:
-                        return await self._store(code)
+                    async with self._locks[bucket]:
+                        matches = known() if self._failures[bucket] == failures else None
+                        return await self._store(code, matches or (await self._read(code))[1])
                 except (RedisError, OSError):
+                    self._failures[bucket] += 1
                     await asyncio.sleep(RETRY_SECONDS)
             return None
         finally:
             self._under_way.discard(code)
 
-    async def _store(self, code: str) -> int:
-        """Store the finished matches in the log; return the number of the newest. Another match may be over by now."""
-        steps, matches = await self._read(code)
-        for record in matches.recording(code, only_unstored=True):
+    async def _store(self, code: str, matches: MatchFold) -> int:
+        """Store the finished matches; return the number of the newest. Another match may be over by the end of it."""
+        newest, players = matches.unrecorded_match, matches.players
+        for record in list(matches.recording(code, only_unstored=True)):
             lines = await self._slices.finish(collecting(self._sign_lines(record)))
             is_new = await self._records.keep_lines(record.match_id, lines)
             if is_new:
@@ -99,8 +108,8 @@ class RecordMaker:
             row = list_match(record)
             if row is not None:
                 await self._matches.add(code, row)
-            await self._rater.expect(code, record, matches.players[record.match_id], is_new=is_new)
-        return steps[-1].after.unrecorded_match if steps else 0
+            await self._rater.expect(code, record, players[record.match_id], is_new=is_new)
+        return newest
 
     async def last_record(self, code: str) -> LastRecord:
         """Return the signed record of the last finished match of this room, if there is one. Raises RedisError."""

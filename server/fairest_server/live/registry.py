@@ -121,6 +121,7 @@ class RoomRegistry:
             if end is None:
                 return None
             room = LiveRoom(code, self._services)
+            await self._slices.finish(room.matches.adding(steps))
             room.open(steps, end.index)
             return self._add(room)
 
@@ -194,7 +195,7 @@ class RoomRegistry:
             room.on_log_slice(log_slice)
 
     async def _store_record(self, room: LiveRoom) -> None:
-        match = await self._record_maker.store_record(room.code)
+        match = await self._record_maker.store_record(room.code, lambda: room.matches if self.is_open(room) else None)
         if match is not None:
             room.submit(Request(MarkRecorded(match)))
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from fairest_protocol.calculation.match_rules import MAX_CALLED_OFF
-from fairest_protocol.calculation.record import Record, RecordedMove, RecordedRound, RecordedStop
+from fairest_protocol.calculation.record import Record, RecordedRound, RecordedStop
 from fairest_protocol.calculation.seal import commit_secret
 from fairest_protocol.calculation.sliced import Sliced, finish
 from fairest_protocol.calculation.terms import parse_terms
@@ -12,6 +12,7 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.value import replace
 from fairest_server.room import events
 from fairest_server.room.distance import latest_before_pause_ms
+from fairest_server.room.round_events import RoundEvents
 from fairest_server.room.state import OpenRound, RoomState
 from fairest_server.room.steps import STEPS_IN_SLICE, Step
 
@@ -24,7 +25,7 @@ class _Match:
     names: tuple[str, str]
     players: tuple[str, str]
     rounds: list[RecordedRound] = field(default_factory=list)
-    events: list[RecordedMove | RecordedStop] = field(default_factory=list)
+    events: RoundEvents = field(default_factory=RoundEvents)
     finished_at_ms: int | None = None
 
     @property
@@ -34,7 +35,9 @@ class _Match:
 
 
 class MatchFold:
-    """The matches in a room's log, folded over its steps."""
+    """The matches in a room's log, folded over its steps: as an open room takes them, or over a log that was read."""
+
+    __slots__ = ("_match", "_over", "_state", "_stored", "newest_over", "players")
 
     def __init__(self) -> None:
         self._state: RoomState | None = None
@@ -66,7 +69,7 @@ class MatchFold:
         match = self._match
         if match is not None and isinstance(step.event, events.Played) and step.after.phase is Phase.RACING:
             # Nearly all steps are moves that end nothing, of which only the time is to be found.
-            match.events.append(RecordedMove(_since_start_ms(match, step), step.event.seat, step.event.move))
+            match.events.add_move(_since_start_ms(match, step), step.event.seat, step.event.move)
             return
         if isinstance(step.event, events.Checkpoint):
             if self._match is None:
@@ -100,6 +103,19 @@ class MatchFold:
                 finished_at_ms=match.finished_at_ms or 0,
                 rounds=tuple(match.rounds),
             )
+
+    @property
+    def unrecorded_match(self) -> int:
+        """The number of the newest match that is over and has no record yet, 0 if there is none."""
+        return 0 if self._state is None else self._state.unrecorded_match
+
+    def forget_stored(self) -> None:
+        """Forget the matches that are over, all of which have a stored record: a room is raced in for hours."""
+        self._over.clear()
+        self._stored = 0
+        self.players = {}
+        if self._match is not None and self._match.finished_at_ms is not None:
+            self._match = None
 
     def _start_at(self, checkpoint: events.Checkpoint) -> None:
         """Go on from a log that was cut."""
@@ -158,18 +174,19 @@ def _add_step(match: _Match, step: Step) -> None:
     before, event, after = step.before, step.event, step.after
     since_start = _since_start_ms(match, step)
     if isinstance(event, events.Played):
-        match.events.append(RecordedMove(since_start, event.seat, event.move))
+        match.events.add_move(since_start, event.seat, event.move)
     elif isinstance(event, events.SeatsStopped) and after.race is not None:
         is_in_countdown = before is not None and before.phase is Phase.COUNTDOWN
-        match.events.append(RecordedStop(None if is_in_countdown else since_start, event.seats, event.ending))
+        match.events.add_stop(RecordedStop(None if is_in_countdown else since_start, event.seats, event.ending))
     elif isinstance(event, events.Paused) and before and before.clocks.started_at_ms:
-        _clamp_to_pause_start(match, latest_before_pause_ms(before, after, event, step.at_ms))
+        # What Redis stored during a pause is recorded at its start.
+        match.events.clamp(max(0, latest_before_pause_ms(before, after, event, step.at_ms)))
     if before and before.round and before.phase is Phase.READY and isinstance(event, events.SeatFreed):
         match.rounds.append(_recorded(before, before.round))
     if before and before.phase is not Phase.FINISHED and after.phase is Phase.FINISHED and after.round:
         recorded = _recorded(after, after.round)
-        match.rounds.append(replace(recorded, events=tuple(match.events), outcome=after.round.outcome))
-        match.events = []
+        match.rounds.append(replace(recorded, events=match.events.recorded(), outcome=after.round.outcome))
+        match.events = RoundEvents()
 
 
 def _since_start_ms(match: _Match, step: Step) -> int:
@@ -177,14 +194,7 @@ def _since_start_ms(match: _Match, step: Step) -> int:
 
     No earlier than the event before: a pause may be timed by a clock ahead of the room's own, on another node.
     """
-    earliest = (match.events[-1].at_ms or 0) if match.events else 0
-    return max(earliest, step.at_ms - (step.after.clocks.started_at_ms or step.at_ms))
-
-
-def _clamp_to_pause_start(match: _Match, since_start_ms: int) -> None:
-    """Record the events that Redis stored during a pause at its start, `since_start_ms` after the start of the race."""
-    latest = max(0, since_start_ms)
-    match.events = [replace(event, at_ms=latest) if (event.at_ms or 0) > latest else event for event in match.events]
+    return max(match.events.latest_ms, step.at_ms - (step.after.clocks.started_at_ms or step.at_ms))
 
 
 def _recorded(state: RoomState, opened: OpenRound) -> RecordedRound:

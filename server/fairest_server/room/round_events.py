@@ -1,0 +1,59 @@
+"""The moves and stops of a round under way, kept small: a process holds those of all its open rooms."""
+
+from array import array
+from typing import Final
+
+from fairest_protocol.calculation.moves import MOVES, Move
+from fairest_protocol.calculation.record import RecordedMove, RecordedStop
+
+_MOVES: Final = tuple(MOVES.values())
+_NUMBERS: Final = {text: number for number, text in enumerate(MOVES)}
+_SEAT_BIT: Final = 8
+_TIME_BIT: Final = 9
+"""A move is one integer: its number in `_MOVES` in the lowest eight bits, its seat, and its time above them."""
+
+
+class RoundEvents:
+    """Events in their order, eight bytes for each move. `latest_ms` is the time of the last one, 0 before the first."""
+
+    __slots__ = ("_moves", "_stops", "latest_ms")
+
+    def __init__(self) -> None:
+        self._moves = array("q")
+        self._stops: list[tuple[int, RecordedStop]] = []
+        """Each with the number of moves before it."""
+        self.latest_ms = 0
+
+    def add_move(self, at_ms: int, seat: int, move: Move) -> None:
+        """Add a move, `at_ms` after the start of the race."""
+        self.latest_ms = at_ms
+        self._moves.append(at_ms << _TIME_BIT | seat << _SEAT_BIT | _NUMBERS[move.text])
+
+    def add_stop(self, stop: RecordedStop) -> None:
+        """Add a stop."""
+        self.latest_ms = stop.at_ms or 0
+        self._stops.append((len(self._moves), stop))
+
+    def clamp(self, latest_ms: int) -> None:
+        """Set the time of each event that is later than `latest_ms` to that."""
+        if self.latest_ms <= latest_ms:
+            return
+        self.latest_ms = latest_ms
+        latest, low = latest_ms << _TIME_BIT, (1 << _TIME_BIT) - 1
+        self._moves = array(
+            "q", (each if each >> _TIME_BIT <= latest_ms else latest | each & low for each in self._moves)
+        )
+        self._stops = [
+            (place, RecordedStop(latest_ms, stop.seats, stop.ending) if (stop.at_ms or 0) > latest_ms else stop)
+            for place, stop in self._stops
+        ]
+
+    def recorded(self) -> tuple[RecordedMove | RecordedStop, ...]:
+        """Return the events as a record holds them."""
+        events: list[RecordedMove | RecordedStop] = [
+            RecordedMove(each >> _TIME_BIT, each >> _SEAT_BIT & 1, _MOVES[each & (1 << _SEAT_BIT) - 1])
+            for each in self._moves
+        ]
+        for place, stop in reversed(self._stops):
+            events.insert(place, stop)
+        return tuple(events)

@@ -1,0 +1,47 @@
+"""The events of a round under way come back as they went in."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.calculation.race import Ending
+from fairest_protocol.calculation.record import RecordedMove, RecordedStop
+from fairest_protocol.value import replace
+from fairest_server.room.round_events import RoundEvents
+
+times = st.integers(0, 10 * 86_400_000)
+moves = st.builds(RecordedMove, times, st.integers(0, 1), st.sampled_from(list(MOVES.values())))
+stops = st.builds(RecordedStop, times | st.none(), st.sampled_from([(0,), (1,), (0, 1)]), st.sampled_from(list(Ending)))
+rounds = st.lists(moves | stops, max_size=20)
+
+
+def held(events: list[RecordedMove | RecordedStop]) -> RoundEvents:
+    holding = RoundEvents()
+    for event in events:
+        if isinstance(event, RecordedMove):
+            holding.add_move(event.at_ms, event.seat, event.move)
+        else:
+            holding.add_stop(event)
+    return holding
+
+
+@given(rounds)
+def test_events_come_back_in_their_order(events: list[RecordedMove | RecordedStop]) -> None:
+    assert held(events).recorded() == tuple(events)
+
+
+@given(rounds)
+def test_the_latest_time_is_that_of_the_last_event(events: list[RecordedMove | RecordedStop]) -> None:
+    assert held(events).latest_ms == (events[-1].at_ms or 0 if events else 0)
+
+
+@given(rounds, times)
+def test_no_event_is_later_than_the_time_to_which_all_are_clamped(
+    events: list[RecordedMove | RecordedStop], latest_ms: int
+) -> None:
+    events.sort(key=lambda event: event.at_ms or 0)
+    holding = held(events)
+    holding.clamp(latest_ms)
+    assert holding.recorded() == tuple(
+        replace(event, at_ms=latest_ms) if (event.at_ms or 0) > latest_ms else event for event in events
+    )
