@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
 
@@ -14,8 +15,9 @@ from tests.support.processes import Fleet
 from tests.support.waiting import until
 from tests.support.wire_client import WireClient, open_raw_client
 
-OPTIONS = ("--connections-per-address", "2000", "--players-per-address", "5000", "--rooms-per-address", "5000")
-TOTAL_SECONDS = 240.0
+LIMITS = ("connections-per-address", "players-per-address", "rooms-per-address", "rooms-per-player")
+OPTIONS = tuple(part for limit in LIMITS for part in (f"--{limit}", "5000"))
+TOTAL_SECONDS = 30.0
 AWAY = (ConnectionClosed, InvalidHandshake, OSError, TimeoutError)
 
 
@@ -26,6 +28,8 @@ class Crowd:
     seated: dict[int, tuple[str, frozenset[str]]] = field(default_factory=dict)
     waited_seconds: list[float] = field(default_factory=list)
     happened: Counter[str] = field(default_factory=Counter)
+    last: dict[int, list[str]] = field(default_factory=dict)
+    """The last messages that each player received."""
 
     async def until_seated(self, count: int) -> None:
         """Wait until so many players have an opponent."""
@@ -33,16 +37,23 @@ class Crowd:
         async def are_seated() -> bool:
             return len(self.seated) >= count
 
-        await until(are_seated, f"{count} players have an opponent", TOTAL_SECONDS)
+        try:
+            await until(are_seated, f"{count} players have an opponent", TOTAL_SECONDS)
+        except AssertionError as reason:
+            raise AssertionError(f"{reason}; the last that each of the others received: {self.unseated()}") from reason
+
+    def unseated(self) -> dict[int, list[str]]:
+        """Return the last messages that each player without an opponent received."""
+        return {number: last for number, last in self.last.items() if number not in self.seated}
 
 
 async def run_crowd(fleet: Fleet, *, players: int, processes: int, kills: int, seed: int) -> Crowd:
     """Let `players` queue on `processes` until everybody has an opponent; kill a process and start another one `kills`
-    times meanwhile. Raises TimeoutError if somebody waits for longer than TOTAL_SECONDS.
+    times meanwhile. Raises AssertionError if players wait for longer than TOTAL_SECONDS.
     """
     urls = [await fleet.start(*OPTIONS) for _ in range(processes)]
     crowd, chance = Crowd(), Random(seed)
-    async with asyncio.timeout(TOTAL_SECONDS), asyncio.TaskGroup() as tasks:
+    async with asyncio.TaskGroup() as tasks:
         all_seated = asyncio.Event()
         members = [_Member(number, crowd, urls, Random(f"{seed} {number}")) for number in range(players)]
         for member in members:
@@ -80,8 +91,7 @@ class _Member:
                     welcome = await client.receive_a(Welcome)
                     self._token = welcome.token or self._token
                     if await self._seek(client, welcome):
-                        await all_seated.wait()
-                        return
+                        await self._stay(client, all_seated)
             except AWAY:
                 self._crowd.seated.pop(self._number, None)
                 self._crowd.happened["cut off"] += 1
@@ -94,6 +104,7 @@ class _Member:
             await client.send(Queue(id="asked"))
         while True:
             message = await client.receive()
+            self._crowd.last[self._number] = client.frames[-5:]
             match message:
                 case Queued(id="asked"):
                     self._began = time.monotonic()
@@ -114,6 +125,24 @@ class _Member:
                         await client.send(Leave())
                 case _:
                     pass
+
+    async def _stay(self, client: WireClient, all_seated: asyncio.Event) -> None:
+        """Keep the seat until everybody has an opponent, or until the opponent leaves: its time to come may be over."""
+        ends = [asyncio.create_task(all_seated.wait()), asyncio.create_task(self._until_alone(client))]
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            if not all_seated.is_set():
+                self._crowd.seated.pop(self._number, None)
+                self._crowd.happened["left alone"] += 1
+        finally:
+            for end in ends:
+                end.cancel()
+            await asyncio.gather(*ends, return_exceptions=True)
+
+    async def _until_alone(self, client: WireClient) -> None:
+        while client.scene is not None and None not in [seat.name for seat in client.scene.seats]:
+            with suppress(TimeoutError):
+                await client.receive()
 
     def _is_paired(self, client: WireClient) -> bool:
         assert client.scene is not None
