@@ -37,6 +37,7 @@ from benchmarks.standings import measure_standings
 from benchmarks.starting import measure_starting
 from benchmarks.thinking import measure_thinking
 from benchmarks.tick_gain import measure_tick_gain
+from benchmarks.whole_races import measure_whole_races
 
 BENCHMARKS = {
     "engine_sanity": measure_engine_sanity,
@@ -46,6 +47,7 @@ BENCHMARKS = {
     "blunders": measure_blunders,
     "tick_gain": measure_tick_gain,
     "move_cost": measure_move_cost,
+    "whole_races": measure_whole_races,
     "spectators": measure_spectators,
     "watched_matches": measure_watched_matches,
     "scaling": measure_scaling,

@@ -1,4 +1,4 @@
-"""The controls: bare servers on `websockets`, with the event loop and the settings of our server.
+"""The controls: bare servers on `websockets`, with the event loop, the collector and the settings of our server.
 
 `echo` sends every message back. `relay` sends it back, and a notice of it to another client: the frames of a race in
 which both players see every move, without rules and log. `handwritten` is such a race as one writes it in
@@ -24,6 +24,7 @@ from fairest_server.edge.incoming import Disconnected
 from fairest_server.edge.refusal_log import RefusalLog
 from fairest_server.edge.server import BACKLOG, Server
 from fairest_server.edge.websocket import WebSocket
+from fairest_server.ops.gc_policy import configure_gc
 from fairest_server.settings import Settings
 from fairest_server.store.redis.batch_connection import pack
 
@@ -183,4 +184,5 @@ async def _serve_stored(redis_path: str) -> None:
 
 
 if __name__ == "__main__":
+    configure_gc()
     uvloop.run(_serve(*sys.argv[1:]))

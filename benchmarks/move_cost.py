@@ -12,7 +12,7 @@ import sys
 from contextlib import AbstractAsyncContextManager
 
 from benchmarks.figure import Figure, median_of, written_down
-from benchmarks.under_load import Cost, Loader, Processes, control, loading, serving
+from benchmarks.under_load import Cost, Loader, Processes, loading, serving, serving_kind
 
 REPEATS = 5
 ROOMS = 500
@@ -87,20 +87,15 @@ async def _load_half(kind: str, pace_seconds: float) -> list[float]:
 
     The end is left out: here all races end, and are stored, in the same second. Controls get as many messages a second.
     """
-    async with _serving(kind) as served, _loading(kind, served, ROOMS, pace_seconds) as load:
+    async with serving_kind(kind) as served, _loading(kind, served, ROOMS, pace_seconds) as load:
         await load.move(FIRST_MOVES)
         return [(await load.move(10)).p99_ms for _ in range(4)]
 
 
 async def _load(kind: str, rooms: int, pace_seconds: float, fsync: str = "everysec") -> Cost:
-    async with _serving(kind, fsync) as served, _loading(kind, served, rooms, pace_seconds) as load:
+    async with serving_kind(kind, fsync) as served, _loading(kind, served, rooms, pace_seconds) as load:
         await load.move(FIRST_MOVES)
         return await load.move(MEASURED_MOVES)
-
-
-def _serving(kind: str, fsync: str = "everysec") -> AbstractAsyncContextManager[Processes]:
-    """Run our server for `race`, or the control of that name."""
-    return serving(fsync=fsync) if kind == "race" else control(kind)
 
 
 def _loading(kind: str, served: Processes, rooms: int, pace_seconds: float) -> AbstractAsyncContextManager[Loader]:

@@ -6,7 +6,7 @@ import sys
 import tempfile
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,8 @@ UNLIMITED = (
     *("--rooms-per-address", "1000000", "--rounds-per-address", "1000000"),
     *("--messages-per-second", "100000", "--messages-burst", "100000"),
 )
+MAX_ANSWER_BYTES = 1_000_000
+"""An answer of the load names all of its rooms: 9,900 of them are 200 KB."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ async def loading(kind: str, served: Processes, rooms: int, **options: float | s
     """
     command = [sys.executable, "-m", "benchmarks.load", kind, str(served.port), str(rooms)]
     command += [f"--{name}={value}" for name, value in options.items()]
-    process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
+    process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, limit=MAX_ANSWER_BYTES)
     assert process.stdin is not None and process.stdout is not None
     try:
         assert await process.stdout.readline() == b"ready\n", "the load did not get ready; its error stands above"
@@ -187,6 +189,11 @@ async def control(kind: str) -> AsyncIterator[Processes]:
         finally:
             process.kill()
             await process.wait()
+
+
+def serving_kind(kind: str, fsync: str = "everysec") -> AbstractAsyncContextManager[Processes]:
+    """Run our server for `race`, or the control of that name."""
+    return serving(fsync=fsync) if kind == "race" else control(kind)
 
 
 def cpu_seconds(pid: int | None) -> float:

@@ -1,0 +1,99 @@
+"""The cost of whole races, ends and Redis counted, over that of the hand-written race, which stores nothing.
+
+Once saturated: all players of 500 rooms, each of whom moves as soon as the last move was answered. Once by independent
+players, 2,500 moves a second in 250 rooms, each of whom thinks for a random time: no two of them move together, so that
+batching gains little. Both kinds of server take turns, and a ratio is formed within each turn.
+"""
+
+import asyncio
+import statistics
+import sys
+from dataclasses import dataclass
+
+from benchmarks.figure import Figure, median_of, written_down
+from benchmarks.under_load import Cost, loading, serving_kind
+
+REPEATS = 5
+ROOMS = 500
+INDEPENDENT_ROOMS = 250
+PACE_SECONDS = 0.3
+"""The longest time between two moves of a player, 0.2 s in the mean: 250 rooms make 2,500 moves a second."""
+FIRST_MOVES = 4
+"""Not measured, since everything takes longer when it is done for the first time."""
+REST_SECONDS = 2.0
+"""After the last move; records are made, stored and rated within it."""
+
+
+@dataclass(frozen=True)
+class RaceCost:
+    """The cost of whole races, in microseconds of CPU a move: of the server and of Redis."""
+
+    server_us: float
+    redis_us: float
+    p99_ms: float
+    per_second: float
+
+    @property
+    def total_us(self) -> float:
+        return self.server_us + self.redis_us
+
+
+def measure_whole_races() -> list[Figure]:
+    """The ratios to the hand-written race, saturated and by independent players."""
+    return asyncio.run(_measure_all())
+
+
+async def _measure_all() -> list[Figure]:
+    return [
+        *_figures("total", await _compare(ROOMS, 0.0), 0.9),
+        *_figures("independent", await _compare(INDEPENDENT_ROOMS, PACE_SECONDS), 1.1),
+    ]
+
+
+def _figures(name: str, costs: dict[str, list[RaceCost]], goal: float) -> list[Figure]:
+    ratios = [race.total_us / other.total_us for race, other in zip(costs["race"], costs["handwritten"], strict=True)]
+
+    def median(kind: str, field: str) -> float:
+        return statistics.median(float(getattr(cost, field)) for cost in costs[kind])
+
+    return [
+        *median_of(f"{name}_ratio", ratios, "", f"<= {goal}", lambda ratio: ratio <= goal),
+        written_down(f"{name}_server_us", median("race", "server_us"), "us"),
+        written_down(f"{name}_redis_us", median("race", "redis_us"), "us"),
+        Figure(f"{name}_handwritten_us", median("handwritten", "total_us"), "us", "(control)", holds=True),
+        written_down(f"{name}_per_second", median("race", "per_second"), "/s"),
+        written_down(f"{name}_p99_ms", median("race", "p99_ms"), "ms"),
+        Figure(f"{name}_handwritten_p99_ms", median("handwritten", "p99_ms"), "ms", "(control)", holds=True),
+    ]
+
+
+async def _compare(rooms: int, pace_seconds: float) -> dict[str, list[RaceCost]]:
+    costs: dict[str, list[RaceCost]] = {"handwritten": [], "race": []}
+    for repeat in range(REPEATS):
+        for kind, each in costs.items():
+            each.append(await _race(kind, rooms, pace_seconds))
+        shown = ", ".join(
+            f"{kind} {each[-1].server_us:.1f} + {each[-1].redis_us:.1f} us" for kind, each in costs.items()
+        )
+        print(f"  {repeat + 1}: {shown}", file=sys.stderr)
+    return costs
+
+
+async def _race(kind: str, rooms: int, pace_seconds: float) -> RaceCost:
+    """Measure from the first moves to the last record."""
+    load = "race" if kind == "race" else "echo"
+    async with serving_kind(kind) as served, loading(load, served, rooms, pace=pace_seconds) as loader:
+        await loader.move(FIRST_MOVES)
+        moved = await loader.move()
+        settled = await loader.rest(REST_SECONDS)
+    return RaceCost(
+        server_us=moved.server_us + _share(settled.server_us, moved),
+        redis_us=moved.redis_us + _share(settled.redis_us, moved),
+        p99_ms=moved.p99_ms,
+        per_second=moved.per_second,
+    )
+
+
+def _share(settled_us: float, moved: Cost) -> float:
+    """Return the part of each move in what came after the last one, all of which counts as one message."""
+    return settled_us / moved.messages
