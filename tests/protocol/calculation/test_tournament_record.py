@@ -1,0 +1,190 @@
+"""The record of a race in a tournament: it proves itself, and every change of it is found."""
+
+import json
+
+import pytest
+
+from fairest_protocol.calculation.daily import AttemptScore, score_attempt
+from fairest_protocol.calculation.deal import make_deal
+from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.calculation.race import start_race
+from fairest_protocol.calculation.record import BadRecord
+from fairest_protocol.calculation.rules import VARIANTS
+from fairest_protocol.calculation.seal import commit_secret, hash_tournament_round
+from fairest_protocol.calculation.timed_moves import TimedMove
+from fairest_protocol.calculation.tournament import MOST_PLAYERS
+from fairest_protocol.calculation.tournament_record import (
+    TournamentRecord,
+    is_tournament_record,
+    parse_tournament_record,
+)
+from fairest_protocol.value import replace
+from tests.support.daily import careless_moves
+
+RULES = VARIANTS["classic"].rules
+LIMIT_SECONDS = 600
+ENTROPIES = (("ann", bytes([1]) * 32), ("bob", bytes([2]) * 32))
+
+
+def make_record(moves: int = 1_000) -> TournamentRecord:
+    """Return the unsigned record of a careless player, after up to `moves` moves and, before the end, `stop`."""
+    record = TournamentRecord(
+        tournament=bytes(range(16)),
+        code="quiet-green-heron",
+        number=2,
+        rules=RULES,
+        limit_seconds=LIMIT_SECONDS,
+        name="ann",
+        secret=bytes(range(32)),
+        entropies=ENTROPIES,
+        moves=(),
+        score=AttemptScore(won=False, placed=0, direct=0, time_ms=0),
+        key=bytes(32),
+        signature=bytes(64),
+    )
+    race = start_race(RULES, make_deal(RULES, record.seed), seats=1)
+    texts = careless_moves(race, moves)
+    for text in texts:
+        race = race.play(0, MOVES[text])
+    if not race.is_over:
+        texts, race = [*texts, "stop"], race.play(0, MOVES["stop"])
+    timed = tuple(TimedMove(100 * number, MOVES[text]) for number, text in enumerate(texts, 1))
+    return replace(record, moves=timed, score=score_attempt(race, timed[-1].at_ms, LIMIT_SECONDS * 1000))
+
+
+RECORD = make_record()
+
+
+def without_end() -> TournamentRecord:
+    """Return the record of a race that its time has ended."""
+    race = make_record(10)
+    return replace(race, moves=race.moves[:-1], score=replace(race.score, time_ms=LIMIT_SECONDS * 1000))
+
+
+@pytest.mark.parametrize("record", [RECORD, make_record(0), without_end()], ids=("whole", "stop only", "out of time"))
+def test_a_record_is_read_as_it_was_written(record: TournamentRecord) -> None:
+    assert parse_tournament_record(record.text()) == record
+
+
+def test_a_record_says_what_it_is() -> None:
+    assert is_tournament_record(RECORD.text())
+
+
+@pytest.mark.parametrize("text", ["", '{"type":"attempt","format":1}', '{"type":"header"}', "tournament_race"])
+def test_another_text_does_not_mean_to_be_one(text: str) -> None:
+    assert not is_tournament_record(text)
+
+
+def test_the_commitment_is_that_of_the_round_with_its_number() -> None:
+    assert RECORD.commitment == commit_secret(hash_tournament_round(bytes(range(16)), 2), bytes(range(32)))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        replace(RECORD, number=3),
+        replace(RECORD, tournament=bytes(16)),
+        replace(RECORD, secret=bytes(32)),
+        replace(RECORD, entropies=(ENTROPIES[0], ("bob", bytes(32)))),
+        replace(RECORD, entropies=(ENTROPIES[0], ("bob2", bytes([2]) * 32))),
+        replace(RECORD, entropies=(*ENTROPIES, ("eve", bytes(32)))),
+    ],
+    ids=("round", "tournament", "secret", "bytes", "name", "one more"),
+)
+def test_the_deck_depends_on_all_that_makes_it(changed: TournamentRecord) -> None:
+    assert changed.seed != RECORD.seed
+
+
+def _changed(field: str, value: object) -> str:
+    first, second = RECORD.text().splitlines()
+    fields = json.loads(first)
+    assert field in fields
+    return f"{json.dumps({**fields, field: value}, separators=(',', ':'))}\n{second}\n"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("placed", 52),
+        ("won", True),
+        ("won", 0),
+        ("direct", 48),
+        ("time_ms", 1),
+        ("time_ms", -1),
+        ("time_ms", 1.5),
+        ("tournament", "00" * 15),
+        ("tournament", "00" * 16),
+        ("code", "Quiet"),
+        ("round", 0),
+        ("round", 3),
+        ("round", 2**16),
+        ("rules", "easy"),
+        ("rules", "CLASSIC"),
+        ("limit_seconds", 0),
+        ("limit_seconds", 1),
+        ("limit_seconds", 7_201),
+        ("name", "eve"),
+        ("name", None),
+        ("name", "a"),
+        ("secret", "00" * 31),
+        ("secret", "00" * 32),
+        ("entropies", []),
+        ("entropies", [["ann", "01" * 32]]),
+        ("entropies", [["bob", "02" * 32], ["ann", "01" * 32]]),
+        ("entropies", [["ann", "01" * 32], ["ann", "01" * 32], ["bob", "02" * 32]]),
+        ("entropies", [["ann", "01" * 31], ["bob", "02" * 32]]),
+        ("entropies", [["ann", "01" * 32], ["b\u00f6b", "02" * 32]]),
+        ("entropies", None),
+        ("moves", []),
+        ("moves", [[0, "redeal"]]),
+        ("moves", [[0, "resign"]]),
+        ("moves", [[600_001, "stop"]]),
+        ("moves", [["0", "stop"]]),
+        ("moves", None),
+        ("format", 2),
+        ("key", "00" * 31),
+        ("key", "0" * 63 + "G"),
+    ],
+)
+def test_a_record_with_a_changed_field_is_refused(field: str, value: object) -> None:
+    with pytest.raises(BadRecord):
+        parse_tournament_record(_changed(field, value))
+
+
+def test_a_record_without_one_of_its_moves_is_refused() -> None:
+    with pytest.raises(BadRecord, match="the moves lead to"):
+        parse_tournament_record(replace(RECORD, moves=RECORD.moves[:-1]).text())
+
+
+def test_a_record_with_more_entropies_than_a_tournament_has_players_is_refused() -> None:
+    many = tuple((f"bob-{number:03}", bytes(32)) for number in range(MOST_PLAYERS))
+    with pytest.raises(BadRecord, match="the entropies are not"):
+        replace(RECORD, entropies=(ENTROPIES[0], *many)).check()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\n\n", "[]\n[]\n", "{}\n{}\n", '{"type":"tournament_race",' + "[" * 50_000 + "\n{}\n"]
+)
+def test_a_text_that_is_no_record_is_refused(text: str) -> None:
+    with pytest.raises(BadRecord):
+        parse_tournament_record(text)
+
+
+def test_a_text_that_is_too_long_is_refused_before_it_is_read() -> None:
+    with pytest.raises(BadRecord, match="two lines"):
+        parse_tournament_record(RECORD.text() + " " * 10_000_000)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ('"format":1', '"format": 1'),
+        ('{"type":"seal",', '{"type":"seal","more":1,'),
+        ('"format":1', '"format":1,"format":1'),
+    ],
+    ids=("a space", "a field more", "a field twice"),
+)
+def test_a_record_in_another_spelling_is_refused(right: str, wrong: str) -> None:
+    assert right in RECORD.text()
+    with pytest.raises(BadRecord, match="written"):
+        parse_tournament_record(RECORD.text().replace(right, wrong, 1))
