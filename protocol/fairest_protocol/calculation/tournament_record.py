@@ -10,7 +10,7 @@ from typing import Any, Final
 from fairest_protocol.calculation.daily import AttemptScore, score_attempt
 from fairest_protocol.calculation.race import Race
 from fairest_protocol.calculation.record import MAX_LINE_BYTES, BadRecord
-from fairest_protocol.calculation.rules import BadRules, Rules, find_variant
+from fairest_protocol.calculation.rules import Rules, find_variant
 from fairest_protocol.calculation.seal import commit_secret, hash_tournament_round
 from fairest_protocol.calculation.timed_moves import (
     TimedMove,
@@ -122,7 +122,7 @@ def parse_tournament_record(text: str) -> TournamentRecord:
     try:
         fields, seal = json.loads(first), json.loads(second)
         record = replace(_read(fields), signature=bytes.fromhex(seal["signature"]))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, BadRules) as reason:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as reason:
         raise BadRecord(f"it is not the record of a race in a tournament: {reason!r}") from reason
     if record.text() != text:
         raise BadRecord("it is not written as the record of a race in a tournament is")

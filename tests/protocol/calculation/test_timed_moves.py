@@ -1,4 +1,4 @@
-"""The moves of one player alone: replayed within the rules and the limit, and read from a record that anybody may write."""
+"""The moves of one player alone: replayed by rules and limit, and read from records that anybody may write."""
 
 import pytest
 
