@@ -17,7 +17,7 @@ from fairest_cli.session.websocket import Rejected, check_close, open_websocket
 from fairest_protocol.messages.codec import ProtocolViolation, decode_from_server, encode
 from fairest_protocol.messages.fields import Answer, WithId
 from fairest_protocol.messages.from_client import Hello
-from fairest_protocol.messages.from_server import Error, FromServer, Refused, Welcome
+from fairest_protocol.messages.from_server import Error, Refused, Welcome
 from fairest_protocol.messages.refusals import SEND_AGAIN, Breach, CloseCode
 
 ANSWER_SECONDS: Final = 5.0
@@ -81,45 +81,55 @@ class RequestConnection:
                 continue
             except (InvalidURI, ProtocolViolation) as reason:
                 raise Rejected(f"The server at {self._server} cannot be understood: {reason}") from reason
-            if isinstance(answer, answer_class):
+            if not isinstance(answer, Refused):
                 self._was_answered = True
                 return answer
-            if isinstance(answer, Refused) and answer.code not in SEND_AGAIN:
+            if answer.code not in SEND_AGAIN:
                 raise RequestRefused(answer.sentence, answer.code)
             await self._rest()
 
     async def _open(self) -> ClientConnection:
-        """Open a socket, and say who we are."""
+        """Open a socket, and say who we are. Cancelled before it is welcomed, no request is sent on it."""
         socket = await open_websocket(self._server)
         self._socket, self._opened_at = socket, time.monotonic()
-        while True:
-            hello = Hello(
-                token=self._identity.token, name=self._wanted_name, client="fairest", capabilities=(self._capability,)
-            )
-            await socket.send(encode(hello).decode())
-            answer = await self._receive(socket, None, Welcome)
-            if isinstance(answer, Welcome):
-                if self._capability not in answer.capabilities:
-                    raise Rejected(self._lacking)
-                if answer.token is not None:
-                    self._identity.keep_token(answer.token)
-                self.name = answer.name
-                self.problem = self._identity.compare(answer) or self._identity.problem
-                return socket
-            if isinstance(answer, Refused):
+        try:
+            await self._greet(socket)
+        except asyncio.CancelledError:
+            self._socket = None
+            socket.transport.abort()
+            raise
+        return socket
+
+    async def _greet(self, socket: ClientConnection) -> None:
+        """Say who we are, and take the welcome."""
+        hello = Hello(
+            token=self._identity.token, name=self._wanted_name, client="fairest", capabilities=(self._capability,)
+        )
+        await socket.send(encode(hello).decode())
+        answer = await self._receive(socket, None, Welcome)
+        if isinstance(answer, Refused):
+            await socket.close()
+            if answer.code not in SEND_AGAIN:
                 raise Rejected(answer.sentence)
+            # The server cannot serve us right now; on a new socket another process may.
+            raise ConnectionRefusedError(answer.sentence)
+        if self._capability not in answer.capabilities:
+            raise Rejected(self._lacking)
+        if answer.token is not None:
+            self._identity.keep_token(answer.token)
+        self.name = answer.name
+        self.problem = self._identity.compare(answer) or self._identity.problem
 
     async def _receive(
-        self, socket: ClientConnection, request_id: str | None, answer_class: type[Answer]
-    ) -> FromServer:
+        self, socket: ClientConnection, request_id: str | None, answer_class: type[_Answer]
+    ) -> _Answer | Refused:
         """Return the answer to our request; messages that are no answer to it are passed over."""
-        async with asyncio.timeout(ANSWER_SECONDS):
+        async with asyncio.timeout(60):
             while True:
                 message = decode_from_server(await socket.recv())
                 if isinstance(message, Error) and message.code == Breach.BANNED:
                     raise Rejected(message.sentence)
-                is_answer = isinstance(message, (answer_class, Refused))
-                if is_answer and getattr(message, "id", None) == request_id:
+                if isinstance(message, (answer_class, Refused)) and message.id == request_id:
                     return message
 
     async def _after_failure(self, reason: Exception) -> None:
