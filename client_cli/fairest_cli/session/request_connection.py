@@ -124,7 +124,7 @@ class RequestConnection:
         self, socket: ClientConnection, request_id: str | None, answer_class: type[_Answer]
     ) -> _Answer | Refused:
         """Return the answer to our request; messages that are no answer to it are passed over."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(ANSWER_SECONDS):
             while True:
                 message = decode_from_server(await socket.recv())
                 if isinstance(message, Error) and message.code == Breach.BANNED:
