@@ -1,6 +1,7 @@
 """Tournaments in Redis: each change and each move happens once, whoever tries it and how often."""
 
 import asyncio
+from typing import Any
 
 from fairest_protocol.calculation.daily import AttemptScore
 from fairest_protocol.calculation.moves import MOVES
@@ -22,7 +23,7 @@ NOTHING = AttemptScore(won=False, placed=4, direct=0, time_ms=0)
 ENTRIES = ('{"type":"opened"}', '{"type":"ended"}')
 
 
-def newer(tournament: Tournament, version: int = 2, **changes: object) -> Tournament:
+def newer(tournament: Tournament, version: int = 2, **changes: Any) -> Tournament:
     return replace(tournament, version=version, **changes)
 
 
@@ -97,7 +98,7 @@ async def test_the_entries_of_a_change_join_the_outbox_of_rounds_in_their_order(
     store = TournamentStore(redis)
     created = await create(store)
     assert await store.change(created, newer(created), FAR_MS, ENTRIES) is Changed.MADE
-    found = await redis.xrange(keys.round_outbox(tournament_keys.BUCKET))
+    found: Any = await redis.xrange(keys.round_outbox(tournament_keys.BUCKET))
     assert [fields[b"e"].decode() for _, fields in found] == list(ENTRIES)
 
 
@@ -123,7 +124,7 @@ async def test_tournaments_are_active_until_they_are_over_the_newest_first(redis
 async def test_a_change_leaves_a_tournament_at_its_place_in_the_list(redis: BatchingRedis) -> None:
     store = TournamentStore(redis)
     created = await create(store)
-    created_at = await redis.zscore(tournament_keys.ACTIVE, CODE)
+    created_at = await redis.zscore(tournament_keys.ACTIVE, CODE) or 0
     await redis.zadd(tournament_keys.ACTIVE, {CODE: created_at - 1_000})
     assert await store.change(created, newer(created), FAR_MS, ()) is Changed.MADE
     assert await redis.zscore(tournament_keys.ACTIVE, CODE) == created_at - 1_000
