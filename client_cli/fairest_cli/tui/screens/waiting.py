@@ -1,13 +1,17 @@
 """The screen before a race: the room's code for the other player, both seats, and the way to get ready."""
 
 from math import ceil
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
+from fairest_cli.model.known_room import KnownRoom
+from fairest_cli.session.connection import Update
+from fairest_cli.session.room_session import RoomSession
+from fairest_cli.text.board_text import format_time
 from fairest_cli.text.narration import OPEN_ROOM
 from fairest_cli.text.room_options import describe_options
 from fairest_cli.tui.board.big_room_code import in_large_letters, in_spaced_capitals
@@ -22,6 +26,8 @@ SIDE_COLUMNS = 6
 """Columns that are left blank beside the code."""
 OTHER_LINES = 3
 """Lines for the blanks above and below the code, and for the keys."""
+READY_MS: Final = 60_000
+"""How long Enter holds for an opponent that is still to come. It ends, so that nobody who has gone away is dealt in."""
 
 
 class WaitingScreen(RoomScreen):
@@ -34,12 +40,23 @@ class WaitingScreen(RoomScreen):
         Binding("escape", "leave", "Leave"),
     ]
 
+    def __init__(self, session: RoomSession) -> None:
+        super().__init__(session)
+        self._ready_until_ms = 0
+        """Until when, by our own clock, the player is ready for any opponent that comes."""
+
     def compose_body(self) -> ComposeResult:
         """Yield the code in large letters, the text below it, and the keys."""
         with Vertical(id="waiting"):
             yield TextLines(id="code")
             yield Paragraph(id="waiting-text")
         yield TextLines(id="key-line")
+
+    def show_update(self, before: KnownRoom, update: Update) -> None:
+        """Redraw, and get ready if the player has pressed Enter before that was possible."""
+        super().show_update(before, update)
+        if self._is_ready_early and self.session.is_ready_wanted:
+            self.run_worker(self.session.get_ready(), group="ready", exclusive=True)
 
     def tick(self) -> None:
         """Redraw the time that is left to get ready."""
@@ -110,15 +127,29 @@ class WaitingScreen(RoomScreen):
         if model.phase is Phase.DEALING:
             return Text("Both players are ready: the cards are being dealt ...", "bold")
         if model.phase is not Phase.READY or own is None:
-            return Text("Waiting for the other player ...", "bold")
+            return Text(self._waiting_sentence(), "bold")
         if own.entropy_hash:
             return Text(f"You are ready. Waiting for the other player ...{left}", "bold")
+        if self._is_ready_early:
+            # The server has not answered yet, or is away.
+            return Text("Getting ready ...", "bold")
         start = " The bot waits for you." if is_local else ""
         return Text(f" Press Enter when you are ready.{start}{lapse} ", f"bold #1d1d1d on {GOLD}")
 
+    @property
+    def _is_ready_early(self) -> bool:
+        return self.session.clock() < self._ready_until_ms
+
+    def _waiting_sentence(self) -> str:
+        if not self._is_ready_early:
+            return "Waiting for the other player ..."
+        left = format_time((self._ready_until_ms - self.session.clock()) / 1000)
+        return f"You are ready, if the other player comes within {left} ..."
+
     def _key_line(self) -> Text:
-        pairs = [("?", "how to play"), ("Esc", "leave")]
-        if self.session.is_ready_wanted:
+        pairs = [("Esc", "leave"), ("?", "how to play")]
+        is_early = self.session.model.phase is Phase.WAITING and not self._is_ready_early
+        if self.session.is_ready_wanted or is_early:
             pairs.insert(0, ("Enter", "ready"))
         if self._can_invite_bot:
             pairs.insert(0, ("b", "let a bot join"))
@@ -129,9 +160,11 @@ class WaitingScreen(RoomScreen):
         return self.session.model.phase is Phase.WAITING and not self.program.rooms.uses_local_server
 
     async def action_ready(self) -> None:
-        """Tell the server that the player is ready for this round."""
-        if self.session.model.phase is Phase.READY:
+        """Tell the server that the player is ready, or do it as soon as there is an opponent and a connection."""
+        self._ready_until_ms = self.session.clock() + READY_MS
+        if self.session.is_ready_wanted:
             await self.session.get_ready()
+        self.draw()
 
     def action_bot(self) -> None:
         """Let a bot take the free seat."""
