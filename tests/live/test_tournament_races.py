@@ -2,74 +2,23 @@
 
 import random
 import re
-from collections.abc import Sequence
-from typing import Any
 
 import pytest
-from redis.asyncio import Redis
 
-from fairest_protocol.calculation.moves import MOVES, STOP
+from fairest_protocol.calculation.moves import STOP
 from fairest_protocol.calculation.race import Race
 from fairest_protocol.calculation.tournament_record import parse_tournament_record
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.refusals import Refusal
-from fairest_protocol.messages.tournaments import Tournament as ShownTournament
 from fairest_protocol.messages.tournaments import TournamentPhase, TournamentRace
 from fairest_protocol.value import replace
 from fairest_server.daily.attempt import begin
-from fairest_server.live.redis_clock import RedisClock
-from fairest_server.live.round_deals import RoundDeals
-from fairest_server.live.signing import DeploymentKey, SigningKey
-from fairest_server.live.tournament_races import TournamentRaces
-from fairest_server.live.tournaments import Tournaments
 from fairest_server.store.redis.batching_client import BatchingRedis
-from fairest_server.store.redis.clock import read_clock
 from fairest_server.store.tournaments import Changed, TournamentStore
-from fairest_server.tournament.state import COUNTDOWN_MS
-from tests.tournament.cup import CODE, Cup, names
+from tests.live.tournament_process import FOUR, Process, a_process, begin_races
+from tests.tournament.cup import CODE, Cup
 
-FOUR = names("abcd")
 CLOCK = re.compile(rb'"(until|now|started)_ms":[0-9]+')
-
-
-class Process:
-    """The tournaments of a process that has just heard Redis' clock."""
-
-    def __init__(self, redis: BatchingRedis, now_ms: int) -> None:
-        clock, self.deals = RedisClock(), RoundDeals()
-        clock.beat(now_ms)
-        self.tournaments = Tournaments(TournamentStore(redis), clock, self.deals)
-        key = DeploymentKey(redis, SigningKey(bytes(32)))
-        self.races = TournamentRaces(self.tournaments, clock, self.deals, key)
-
-    async def play(self, player: str, number: int, move: str, code: str = CODE) -> TournamentRace | Refusal:
-        return await self.races.play(code, 1, player, number, MOVES[move])
-
-    async def show(self, code: str = CODE) -> ShownTournament:
-        shown = await self.tournaments.show(code)
-        assert isinstance(shown, ShownTournament)
-        return shown
-
-
-async def a_process(redis: BatchingRedis) -> Process:
-    return Process(redis, await read_clock(redis))
-
-
-async def begin_races(redis: Redis, players: Sequence[str] = FOUR, code: str = CODE, **options: Any) -> Cup:
-    """Store a tournament whose first races start now. All that are begun so have the same deals."""
-    cup = Cup(players, rounds=1, **options)
-    cup.at = replace(cup.at, code=code)
-    cup.now_ms = await read_clock(redis) - COUNTDOWN_MS
-    cup.start()
-    cup.ready(players)
-    before = cup.at
-    cup.reveal(players)
-    assert cup.at.phase is TournamentPhase.RACING
-    store, not_after_ms = TournamentStore(redis), cup.now_ms + 60_000
-    assert await store.change(None, before, not_after_ms, ()) is Changed.MADE
-    cup.at = replace(cup.at, version=before.version + 1)
-    assert await store.change(before, cup.at, not_after_ms, ()) is Changed.MADE
-    return cup
 
 
 def race_of(cup: Cup, process: Process) -> Race:

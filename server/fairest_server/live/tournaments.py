@@ -26,6 +26,7 @@ from fairest_protocol.value import replace
 from fairest_server.daily.attempt import Gap, replay
 from fairest_server.live.redis_clock import DecisionWindow, RedisClock
 from fairest_server.live.round_deals import RoundDeals
+from fairest_server.live.tournament_reports import report_change
 from fairest_server.store.players import Player
 from fairest_server.store.tournaments import MOST_LISTED, Changed, TournamentStore
 from fairest_server.tournament.progress import Progress, advance, phase_ends_ms
@@ -71,6 +72,8 @@ class Tournaments:
         drawn = secrets.token_bytes(ID_BYTES)
         created = Tournament(code, drawn, player.name, options, window.now_ms, (entrant,))
         changed = await self.store.change(None, created, window.not_after_ms, ())
+        if changed is Changed.MADE:
+            report_change(None, created)
         return Refusal.TRY_AGAIN if changed is Changed.SLOW else await self.show(code)
 
     async def change(self, code: str, request: Callable[[Tournament, int], Answer]) -> ShownTournament | Refusal:
@@ -88,6 +91,7 @@ class Tournaments:
                     return answer
                 after, changed = await self._write(before, answer, window, gaps)
                 if changed is Changed.MADE:
+                    report_change(before, after)
                     return show_tournament(after, phase_ends_ms(after, gaps), self._clock.now_ms())
                 if changed is Changed.SLOW:
                     break

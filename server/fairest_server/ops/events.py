@@ -76,6 +76,12 @@ class Event(StrEnum):
     )
     SEATS_NOT_FREED = "seats_not_freed", "Connections that ended are still in a room's log."
 
+    # Tournaments.
+    TOURNAMENT_CREATED = "tournament_created", "A player has created a tournament."
+    TOURNAMENT_STARTED = "tournament_started", "A tournament was started."
+    TOURNAMENT_ROUND_BEGUN = "tournament_round_begun", "The deck of a round is dealt; its races begin in some seconds."
+    TOURNAMENT_ENDED = "tournament_ended", "A tournament has ended: it is over, or was cancelled; `how` says which."
+
     # Connections.
     TURNED_AWAY = "turned_away", "A request may not become a connection."
     TURNED_AWAY_MORE = "turned_away_more", "Further requests were refused for the same reason since the last such line."

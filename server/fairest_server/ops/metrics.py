@@ -275,6 +275,11 @@ ROUND_ENTRIES: Final = Counter(
 LOST_ROUNDS: Final = Counter(
     "fairest_lost_rounds", "Times that the chain of rounds had lost its end, as this process declared in it."
 )
+TOURNAMENTS: Final = FastCounter(
+    "fairest_tournaments",
+    "Steps of tournaments that this process has taken: created, started, round_begun, over, cancelled.",
+    "step",
+)
 FAULTS: Final = counter(
     "fairest_faults",
     "Faults of the server itself, by part: connection, room, log, periodic, wakeups, control, reload, "
