@@ -18,6 +18,7 @@ from fairest_cli.model.known_room import ConnectionStatus
 from fairest_cli.records.files import load_record, records_folder
 from fairest_cli.session.connection import Update
 from fairest_cli.tui.board.optimistic_board import optimistic_board
+from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.launch import AgainstBot, AtHome, AtReplay, InLobby, InRoom, OnTv
 from fairest_cli.tui.screens.cheat_alert import CheatAlert
 from fairest_cli.tui.screens.countdown import CountdownScreen
@@ -614,6 +615,18 @@ async def test_a_replay_can_be_stepped_sought_and_played(home: Path) -> None:
         await player.until(lambda: view.timeline.index >= 2)
         await player.press("space")
         assert not view.timeline.is_playing
+        await player.press("escape")
+        await player.is_on(HomeScreen)
+
+
+async def test_a_replay_of_moves_at_the_same_time_plays_to_its_end(home: Path) -> None:
+    timeline = timeline_of(unsigned_record(raced(4)))
+    at_once = replace(timeline, moments=tuple(replace(moment, at_ms=0) for moment in timeline.moments[:9]))
+    async with terminal(AtHome(), home) as player:
+        await player.app.push_screen(ReplayScreen(unsigned_record(raced(4)), at_once))
+        view = (await player.is_on(ReplayScreen)).query_one(TimelineView)
+        await player.press("space")
+        await player.until(lambda: view.timeline.is_at_end)
         await player.press("escape")
         await player.is_on(HomeScreen)
 

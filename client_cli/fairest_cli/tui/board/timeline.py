@@ -13,6 +13,8 @@ from fairest_protocol.value import Value, replace
 SPEEDS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 LONGEST_WAIT_MS: Final = 3000
 """The longest time that a moment stays at normal speed: a replay does not wait for a player who thinks longer."""
+SHORTEST_WAIT_MS: Final = 20
+"""The shortest time that a moment stays, at any speed: a timer without a wait ends with an error of Textual."""
 
 
 class Moment(Value):
@@ -84,11 +86,14 @@ class Timeline(Value):
         return replace(moved, is_playing=not moved.is_at_end)
 
     def wait_ms(self) -> int:
-        """Return how long the shown moment stays while playing, in milliseconds."""
+        """Return how long the shown moment stays while playing, in milliseconds.
+
+        Moments may have the same time, as a bot's do that finishes at once, or an earlier one in the next round.
+        """
         if self.is_at_end:
-            return 0
+            return SHORTEST_WAIT_MS
         gap_ms = self.moments[self.index + 1].at_ms - self.moments[self.index].at_ms
-        return round(max(0, min(gap_ms, LONGEST_WAIT_MS)) / self.speed)
+        return max(SHORTEST_WAIT_MS, round(min(gap_ms, LONGEST_WAIT_MS) / self.speed))
 
     def _at(self, index: int) -> "Timeline":
         return replace(self, index=max(0, min(index, len(self.moments) - 1)))

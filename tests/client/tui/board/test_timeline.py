@@ -3,7 +3,7 @@
 import pytest
 
 from fairest_cli.session.progress import progress_of
-from fairest_cli.tui.board.timeline import LONGEST_WAIT_MS, Moment, Timeline, timeline_of
+from fairest_cli.tui.board.timeline import LONGEST_WAIT_MS, SHORTEST_WAIT_MS, Moment, Timeline, timeline_of
 from tests.support import staged
 
 
@@ -35,6 +35,11 @@ def test_a_moment_stays_as_long_as_it_did_in_the_race(timeline: Timeline) -> Non
 
 def test_a_long_pause_is_cut_short(timeline: Timeline) -> None:
     assert timeline.stepped(2).wait_ms() == LONGEST_WAIT_MS
+
+
+@pytest.mark.parametrize("next_ms", [1000, 0], ids=["same time", "next round"])
+def test_a_moment_stays_for_some_time_when_the_next_one_is_not_later(next_ms: int) -> None:
+    assert Timeline((moment(1000), moment(next_ms))).wait_ms() == SHORTEST_WAIT_MS
 
 
 def test_twice_the_speed_is_half_the_wait(timeline: Timeline) -> None:
