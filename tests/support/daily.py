@@ -1,7 +1,7 @@
 """Daily deals in a test's Redis: of a day that is under way, and of one that is over."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, cast
 
 from redis.asyncio import Redis
@@ -99,14 +99,25 @@ async def store_attempt(
     return score
 
 
-async def deal_today(redis: Redis, server_url: str, variant: str = "classic") -> None:
+def announce_secret(name: DailyName) -> tuple[str, ...]:
+    """Return the entry with which an honest server announces a deal."""
+    return (opening_entry(name, SECRET),)
+
+
+async def deal_today(
+    redis: Redis,
+    server_url: str,
+    variant: str = "classic",
+    announce: Callable[[DailyName], Sequence[str]] = announce_secret,
+) -> None:
     """Announce and deal today, and tomorrow as well, since a test may run over midnight; wait until the server's chain
-    of rounds shows both.
+    of rounds shows both. `announce` returns the entries that join the chain before a day; the last one is its beacon.
     """
     today = day_of(await read_clock(redis))
     for day in (today, next_day(today)):
         name = DailyName(day, variant)
-        number, chain = await _add_to_chain(redis, opening_entry(name, SECRET), name.begins_ms - 3_600_000)
+        for entry in announce(name):
+            number, chain = await _add_to_chain(redis, entry, name.begins_ms - 3_600_000)
         # Not by `announce`, whose entry would join the chain a second time, between the announcement and the beacon.
         await redis.hset(daily_keys.deal(name.day, name.variant), "secret", SECRET)
         await redis.sadd(daily_keys.UNOPENED, f"{name.day} {name.variant}")

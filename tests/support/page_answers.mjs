@@ -3,8 +3,8 @@
 import { createInterface } from "node:readline";
 
 const page = (name) => import(new URL(`../../server/fairest_server/page/${name}.js`, import.meta.url));
-const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv, witness, cheated, certified, lineSearch, heads, receiptCheck] = await Promise.all(
-  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv", "witness", "cheated", "certified", "line_search", "heads", "receipt_check"].map(page));
+const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv, witness, cheated, certified, lineSearch, heads, receiptCheck, dailyEntries] = await Promise.all(
+  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv", "witness", "cheated", "certified", "line_search", "heads", "receipt_check", "daily_entries"].map(page));
 const { fromHex, toHex } = bytes;
 
 const ANSWERS = {
@@ -73,6 +73,24 @@ const ANSWERS = {
       signed: heads.isHeadSigned(shown, key),
       after: heads.headsAfter(known, shown),
     };
+  },
+  /** Judge the pages of a chain of rounds for a daily deal: whether its announcement may be on the first, and the rest. */
+  daily_entries({ rules, day, seal, pages, page_lines, head }) {
+    const judged = (work) => {
+      try {
+        return work();
+      } catch (fault) {
+        if (!(fault instanceof cheated.Cheated || fault instanceof dailyEntries.BrokenChain)) throw fault;
+        return `${fault.constructor.name}: ${fault.message}`;
+      }
+    };
+    return [
+      judged(() => dailyEntries.mayBeginAt(pages[0], day, seal.commitment)),
+      judged(() => {
+        const entries = new dailyEntries.DailyEntries(rules, day, seal);
+        for (const page of pages) entries.addPage(page, page_lines, head.number);
+        return entries.check(head).sentence;
+      })];
   },
   /** Compare a receipt with a record, or with a text of null say how its rounds ended. */
   prove({ text, lines }) {

@@ -96,9 +96,16 @@ export class DailyConnection {
       // A message without the fields of its type, or of a board that is not there.
       const isBroken = [SyntaxError, TypeError, RangeError].some((kind) => fault instanceof kind);
       if (!(fault instanceof Cheated) && !isBroken) throw fault;
-      this.cheated = fault.message;
-      this.#end(fault.message);
+      this.accuse(fault.message);
+      return;
     }
+    this.#onChange();
+  }
+
+  /** End the connection for good, since the server was caught at what the sentence says. */
+  accuse(sentence) {
+    this.cheated = sentence;
+    this.#end(sentence);
     this.#onChange();
   }
 

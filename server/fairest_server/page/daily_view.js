@@ -3,6 +3,7 @@ import { cardOf, goalOf, mayRedeal, placedOn } from "./board.js";
 import { BoardView, SeatHead } from "./board_view.js";
 import { Cheated } from "./cheated.js";
 import { STATUS } from "./connection.js";
+import { lookUpDaily } from "./daily_chain.js";
 import { DailyConnection } from "./daily_connection.js";
 import { boardOf } from "./daily_game.js";
 import { PageMissing, fetchDaily, openDaily } from "./daily_table.js";
@@ -24,8 +25,15 @@ export class DailyView {
   #rules;
   #day;
   #notice = make("p", { role: "status" });
+  #chain = make("p", { class: "chain", role: "status" });
+  #warning = make("p", { class: "warning", role: "alert" });
   #place = make("div");
+  #connection = null;
   #attempt = null;
+  /** The day and the seal that were looked up in the chain of rounds, as text. */
+  #lookedUp = "";
+  /** Whether the chain contradicts the deal: then nothing else is shown any more. */
+  #isCheated = false;
   element;
 
   constructor(query) {
@@ -36,7 +44,8 @@ export class DailyView {
     chosen.addEventListener("change", () => location.assign(this.#path(chosen.value, this.#day)));
     this.element = make(
       "section", { class: "room daily" }, make("h1", {}, TEXT.dailyTitle),
-      make("label", { class: "check" }, TEXT.variant, chosen), this.#notice, this.#place, make("p", { class: "hint" }, TEXT.dailyHint));
+      make("label", { class: "check" }, TEXT.variant, chosen), this.#notice, this.#chain, this.#warning, this.#place,
+      make("p", { class: "hint" }, TEXT.dailyHint));
     this.#load();
   }
 
@@ -53,9 +62,35 @@ export class DailyView {
       return;
     }
     setText(this.#notice, TEXT.dailyOf(page.day, page.rules, page.begun, page.ended));
+    if (page.seal) {
+      const clockAhead = page.now_ms - Date.now();
+      this.#lookUp(page.day, page.seal, () => Date.now() + clockAhead);
+    }
     const links = make("p", { class: "more" }, make("a", { class: "button", href: this.#path(page.rules, dayAfter(page.day, -1)) }, TEXT.dayBefore));
     const parts = page.opened ? await this.#openedParts(page) : this.#attemptParts(page);
-    this.#place.replaceChildren(...parts, links);
+    if (!this.#isCheated) this.#place.replaceChildren(...parts, links);
+  }
+
+  /** Look a deal up in the server's chain of rounds, once; say what was found, or stop everything. */
+  async #lookUp(day, seal, now) {
+    const asked = JSON.stringify([day, seal]);
+    if (asked === this.#lookedUp) return;
+    this.#lookedUp = asked;
+    this.#chain.className = "chain";
+    setText(this.#chain, TEXT.chainLooking);
+    try {
+      const { kind, sentence, warning } = await lookUpDaily(this.#rules, day, seal, now);
+      if (asked !== this.#lookedUp) return;
+      this.#chain.classList.add(kind);
+      setText(this.#chain, sentence);
+      setText(this.#warning, warning);
+    } catch (fault) {
+      if (!(fault instanceof Cheated)) throw fault;
+      this.#isCheated = true;
+      this.#connection?.accuse(fault.message);
+      setText(this.#chain, "");
+      this.#place.replaceChildren(alarm(fault.message));
+    }
   }
 
   /** Return the button that begins our attempt, or leads back to it. */
@@ -94,7 +129,13 @@ export class DailyView {
   }
 
   #begin(day, name) {
-    this.#attempt = new DailyAttempt(new DailyConnection(this.#rules, day, name, () => this.#attempt?.update()));
+    const connection = new DailyConnection(this.#rules, day, name, () => {
+      this.#attempt?.update();
+      const { game, cheated } = connection;
+      if (game && !cheated) this.#lookUp(game.day, game.seal, () => connection.now);
+    });
+    this.#connection = connection;
+    this.#attempt = new DailyAttempt(connection);
     this.#place.replaceChildren(this.#attempt.element);
     this.#attempt.update();
   }

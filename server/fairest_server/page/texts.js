@@ -116,6 +116,12 @@ export const TEXT = {
   dailySecretProved: "The secret belongs to the commitment.",
   dailyDeckProved: "The deck is the one in the envelopes that you were shown.",
   dailyRowProved: "Your attempt stands in the table with your score.",
+  chainLooking: "Looking the commitment up in the server's list of rounds …",
+  chainTooOld: "Its announcement is older than the entries that the server keeps, so it was not looked up.",
+  chainUnavailable: (reason) => `The commitment could not be looked up in the list of rounds: ${reason}`,
+  chainNotShown: (path, reason) => `The server does not show ${path}. ${reason}`,
+  chainNotRead: (path) => `The server does not answer at ${path}.`,
+  chainNotUnderstood: (path) => `What the server answers at ${path} is not understood.`,
   dailyPageMissing: (reason) => `A page of the table cannot be read: ${reason}`,
   closedBy: (code, reason) => `The server closed the connection: ${code} ${reason}`.trim(),
   // The queue.
