@@ -236,6 +236,12 @@ def test_a_match_of_several_rounds_cannot_be_cut_between_them() -> None:
     assert make_checkpoint(table.steps, table.now_ms) is None
 
 
+def test_a_checkpoint_says_when_the_room_was_created() -> None:
+    table = raced(1)
+    table.record_match()
+    assert checkpoint_after(table.steps).created_ms == table.steps[0].at_ms
+
+
 def test_an_empty_log_cannot_be_cut() -> None:
     assert make_checkpoint([], LATER_MS) is None
 

@@ -15,6 +15,7 @@ from fairest_protocol.value import replace
 from fairest_server.room import events
 from fairest_server.room.checkpoint import make_checkpoint
 from fairest_server.room.commands import ApplyPauses, CloseRoom, NoteRoundTrip, Pause, TakeSeat
+from fairest_server.room.distance import LEAST_CHANGE_US
 from fairest_server.room.events import RoundTripMeasured
 from fairest_server.room.projection import count_entries, project
 from fairest_server.room.steps import LogEntry, fold
@@ -96,6 +97,13 @@ def test_a_round_trip_that_is_longer_than_the_known_one_changes_nothing() -> Non
     table = TableApart(SEED)
     table.measure(0, 20_000)
     assert table.submit(NoteRoundTrip("link-0", 250_000)) == ()
+
+
+def test_a_round_trip_that_is_shorter_by_the_least_change_is_noted() -> None:
+    table = TableApart(SEED)
+    table.measure(0, 20_000)
+    table.measure(0, 20_000 - LEAST_CHANGE_US)
+    assert table.state.times[0].rtt_us == 20_000 - LEAST_CHANGE_US
 
 
 def test_a_longer_round_trip_over_a_new_connection_in_a_race_changes_nothing() -> None:

@@ -7,7 +7,7 @@ import pytest
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.seal import commit_entropy
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.from_client import Leave, Play, Ready, Rematch, Reveal
+from fairest_protocol.messages.from_client import AskFinish, Leave, Play, Ready, Rematch, Reveal
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
@@ -136,10 +136,15 @@ def test_a_refusal_answers_its_message_with_its_code_and_sentence(
         (racing, Ready(round=OTHER_ROUND, entropy_hash=HASH), "Nobody gets ready while the room is racing."),
         (opened, Reveal(round=OTHER_ROUND, entropy=HASH), "Nothing is to be revealed while the room is ready."),
         (racing, Rematch(), "A rematch can be asked for when the match is over."),
+        (
+            racing,
+            AskFinish(),
+            "You can ask the other player to finish once your own race has ended and the other one goes on.",
+        ),
     ],
 )
 def test_a_request_in_another_phase_is_refused_with_the_phase(
-    prepare: Callable[[], Table], message: Ready | Reveal | Rematch, sentence: str
+    prepare: Callable[[], Table], message: Ready | Reveal | Rematch | AskFinish, sentence: str
 ) -> None:
     refused = prepare().submit(PlayerRequest("link-0", message))
     assert refused == Refused(to=message.type, code=Refusal.WRONG_PHASE, sentence=sentence)

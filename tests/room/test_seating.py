@@ -58,3 +58,9 @@ def test_a_seat_is_kept(second: str, wish: RivalWish | None, newcomer: str) -> N
 def test_a_wish_outlives_a_checkpoint() -> None:
     state = room_with("bob", RivalWish(20, "club"))
     assert restore_state(save_state(state)).rival == RivalWish(20, "club")
+
+
+@pytest.mark.parametrize("saved", [None, [], "state"])
+def test_what_is_no_object_is_no_saved_state(saved: object) -> None:
+    with pytest.raises(ValueError, match=r"^a saved state is an object$"):
+        restore_state(saved)

@@ -115,6 +115,12 @@ async def test_a_row_whose_record_has_expired_is_removed_with_the_next_match(
     assert await redis.zcard(keys.matches(keys.bucket(ROOMS[0]))) == 1
 
 
+async def test_a_row_stays_until_its_record_expires(listed: MatchList, redis: BatchingRedis) -> None:
+    await listed.add(ROOMS[0], make_row(0))
+    await listed.add(ROOMS[0], make_row(400 * DAY_MS))
+    assert await redis.zcard(keys.matches(keys.bucket(ROOMS[0]))) == 2
+
+
 async def test_a_list_expires_with_its_newest_record(listed: MatchList, redis: BatchingRedis) -> None:
     await listed.add(ROOMS[0], make_row(1))
     number = keys.bucket(ROOMS[0])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fairest_cli.records.history import PastMatch, last_lost_round, past_matches, seat_of
+from fairest_cli.records.history import PastMatch, each_past_match, last_lost_round, past_matches, seat_of
 from fairest_cli.records.own_names import own_names
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.value import replace
@@ -46,6 +46,13 @@ def changed(record: Record, kind: str, **fields: Any) -> str:
 def test_the_newest_file_comes_first(tmp_path: Path) -> None:
     write_files(tmp_path, 3)
     assert [match.path.stem for match in past_matches(tmp_path)] == ["002", "001", "000"]
+
+
+def test_the_progress_counts_the_files_that_are_read(tmp_path: Path) -> None:
+    write_files(tmp_path, 3)
+    reported: list[tuple[int, int]] = []
+    list(each_past_match(tmp_path, (), lambda read, of: reported.append((read, of))))
+    assert reported == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_no_more_files_than_the_limit_are_read(tmp_path: Path) -> None:
