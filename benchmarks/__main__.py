@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from pathlib import Path
 
 from benchmarks.blunders import measure_blunders
@@ -24,6 +25,7 @@ from benchmarks.move_cost import measure_move_cost
 from benchmarks.old_rooms import measure_old_rooms
 from benchmarks.page import measure_page
 from benchmarks.photo_finish import measure_photo_finish
+from benchmarks.progress import Progress
 from benchmarks.race_queue import measure_race_queue
 from benchmarks.redis_clients import measure_redis_clients
 from benchmarks.redis_cost import measure_redis_cost
@@ -84,15 +86,19 @@ def main(names: list[str]) -> None:
         raise SystemExit(f"there is no benchmark {unknown[0]}; choose from: {', '.join(BENCHMARKS)}")
     results = Path(__file__).parent / "results" / "latest.jsonl"
     results.parent.mkdir(exist_ok=True)
+    chosen = names or list(BENCHMARKS)
+    progress = Progress(chosen, results.parent / "durations.json", time.monotonic)
     # The figures of a group are written as soon as it is done, so that a later failure does not lose them.
     with results.open("w") as lines:
-        for name in names or BENCHMARKS:
-            print(f"{name} ...", file=sys.stderr)
+        for name in chosen:
+            print(progress.line(name), file=sys.stderr)
+            began = time.monotonic()
             for figure in BENCHMARKS[name]():
                 verdict = "holds" if figure.holds else "FALLS SHORT"
                 row = f"{figure.figure:<44} {figure.value:>10.3f} {figure.unit:<8} goal {figure.goal:<16} {verdict}"
                 print(row, flush=True)
                 print(json.dumps(figure.__dict__), file=lines, flush=True)
+            progress.finish(name, time.monotonic() - began)
 
 
 main(sys.argv[1:])
