@@ -1,4 +1,4 @@
-"""Run benchmarks by name, or all of them: print a table, write JSON lines to benchmarks/results/latest.jsonl."""
+"""Run benchmarks by name, or all of them: print a table, write JSON lines and charts to benchmarks/results/."""
 
 import json
 import sys
@@ -11,8 +11,10 @@ from benchmarks.certified import measure_certified
 from benchmarks.cross_site import measure_cross_site
 from benchmarks.deal_uniformity import measure_deal_uniformity
 from benchmarks.distance import measure_distance
+from benchmarks.drawing import drawings
 from benchmarks.engine_sanity import measure_engine_sanity
 from benchmarks.fault_storm import measure_fault_storm
+from benchmarks.figure import Figure
 from benchmarks.floods import measure_floods
 from benchmarks.full_screen import measure_full_screen
 from benchmarks.fuzz import measure_fuzz
@@ -88,6 +90,7 @@ def main(names: list[str]) -> None:
     results.parent.mkdir(exist_ok=True)
     chosen = names or list(BENCHMARKS)
     progress = Progress(chosen, results.parent / "durations.json", time.monotonic)
+    measured: list[Figure] = []
     # The figures of a group are written as soon as it is done, so that a later failure does not lose them.
     with results.open("w") as lines:
         for name in chosen:
@@ -98,7 +101,12 @@ def main(names: list[str]) -> None:
                 row = f"{figure.figure:<44} {figure.value:>10.3f} {figure.unit:<8} goal {figure.goal:<16} {verdict}"
                 print(row, flush=True)
                 print(json.dumps(figure.__dict__), file=lines, flush=True)
+                measured.append(figure)
             progress.finish(name, time.monotonic() - began)
+    for chart, svg in drawings(measured).items():
+        path = results.with_name(f"{chart}.svg")
+        path.write_text(svg)
+        print(f"drawn: {path}", file=sys.stderr)
 
 
 main(sys.argv[1:])
