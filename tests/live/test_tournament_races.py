@@ -1,28 +1,13 @@
 """Races of tournaments: over processes, to their end by time, and without a trace of another race on the same deal."""
 
-import random
-import re
-
-import pytest
-
-from fairest_protocol.calculation.moves import STOP
-from fairest_protocol.calculation.race import Race
 from fairest_protocol.calculation.tournament_record import parse_tournament_record
-from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.refusals import Refusal
 from fairest_protocol.messages.tournaments import TournamentPhase, TournamentRace
 from fairest_protocol.value import replace
-from fairest_server.daily.attempt import begin
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.tournaments import Changed, TournamentStore
 from tests.live.tournament_process import FOUR, Process, a_process, begin_races
-from tests.tournament.cup import CODE, Cup
-
-CLOCK = re.compile(rb'"(until|now|started)_ms":[0-9]+')
-
-
-def race_of(cup: Cup, process: Process) -> Race:
-    return begin(cup.at.rules, process.deals.sealed(cup.at, cup.at.newest))
+from tests.tournament.cup import CODE
 
 
 async def test_a_race_is_played_over_two_processes(redis: BatchingRedis) -> None:
@@ -90,37 +75,3 @@ async def test_the_record_of_a_race_is_there_when_the_round_is_over_and_proves_i
     text = await process.races.record(CODE, 1, "aa")
     assert text is not None
     assert [timed.move.text for timed in parse_tournament_record(text).moves] == ["sa", "stop"]
-
-
-async def what_a_player_is_shown(redis: BatchingRedis, code: str, own: int, others: int) -> list[bytes]:
-    """Return all that the player aa is sent while it plays; its moves follow from the seed `own`, those of the three
-    others, in its pair and in the other one, and who is ahead, from `others`. Clock and code are left out.
-    """
-    cup = await begin_races(redis, code=code)
-    process = await a_process(redis)
-    races = {name: race_of(cup, process) for name in FOUR}
-    chances = {name: random.Random(own if name == "aa" else others * 10 + at) for at, name in enumerate(FOUR)}
-    order, sent = random.Random(others), list[bytes]()
-    while races["aa"].racers[0].moves < 12:
-        name = order.choice(FOUR)
-        legal = [
-            move for move in races[name].racers[0].board.legal_moves() if move is not STOP and move.text != "resign"
-        ]
-        move, number = chances[name].choice(legal), races[name].racers[0].moves + 1
-        answer = await process.play(name, number, move.text, code)
-        races[name] = races[name].play(0, move)
-        if name == "aa":
-            again = await process.races.race(code, 1, name)
-            refused = await process.play(name, number + 5, "sa", code)
-            watched = await process.show(code)
-            assert isinstance(answer, TournamentRace) and isinstance(again, TournamentRace), (answer, again)
-            assert isinstance(refused, Refusal)
-            sent += [*map(encode, (answer, again, watched)), refused.encode()]
-    return [CLOCK.sub(b"", data).replace(code.encode(), b"") for data in sent]
-
-
-@pytest.mark.parametrize("own", range(3))
-async def test_a_player_is_shown_the_same_whatever_others_do_on_the_same_deal(redis: BatchingRedis, own: int) -> None:
-    first = await what_a_player_is_shown(redis, "first-green-heron", own, others=1)
-    second = await what_a_player_is_shown(redis, "second-green-heron", own, others=2)
-    assert first == second

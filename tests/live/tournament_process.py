@@ -7,11 +7,13 @@ from typing import Any
 from redis.asyncio import Redis
 
 from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.calculation.race import Race
 from fairest_protocol.calculation.seal import commit_entrant
 from fairest_protocol.messages.refusals import Refusal
 from fairest_protocol.messages.tournaments import Tournament as ShownTournament
 from fairest_protocol.messages.tournaments import TournamentPhase, TournamentRace
 from fairest_protocol.value import replace
+from fairest_server.daily.attempt import begin
 from fairest_server.live.redis_clock import RedisClock
 from fairest_server.live.round_deals import RoundDeals
 from fairest_server.live.signing import DeploymentKey, SigningKey
@@ -77,6 +79,10 @@ async def begin_races(redis: Redis, players: Sequence[str] = FOUR, code: str = C
     cup.at = replace(cup.at, version=before.version + 1)
     assert await store.change(before, cup.at, not_after_ms, ()) is Changed.MADE
     return cup
+
+
+def race_of(cup: Cup, process: Process) -> Race:
+    return begin(cup.at.rules, process.deals.sealed(cup.at, cup.at.newest))
 
 
 def _get_ready(name: str, tournament: Tournament, _: int) -> Answer:
