@@ -15,7 +15,10 @@ from fairest_protocol.messages.tournaments import ListedTournament
 
 
 class TournamentRivals:
-    """The rivals in tournaments. Each tournament is sent rivals once, as many as it wants and the house has left."""
+    """The rivals in tournaments. Each tournament is sent rivals once, as many as it wants and the house has left.
+
+    While the house has none left, a tournament waits for them.
+    """
 
     def __init__(self, server_url: str, new_name: Callable[[Level], str], print_line: Callable[[str], None]) -> None:
         """`new_name` returns a name that says the level."""
@@ -33,7 +36,7 @@ class TournamentRivals:
         """Send rivals into those of these tournaments that want some, `most` in all."""
         self._served &= {row.code for row in rows}
         for row in rows:
-            if not row.wanted or row.code in self._served:
+            if not row.wanted or most <= 0 or row.code in self._served:
                 continue
             self._served.add(row.code)
             for _ in range(min(row.wanted, most)):
