@@ -24,6 +24,10 @@ CURVE: Final = 48
 COLUMNS: Final = 77
 """The width at which sentences are wrapped: a scroll bar fits beside them in a terminal of 80 columns."""
 
+MOVE_CODES: Final = (
+    "In a move, s is the card just turned, and letters are piles: s2 puts it on foundation 2, sb on pile b, and a2 the "
+    "top of pile a on foundation 2."
+)
 DEALS: Final = {
     Verdict.WINNABLE: "Knowing the order of the stock, this deal can be won",
     Verdict.UNWINNABLE: "Nobody can win this deal, not even knowing the order of its stock: all moves were tried.",
@@ -42,6 +46,7 @@ AFTERWARDS: Final = {
 def describe_analysis(record: Record, rounds: list[RoundAnalysis], *, shows_solution: bool = False) -> Iterator[str]:
     """Yield the analysis of these rounds of a record."""
     yield from describe_record(record)
+    yield from wrap(MOVE_CODES, COLUMNS)
     for analysis in rounds:
         yield ""
         yield f"Round {analysis.round_number + 1}"
@@ -115,11 +120,11 @@ def _describe_player(name: str, moves: tuple[JudgedMove, ...], mistakes: tuple[M
 
 def _describe_mistake(number: int, mistake: Mistake) -> Iterator[str]:
     judged = mistake.judged
-    yield (
-        f"  {number}. at {format_time(judged.at_ms / 1000)}, event {judged.number}: "
-        f"{_move_name(judged, judged.move)} left {_percent(judged.chance)}, "
-        f"{_move_name(judged, judged.best)} {_percent(judged.best_chance)}"
+    sentence = (
+        f"{number}. at {format_time(judged.at_ms / 1000)}: {_move_name(judged, judged.move)} left a chance of "
+        f"{_percent(judged.chance)}; {_move_name(judged, judged.best)} would have left {_percent(judged.best_chance)}"
     )
+    yield from wrap(sentence, COLUMNS, initial_indent="  ", subsequent_indent="     ")
     yield from describe_board(judged.board)
     better = " ".join(move.text for move in mistake.better)
     yield f"     better: {better}"
@@ -130,7 +135,8 @@ def _describe_mistake(number: int, mistake: Mistake) -> Iterator[str]:
 
 def _move_name(judged: JudgedMove, move: Move) -> str:
     card = judged.board.card_of(move)
-    name = "" if card is None else f"{rank_name(rank(card))} "
+    source = "" if move.takes_turned else f"of pile {PILE_LETTERS[move.source]} "
+    name = "" if card is None else f"{rank_name(rank(card))} {source}"
     to = f"foundation {FOUNDATION_DIGITS[move.target]}" if move.places else f"pile {PILE_LETTERS[move.target]}"
     return f"{move.text} ({name}to {to})" if card is not None else move.text
 

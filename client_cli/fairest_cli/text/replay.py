@@ -39,7 +39,8 @@ def describe_record(record: Record) -> Iterator[str]:
     names = " against ".join(clean(name) for name in record.names)
     ties = ", direct plays break a tie" if record.terms.direct_breaks_ties else ""
     yield f"{names}, room {clean(record.room)}"
-    yield f"{record.rules.name}: {describe_counts(record.rules)}; best of {record.terms.best_of}{ties}"
+    rounds = f"; best of {record.terms.best_of}" if record.terms.best_of > 1 else ""
+    yield f"{record.rules.name}: {describe_counts(record.rules)}{rounds}{ties}"
 
 
 def describe_step(record: Record, steps: list[Step], index: int) -> Iterator[str]:

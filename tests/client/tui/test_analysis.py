@@ -27,6 +27,14 @@ async def test_the_analysis_opens_from_the_replay_and_shows_its_progress(tmp_pat
         await player.sees("% analysed")
 
 
+async def test_an_analysis_under_way_says_what_is_computed(tmp_path: Path) -> None:
+    async with terminal(AtReplay(RECORD), tmp_path) as player:
+        await player.is_on(ReplayScreen)
+        await player.press("a")
+        await player.is_on(AnalysisScreen)
+        await player.sees("a simple player finishes sampled games")
+
+
 async def test_an_analysis_that_is_left_returns_to_the_replay(tmp_path: Path) -> None:
     async with terminal(AtReplay(RECORD), tmp_path) as player:
         await player.is_on(ReplayScreen)

@@ -33,6 +33,16 @@ async def test_the_tutorial_is_played_by_keys(tmp_path: Path, size: tuple[int, i
         await player.is_on(HomeScreen)
 
 
+@parametrize_with_long("size", SIZES, quick=1)
+async def test_the_tutorial_names_the_aim_of_the_game(tmp_path: Path, size: tuple[int, int]) -> None:
+    app = first_start(tmp_path)
+    async with app.run_test(size=size) as pilot:
+        player = Terminal(app, pilot)
+        await player.is_on(TutorialScreen)
+        assert "all 52 cards on" in player.read("head")
+        assert len(player.read("head")) <= size[0]
+
+
 async def test_the_tutorial_is_played_by_mouse(tmp_path: Path) -> None:
     app = first_start(tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:

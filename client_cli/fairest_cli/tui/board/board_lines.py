@@ -111,7 +111,7 @@ def foundation_row(number: int, board: Board, card_style: CardStyle) -> Text:
     """Return a foundation in one line: digit, step, top card, and the whole sequence with the wanted rank marked."""
     foundation, cards = board.layout[number], board.foundations[number]
     top = card_style.chip(cards[-1]) if cards else Text("  -  ", QUIET)
-    row = Text.assemble((f" {FOUNDATION_DIGITS[number]} ", LETTER), (f"{foundation.step:+d}", QUIET), top)
+    row = Text.assemble((f" {FOUNDATION_DIGITS[number]} ", LETTER), (f"by {foundation.step}", QUIET), top)
     return row.append_text(sequence(foundation, len(cards), card_style.arrow))
 
 

@@ -47,14 +47,14 @@ def _wordings(keys: Keys, board: Board) -> list[list[tuple[str, str]]]:
     digits, span = f"1-{len(board.layout)}", pile_span(keys, piles)
     redeal = [("r", "redeal")] if board.redeals or board.refusal(REDEAL) is None else []
     if keys is Keys.TYPED:
-        long = [(f"s {digits}", "to foundation"), (f"s {span}", "to pile"), (f"{span} {digits}", "top card up")]
-        medium = [(f"s {digits}", "foundation"), (f"s {span}", "pile"), (f"{span} {digits}", "top up")]
+        long = [(f"s {digits}", "to foundation"), (f"s {span}", "to pile"), (f"{span} {digits}", "play its top")]
+        medium = [(f"s {digits}", "foundation"), (f"s {span}", "pile"), (f"{span} {digits}", "its top")]
         short = [(f"s {digits}", "up"), (f"s {span}", "lay"), (f"{span} {digits}", "top up")]
     else:
         letters = SEND_UP_KEYS[keys][:piles]
         capitals = letters if "-" not in span else f"{letters[0]}-{letters[-1]}"
-        long = [(digits, "to foundation"), (span, "to pile"), (f"Shift+{span}", "top card up")]
-        medium = [(digits, "foundation"), (span, "pile"), (f"Shift+{span}", "top up")]
+        long = [(digits, "to foundation"), (span, "to pile"), (f"Shift+{span}", "play its top")]
+        medium = [(digits, "foundation"), (span, "pile"), (f"Shift+{span}", "its top")]
         short = [(digits, "up"), (span, "lay"), (capitals, "top up")]
     return [
         [*long, *redeal, ("Tab", "all ranks"), ("?", "help"), ("Esc", "menu")],

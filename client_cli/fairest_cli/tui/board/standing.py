@@ -79,6 +79,7 @@ def describe_own_end(board: Board, counts: tuple[int, int], other_name: str, sec
     short_left = "" if seconds is None else f", {format_time(seconds)} left"
     return (
         f"{why} You placed {board.placed}; {needs}{left}.",
+        f"{why} {board.placed} placed; {needs}{short_left}.",
         f"You placed {board.placed}; {needs}{left}.",
         f"{board.placed} placed; {needs}{short_left}.",
         f"{board.placed}; {other_name}: {short}{short_left}",

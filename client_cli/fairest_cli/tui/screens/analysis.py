@@ -20,6 +20,10 @@ from fairest_protocol.calculation.record import Record
 
 EDGE_COLUMNS: Final = 3
 """The columns of the scroll bar and of a blank."""
+UNDERWAY: Final = (
+    "From each position of the race, a simple player finishes sampled games. That gives the chance to win after each "
+    "move, and the moves that cost most of it. It takes some seconds for each round and player."
+)
 NO_SOLUTION = "No line that wins is known for this match."
 
 
@@ -37,6 +41,7 @@ class AnalysisScreen(FairestScreen):
         self._record = record
         self._lines: list[str] = []
         self._state = ""
+        self._is_underway = True
 
     def compose_body(self) -> ComposeResult:
         """Yield the heading, the page, which scrolls, and the keys with the progress."""
@@ -62,8 +67,8 @@ class AnalysisScreen(FairestScreen):
                         self._lines.append(clean(item))
         except (AnalysisFailed, OSError) as reason:
             state = f"The analysis failed: {clean(str(reason))}"
+        self._is_underway = False
         self._show_state(state)
-        self.draw()
 
     def draw(self) -> None:
         """Redraw the analysis for the width, and the keys."""
@@ -71,6 +76,8 @@ class AnalysisScreen(FairestScreen):
             return
         page, width = self.query_one("#analysis-text", TextLines), max(20, self.size.width - EDGE_COLUMNS)
         rows = [Text(row, no_wrap=True) for line in self._lines for row in _wrapped(line, width)]
+        if self._is_underway:
+            rows = [Text(f" {row}", QUIET) for row in ("", *wrap(UNDERWAY, width - 1))]
         page.styles.height = len(rows)
         page.update(rows)
         wordings = (

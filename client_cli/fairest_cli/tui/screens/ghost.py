@@ -17,7 +17,7 @@ from fairest_cli.text.ghost import describe_stops
 from fairest_cli.text.move_text import YOU
 from fairest_cli.tui.board import card_input
 from fairest_cli.tui.board.card_input import InputResult
-from fairest_cli.tui.board.card_style import key_line, longest_fit
+from fairest_cli.tui.board.card_style import GOLD, key_line, longest_fit
 from fairest_cli.tui.board.countdown_lines import countdown_lines
 from fairest_cli.tui.board.lead_bar import RaceHead, lead_bar
 from fairest_cli.tui.board.optimistic_board import OptimisticBoard
@@ -63,7 +63,8 @@ class GhostCountdown(FairestScreen):
         self._until_ms = 0
 
     def compose_body(self) -> ComposeResult:
-        """Yield one region for everything, which is drawn in its middle."""
+        """Yield the opponent, and one region for everything else, which is drawn in its middle."""
+        yield TextLines(id="heading")
         yield TextLines(id="countdown")
 
     def on_mount(self) -> None:
@@ -85,7 +86,15 @@ class GhostCountdown(FairestScreen):
             return
         seconds = ceil(max(0, self._until_ms - self.program.clock()) / 1000)
         board = self._ghost.board
-        lines = countdown_lines(seconds, (), board, self.size.width, self.size.height, self.card_style)
+        name = clean(self._ghost.name)
+        wordings = (
+            f" A ghost: {name} makes its recorded moves again, on the same deal.",
+            f" A ghost: {name}, as it was recorded.",
+            " A race against a ghost",
+        )
+        heading = longest_fit(wordings, self.size.width)
+        self.query_one("#heading", TextLines).update(Text(heading, f"bold {GOLD}", no_wrap=True))
+        lines = countdown_lines(seconds, (), board, self.size.width, self.size.height - 1, self.card_style)
         self.query_one("#countdown", TextLines).update(lines)
 
     def action_close(self) -> None:

@@ -95,7 +95,7 @@ def describe_sequences(board: Board | None, arrow: str = "►", columns: int = M
     yield Text()
     for number, foundation in enumerate(board.layout if board else _usual_layout()):
         placed = len(board.foundations[number]) if board else 1
-        head = (f" {FOUNDATION_DIGITS[number]}  by {foundation.step:+d} ", QUIET)
+        head = (f" {FOUNDATION_DIGITS[number]}  by {foundation.step} ", QUIET)
         room = (columns - len(head[0])) // foundation.length
         yield Text.assemble(head, sequence(foundation, placed, arrow, max(3, min(RANK_COLUMNS, room))))
     yield Text()

@@ -18,6 +18,7 @@ from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.settings import Settings, save_settings
 from fairest_cli.tui.widgets.race_boards import RaceBoards
 from fairest_cli.tui.widgets.text_lines import TableSlot, TextLines
+from fairest_protocol.calculation.board import Board
 from fairest_protocol.value import replace
 
 KEYS = key_line([("Esc", "skip the tutorial"), ("?", "help")])
@@ -56,8 +57,7 @@ class TutorialScreen(FairestScreen):
             return
         tutorial, settings = self._tutorial, self.settings
         number = STEPS.index(tutorial.step) + 1
-        head = Text.assemble((" Tutorial, one minute ", f"bold {GOLD}"), f"  step {number} of {len(STEPS)}")
-        self.query_one("#head", TextLines).update(head)
+        self.query_one("#head", TextLines).update(_head(number, tutorial.board, self.size.width))
         shown = replace(settings, hints=settings.hints and tutorial.shows_hints)
         self._boards.draw_own(OptimisticBoard(tutorial.board), (), self._picked, shown)
         why, key = describe_step(tutorial, settings.keys, self.card_style)
@@ -134,6 +134,21 @@ class TutorialScreen(FairestScreen):
 
     def _answer(self, sentence: str) -> None:
         self.query_one("#notice", TextLines).update(Text(f" {sentence}", GOLD))
+
+
+def _head(number: int, board: Board, columns: int) -> Text:
+    """Return the number of the step and the aim of the game, which is all that a newcomer has to know before."""
+    step, goal, last = f"step {number} of {len(STEPS)}", board.goal, len(board.layout)
+    wordings = (
+        (
+            "Tutorial, one minute",
+            f"   {step}   the aim: place all {goal} cards on foundations 1 to {last}, before your rival",
+        ),
+        ("Tutorial", f"   {step}   the aim: all {goal} cards on foundations 1 to {last}"),
+        ("Tutorial", f"  {step}  aim: all {goal} cards on 1-{last}"),
+    )
+    heads = [Text.assemble((f" {title}", f"bold {GOLD}"), more) for title, more in wordings]
+    return next((head for head in heads if head.cell_len <= columns), heads[-1])
 
 
 def remember_tutorial(settings: Settings, path: Path) -> Settings:

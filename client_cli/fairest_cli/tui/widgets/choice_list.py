@@ -17,7 +17,7 @@ EDGE_COLUMNS = 2
 LABEL_COLUMNS: Final = 22
 """The columns of the key and the label of a choice, behind which its value or its note begins."""
 
-START_NOTE: Final = "Enter; Left and Right change the lines below"
+START_NOTE: Final = "Enter; Left and Right change a line below"
 """The note of the line that starts a form: the keys that a newcomer would have to guess."""
 
 

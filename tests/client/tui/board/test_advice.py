@@ -103,5 +103,5 @@ def test_the_line_of_keys_fits_and_names_tab(board: Board, columns: int, keys: K
 
 def test_the_line_of_keys_has_long_words_where_there_is_room(board: Board) -> None:
     assert race_key_line(Keys.LETTERS, board, 120).plain.startswith(
-        " 1-4 to foundation  a-d to pile  Shift+a-d top card up  Tab all ranks"
+        " 1-4 to foundation  a-d to pile  Shift+a-d play its top  Tab all ranks"
     )

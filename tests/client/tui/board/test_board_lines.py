@@ -127,7 +127,7 @@ def test_the_whole_sequences_fit_and_mark_what_is_wanted(columns: int, rules: st
 def test_a_foundation_of_the_countdown_fits_into_62_columns() -> None:
     board = staged.racing().model().board
     assert board is not None
-    assert {foundation_row(number, board, STYLE).cell_len for number in range(4)} == {62}
+    assert {foundation_row(number, board, STYLE).cell_len for number in range(4)} == {64}
 
 
 def test_a_curve_rises_from_the_left_to_the_right() -> None:

@@ -92,6 +92,12 @@ def test_the_wordings_of_an_end_get_shorter_and_keep_count_need_and_time(seed: i
     assert len(wordings[-1]) < 49
 
 
+def test_at_80_columns_the_wording_of_an_end_has_its_reason() -> None:
+    board = next(board for board in map(random_board, range(200)) if board.is_stuck and not board.is_won)
+    wordings = describe_own_end(board, (31, 22), "bot-learner", 146.0)
+    assert next(words for words in wordings if len(words) < 80).startswith("No card fits any more.")
+
+
 def test_a_player_that_has_stopped_says_how_many_cards_beat_it() -> None:
     assert describe_other("house", 18, 52, 10, has_stopped=True, is_away=False)[0] == (
         "house has stopped at 18: 9 more to win"

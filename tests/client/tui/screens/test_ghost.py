@@ -60,6 +60,14 @@ async def test_the_countdown_shows_its_seconds_and_ends_at_the_table(home: Path,
         assert (await start(player, clock)).ghost.now_ms == 0
 
 
+async def test_the_countdown_says_what_a_ghost_is(home: Path, clock: HandClock) -> None:
+    async with terminal(AgainstGhost(RACE), home, clock=clock) as player:
+        await player.is_on(GhostCountdown)
+        assert (
+            player.read("heading").strip() == f"A ghost: {RACE.name} makes its recorded moves again, on the same deal."
+        )
+
+
 async def test_a_countdown_that_is_left_starts_no_race(home: Path, clock: HandClock) -> None:
     async with terminal(AgainstGhost(RACE), home, clock=clock) as player:
         await player.is_on(GhostCountdown)
@@ -114,6 +122,18 @@ async def test_a_player_who_stops_may_let_the_ghost_finish_at_once(home: Path, c
         await player.press("f")
         await player.is_on(GhostResultScreen)
         await player.sees("bob wins by 20 cards.")
+
+
+async def test_the_result_draws_the_curves_of_both(home: Path, clock: HandClock) -> None:
+    async with terminal(AgainstGhost(RACE), home, clock=clock) as player:
+        await start(player, clock)
+        await player.press("escape")
+        await player.is_on(GhostMenu)
+        await player.press("down", "down", "enter")
+        await player.sees("You stopped.")
+        await player.press("f")
+        await player.is_on(GhostResultScreen)
+        await player.until(lambda: len(player.read("chart").splitlines()) > 5)
 
 
 async def test_the_run_of_a_player_who_leaves_before_the_ghost_has_finished_is_kept(
